@@ -1,0 +1,30 @@
+"""What a method of the protocol is: its name, who serves it, and the types that travel."""
+
+from __future__ import annotations
+
+from typing import Generic, Literal, TypeVar
+
+import msgspec
+
+P = TypeVar("P")
+R = TypeVar("R")
+
+Side = Literal["agent", "client", "both"]
+
+
+class Method(msgspec.Struct, Generic[P, R], frozen=True, kw_only=True, gc=False):
+    """A row of a version's method table. A notification has no result."""
+
+    name: str
+    served_by: Side
+    params: type[P]
+    result: type[R] | None = None
+    unstable: bool = False
+    """Only in the unstable schema: never used uninvited."""
+
+    @property
+    def is_notification(self) -> bool:
+        return self.result is None
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
