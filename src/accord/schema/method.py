@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 
 P = TypeVar("P")
 R = TypeVar("R")
 
-Side = Literal["agent", "client", "both"]
+Side = Literal["agent", "client", "proxy"]
 
 
 class Method(msgspec.Struct, Generic[P, R], frozen=True, kw_only=True, gc=False):
@@ -28,3 +28,8 @@ class Method(msgspec.Struct, Generic[P, R], frozen=True, kw_only=True, gc=False)
 
     def __repr__(self) -> str:
         return f"<{self.name}>"
+
+
+def by_name(*methods: Method[Any, Any]) -> dict[str, Method[Any, Any]]:
+    """The methods under their names. Requests and notifications have a table each: a few names are both."""
+    return {method.name: method for method in methods}

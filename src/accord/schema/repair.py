@@ -9,8 +9,8 @@ parameters may hold secrets."""
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Iterable
+from functools import cache, partial
 from typing import Annotated, Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin
 
 import msgspec
@@ -82,7 +82,7 @@ def _read_bare(bare: Any, marks: tuple[Any, ...], value: Any, where: str) -> Any
         origin = get_origin(member) or member
         if origin is list and isinstance(value, list):
             options = [member, *(untagged.members if untagged else ())]
-            return _first_readable([lambda o=option: _read_list(o, marks, value, where) for option in options])
+            return _first_readable([partial(_read_list, option, marks, value, where) for option in options])
         if origin is dict and isinstance(value, dict):
             return {key: read(get_args(member)[1], item, _key(where, key)) for key, item in value.items()}
         if get_origin(member) is Annotated:
@@ -95,7 +95,7 @@ def _read_bare(bare: Any, marks: tuple[Any, ...], value: Any, where: str) -> Any
         # 1.0 is the integer 1; a boolean is not a number (L-11).
         if _leaf(member) is int and isinstance(value, float) and value.is_integer():
             return read(member, int(value), where)
-    _refuse(bare, value, where)
+    return _refuse(bare, value, where)
 
 
 def _read_union(
@@ -126,10 +126,7 @@ def _read_union(
 
 def _read_untagged(options: list[Any], value: dict[str, Any], where: str) -> Any:
     return _first_readable(
-        [
-            lambda o=option: read(o, value, where) if not _is_struct(o) else _read_struct(o, value, where)
-            for option in options
-        ]
+        [partial(_read_struct if _is_struct(option) else read, option, value, where) for option in options]
     )
 
 
@@ -288,9 +285,9 @@ def _word(text: str) -> str:
     return repr(text if len(text) <= 40 else text[:40] + "…")
 
 
-def _choices(words: Any) -> str:
-    words = [str(word) for word in words]
-    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]
+def _choices(words: Iterable[Any]) -> str:
+    *most, last = [str(word) for word in words]
+    return f"{', '.join(most)} or {last}" if most else last
 
 
 def _refuse(bare: Any, value: Any, where: str) -> NoReturn:

@@ -45,7 +45,6 @@ Meta = dict[str, Any]
 """The `_meta` of a message: an object whose keys belong to whoever put them there."""
 
 
-@dataclass_transform(kw_only_default=True, field_specifiers=(msgspec.field,))
 class MessageType(msgspec.StructMeta):
     """Makes every field of a message keyword-only, so that required ones may follow inherited optional ones."""
 
@@ -53,13 +52,15 @@ class MessageType(msgspec.StructMeta):
         return super().__new__(mcls, name, bases, namespace, **{"kw_only": True, **config})
 
 
+# Said of the class, not of its metaclass: type checkers take the first word they find going up, and Struct has its own.
+@dataclass_transform(kw_only_default=True, field_specifiers=(msgspec.field,))
 class Message(msgspec.Struct, metaclass=MessageType, rename="camel", gc=False):
     """One object of the protocol. Snake case here, camel case on the wire; unknown keys are ignored when read."""
 
     # What an older draft called a field: {old wire key: wire key}. Read when the new key is missing, never written.
     OLDER: ClassVar[dict[str, str]] = {}
 
-    meta: Meta | None | UnsetType = msgspec.field(default=UNSET, name="_meta")
+    meta: Meta | UnsetType | None = msgspec.field(default=UNSET, name="_meta")
 
 
 Opt = Union[T, None, UnsetType]

@@ -1,0 +1,18 @@
+"""What a user can choose for a session."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from accord.schema.common.ids import SessionConfigValueId
+from accord.schema.shape import UNSET, Message, Opt, Word
+
+SessionConfigOptionCategory = Word[Literal["mode", "model", "model_config", "thought_level"]]
+
+
+class SessionConfigSelectOption(Message):
+    """One value of a list to choose from."""
+
+    value: SessionConfigValueId
+    name: str
+    description: Opt[str] = UNSET

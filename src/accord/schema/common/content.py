@@ -1,0 +1,12 @@
+"""Content of a tool call that looks the same in both versions."""
+
+from __future__ import annotations
+
+from accord.schema.common.ids import TerminalId
+from accord.schema.shape import Message
+
+
+class Terminal(Message, tag_field="type", tag="terminal"):
+    """Shows a terminal inside a tool call. Whose terminal it is depends on the version."""
+
+    terminal_id: TerminalId

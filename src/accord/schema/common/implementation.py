@@ -1,0 +1,13 @@
+"""Who is speaking."""
+
+from __future__ import annotations
+
+from accord.schema.shape import UNSET, Message, Opt
+
+
+class Implementation(Message):
+    """Names a program and its version; `title` is the name for people."""
+
+    name: str
+    title: Opt[str] = UNSET
+    version: str

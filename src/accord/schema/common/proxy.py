@@ -1,0 +1,25 @@
+"""Messages that a proxy passes on to whoever comes after it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accord.schema.shape import UNSET, Message, Strict
+
+
+class ProxySuccessorRequest(Message):
+    """Carries a request between a proxy and its successor."""
+
+    method: str
+    params: Strict[Any] = UNSET
+
+
+class ProxySuccessorNotification(Message):
+    """Carries a notification between a proxy and its successor."""
+
+    method: str
+    params: Strict[Any] = UNSET
+
+
+ProxySuccessorResponse = Any
+"""The successor's own result, as it is."""

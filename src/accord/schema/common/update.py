@@ -1,0 +1,47 @@
+"""Session updates that look the same in both versions."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from accord.schema.common.numbers import Uint64
+from accord.schema.shape import UNSET, Message, Opt, Patch, Word
+
+CompactionStatus = Word[Literal["in_progress", "completed", "failed", "cancelled"]]
+NoticeSeverity = Word[Literal["info", "warning", "error"]]
+
+
+class Cost(Message):
+    """An amount of money, or of another unit that the agent names."""
+
+    amount: float
+    currency: str
+
+
+class Usage(Message):
+    """Counts tokens. Numbers to show, never to add up."""
+
+    total_tokens: Uint64
+    input_tokens: Uint64
+    output_tokens: Uint64
+    thought_tokens: Opt[Uint64] = UNSET
+    cached_read_tokens: Opt[Uint64] = UNSET
+    cached_write_tokens: Opt[Uint64] = UNSET
+
+
+class UsageUpdate(Message, tag_field="sessionUpdate", tag="usage_update"):
+    """Tells how full the context window is, and what the session has cost."""
+
+    used: Uint64
+    size: Uint64
+    cost: Patch[Cost] = UNSET
+
+
+class Notice(Message, tag_field="sessionUpdate", tag="notice"):
+    """Tells the user something that is no part of the conversation."""
+
+    severity: NoticeSeverity
+    title: Annotated[str, msgspec.Meta(min_length=1)]
+    description: Opt[str] = UNSET
