@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import cache, partial
 from typing import Annotated, Any, Literal, NoReturn, TypeVar, Union, get_args, get_origin
 
@@ -21,6 +22,7 @@ from accord.schema.shape import (
     FILTERED,
     NULL_IS_EMPTY,
     STRICT,
+    AtLeast,
     Message,
     Missing,
     OpenUnion,
@@ -59,11 +61,18 @@ def read(wanted: Any, value: Any, where: str = "") -> Any:
         return msgspec.convert(value, wanted)
     except (msgspec.ValidationError, RecursionError):
         pass
+    if isinstance(value, float) and value.is_integer():
+        # 1.0 is the integer 1 where an integer is wanted; a boolean is not a number (L-11)
+        with suppress(msgspec.ValidationError):
+            return msgspec.convert(int(value), wanted)
     marks, bare = _unwrap(wanted)
     if value is None and NULL_IS_EMPTY in marks:
         return _empty(bare)
     try:
-        return _read_bare(bare, marks, value, where)
+        result = _read_bare(bare, marks, value, where)
+        if isinstance(result, list):
+            _check_length(marks, result, where)
+        return result
     except Unreadable:
         if EMPTIED in marks:
             return _empty(bare)
@@ -92,24 +101,30 @@ def _read_bare(bare: Any, marks: tuple[Any, ...], value: Any, where: str) -> Any
                 if len(members) == 1 or not _same_kind(member, value):
                     continue
                 raise
-        # 1.0 is the integer 1; a boolean is not a number (L-11).
-        if _leaf(member) is int and isinstance(value, float) and value.is_integer():
-            return read(member, int(value), where)
-    return _refuse(bare, value, where)
+    bounds = [mark for mark in marks if isinstance(mark, msgspec.Meta)]
+    return _refuse(Annotated[(bare, *bounds)] if bounds else bare, value, where)
+
+
+def _check_length(marks: tuple[Any, ...], value: list[Any], where: str) -> None:
+    """Checks what msgspec would have checked, for a list that was read item by item."""
+    for mark in marks:
+        if isinstance(mark, msgspec.Meta) and mark.min_length is not None and len(value) < mark.min_length:
+            raise Unreadable(where, f"has {len(value)} items; it needs at least {mark.min_length}")
 
 
 def _read_union(
     structs: list[Any], marks: tuple[Any, ...], untagged: Untagged | None, value: dict[str, Any], where: str
 ) -> Any:
     tag_field: str = structs[0].__struct_config__.tag_field
-    by_tag = {struct.__struct_config__.tag: struct for struct in structs}
+    by_tag = {struct.__struct_config__.tag: struct for struct in structs if issubclass(struct, Message)}
     is_open = any(isinstance(mark, OpenUnion) for mark in marks)
     tag = value.get(tag_field)
     if not isinstance(tag, str):
         missing = next((mark for mark in marks if isinstance(mark, Missing)), None)
-        if tag_field not in value and missing is not None:
-            value = {tag_field: missing.tag, **value}
-            tag = missing.tag
+        meant = missing.meant(value) if missing is not None and tag_field not in value else None
+        if meant is not None:
+            value = {tag_field: meant, **value}
+            tag = meant
         elif untagged is not None:
             return _read_untagged(list(untagged.members), value, where)
         else:
@@ -120,6 +135,9 @@ def _read_union(
     if untagged is not None and untagged.unknown_tags:
         return _read_untagged(list(untagged.members), value, where)
     if is_open:
+        for mark in marks:
+            if isinstance(mark, AtLeast):
+                _read_struct(mark.message, value, where)
         return Other(tag, msgspec.json.encode(value))
     raise Unreadable(_key(where, tag_field), f"is {_word(tag)}; it may be {_choices(by_tag)}")
 

@@ -6,6 +6,8 @@ the published schemas."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, Union, dataclass_transform, get_args
 
 import msgspec
@@ -15,13 +17,16 @@ __all__ = [
     "EMPTIED",
     "EXPECTED",
     "FILTERED",
+    "FORMER",
     "NULL_IS_EMPTY",
     "STRICT",
     "UNSET",
+    "AtLeast",
     "Either",
     "Emptied",
     "Expected",
     "Filtered",
+    "Former",
     "Message",
     "Meta",
     "Missing",
@@ -88,6 +93,7 @@ FILTERED = Mark("FILTERED")
 EMPTIED = Mark("EMPTIED")
 NULL_IS_EMPTY = Mark("NULL_IS_EMPTY")
 EXPECTED = Mark("EXPECTED")
+FORMER = Mark("FORMER")
 
 Strict = Annotated[T, STRICT]
 """An optional field whose bad value fails the whole message."""
@@ -103,6 +109,9 @@ NullIsEmpty = Annotated[T, NULL_IS_EMPTY]
 
 Expected = Annotated[T, EXPECTED]
 """Required by the schema and always sent; when it is missing on input, its default is taken."""
+
+Former = Annotated[Union[T, UnsetType, None], FORMER]
+"""A field that only older drafts had: understood when it comes in, never set by us."""
 
 
 class Other:
@@ -164,11 +173,27 @@ class Untagged:
         return f"Untagged({', '.join(getattr(m, '__name__', str(m)) for m in self.members)})"
 
 
-class Missing:
-    """Marks a union whose tag older drafts left out, and says which variant they meant. Read so, never written so."""
+class AtLeast:
+    """Marks an open union whose unknown variants must still carry what this message demands of every variant."""
 
-    def __init__(self, tag: str) -> None:
+    def __init__(self, message: type[Message]) -> None:
+        self.message = message
+
+    def __repr__(self) -> str:
+        return f"AtLeast({self.message.__name__})"
+
+
+class Missing:
+    """Marks a union whose tag older drafts left out, and says which variant they meant. Read so, never written so.
+
+    Where the object itself shows which one was meant, a function says it (`None`: it does not show)."""
+
+    def __init__(self, tag: str | Callable[[dict[str, Any]], str | None]) -> None:
         self.tag = tag
+
+    def meant(self, value: dict[str, Any]) -> str | None:
+        """The tag of the variant that this object without a tag stands for."""
+        return self.tag if isinstance(self.tag, str) else self.tag(value)
 
     def __repr__(self) -> str:
         return f"Missing({self.tag!r})"
@@ -183,12 +208,26 @@ if TYPE_CHECKING:
     Otherwise = Union[T, D]
 else:
 
+    class Nobody(msgspec.Struct):
+        """Keeps a lone variant company in its union. No object is ever read as this."""
+
+        def __post_init__(self) -> None:
+            raise ValueError("is no variant")
+
+    @cache
+    def _nobody(tag_field: str) -> Any:
+        return msgspec.defstruct("Nobody", [], bases=(Nobody,), tag_field=tag_field, tag="\0")
+
     class Open:
         """`Open[A | B]`: a union of tagged messages that also admits variants not known yet, as `Other`."""
 
         def __class_getitem__(cls, union: Any) -> Any:
-            first = get_args(union)[0] if get_args(union) else union
-            return Annotated[union, OpenUnion(first.__struct_config__.tag_field)]
+            members = get_args(union) or (union,)
+            tag_field = members[0].__struct_config__.tag_field
+            if len(members) == 1:
+                # msgspec reads a lone tagged struct even when the tag is missing; in company it asks for it
+                union = Union[union, _nobody(tag_field)]
+            return Annotated[union, OpenUnion(tag_field)]
 
     class Either:
         """`Either[A, B]`: an A, or, when it carries no tag or is no A, a B."""
