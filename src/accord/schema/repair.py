@@ -19,6 +19,7 @@ from msgspec import NODEFAULT, UNSET, UnsetType
 
 from accord.schema.shape import (
     EMPTIED,
+    EXPECTED,
     FILTERED,
     NULL_IS_EMPTY,
     STRICT,
@@ -219,7 +220,8 @@ def _fields(cls: Any) -> list[tuple[str, str, Any, bool, bool, bool]]:
     for info in msgspec.structs.fields(cls):
         marks, _ = _unwrap(info.type)
         required = info.default is NODEFAULT and info.default_factory is NODEFAULT
-        rows.append((info.name, info.encode_name, info.type, required, STRICT in marks, EMPTIED in marks))
+        strict = any(mark in (STRICT, NULL_IS_EMPTY, EXPECTED) for mark in marks)
+        rows.append((info.name, info.encode_name, info.type, required, strict, EMPTIED in marks))
     return rows
 
 

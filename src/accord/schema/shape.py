@@ -105,7 +105,7 @@ Emptied = Annotated[T, EMPTIED]
 """A required field whose bad value becomes the empty value."""
 
 NullIsEmpty = Annotated[T, NULL_IS_EMPTY]
-"""Explicit null means the empty value."""
+"""Explicit null means the empty value; any other bad value fails the whole message."""
 
 Expected = Annotated[T, EXPECTED]
 """Required by the schema and always sent; when it is missing on input, its default is taken."""
@@ -218,25 +218,26 @@ else:
     def _nobody(tag_field: str) -> Any:
         return msgspec.defstruct("Nobody", [], bases=(Nobody,), tag_field=tag_field, tag="\0")
 
+    def _accompanied(union: Any) -> Any:
+        """A lone tagged struct in company: msgspec reads it alone even when the tag is missing."""
+        tag_field = union.__struct_config__.tag_field if isinstance(union, msgspec.StructMeta) else None
+        return union if tag_field is None else Union[union, _nobody(tag_field)]
+
     class Open:
         """`Open[A | B]`: a union of tagged messages that also admits variants not known yet, as `Other`."""
 
         def __class_getitem__(cls, union: Any) -> Any:
-            members = get_args(union) or (union,)
-            tag_field = members[0].__struct_config__.tag_field
-            if len(members) == 1:
-                # msgspec reads a lone tagged struct even when the tag is missing; in company it asks for it
-                union = Union[union, _nobody(tag_field)]
-            return Annotated[union, OpenUnion(tag_field)]
+            first = get_args(union)[0] if get_args(union) else union
+            return Annotated[_accompanied(union), OpenUnion(first.__struct_config__.tag_field)]
 
     class Either:
         """`Either[A, B]`: an A, or, when it carries no tag or is no A, a B."""
 
         def __class_getitem__(cls, members: tuple[Any, ...]) -> Any:
-            return Annotated[members[0], Untagged(*members[1:])]
+            return Annotated[_accompanied(members[0]), Untagged(*members[1:])]
 
     class Otherwise:
         """`Otherwise[A, B]`: an A, or a B when the tag is missing or not known."""
 
         def __class_getitem__(cls, members: tuple[Any, ...]) -> Any:
-            return Annotated[members[0], Untagged(*members[1:], unknown_tags=True)]
+            return Annotated[_accompanied(members[0]), Untagged(*members[1:], unknown_tags=True)]
