@@ -1,0 +1,1 @@
+"""JSON-RPC 2.0, with no I/O and no ACP."""

@@ -1,0 +1,129 @@
+"""Method → decode → handler → encode. Here alone an exception becomes a wire error.
+
+Decoding is strict first and forgiving second; encoding keeps unknown variants as they came."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from functools import cache
+from typing import Any, Union
+
+import msgspec
+from msgspec import UNSET
+
+from accord.errors import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    REQUEST_CANCELLED,
+    RemoteProtocolError,
+    RequestFailed,
+)
+from accord.rpc.envelope import Fault, Reader
+from accord.schema.method import Method
+from accord.schema.repair import Unreadable
+from accord.schema.repair import read as repair_read
+from accord.schema.wire import encode as encode_message
+
+log = logging.getLogger("accord")
+
+Handler = Callable[[Any], Union[Awaitable[Any], Any]]
+"""Takes the params and gives the result, plainly or to be awaited. A handler of a notification gives nothing."""
+
+
+class Answer:
+    """A result with something to do once it has been sent."""
+
+    __slots__ = ("result", "then")
+
+    def __init__(self, result: Any, then: Callable[[], None]) -> None:
+        self.result = result
+        self.then = then
+
+
+class Route:
+    """A method that is served here, and by what."""
+
+    __slots__ = ("by_session", "handler", "method")
+
+    def __init__(self, method: Method[Any, Any], handler: Handler) -> None:
+        self.method = method
+        self.handler = handler
+        self.by_session = _has_session(method.params)
+
+
+class Routes:
+    """Everything that is served on a connection, and the reader that knows their types."""
+
+    def __init__(
+        self,
+        table: Mapping[Method[Any, Any], Handler],
+        *,
+        other_request: Callable[[str, Any], Any] | None = None,
+        other_notification: Callable[[str, Any], Any] | None = None,
+    ) -> None:
+        self.by_name = {(method.name, method.is_notification): Route(method, h) for method, h in table.items()}
+        # A name served both as request and as notification cannot be told by the method alone: it stays with the slow path.
+        names = [method.name for method in table]
+        self.reader = Reader({m.name: m.params for m in table if names.count(m.name) == 1})
+        self.by_call = {
+            call: next(r for (n, _), r in self.by_name.items() if n == name) for call, name in self.reader.calls.items()
+        }
+        self.other_request = other_request
+        self.other_notification = other_notification
+
+
+def _has_session(params: Any) -> bool:
+    options = getattr(params, "__args__", (params,)) or (params,)
+    return any("session_id" in getattr(option, "__struct_fields__", ()) for option in options)
+
+
+def read_params(method: Method[Any, Any], params: bytes) -> Any:
+    """The params of a call, forgivingly. Raises `Unreadable`."""
+    return repair_read(method.params, msgspec.json.decode(params))
+
+
+def read_result(method: Method[Any, Any], result: bytes | msgspec.Raw) -> Any:
+    """The result of a call of ours: strictly, else forgivingly. Null is an empty object."""
+    text = bytes(result)
+    if text == b"null":
+        text = b"{}"
+    try:
+        return _decoder(method.result).decode(text)
+    except (msgspec.MsgspecError, RecursionError):
+        pass
+    try:
+        return repair_read(method.result, msgspec.json.decode(text))
+    except Unreadable as error:
+        raise RemoteProtocolError(f"{method.name}: the answer cannot be read: {error}") from None
+    except (msgspec.MsgspecError, RecursionError):
+        raise RemoteProtocolError(f"{method.name}: the answer cannot be read") from None
+
+
+@cache
+def _decoder(wanted: Any) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(wanted)
+
+
+def encode_result(result: Any) -> bytes:
+    return b"{}" if result is None else encode_message(result)
+
+
+def fault_of(error: BaseException, method: str) -> Fault:
+    """What an exception is on the wire."""
+    match error:
+        case RequestFailed():
+            return Fault(error.code, error.message, UNSET if error.data is None else error.data)
+        case asyncio.CancelledError():
+            return Fault(REQUEST_CANCELLED, "Request cancelled")
+        case Unreadable():
+            return Fault(INVALID_PARAMS, f"{method}: {error}", {"path": error.where} if error.where else UNSET)
+        case _:
+            log.error("%s failed", method, exc_info=error)
+            return Fault(INTERNAL_ERROR, f"{method} failed: {type(error).__name__}: {error}")
+
+
+def method_not_found(method: str) -> Fault:
+    return Fault(METHOD_NOT_FOUND, f"Method not found: {method[:100]}", {"method": method[:100]})

@@ -1,0 +1,146 @@
+"""Delivers in order within a session, and independently across sessions.
+
+Each session has a lane. What can be handled in place is; what must be awaited queues in its lane and is run by a
+worker task, one item at a time. Workers are shared: a burst over a thousand sessions wakes one, a handler that blocks
+keeps one, and whenever lanes are waiting a worker that starts on one wakes another, so no session waits for another's
+slow handler. No task is made per message."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+from accord.connection.backlog import Backlog
+
+_FAIR_SHARE = 100  # items of one lane before the next lane gets its turn
+_SPARE_WORKERS = 4
+
+
+class Item(NamedTuple):
+    """One thing to deliver: a step to call, which may return something to await; and the bytes it stands for."""
+
+    step: Callable[[], Awaitable[Any] | None]
+    size: int
+
+
+class Lane:
+    """What waits to be delivered to one session, and whether something is being delivered now."""
+
+    __slots__ = ("busy", "items", "key")
+
+    def __init__(self, key: str | None) -> None:
+        self.key = key
+        self.items: deque[Item] = deque()
+        self.busy = False
+
+
+inside: ContextVar[Lane | None] = ContextVar("accord_lane", default=None)
+"""The lane whose handler is running, if any."""
+
+
+class Lanes:
+    """All lanes of a connection and the workers that empty them."""
+
+    def __init__(self, backlog: Backlog, failed: Callable[[BaseException], None]) -> None:
+        self._backlog = backlog
+        self._failed = failed
+        self._lanes: dict[str | None, Lane] = {}
+        self._ready: deque[Lane] = deque()
+        self._parked: deque[asyncio.Future[None]] = deque()
+        self._workers: set[asyncio.Task[None]] = set()
+        self._waking = 0
+        self._closed = False
+
+    def get(self, key: str | None) -> Lane | None:
+        """The lane of a session if anything is queued or running there."""
+        return self._lanes.get(key)
+
+    def push(self, key: str | None, step: Callable[[], Awaitable[Any] | None], size: int = 0) -> None:
+        """Queues a step behind everything that came before it in its session."""
+        lane = self._lanes.get(key)
+        if lane is None:
+            lane = self._lanes[key] = Lane(key)
+        lane.items.append(Item(step, size))
+        if size:
+            self._backlog.add(size)
+        if not lane.busy and len(lane.items) == 1:
+            self._ready.append(lane)
+            if not self._waking:
+                self._wake()
+
+    def _wake(self) -> None:
+        self._waking += 1
+        while self._parked:
+            parked = self._parked.popleft()
+            if not parked.done():
+                parked.set_result(None)
+                return
+        worker = asyncio.get_running_loop().create_task(self._work(), name="accord lane worker")
+        self._workers.add(worker)
+        worker.add_done_callback(self._workers.discard)
+
+    async def _work(self) -> None:
+        while True:
+            self._waking -= 1
+            while self._ready:
+                lane = self._ready.popleft()
+                if self._ready and not self._waking:
+                    self._wake()
+                await self._empty(lane)
+            if self._closed or len(self._parked) >= _SPARE_WORKERS:
+                return
+            parked = asyncio.get_running_loop().create_future()
+            self._parked.append(parked)
+            await parked
+
+    async def _empty(self, lane: Lane) -> None:
+        items = lane.items
+        lane.busy = True
+        inside.set(lane)
+        for _ in range(_FAIR_SHARE):
+            if not items:
+                break
+            step, size = items.popleft()
+            try:
+                waiting = step()
+                if waiting is not None:
+                    await waiting
+            except asyncio.CancelledError:
+                # A handler may cancel itself; only the worker's own cancellation ends the worker.
+                if _being_cancelled():
+                    raise
+            except Exception as error:
+                self._failed(error)
+            finally:
+                if size:
+                    self._backlog.remove(size)
+        inside.set(None)
+        lane.busy = False
+        if items:
+            self._ready.append(lane)
+        else:
+            del self._lanes[lane.key]
+
+    async def close(self, grace: float) -> None:
+        """Lets the workers finish what is queued, for so long; then ends them."""
+        self._closed = True
+        for parked in self._parked:
+            if not parked.done():
+                self._waking += 1
+                parked.set_result(None)
+        here = asyncio.current_task()
+        workers = [worker for worker in self._workers if worker is not here]
+        if workers:
+            _, late = await asyncio.wait(workers, timeout=grace)
+            for worker in late:
+                worker.cancel()
+            if late:
+                await asyncio.wait(late, timeout=1)
+
+
+def _being_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

@@ -1,0 +1,334 @@
+"""Lines to messages, and messages to lines.
+
+Two ways in. The fast one reads a whole block of lines in one pass, straight into the types of the methods that are
+served (`Reader`). What it refuses is read again here, line by line and loosely: unknown methods, answers, batches,
+faults. Nothing here raises: any bytes become messages, a fault becomes `Malformed`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, NamedTuple, Union
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+from accord.errors import INVALID_REQUEST, PARSE_ERROR
+
+Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+RequestId = Union[int, str, None]
+NO_PARAMS = b"{}"
+
+
+class Request(NamedTuple):
+    """They ask and await an answer. `params` is JSON, not yet read."""
+
+    id: RequestId
+    method: str
+    params: bytes
+
+
+class Notification(NamedTuple):
+    """They tell, and await nothing."""
+
+    method: str
+    params: bytes
+
+
+class Success(NamedTuple):
+    """Their answer to a request of ours. `result` is JSON, not yet read."""
+
+    id: RequestId
+    result: bytes | Raw
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """The `error` of an answer."""
+
+    code: Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
+    message: str
+    data: Any | UnsetType = UNSET
+
+
+class Failure(NamedTuple):
+    """They answered no."""
+
+    id: RequestId
+    error: Fault
+
+
+class Malformed(NamedTuple):
+    """A line, or an entry of a batch, that is no message. `answer` is what the protocol says to send back.
+
+    `stray` tells text that was never meant for the wire (a log line, a banner) from a broken message; `gathering` is
+    the batch it came in."""
+
+    answer: Fault
+    id: RequestId
+    stray: bool
+    gathering: Any = None
+
+
+class Batch(NamedTuple):
+    """Several messages in one line. The answers to its requests go back together."""
+
+    entries: list[Request | Notification | Success | Failure | Malformed]
+
+
+Message = Union[Request, Notification, Success, Failure, Malformed]
+
+
+class Call(msgspec.Struct, tag_field="method", gc=False):
+    """A request or notification read in one pass; each served method has a subclass with its own `params`."""
+
+    jsonrpc: Literal["2.0"]
+    id: Int64 | str | UnsetType | None = UNSET
+
+
+class Reader:
+    """Reads blocks of calls of known methods in one pass. `calls` maps each class it makes to its method."""
+
+    def __init__(self, methods: Mapping[str, Any]) -> None:
+        self.calls: dict[type[Call], str] = {}
+        for method, params in methods.items():
+            self.calls[_call_class(method, params)] = method
+        self._decoder: msgspec.json.Decoder[Call] | None = None
+        if self.calls:
+            self._decoder = msgspec.json.Decoder(Union[tuple(self.calls)])
+
+    def block(self, block: bytes) -> list[Call] | None:
+        """All lines of the block as calls; None when any line is something else."""
+        if self._decoder is None:
+            return None
+        try:
+            return self._decoder.decode_lines(block)
+        except (msgspec.MsgspecError, RecursionError):
+            return None
+
+    def line(self, line: bytes) -> Call | None:
+        """One line as a call; None when it is something else."""
+        if self._decoder is None:
+            return None
+        try:
+            return self._decoder.decode(line)
+        except (msgspec.MsgspecError, RecursionError):
+            return None
+
+
+def _call_class(method: str, params: Any) -> type[Call]:
+    field: tuple[Any, ...] = ("params", params)
+    if isinstance(params, type) and issubclass(params, msgspec.Struct) and _all_optional(params):
+        field = ("params", params, msgspec.field(default_factory=params))
+    return msgspec.defstruct("Call", [field], bases=(Call,), tag=method, kw_only=True, gc=False)  # type: ignore[return-value]
+
+
+def _all_optional(params: type[msgspec.Struct]) -> bool:
+    return len(params.__struct_defaults__) == len(params.__struct_fields__) and msgspec.NODEFAULT not in (
+        params.__struct_defaults__
+    )
+
+
+class _Loose(msgspec.Struct):
+    """Any object, with the keys that JSON-RPC knows, unread."""
+
+    jsonrpc: Raw | UnsetType = UNSET
+    id: Raw | UnsetType = UNSET
+    method: Raw | UnsetType = UNSET
+    params: Raw | UnsetType = UNSET
+    result: Raw | UnsetType = UNSET
+    error: Raw | UnsetType = UNSET
+
+
+class _Answer(msgspec.Struct):
+    """The usual shape of an answer, its result unread."""
+
+    jsonrpc: Literal["2.0"]
+    id: Int64 | str | None
+    result: Raw | UnsetType = UNSET
+    error: Fault | UnsetType = UNSET
+    method: Raw | UnsetType = UNSET
+
+
+_answer = msgspec.json.Decoder(_Answer)
+_loose = msgspec.json.Decoder(_Loose)
+_entries = msgspec.json.Decoder(list[Raw])
+_any = msgspec.json.Decoder()
+_fault = msgspec.json.Decoder(Fault)
+_id = msgspec.json.Decoder(Union[Int64, str, None])
+_word = msgspec.json.Decoder(str)
+
+
+def answer(line: bytes) -> Success | Failure | None:
+    """One line as an answer, quickly; None when it is something else or out of the ordinary."""
+    try:
+        found = _answer.decode(line)
+    except (msgspec.MsgspecError, RecursionError):
+        return None
+    if found.method is not UNSET:
+        return None
+    if found.error is not UNSET:
+        return Failure(found.id, found.error) if found.result is UNSET else None
+    return Success(found.id, found.result) if found.result is not UNSET else None
+
+
+def looks_like_answer(line: bytes) -> bool:
+    """A guess from the first bytes, to try the right reading first; both are tried in the end."""
+    head = line[:80]
+    return b'"method"' not in head and (b'"result"' in head or b'"error"' in head)
+
+
+def read(line: bytes) -> Message | Batch | None:
+    """One line as a message, or None for an empty one."""
+    text = line.strip()
+    if not text:
+        return None
+    repaired = _sound(text)
+    if repaired is None:
+        return Malformed(Fault(PARSE_ERROR, "Parse error: the line is not JSON"), None, stray=True)
+    if repaired[:1] == b"[":
+        return _read_batch(repaired)
+    return _read_one(repaired)
+
+
+def _read_batch(text: bytes) -> Message | Batch:
+    entries = _entries.decode(text)
+    if not entries:
+        return Malformed(Fault(INVALID_REQUEST, "Invalid request: the batch is empty"), None, stray=False)
+    # A fault inside a batch is answered with a null id, whatever the entry looked like.
+    read_entries = [_read_one(bytes(entry).strip()) for entry in entries]
+    return Batch([entry._replace(id=None) if isinstance(entry, Malformed) else entry for entry in read_entries])
+
+
+def _read_one(text: bytes) -> Message:
+    try:
+        loose = _loose.decode(text)
+    except msgspec.ValidationError:
+        return _invalid("a message is an object", None, stray=True)
+    stray = loose.jsonrpc is UNSET
+    known_id, id = _read_id(loose.id)
+    if stray or bytes(loose.jsonrpc) != b'"2.0"':  # type: ignore[arg-type]
+        return _invalid('"jsonrpc" must be "2.0"', id, stray=stray)
+    if loose.method is not UNSET:
+        return _read_call(loose, known_id, id)
+    if loose.result is UNSET and loose.error is UNSET:
+        return _invalid("there is no method", id)
+    if not known_id or loose.id is UNSET:
+        return _invalid("an answer needs the id of its request", None)
+    return _read_answer(loose, id)
+
+
+def _read_call(loose: _Loose, known_id: bool, id: RequestId) -> Message:
+    try:
+        method = _word.decode(loose.method)  # type: ignore[arg-type]
+    except msgspec.MsgspecError:
+        return _invalid("the method is not a string", id)
+    if not known_id:
+        return _invalid("an id is a string or an integer", None)
+    params = NO_PARAMS if loose.params is UNSET or bytes(loose.params) == b"null" else bytes(loose.params)
+    if params[:1] not in (b"{", b"["):
+        return _invalid("params must be an object or a list", id)
+    return Notification(method, params) if loose.id is UNSET else Request(id, method, params)
+
+
+def _read_answer(loose: _Loose, id: RequestId) -> Message:
+    if loose.error is not UNSET and (loose.result is UNSET or bytes(loose.error) != b"null"):
+        try:
+            return Failure(id, _fault.decode(loose.error))
+        except msgspec.MsgspecError:
+            return Failure(id, Fault(INVALID_REQUEST, "the peer's error answer is malformed"))
+    assert loose.result is not UNSET
+    return Success(id, bytes(loose.result))
+
+
+def _read_id(raw: Raw | UnsetType) -> tuple[bool, RequestId]:
+    """Whether the id is absent or legal, and its value (None when there is none)."""
+    if raw is UNSET:
+        return True, None
+    try:
+        return True, _id.decode(raw)
+    except msgspec.MsgspecError:
+        return False, None
+
+
+def _invalid(why: str, id: RequestId, *, stray: bool = False) -> Malformed:
+    return Malformed(Fault(INVALID_REQUEST, f"Invalid request: {why}"), id, stray)
+
+
+def _sound(text: bytes) -> bytes | None:
+    """The same JSON, readable for certain; None when it is no JSON.
+
+    Peers that cut strings by UTF-16 unit send lone surrogates, which msgspec refuses: they become U+FFFD here."""
+    try:
+        text.decode()
+        _any.decode(text)
+    except UnicodeDecodeError:
+        return None
+    except RecursionError:
+        return None
+    except msgspec.DecodeError:
+        if b"\\u" not in text:
+            return None
+        try:
+            value = json.loads(text, parse_constant=_no_constant)
+            return msgspec.json.encode(_without_surrogates(value))
+        except (ValueError, RecursionError):
+            return None
+    return text
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _without_surrogates(value: Any) -> Any:
+    match value:
+        case str():
+            return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        case list():
+            return [_without_surrogates(item) for item in value]
+        case dict():
+            return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
+        case _:
+            return value
+
+
+def readable_id(head: bytes) -> RequestId:
+    """The id of a message of which only the beginning is known, when it stands there; None otherwise."""
+    start = head.find(b'"id"')
+    # An id after the params key could be a key inside the params.
+    stop = head.find(b'"params"')
+    if start < 0 or (0 <= stop < start):
+        return None
+    rest = head[start + 4 :].lstrip()
+    if not rest.startswith(b":"):
+        return None
+    value = rest[1:].lstrip()
+    end = value.find(b'"', 1) + 1 if value[:1] == b'"' else _first_of(value, b",} \t")
+    known, id = _read_id(Raw(value[:end])) if end > 0 else (False, None)
+    return id if known else None
+
+
+def _first_of(text: bytes, marks: bytes) -> int:
+    return min((at for at in (text.find(mark) for mark in (bytes([m]) for m in marks)) if at >= 0), default=-1)
+
+
+_encode = msgspec.json.Encoder().encode
+
+
+def call_head(method: str) -> bytes:
+    """What stands before the params of a notification."""
+    return b'{"jsonrpc":"2.0","method":' + _encode(method) + b',"params":'
+
+
+def success(id: RequestId, result: bytes) -> bytes:
+    """An answer, without the line's end."""
+    return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (_id_text(id), result)
+
+
+def failure(id: RequestId, fault: Fault) -> bytes:
+    """An answer that says no, without the line's end."""
+    return b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (_id_text(id), _encode(fault))
+
+
+def _id_text(id: RequestId) -> bytes:
+    return b"%d" % id if type(id) is int else _encode(id)
