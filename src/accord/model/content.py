@@ -13,7 +13,7 @@ class _Content(msgspec.Struct, tag_field="type", rename="camel", omit_defaults=T
     """One piece of content. Written on the wire as it stands here, in both versions."""
 
 
-class Text(_Content, tag="text"):
+class TextContent(_Content, tag="text"):
     """A piece of text, in Markdown unless said otherwise."""
 
     text: str
@@ -93,12 +93,12 @@ class UnknownContent(msgspec.Struct, gc=False):
     data: dict[str, Any]
 
 
-Content = Union[Text, Image, Audio, Link, Resource, UnknownContent]
+Content = Union[TextContent, Image, Audio, Link, Resource, UnknownContent]
 
 
 def as_content(value: Any) -> Content:
     """Text for a string; anything else must be content already."""
-    return Text(value) if isinstance(value, str) else value
+    return TextContent(value) if isinstance(value, str) else value
 
 
 def as_contents(value: Any) -> list[Content]:
@@ -110,7 +110,7 @@ def as_contents(value: Any) -> list[Content]:
 
 def text_of(contents: list[Content]) -> str:
     """The text pieces of some content, joined."""
-    return "".join(piece.text for piece in contents if isinstance(piece, Text))
+    return "".join(piece.text for piece in contents if isinstance(piece, TextContent))
 
 
 def _base64(path: str | Path) -> str:

@@ -6,8 +6,10 @@ from typing import Any
 
 import msgspec
 
+from accord.schema.shape import MessageType
 
-class Noun(msgspec.Struct, kw_only=True, gc=False):
+
+class Noun(msgspec.Struct, metaclass=MessageType, gc=False):
     """Plain data with named fields. Fields are keyword-only; new ones never change a signature."""
 
 

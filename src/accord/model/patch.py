@@ -28,9 +28,10 @@ def git_patch(change: FileChange) -> str:
     new = (change.new_text or "").splitlines(keepends=True)
     from_file = "/dev/null" if change.operation == "add" else old_path
     to_file = "/dev/null" if change.operation == "delete" else path
-    body = []
-    for line in difflib.unified_diff(old, new, from_file, to_file):
-        body.append(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n")
+    body = [
+        line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
+        for line in difflib.unified_diff(old, new, from_file, to_file)
+    ]
     return "".join(head + body)
 
 
