@@ -15,7 +15,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def agent(language: Language, version: int, *flags: str) -> list[str]:
-    """The command of an agent on the official SDK of that language. Flags: `--auth`, in TypeScript also `--unstable`."""
+    """The command of an agent on the official SDK of that language. Flags: `--auth`; in TypeScript `--unstable`."""
     return [*_start(language, "agent", version), *flags]
 
 

@@ -67,9 +67,10 @@ def missing_node() -> str | None:
     """Sees to Node and npm, by the package manager when we may use it. Returns what is missing, in words."""
     if not (shutil.which("node") and shutil.which("npm")) and may_use_apt():
         print("installing Node with apt-get …")
-        run(["apt-get", "install", "-y", "-q", "nodejs", "npm"]) and (
-            run(["apt-get", "update", "-q"]) or run(["apt-get", "install", "-y", "-q", "nodejs", "npm"])
-        )
+        install = ["apt-get", "install", "-y", "-q", "nodejs", "npm"]
+        if run(install):  # perhaps the lists are stale
+            run(["apt-get", "update", "-q"])
+            run(install)
     absent = [name for name in ("node", "npm") if not shutil.which(name)]
     if absent:
         return f"{' and '.join(absent)} not found: install Node {OLDEST_NODE} or newer with npm"
