@@ -1,0 +1,42 @@
+"""Commands a user can type, as the agent offers them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from accord.schema.shape import UNSET, AtLeast, Filtered, Message, Missing, Open, Opt
+
+
+class TextCommandInput(Message, tag_field="type", tag="text"):
+    """Everything typed after the name; the hint says what is wanted."""
+
+    hint: str
+
+
+def _text_if_hinted(value: dict[str, Any]) -> str | None:
+    return "text" if "hint" in value else None
+
+
+AvailableCommandInput = Annotated[Open[TextCommandInput], Missing(_text_if_hinted)]
+
+
+class AnyCommand(Message):
+    """What every command carries, of whatever type."""
+
+    name: str
+    description: str
+
+
+class Command(AnyCommand, tag_field="type", tag="command"):
+    """A command that is run by sending `/name` and its input as a prompt."""
+
+    input: Opt[AvailableCommandInput] = UNSET
+
+
+AvailableCommand = Annotated[Open[Command], Missing("command"), AtLeast(AnyCommand)]
+
+
+class AvailableCommandsUpdate(Message, tag_field="sessionUpdate", tag="available_commands_update"):
+    """Tells all commands anew."""
+
+    available_commands: Filtered[AvailableCommand]

@@ -1,0 +1,106 @@
+"""What a user can choose for a session: mode, model, and whatever else the agent offers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar
+
+import msgspec
+
+from accord.schema.common.config import SessionConfigOptionCategory, SessionConfigSelectOption
+from accord.schema.common.ids import SessionConfigGroupId, SessionConfigId, SessionConfigValueId, SessionId
+from accord.schema.shape import UNSET, AtLeast, Either, Emptied, Filtered, Message, Missing, Open, Opt
+
+
+class SessionConfigSelectGroup(Message):
+    """Values that belong together, under one heading."""
+
+    OLDER: ClassVar[dict[str, str]] = {"group": "groupId"}
+
+    group_id: SessionConfigGroupId
+    name: str
+    options: Annotated[Emptied[Filtered[SessionConfigSelectOption]], msgspec.Meta(min_length=1)]
+
+
+SessionConfigSelectOptions = Either[
+    Annotated[list[SessionConfigSelectOption], msgspec.Meta(min_length=1)],
+    Annotated[list[SessionConfigSelectGroup], msgspec.Meta(min_length=1)],
+]
+
+
+class AnyConfigOption(Message):
+    """What every option carries, of whatever type: its id, and how to show it."""
+
+    OLDER: ClassVar[dict[str, str]] = {"id": "configId"}
+
+    config_id: SessionConfigId
+    name: str
+    description: Opt[str] = UNSET
+    category: Opt[SessionConfigOptionCategory] = UNSET
+
+
+class SessionConfigSelect(AnyConfigOption, tag_field="type", tag="select"):
+    """An option with a list of values, one of them chosen."""
+
+    current_value: SessionConfigValueId
+    options: SessionConfigSelectOptions
+
+
+class SessionConfigBoolean(AnyConfigOption, tag_field="type", tag="boolean"):
+    """An option that is on or off."""
+
+    current_value: bool
+
+
+SessionConfigOption = Annotated[Open[SessionConfigSelect | SessionConfigBoolean], AtLeast(AnyConfigOption)]
+
+
+class ConfigOptionUpdate(Message, tag_field="sessionUpdate", tag="config_option_update"):
+    """Tells all options anew, with their present values."""
+
+    config_options: Filtered[SessionConfigOption]
+
+
+class AnyConfigChoice(Message):
+    """What every choice carries: which option of which session it is about, and a value of some type."""
+
+    session_id: SessionId
+    config_id: SessionConfigId
+    value: Any
+
+
+class SetSessionConfigId(Message, tag_field="type", tag="id"):
+    """Chooses a value from an option's list."""
+
+    session_id: SessionId
+    config_id: SessionConfigId
+    value: SessionConfigValueId
+
+
+class SetSessionConfigBoolean(Message, tag_field="type", tag="boolean"):
+    """Turns an option on or off."""
+
+    session_id: SessionId
+    config_id: SessionConfigId
+    value: bool
+
+
+def _type_of_value(request: dict[str, Any]) -> str | None:
+    """Older drafts left the type out: a boolean speaks for itself, and so does a string."""
+    match request.get("value"):
+        case bool():
+            return "boolean"
+        case str():
+            return "id"
+        case _:
+            return None
+
+
+SetSessionConfigOptionRequest = Annotated[
+    Open[SetSessionConfigId | SetSessionConfigBoolean], Missing(_type_of_value), AtLeast(AnyConfigChoice)
+]
+
+
+class SetSessionConfigOptionResponse(Message):
+    """Tells all options anew, after the choice."""
+
+    config_options: Filtered[SessionConfigOption]

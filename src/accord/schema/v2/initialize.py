@@ -1,0 +1,90 @@
+"""The first words of a connection: which version, who speaks, and what each can do.
+
+A capability is an object: its presence says yes, even when it is empty."""
+
+from __future__ import annotations
+
+import msgspec
+
+from accord.schema.common.elicitation import ElicitationCapabilities
+from accord.schema.common.implementation import Implementation
+from accord.schema.common.numbers import ProtocolVersion
+from accord.schema.common.provider import ProvidersCapabilities
+from accord.schema.common.session import (
+    SessionAdditionalDirectoriesCapabilities,
+    SessionArchiveCapabilities,
+    SessionDeleteCapabilities,
+    SessionForkCapabilities,
+    SessionStatusCapabilities,
+    SessionSystemPromptCapabilities,
+    SessionTitleCapabilities,
+)
+from accord.schema.shape import UNSET, Filtered, Message, Opt
+from accord.schema.v2.auth import AgentAuthCapabilities, AuthMethod, ClientAuthCapabilities
+from accord.schema.v2.mcp import McpCapabilities
+
+
+class ClientCapabilities(Message):
+    """Lists what the client can do for the agent."""
+
+    auth: Opt[ClientAuthCapabilities] = UNSET
+    elicitation: Opt[ElicitationCapabilities] = UNSET
+
+
+class PromptImageCapabilities(Message):
+    """Says that prompts may hold pictures."""
+
+
+class PromptAudioCapabilities(Message):
+    """Says that prompts may hold sound."""
+
+
+class PromptEmbeddedContextCapabilities(Message):
+    """Says that prompts may hold resources with their contents."""
+
+
+class PromptCapabilities(Message):
+    """Lists what prompts may hold beyond text and links."""
+
+    image: Opt[PromptImageCapabilities] = UNSET
+    audio: Opt[PromptAudioCapabilities] = UNSET
+    embedded_context: Opt[PromptEmbeddedContextCapabilities] = UNSET
+
+
+class SessionCapabilities(Message):
+    """Says that the agent has sessions, and lists what it can do with them beyond the basics."""
+
+    prompt: Opt[PromptCapabilities] = UNSET
+    mcp: Opt[McpCapabilities] = UNSET
+    delete: Opt[SessionDeleteCapabilities] = UNSET
+    additional_directories: Opt[SessionAdditionalDirectoriesCapabilities] = UNSET
+    system_prompt: Opt[SessionSystemPromptCapabilities] = UNSET
+    fork: Opt[SessionForkCapabilities] = UNSET
+    archive: Opt[SessionArchiveCapabilities] = UNSET
+    status: Opt[SessionStatusCapabilities] = UNSET
+    title: Opt[SessionTitleCapabilities] = UNSET
+
+
+class AgentCapabilities(Message):
+    """Lists what the agent can do for the client."""
+
+    session: Opt[SessionCapabilities] = UNSET
+    auth: Opt[AgentAuthCapabilities] = UNSET
+    providers: Opt[ProvidersCapabilities] = UNSET
+
+
+class InitializeRequest(Message):
+    """Opens a connection: the newest version the client speaks, who it is, and what it can do."""
+
+    protocol_version: ProtocolVersion
+    info: Implementation
+    capabilities: ClientCapabilities = msgspec.field(default_factory=ClientCapabilities)
+
+
+class InitializeResponse(Message):
+    """Settles the version, and tells who the agent is, what it can do and how to log in."""
+
+    protocol_version: ProtocolVersion
+    info: Implementation
+    capabilities: AgentCapabilities = msgspec.field(default_factory=AgentCapabilities)
+    auth_methods: Filtered[AuthMethod] = []

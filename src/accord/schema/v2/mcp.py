@@ -1,0 +1,47 @@
+"""MCP servers that the agent should use in a session."""
+
+from __future__ import annotations
+
+from accord.schema.common.mcp import EnvVariable, HttpHeader, McpServerAcp
+from accord.schema.shape import UNSET, Message, NullIsEmpty, Open, Opt, Strict
+from accord.schema.v2.values import AbsolutePath, Uri
+
+
+class McpStdioCapabilities(Message):
+    """Says that the agent can start MCP servers as processes."""
+
+
+class McpHttpCapabilities(Message):
+    """Says that the agent can reach MCP servers over HTTP."""
+
+
+class McpAcpCapabilities(Message):
+    """Says that the agent can reach MCP servers through this very connection."""
+
+
+class McpCapabilities(Message):
+    """Lists the ways in which the agent can reach MCP servers."""
+
+    stdio: Opt[McpStdioCapabilities] = UNSET
+    http: Opt[McpHttpCapabilities] = UNSET
+    acp: Opt[McpAcpCapabilities] = UNSET
+
+
+class McpServerStdio(Message, tag_field="type", tag="stdio"):
+    """An MCP server that the agent starts and talks to over its standard streams."""
+
+    name: str
+    command: AbsolutePath
+    args: Strict[NullIsEmpty[list[str]]] = []
+    env: Strict[NullIsEmpty[list[EnvVariable]]] = []
+
+
+class McpServerHttp(Message, tag_field="type", tag="http"):
+    """An MCP server that the agent reaches over HTTP."""
+
+    name: str
+    url: Uri
+    headers: Strict[NullIsEmpty[list[HttpHeader]]] = []
+
+
+McpServer = Open[McpServerStdio | McpServerHttp | McpServerAcp]

@@ -1,0 +1,39 @@
+"""Where the agent sends its model requests."""
+
+from __future__ import annotations
+
+from accord.schema.common.ids import ProviderId
+from accord.schema.common.provider import LlmProtocol
+from accord.schema.shape import UNSET, Emptied, Filtered, Message, Opt, Strict, UnsetType
+from accord.schema.v2.values import Uri
+
+
+class ProviderCurrentConfig(Message):
+    """How a provider is set now."""
+
+    api_type: LlmProtocol
+    base_url: Uri
+
+
+class ProviderInfo(Message):
+    """Describes one provider that can be set."""
+
+    provider_id: ProviderId
+    supported: Emptied[Filtered[LlmProtocol]]
+    required: bool
+    current: Strict[Opt[ProviderCurrentConfig]] = UNSET
+
+
+class ListProvidersResponse(Message):
+    """Lists the providers that can be set."""
+
+    providers: list[ProviderInfo]
+
+
+class SetProviderRequest(Message):
+    """Says where the requests for a provider go from now on, and with which headers."""
+
+    provider_id: ProviderId
+    api_type: LlmProtocol
+    base_url: Uri
+    headers: Strict[dict[str, str] | UnsetType] = UNSET

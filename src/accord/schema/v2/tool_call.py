@@ -1,0 +1,82 @@
+"""What the agent's tools do, told as it happens."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from accord.schema.common.content import Terminal
+from accord.schema.common.ids import SessionId, ToolCallId
+from accord.schema.shape import UNSET, Filtered, Message, Open, Opt, Patch, Word
+from accord.schema.v2.content import ContentBlock
+from accord.schema.v2.diff import Diff
+from accord.schema.v2.values import AbsolutePath
+
+ToolKind = Word[
+    Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"]
+]
+ToolCallStatus = Word[Literal["pending", "in_progress", "paused", "completed", "failed", "cancelled"]]
+
+
+class ToolCallLocation(Message):
+    """A file the tool is at; lines count from 1."""
+
+    path: AbsolutePath
+    line: Opt[Annotated[int, msgspec.Meta(ge=1, le=0xFFFF_FFFF)]] = UNSET
+
+
+class ToolCallCancelCapabilities(Message):
+    """Says that this tool call can be cancelled on its own."""
+
+
+class ToolCallCapabilities(Message):
+    """Lists what a client may do with a tool call."""
+
+    cancel: Opt[ToolCallCancelCapabilities] = UNSET
+
+
+class Content(Message, tag_field="type", tag="content"):
+    """A block of ordinary content made by a tool."""
+
+    content: ContentBlock
+
+
+ToolCallContent = Open[Content | Diff | Terminal]
+
+
+class ToolCallPatch(Message):
+    """Names a tool call and says what is new about it; a new id begins a new call."""
+
+    tool_call_id: ToolCallId
+    name: Patch[str] = UNSET
+    title: Patch[str] = UNSET
+    kind: Patch[ToolKind] = UNSET
+    status: Patch[ToolCallStatus] = UNSET
+    content: Patch[Filtered[ToolCallContent]] = UNSET
+    locations: Patch[Filtered[ToolCallLocation]] = UNSET
+    raw_input: Any = UNSET
+    raw_output: Any = UNSET
+    capabilities: Patch[ToolCallCapabilities] = UNSET
+
+
+class ToolCallUpdate(ToolCallPatch, tag_field="sessionUpdate", tag="tool_call_update"):
+    """The same, as an update of the session."""
+
+
+class ToolCallContentChunk(Message, tag_field="sessionUpdate", tag="tool_call_content_chunk"):
+    """Adds one piece to the content of a tool call."""
+
+    tool_call_id: ToolCallId
+    content: ToolCallContent
+
+
+class CancelToolCallRequest(Message):
+    """Asks the agent to stop one tool call; its next update tells how it ended."""
+
+    session_id: SessionId
+    tool_call_id: ToolCallId
+
+
+class CancelToolCallResponse(Message):
+    """The agent is stopping the tool call."""

@@ -1,0 +1,90 @@
+"""Everything an agent can tell about a session while it lives."""
+
+from __future__ import annotations
+
+from accord.schema.common.ids import CompactionId, SessionId
+from accord.schema.common.plan import PlanRemoved
+from accord.schema.common.session import SubagentSessionCapabilities
+from accord.schema.common.update import CompactionStatus, Notice, UsageUpdate
+from accord.schema.shape import UNSET, Filtered, Message, Open, Patch, Strict
+from accord.schema.v2.command import AvailableCommandsUpdate
+from accord.schema.v2.config import ConfigOptionUpdate
+from accord.schema.v2.content import ContentBlock
+from accord.schema.v2.message import (
+    AgentMessage,
+    AgentMessageChunk,
+    AgentThought,
+    AgentThoughtChunk,
+    SessionMessage,
+    SessionMessageChunk,
+    UserMessage,
+    UserMessageChunk,
+)
+from accord.schema.v2.plan import PlanUpdate
+from accord.schema.v2.session import SessionInfoUpdate
+from accord.schema.v2.state import StateSnapshot, StateUpdate
+from accord.schema.v2.terminal import TerminalOutputChunk, TerminalUpdate
+from accord.schema.v2.tool_call import ToolCallContentChunk, ToolCallUpdate
+from accord.schema.v2.values import AbsolutePath
+
+
+class CompactionUpdate(Message, tag_field="sessionUpdate", tag="compaction_update"):
+    """Tells how far the shortening of the conversation has come, and what it left."""
+
+    compaction_id: CompactionId
+    status: CompactionStatus
+    summary: Patch[Filtered[ContentBlock]] = UNSET
+    error: Patch[str] = UNSET
+
+
+class CompactionSummaryChunk(Message, tag_field="sessionUpdate", tag="compaction_summary_chunk"):
+    """Adds one block to the summary of a compaction."""
+
+    compaction_id: CompactionId
+    content: ContentBlock
+
+
+class SubagentUpdate(Message, tag_field="sessionUpdate", tag="subagent_update"):
+    """Names a session that works for this one, and says what is new about it."""
+
+    session_id: SessionId
+    title: Patch[str] = UNSET
+    description: Patch[str] = UNSET
+    capabilities: Patch[SubagentSessionCapabilities] = UNSET
+    state: Patch[StateSnapshot] = UNSET
+    cwd: Strict[Patch[AbsolutePath]] = UNSET
+    additional_directories: Strict[Patch[list[AbsolutePath]]] = UNSET
+
+
+SessionUpdate = Open[
+    UserMessageChunk
+    | UserMessage
+    | AgentMessageChunk
+    | AgentMessage
+    | AgentThoughtChunk
+    | AgentThought
+    | StateUpdate
+    | ToolCallContentChunk
+    | ToolCallUpdate
+    | TerminalUpdate
+    | TerminalOutputChunk
+    | PlanUpdate
+    | PlanRemoved
+    | AvailableCommandsUpdate
+    | ConfigOptionUpdate
+    | SessionInfoUpdate
+    | UsageUpdate
+    | Notice
+    | CompactionUpdate
+    | CompactionSummaryChunk
+    | SubagentUpdate
+    | SessionMessage
+    | SessionMessageChunk
+]
+
+
+class UpdateSessionNotification(Message):
+    """Tells one thing that is new in a session."""
+
+    session_id: SessionId
+    update: SessionUpdate

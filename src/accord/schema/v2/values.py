@@ -1,0 +1,38 @@
+"""Plain values with a meaning of their own: paths, addresses, bytes as text, moments, request ids."""
+
+from __future__ import annotations
+
+from typing import Annotated, Union
+
+import msgspec
+
+from accord.schema.common.numbers import Int64
+
+AbsolutePath = str
+"""A path from the root, in the syntax of the machine the agent runs on; never a URI."""
+
+MediaType = str
+"""What kind of data it is, as in `text/plain`."""
+
+SessionListCursor = str
+"""Where a listing goes on. Made by the agent, meaningless to everyone else, and possibly empty."""
+
+# Agents exist that send bare paths here, so the format is told, not enforced.
+Uri = Annotated[str, msgspec.Meta(extra_json_schema={"format": "uri"})]
+"""An absolute URI."""
+
+Base64 = Annotated[str, msgspec.Meta(extra_json_schema={"contentEncoding": "base64"})]
+"""Bytes, as base64 text."""
+
+Moment = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"\A[0-9]{4}-[01][0-9]-[0-3][0-9][Tt][0-2][0-9]:[0-5][0-9]:[0-6][0-9](\.[0-9]+)?"
+        r"([Zz]|[+-][0-2][0-9]:[0-5][0-9])\Z",
+        extra_json_schema={"format": "date-time"},
+    ),
+]
+"""A point in time as RFC 3339 writes it, offset included."""
+
+RequestId = Union[Int64, str]
+"""What a request is called. Never null in this version."""

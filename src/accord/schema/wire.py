@@ -1,0 +1,24 @@
+"""The one place where protocol types become bytes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from accord.schema.shape import Other
+
+
+def unknown_kept(value: Any) -> Any:
+    """For an encoder's `enc_hook`: writes a variant that nobody knows yet as it came."""
+    if isinstance(value, Other):
+        return msgspec.Raw(value.raw)
+    raise TypeError(f"{type(value).__name__} has no place in a message")
+
+
+_encoder = msgspec.json.Encoder(enc_hook=unknown_kept)
+
+
+def encode(message: Any) -> bytes:
+    """A message, or plain data, as JSON."""
+    return _encoder.encode(message)
