@@ -1,0 +1,63 @@
+"""Logging in and out."""
+
+from __future__ import annotations
+
+from accord.schema.common.auth import AuthStatusCapabilities
+from accord.schema.common.ids import AuthMethodId
+from accord.schema.shape import UNSET, Message, NullIsEmpty, Opt, Otherwise
+
+
+class AuthCapabilities(Message):
+    """Says which kinds of login the client can carry out."""
+
+    terminal: bool = False
+
+
+class LogoutCapabilities(Message):
+    """Says that the agent can log out."""
+
+
+class AgentAuthCapabilities(Message):
+    """Lists what the agent offers besides logging in."""
+
+    status: Opt[AuthStatusCapabilities] = UNSET
+    logout: Opt[LogoutCapabilities] = UNSET
+
+
+class AuthMethodAgent(Message):
+    """A login that the agent carries out itself when asked."""
+
+    id: AuthMethodId
+    name: str
+    description: Opt[str] = UNSET
+
+
+class AuthMethodTerminal(Message, tag_field="type", tag="terminal"):
+    """A login for which the client runs the agent's command in a terminal, with these arguments and variables."""
+
+    id: AuthMethodId
+    name: str
+    description: Opt[str] = UNSET
+    args: NullIsEmpty[list[str]] = []
+    env: NullIsEmpty[dict[str, str]] = {}
+
+
+AuthMethod = Otherwise[AuthMethodTerminal, AuthMethodAgent]
+
+
+class AuthenticateRequest(Message):
+    """Asks the agent to log in by one of its methods."""
+
+    method_id: AuthMethodId
+
+
+class AuthenticateResponse(Message):
+    """The user is logged in."""
+
+
+class LogoutRequest(Message):
+    """Asks the agent to log out and forget what it knows of the user."""
+
+
+class LogoutResponse(Message):
+    """The user is logged out."""

@@ -1,0 +1,92 @@
+"""What a user can choose for a session, and choosing it."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Union
+
+from accord.schema.common.config import SessionConfigOptionCategory, SessionConfigSelectOption
+from accord.schema.common.ids import SessionConfigGroupId, SessionConfigId, SessionConfigValueId, SessionId
+from accord.schema.shape import UNSET, Either, Emptied, Filtered, Message, Opt, Otherwise
+
+
+class BooleanConfigOptionCapabilities(Message):
+    """Says that the client can show options that are on or off."""
+
+
+class SessionConfigOptionsCapabilities(Message):
+    """Lists the kinds of options the client can show beyond lists."""
+
+    boolean: Opt[BooleanConfigOptionCapabilities] = UNSET
+
+
+class SessionConfigSelectGroup(Message):
+    """Values under one heading."""
+
+    OLDER: ClassVar[dict[str, str]] = {"groupId": "group"}
+
+    group: SessionConfigGroupId
+    name: str
+    options: Emptied[Filtered[SessionConfigSelectOption]]
+
+
+SessionConfigSelectOptions = Either[list[SessionConfigSelectOption], list[SessionConfigSelectGroup]]
+
+
+class SessionConfigSelect(Message, tag_field="type", tag="select"):
+    """An option with one value out of a list, which may be grouped."""
+
+    OLDER: ClassVar[dict[str, str]] = {"configId": "id"}
+
+    id: SessionConfigId
+    name: str
+    description: Opt[str] = UNSET
+    category: Opt[SessionConfigOptionCategory] = UNSET
+    current_value: SessionConfigValueId
+    options: SessionConfigSelectOptions
+
+
+class SessionConfigBoolean(Message, tag_field="type", tag="boolean"):
+    """An option that is on or off."""
+
+    OLDER: ClassVar[dict[str, str]] = {"configId": "id"}
+
+    id: SessionConfigId
+    name: str
+    description: Opt[str] = UNSET
+    category: Opt[SessionConfigOptionCategory] = UNSET
+    current_value: bool
+
+
+SessionConfigOption = Union[SessionConfigSelect, SessionConfigBoolean]
+
+
+class SetSessionConfigOptionBoolean(Message, tag_field="type", tag="boolean"):
+    """Turns an option on or off."""
+
+    session_id: SessionId
+    config_id: SessionConfigId
+    value: bool
+
+
+class SetSessionConfigOptionValueId(Message):
+    """Chooses a value of an option from its list."""
+
+    session_id: SessionId
+    config_id: SessionConfigId
+    value: SessionConfigValueId
+
+
+# A string is a value's id, whatever the type says beside it.
+SetSessionConfigOptionRequest = Otherwise[SetSessionConfigOptionBoolean, SetSessionConfigOptionValueId]
+
+
+class SetSessionConfigOptionResponse(Message):
+    """Tells how all options stand after the choice."""
+
+    config_options: Emptied[Filtered[SessionConfigOption]]
+
+
+class ConfigOptionUpdate(Message, tag_field="sessionUpdate", tag="config_option_update"):
+    """Tells how all options stand now."""
+
+    config_options: Emptied[Filtered[SessionConfigOption]]

@@ -1,0 +1,29 @@
+"""What version 1 says about the messages around its own: ids, errors, cancelling, extensions."""
+
+from __future__ import annotations
+
+from typing import Any, Union
+
+from accord.schema.common.numbers import Int32, Int64
+from accord.schema.shape import UNSET, Message
+
+RequestId = Union[Int64, str, None]
+ErrorCode = Int32
+
+ExtRequest = Any
+ExtResponse = Any
+ExtNotification = Any
+
+
+class Error(Message):
+    """Says why something failed."""
+
+    code: ErrorCode
+    message: str
+    data: Any = UNSET
+
+
+class CancelRequestNotification(Message):
+    """Asks the peer to stop working on one request; that request is still answered."""
+
+    request_id: RequestId

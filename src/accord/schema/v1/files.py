@@ -1,0 +1,45 @@
+"""The client's files, served to the agent."""
+
+from __future__ import annotations
+
+from accord.schema.common.ids import SessionId
+from accord.schema.common.numbers import Uint32
+from accord.schema.shape import UNSET, Message, Opt, Strict
+
+
+class FileSystemCapabilities(Message):
+    """Says what the agent may ask of the client's files."""
+
+    read_text_file: bool = False
+    write_text_file: bool = False
+
+
+class ReadTextFileRequest(Message):
+    """Asks for the text of a file, unsaved changes included; or for `limit` lines of it, from `line` on."""
+
+    session_id: SessionId
+    path: str
+    line: Strict[Opt[Uint32]] = UNSET
+    limit: Strict[Opt[Uint32]] = UNSET
+
+    def __post_init__(self) -> None:
+        if self.line == 0:  # lines count from 1; the schema lets 0 through
+            self.line = 1
+
+
+class ReadTextFileResponse(Message):
+    """The text that was asked for."""
+
+    content: str
+
+
+class WriteTextFileRequest(Message):
+    """Asks for a file to be written, whole."""
+
+    session_id: SessionId
+    path: str
+    content: str
+
+
+class WriteTextFileResponse(Message):
+    """The file is written."""

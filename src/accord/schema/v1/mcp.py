@@ -1,0 +1,44 @@
+"""The MCP servers a session is to use."""
+
+from __future__ import annotations
+
+from typing import Union
+
+from accord.schema.common.mcp import EnvVariable, HttpHeader, McpServerAcp
+from accord.schema.shape import Either, Expected, Message, NullIsEmpty
+
+
+class McpCapabilities(Message):
+    """Says how the agent can reach MCP servers, besides starting them."""
+
+    http: bool = False
+    sse: bool = False
+    acp: bool = False
+
+
+class McpServerHttp(Message, tag_field="type", tag="http"):
+    """An MCP server reached over HTTP."""
+
+    name: str
+    url: str
+    headers: Expected[NullIsEmpty[list[HttpHeader]]] = []
+
+
+class McpServerSse(Message, tag_field="type", tag="sse"):
+    """An MCP server reached over HTTP with server-sent events."""
+
+    name: str
+    url: str
+    headers: Expected[NullIsEmpty[list[HttpHeader]]] = []
+
+
+class McpServerStdio(Message):
+    """An MCP server that the agent starts and talks to over its standard streams."""
+
+    name: str
+    command: str
+    args: Expected[NullIsEmpty[list[str]]] = []
+    env: Expected[NullIsEmpty[list[EnvVariable]]] = []
+
+
+McpServer = Either[Union[McpServerHttp, McpServerSse, McpServerAcp], McpServerStdio]

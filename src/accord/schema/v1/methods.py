@@ -1,0 +1,281 @@
+"""The methods of version 1: who serves them, and what travels."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from accord.schema.common.auth import AuthStatusRequest, AuthStatusResponse, AuthStatusUpdateNotification
+from accord.schema.common.elicitation import CompleteElicitationNotification
+from accord.schema.common.mcp import MessageMcpNotification, MessageMcpRequest, MessageMcpResponse
+from accord.schema.common.provider import (
+    DisableProviderRequest,
+    DisableProviderResponse,
+    ListProvidersRequest,
+    SetProviderResponse,
+)
+from accord.schema.common.proxy import ProxySuccessorNotification, ProxySuccessorRequest, ProxySuccessorResponse
+from accord.schema.common.session import (
+    ArchiveSessionRequest,
+    ArchiveSessionResponse,
+    CloseSessionRequest,
+    CloseSessionResponse,
+    DeleteSessionRequest,
+    DeleteSessionResponse,
+    SessionStatusRequest,
+    SetSessionTitleRequest,
+    SetSessionTitleResponse,
+    UnarchiveSessionRequest,
+    UnarchiveSessionResponse,
+)
+from accord.schema.method import Method, by_name
+from accord.schema.v1.auth import AuthenticateRequest, AuthenticateResponse, LogoutRequest, LogoutResponse
+from accord.schema.v1.config import SetSessionConfigOptionRequest, SetSessionConfigOptionResponse
+from accord.schema.v1.elicitation import CreateElicitationRequest, CreateElicitationResponse
+from accord.schema.v1.files import (
+    ReadTextFileRequest,
+    ReadTextFileResponse,
+    WriteTextFileRequest,
+    WriteTextFileResponse,
+)
+from accord.schema.v1.initialize import (
+    InitializeProxyRequest,
+    InitializeProxyResponse,
+    InitializeRequest,
+    InitializeResponse,
+)
+from accord.schema.v1.mode import SetSessionModeRequest, SetSessionModeResponse
+from accord.schema.v1.model import SetSessionModelRequest, SetSessionModelResponse
+from accord.schema.v1.permission import RequestPermissionRequest, RequestPermissionResponse
+from accord.schema.v1.prompt import CancelNotification, PromptRequest, PromptResponse
+from accord.schema.v1.provider import ListProvidersResponse, SetProviderRequest
+from accord.schema.v1.session import (
+    ForkSessionRequest,
+    ForkSessionResponse,
+    ListSessionsRequest,
+    ListSessionsResponse,
+    LoadSessionRequest,
+    LoadSessionResponse,
+    NewSessionRequest,
+    NewSessionResponse,
+    ResumeSessionRequest,
+    ResumeSessionResponse,
+    SessionStatusResponse,
+)
+from accord.schema.v1.terminal import (
+    CreateTerminalRequest,
+    CreateTerminalResponse,
+    KillTerminalRequest,
+    KillTerminalResponse,
+    ReleaseTerminalRequest,
+    ReleaseTerminalResponse,
+    TerminalOutputRequest,
+    TerminalOutputResponse,
+    WaitForTerminalExitRequest,
+    WaitForTerminalExitResponse,
+)
+from accord.schema.v1.update import SessionNotification
+
+# Served by the agent
+
+INITIALIZE = Method(name="initialize", served_by="agent", params=InitializeRequest, result=InitializeResponse)
+AUTHENTICATE = Method(name="authenticate", served_by="agent", params=AuthenticateRequest, result=AuthenticateResponse)
+LOGOUT = Method(name="logout", served_by="agent", params=LogoutRequest, result=LogoutResponse)
+AUTH_STATUS = Method(
+    name="auth/status", served_by="agent", params=AuthStatusRequest, result=AuthStatusResponse, unstable=True
+)
+SESSION_NEW = Method(name="session/new", served_by="agent", params=NewSessionRequest, result=NewSessionResponse)
+SESSION_LOAD = Method(name="session/load", served_by="agent", params=LoadSessionRequest, result=LoadSessionResponse)
+SESSION_RESUME = Method(
+    name="session/resume", served_by="agent", params=ResumeSessionRequest, result=ResumeSessionResponse
+)
+SESSION_LIST = Method(name="session/list", served_by="agent", params=ListSessionsRequest, result=ListSessionsResponse)
+SESSION_CLOSE = Method(name="session/close", served_by="agent", params=CloseSessionRequest, result=CloseSessionResponse)
+SESSION_DELETE = Method(
+    name="session/delete", served_by="agent", params=DeleteSessionRequest, result=DeleteSessionResponse
+)
+SESSION_FORK = Method(
+    name="session/fork", served_by="agent", params=ForkSessionRequest, result=ForkSessionResponse, unstable=True
+)
+SESSION_ARCHIVE = Method(
+    name="session/archive",
+    served_by="agent",
+    params=ArchiveSessionRequest,
+    result=ArchiveSessionResponse,
+    unstable=True,
+)
+SESSION_UNARCHIVE = Method(
+    name="session/unarchive",
+    served_by="agent",
+    params=UnarchiveSessionRequest,
+    result=UnarchiveSessionResponse,
+    unstable=True,
+)
+SESSION_STATUS = Method(
+    name="session/status",
+    served_by="agent",
+    params=SessionStatusRequest,
+    result=SessionStatusResponse,
+    unstable=True,
+)
+SESSION_SET_TITLE = Method(
+    name="session/set_title",
+    served_by="agent",
+    params=SetSessionTitleRequest,
+    result=SetSessionTitleResponse,
+    unstable=True,
+)
+SESSION_PROMPT = Method(name="session/prompt", served_by="agent", params=PromptRequest, result=PromptResponse)
+SESSION_CANCEL: Method[CancelNotification, None] = Method(
+    name="session/cancel", served_by="agent", params=CancelNotification
+)
+SESSION_SET_MODE = Method(
+    name="session/set_mode", served_by="agent", params=SetSessionModeRequest, result=SetSessionModeResponse
+)
+SESSION_SET_CONFIG_OPTION: Method[SetSessionConfigOptionRequest, SetSessionConfigOptionResponse] = Method(
+    name="session/set_config_option",
+    served_by="agent",
+    params=cast("Any", SetSessionConfigOptionRequest),
+    result=SetSessionConfigOptionResponse,
+)
+# In no schema any more; early agents have it.
+SESSION_SET_MODEL = Method(
+    name="session/set_model", served_by="agent", params=SetSessionModelRequest, result=SetSessionModelResponse
+)
+PROVIDERS_LIST = Method(
+    name="providers/list", served_by="agent", params=ListProvidersRequest, result=ListProvidersResponse, unstable=True
+)
+PROVIDERS_SET = Method(
+    name="providers/set", served_by="agent", params=SetProviderRequest, result=SetProviderResponse, unstable=True
+)
+PROVIDERS_DISABLE = Method(
+    name="providers/disable",
+    served_by="agent",
+    params=DisableProviderRequest,
+    result=DisableProviderResponse,
+    unstable=True,
+)
+MCP_NOTIFICATION: Method[MessageMcpNotification, None] = Method(
+    name="mcp/message", served_by="agent", params=MessageMcpNotification, unstable=True
+)
+
+# Served by the client
+
+SESSION_UPDATE: Method[SessionNotification, None] = Method(
+    name="session/update", served_by="client", params=SessionNotification
+)
+SESSION_REQUEST_PERMISSION = Method(
+    name="session/request_permission",
+    served_by="client",
+    params=RequestPermissionRequest,
+    result=RequestPermissionResponse,
+)
+FS_READ_TEXT_FILE = Method(
+    name="fs/read_text_file", served_by="client", params=ReadTextFileRequest, result=ReadTextFileResponse
+)
+FS_WRITE_TEXT_FILE = Method(
+    name="fs/write_text_file", served_by="client", params=WriteTextFileRequest, result=WriteTextFileResponse
+)
+TERMINAL_CREATE = Method(
+    name="terminal/create", served_by="client", params=CreateTerminalRequest, result=CreateTerminalResponse
+)
+TERMINAL_OUTPUT = Method(
+    name="terminal/output", served_by="client", params=TerminalOutputRequest, result=TerminalOutputResponse
+)
+TERMINAL_WAIT_FOR_EXIT = Method(
+    name="terminal/wait_for_exit",
+    served_by="client",
+    params=WaitForTerminalExitRequest,
+    result=WaitForTerminalExitResponse,
+)
+TERMINAL_KILL = Method(
+    name="terminal/kill", served_by="client", params=KillTerminalRequest, result=KillTerminalResponse
+)
+TERMINAL_RELEASE = Method(
+    name="terminal/release", served_by="client", params=ReleaseTerminalRequest, result=ReleaseTerminalResponse
+)
+ELICITATION_CREATE: Method[CreateElicitationRequest, CreateElicitationResponse] = Method(
+    name="elicitation/create",
+    served_by="client",
+    params=cast("Any", CreateElicitationRequest),
+    result=cast("Any", CreateElicitationResponse),
+)
+ELICITATION_COMPLETE: Method[CompleteElicitationNotification, None] = Method(
+    name="elicitation/complete", served_by="client", params=CompleteElicitationNotification
+)
+AUTH_STATUS_UPDATE: Method[AuthStatusUpdateNotification, None] = Method(
+    name="auth/status_update", served_by="client", params=AuthStatusUpdateNotification, unstable=True
+)
+MCP_MESSAGE: Method[MessageMcpRequest, MessageMcpResponse] = Method(
+    name="mcp/message",
+    served_by="client",
+    params=MessageMcpRequest,
+    result=cast("Any", MessageMcpResponse),
+    unstable=True,
+)
+
+# Between a proxy and whoever chains it to the next
+
+PROXY_INITIALIZE = Method(
+    name="proxy/initialize",
+    served_by="proxy",
+    params=InitializeProxyRequest,
+    result=InitializeProxyResponse,
+    unstable=True,
+)
+PROXY_SUCCESSOR: Method[ProxySuccessorRequest, ProxySuccessorResponse] = Method(
+    name="proxy/successor",
+    served_by="proxy",
+    params=ProxySuccessorRequest,
+    result=cast("Any", ProxySuccessorResponse),
+    unstable=True,
+)
+PROXY_SUCCESSOR_NOTIFICATION: Method[ProxySuccessorNotification, None] = Method(
+    name="proxy/successor", served_by="proxy", params=ProxySuccessorNotification, unstable=True
+)
+
+REQUESTS = by_name(
+    INITIALIZE,
+    AUTHENTICATE,
+    LOGOUT,
+    AUTH_STATUS,
+    SESSION_NEW,
+    SESSION_LOAD,
+    SESSION_RESUME,
+    SESSION_LIST,
+    SESSION_CLOSE,
+    SESSION_DELETE,
+    SESSION_FORK,
+    SESSION_ARCHIVE,
+    SESSION_UNARCHIVE,
+    SESSION_STATUS,
+    SESSION_SET_TITLE,
+    SESSION_PROMPT,
+    SESSION_SET_MODE,
+    SESSION_SET_CONFIG_OPTION,
+    SESSION_SET_MODEL,
+    PROVIDERS_LIST,
+    PROVIDERS_SET,
+    PROVIDERS_DISABLE,
+    SESSION_REQUEST_PERMISSION,
+    FS_READ_TEXT_FILE,
+    FS_WRITE_TEXT_FILE,
+    TERMINAL_CREATE,
+    TERMINAL_OUTPUT,
+    TERMINAL_WAIT_FOR_EXIT,
+    TERMINAL_KILL,
+    TERMINAL_RELEASE,
+    ELICITATION_CREATE,
+    MCP_MESSAGE,
+    PROXY_INITIALIZE,
+    PROXY_SUCCESSOR,
+)
+NOTIFICATIONS = by_name(
+    SESSION_CANCEL,
+    SESSION_UPDATE,
+    ELICITATION_COMPLETE,
+    AUTH_STATUS_UPDATE,
+    MCP_NOTIFICATION,
+    PROXY_SUCCESSOR_NOTIFICATION,
+)
+METHODS = {**NOTIFICATIONS, **REQUESTS}
+"""Every method by name; of a name that is both, the request."""

@@ -1,0 +1,41 @@
+"""Asking the user whether a tool call may go ahead."""
+
+from __future__ import annotations
+
+from typing import Literal, Union
+
+from accord.schema.common.ids import PermissionOptionId, SessionId
+from accord.schema.common.permission import SelectedPermissionOutcome
+from accord.schema.shape import Message
+from accord.schema.v1.tool_call import ToolCallPatch
+
+PermissionOptionKind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
+
+
+class PermissionOption(Message):
+    """One answer the user can give."""
+
+    option_id: PermissionOptionId
+    name: str
+    kind: PermissionOptionKind
+
+
+class RequestPermissionRequest(Message):
+    """Asks whether a tool call may go ahead, with the answers to choose from."""
+
+    session_id: SessionId
+    tool_call: ToolCallPatch
+    options: list[PermissionOption]
+
+
+class CancelledPermissionOutcome(Message, tag_field="outcome", tag="cancelled"):
+    """The question is void, because the turn was cancelled."""
+
+
+RequestPermissionOutcome = Union[CancelledPermissionOutcome, SelectedPermissionOutcome]
+
+
+class RequestPermissionResponse(Message):
+    """Tells what the user decided."""
+
+    outcome: RequestPermissionOutcome

@@ -1,0 +1,170 @@
+"""Making, finding and continuing sessions."""
+
+from __future__ import annotations
+
+import msgspec
+
+from accord.schema.common.ids import SessionId
+from accord.schema.common.session import (
+    SessionAdditionalDirectoriesCapabilities,
+    SessionArchiveCapabilities,
+    SessionArchiveFilter,
+    SessionDeleteCapabilities,
+    SessionForkCapabilities,
+    SessionStatus,
+    SessionStatusCapabilities,
+    SessionSystemPromptCapabilities,
+    SessionTitleCapabilities,
+    SystemPromptMode,
+)
+from accord.schema.shape import UNSET, Emptied, Expected, Filtered, Message, NullIsEmpty, Opt, Strict
+from accord.schema.v1.config import SessionConfigOption
+from accord.schema.v1.content import ContentBlock
+from accord.schema.v1.mcp import McpServer
+from accord.schema.v1.mode import SessionModeState
+from accord.schema.v1.model import SessionModelState
+
+
+class SessionListCapabilities(Message):
+    """Says that the agent can list its sessions."""
+
+
+class SessionResumeCapabilities(Message):
+    """Says that a session can go on without its history being told again."""
+
+
+class SessionCloseCapabilities(Message):
+    """Says that a session can be closed."""
+
+
+class SessionCapabilities(Message):
+    """Lists what the agent can do with sessions."""
+
+    list: Opt[SessionListCapabilities] = UNSET
+    delete: Opt[SessionDeleteCapabilities] = UNSET
+    additional_directories: Opt[SessionAdditionalDirectoriesCapabilities] = UNSET
+    system_prompt: Opt[SessionSystemPromptCapabilities] = UNSET
+    fork: Opt[SessionForkCapabilities] = UNSET
+    archive: Opt[SessionArchiveCapabilities] = UNSET
+    status: Opt[SessionStatusCapabilities] = UNSET
+    title: Opt[SessionTitleCapabilities] = UNSET
+    resume: Opt[SessionResumeCapabilities] = UNSET
+    close: Opt[SessionCloseCapabilities] = UNSET
+
+
+class SystemPrompt(Message):
+    """What the client adds to the agent's system prompt, or puts in its place."""
+
+    mode: SystemPromptMode
+    content: list[ContentBlock]
+
+
+def _no_servers() -> list[McpServer]:
+    """A default that is sent all the same: only plain defaults are left out."""
+    return []
+
+
+# Further directories may be named only to an agent that knows them, so an empty list stays at home.
+class NewSessionRequest(Message, omit_defaults=True):
+    """Starts a session in a directory."""
+
+    cwd: str
+    additional_directories: NullIsEmpty[list[str]] = []
+    mcp_servers: Expected[NullIsEmpty[list[McpServer]]] = msgspec.field(default_factory=_no_servers)
+    system_prompt: Strict[Opt[SystemPrompt]] = UNSET
+
+
+class NewSessionResponse(Message):
+    """Names the new session and what can be chosen for it."""
+
+    session_id: SessionId
+    modes: Opt[SessionModeState] = UNSET
+    config_options: Opt[Filtered[SessionConfigOption]] = UNSET
+    models: Opt[SessionModelState] = UNSET
+
+
+class LoadSessionRequest(Message, omit_defaults=True):
+    """Opens a stored session; its history comes as updates before the answer."""
+
+    mcp_servers: Expected[NullIsEmpty[list[McpServer]]] = msgspec.field(default_factory=_no_servers)
+    cwd: str
+    additional_directories: NullIsEmpty[list[str]] = []
+    session_id: SessionId
+    system_prompt: Strict[Opt[SystemPrompt]] = UNSET
+
+
+class LoadSessionResponse(Message):
+    """The session is open and its history told."""
+
+    modes: Opt[SessionModeState] = UNSET
+    config_options: Opt[Filtered[SessionConfigOption]] = UNSET
+    models: Opt[SessionModelState] = UNSET
+
+
+class ResumeSessionRequest(Message, omit_defaults=True):
+    """Opens a stored session without telling its history."""
+
+    session_id: SessionId
+    cwd: str
+    additional_directories: NullIsEmpty[list[str]] = []
+    mcp_servers: NullIsEmpty[list[McpServer]] = msgspec.field(default_factory=_no_servers)
+    system_prompt: Strict[Opt[SystemPrompt]] = UNSET
+
+
+class ResumeSessionResponse(Message):
+    """The session is open."""
+
+    modes: Opt[SessionModeState] = UNSET
+    config_options: Opt[Filtered[SessionConfigOption]] = UNSET
+    models: Opt[SessionModelState] = UNSET
+
+
+class ForkSessionRequest(Message, omit_defaults=True):
+    """Copies a session into a new one that goes its own way."""
+
+    session_id: SessionId
+    cwd: str
+    additional_directories: NullIsEmpty[list[str]] = []
+    mcp_servers: NullIsEmpty[list[McpServer]] = msgspec.field(default_factory=_no_servers)
+    system_prompt: Strict[Opt[SystemPrompt]] = UNSET
+
+
+class ForkSessionResponse(Message):
+    """Names the copy."""
+
+    session_id: SessionId
+    modes: Opt[SessionModeState] = UNSET
+    config_options: Opt[Filtered[SessionConfigOption]] = UNSET
+    models: Opt[SessionModelState] = UNSET
+
+
+class ListSessionsRequest(Message):
+    """Asks for the known sessions, a page at a time."""
+
+    cwd: Strict[Opt[str]] = UNSET
+    cursor: Strict[Opt[str]] = UNSET
+    archived: Strict[Opt[SessionArchiveFilter]] = UNSET
+
+
+class SessionInfo(Message):
+    """Describes one session of the list."""
+
+    session_id: SessionId
+    cwd: str
+    additional_directories: Filtered[str] = []
+    title: Opt[str] = UNSET
+    updated_at: Opt[str] = UNSET
+    archived: Opt[bool] = UNSET
+
+
+class ListSessionsResponse(Message):
+    """One page of sessions, and where the next begins if there is one."""
+
+    sessions: Emptied[Filtered[SessionInfo]]
+    next_cursor: Opt[str] = UNSET
+
+
+class SessionStatusResponse(Message):
+    """Tells whether a session is open or only saved."""
+
+    status: SessionStatus

@@ -1,0 +1,83 @@
+"""The client's terminals, served to the agent."""
+
+from __future__ import annotations
+
+from accord.schema.common.ids import SessionId, TerminalId
+from accord.schema.common.mcp import EnvVariable
+from accord.schema.common.numbers import Uint32, Uint64
+from accord.schema.shape import UNSET, Message, NullIsEmpty, Opt, Strict
+
+
+class CreateTerminalRequest(Message):
+    """Starts a command."""
+
+    session_id: SessionId
+    command: str
+    args: NullIsEmpty[list[str]] = []
+    env: NullIsEmpty[list[EnvVariable]] = []
+    cwd: Strict[Opt[str]] = UNSET
+    output_byte_limit: Strict[Opt[Uint64]] = UNSET
+
+
+class CreateTerminalResponse(Message):
+    """Names the terminal; its command is running."""
+
+    terminal_id: TerminalId
+
+
+class TerminalOutputRequest(Message):
+    """Asks what a terminal shows by now."""
+
+    session_id: SessionId
+    terminal_id: TerminalId
+
+
+class TerminalExitStatus(Message):
+    """How a command ended: with a code, or by a signal."""
+
+    exit_code: Opt[Uint32] = UNSET
+    signal: Opt[str] = UNSET
+
+
+class TerminalOutputResponse(Message):
+    """What a terminal shows; with the exit status when its command is done."""
+
+    output: str
+    truncated: bool
+    exit_status: Opt[TerminalExitStatus] = UNSET
+
+
+class WaitForTerminalExitRequest(Message):
+    """Waits for a command to end."""
+
+    session_id: SessionId
+    terminal_id: TerminalId
+
+
+class WaitForTerminalExitResponse(Message):
+    """How the command ended."""
+
+    exit_code: Opt[Uint32] = UNSET
+    signal: Opt[str] = UNSET
+
+
+class KillTerminalRequest(Message):
+    """Ends a command; its terminal and output stay."""
+
+    session_id: SessionId
+    terminal_id: TerminalId
+
+
+class KillTerminalResponse(Message):
+    """The command is ended."""
+
+
+class ReleaseTerminalRequest(Message):
+    """Ends a command if need be and frees its terminal."""
+
+    session_id: SessionId
+    terminal_id: TerminalId
+
+
+class ReleaseTerminalResponse(Message):
+    """The terminal is freed."""

@@ -1,0 +1,76 @@
+"""Tool calls: what the agent does, as the user sees it."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Union
+
+from accord.schema.common.content import Terminal
+from accord.schema.common.ids import ToolCallId
+from accord.schema.common.numbers import Uint32
+from accord.schema.shape import UNSET, Filtered, Message, Opt, Patch
+from accord.schema.v1.content import ContentBlock
+
+ToolKind = Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"]
+ToolCallStatus = Literal["pending", "in_progress", "completed", "failed"]
+
+
+class Content(Message, tag_field="type", tag="content"):
+    """A content block that a tool call produced."""
+
+    content: ContentBlock
+
+
+class Diff(Message, tag_field="type", tag="diff"):
+    """A change to one file, as its text before and after. A new file has no text before."""
+
+    path: str
+    old_text: Opt[str] = UNSET
+    new_text: str
+
+
+ToolCallContent = Union[Content, Diff, Terminal]
+
+
+class ToolCallLocation(Message):
+    """A place in a file that a tool call is at."""
+
+    path: str
+    line: Opt[Uint32] = UNSET
+
+    def __post_init__(self) -> None:
+        if self.line == 0:  # lines count from 1; the schema lets 0 through, where it says nothing
+            self.line = UNSET
+
+
+class ToolCall(Message, tag_field="sessionUpdate", tag="tool_call"):
+    """Announces a tool call."""
+
+    tool_call_id: ToolCallId
+    title: str
+    name: Opt[str] = UNSET
+    kind: ToolKind = "other"
+    status: ToolCallStatus = "pending"
+    content: Filtered[ToolCallContent] = []
+    locations: Filtered[ToolCallLocation] = []
+    raw_input: Any = UNSET
+    raw_output: Any = UNSET
+
+
+class ToolCallPatch(Message):
+    """Names a tool call and says what is new about it. Null leaves a field as it was, like leaving it out.
+
+    Also the subject of a permission request."""
+
+    tool_call_id: ToolCallId
+    kind: Patch[ToolKind] = UNSET
+    status: Patch[ToolCallStatus] = UNSET
+    title: Patch[str] = UNSET
+    name: Patch[str] = UNSET
+    content: Patch[Filtered[ToolCallContent]] = UNSET
+    locations: Patch[Filtered[ToolCallLocation]] = UNSET
+    raw_input: Any = UNSET
+    raw_output: Any = UNSET
+
+
+class ToolCallUpdate(ToolCallPatch, tag_field="sessionUpdate", tag="tool_call_update"):
+    """The same, as an update of the session."""

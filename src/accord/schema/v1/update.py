@@ -1,0 +1,100 @@
+"""Session updates: everything an agent tells while it works."""
+
+from __future__ import annotations
+
+from typing import Union
+
+from accord.schema.common.ids import CompactionId, MessageId, SessionId
+from accord.schema.common.plan import PlanRemoved
+from accord.schema.common.update import CompactionStatus, Notice, UsageUpdate
+from accord.schema.shape import UNSET, Filtered, Message, Open, Opt, Patch
+from accord.schema.v1.command import AvailableCommandsUpdate
+from accord.schema.v1.config import ConfigOptionUpdate
+from accord.schema.v1.content import ContentBlock
+from accord.schema.v1.mode import CurrentModeUpdate
+from accord.schema.v1.plan import Plan, PlanUpdate
+from accord.schema.v1.subagent import SessionMessage, SessionMessageChunk, SubagentUpdate
+from accord.schema.v1.tool_call import ToolCall, ToolCallUpdate
+
+
+class NoticeCapabilities(Message):
+    """Says that the client shows notices."""
+
+
+class CompactionCapabilities(Message):
+    """Says that the client shows when a conversation is being shortened."""
+
+
+class ContentChunk(Message):
+    """A piece of a message. Pieces with the same id make one message; without ids, neighbours do."""
+
+    content: ContentBlock
+    message_id: Opt[MessageId] = UNSET
+
+
+class UserMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="user_message_chunk"):
+    """A piece of what the user said."""
+
+
+class AgentMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="agent_message_chunk"):
+    """A piece of what the agent says."""
+
+
+class AgentThoughtChunk(ContentChunk, tag_field="sessionUpdate", tag="agent_thought_chunk"):
+    """A piece of what the agent thinks."""
+
+
+class SessionInfoUpdate(Message, tag_field="sessionUpdate", tag="session_info_update"):
+    """Names the session, and says when it last changed."""
+
+    title: Patch[str] = UNSET
+    updated_at: Patch[str] = UNSET
+
+
+class CompactionUpdate(Message, tag_field="sessionUpdate", tag="compaction_update"):
+    """Tells that the conversation is being shortened, and how that went."""
+
+    compaction_id: CompactionId
+    status: CompactionStatus
+    summary: Patch[Filtered[ContentBlock]] = UNSET
+    error: Patch[str] = UNSET
+
+
+class CompactionSummaryChunk(Message, tag_field="sessionUpdate", tag="compaction_summary_chunk"):
+    """A piece of the summary that takes the place of what was said."""
+
+    compaction_id: CompactionId
+    content: ContentBlock
+
+
+# Closed in the schema. A variant nobody knows is kept all the same, for whoever asks.
+SessionUpdate = Open[
+    Union[
+        UserMessageChunk,
+        AgentMessageChunk,
+        AgentThoughtChunk,
+        ToolCall,
+        ToolCallUpdate,
+        Plan,
+        PlanUpdate,
+        PlanRemoved,
+        AvailableCommandsUpdate,
+        CurrentModeUpdate,
+        ConfigOptionUpdate,
+        SessionInfoUpdate,
+        UsageUpdate,
+        Notice,
+        CompactionUpdate,
+        CompactionSummaryChunk,
+        SubagentUpdate,
+        SessionMessage,
+        SessionMessageChunk,
+    ]
+]
+
+
+class SessionNotification(Message):
+    """Brings one update of a session."""
+
+    session_id: SessionId
+    update: SessionUpdate
