@@ -42,7 +42,17 @@ from accord.errors import (
     RequestFailed,
 )
 from accord.rpc.conversation import Answered, Cancelled, Conversation, Unexpected
-from accord.rpc.envelope import Call, Fault, Malformed, Notification, Request, RequestId, Success, call_head, readable_id
+from accord.rpc.envelope import (
+    Call,
+    Fault,
+    Malformed,
+    Notification,
+    Request,
+    RequestId,
+    Success,
+    call_head,
+    readable_id,
+)
 from accord.schema.method import Method
 from accord.schema.repair import Unreadable
 from accord.transports.base import READY, Transport
@@ -69,7 +79,9 @@ class _Waiter:
 
     __slots__ = ("abandoned", "future", "id", "method", "patient", "session", "within")
 
-    def __init__(self, future: asyncio.Future[Any], method: Method[Any, Any], session: str | None, patient: bool) -> None:
+    def __init__(
+        self, future: asyncio.Future[Any], method: Method[Any, Any], session: str | None, patient: bool
+    ) -> None:
         self.future = future
         self.method = method
         self.session = session
@@ -154,7 +166,7 @@ class Connection:
         routes = self._routes
         assert routes is not None
         by_call = routes.by_call
-        size = len(block)
+        size = len(block) // (block.count(b"\n") or 1) or 1  # what each message of the block counts for
         for message in self._conversation.receive(block):
             if isinstance(message, Call):
                 route = by_call[type(message)]
@@ -165,7 +177,6 @@ class Connection:
                     self._accept(message.id, route, params, size)
             else:
                 self._sort(message, routes, size)
-            size = 0  # the block's bytes are counted once, with its first queued message
 
     def _deliver_early(self, block: bytes) -> None:
         """Before the version is agreed: one line at a time, because a line may change how the next is read."""
@@ -246,7 +257,7 @@ class Connection:
         if route.by_session:
             session = getattr(params, "session_id", None)
         if self._lanes.get(session) is not None:
-            self._lanes.push(session, lambda: route.handler(params), size or 1)
+            self._lanes.push(session, lambda: route.handler(params), size)
             return
         try:
             waiting = route.handler(params)
@@ -254,7 +265,7 @@ class Connection:
             self._handler_failed(error)
             return
         if waiting is not None:
-            self._lanes.push(session, lambda: waiting, size or 1)
+            self._lanes.push(session, lambda: waiting, size)
 
     def _accept(
         self, id: RequestId, route: Route, params: Any, size: int, session: str | None = None, name: str = ""
@@ -264,7 +275,7 @@ class Connection:
             session = getattr(params, "session_id", None)
         name = name or route.method.name
         if self._lanes.get(session) is not None:
-            self._lanes.push(session, lambda: self._begin(id, route, params, name), size or 1)
+            self._lanes.push(session, lambda: self._begin(id, route, params, name), size)
         else:
             self._begin(id, route, params, name)
 
@@ -321,7 +332,9 @@ class Connection:
         try:
             line = self._conversation.refuse(id, fault)
         except Exception:  # data that cannot be encoded must not leave the peer waiting
-            line = self._conversation.refuse(id, Fault(fault.code, fault.message)) if self._conversation.owes(id) else b""
+            line = (
+                self._conversation.refuse(id, Fault(fault.code, fault.message)) if self._conversation.owes(id) else b""
+            )
         self._send_quietly(line)
 
     def _cancel_task(self, id: RequestId) -> None:
@@ -347,7 +360,9 @@ class Connection:
         if b'"method"' not in head and id is not None:
             waiter = self._conversation.forget(id)
             if waiter is not None:
-                self._fail(waiter, AccordError(f"{waiter.method.name}: the answer has {size} bytes; the limit is {limit}"))
+                self._fail(
+                    waiter, AccordError(f"{waiter.method.name}: the answer has {size} bytes; the limit is {limit}")
+                )
                 return
         self._send_quietly(self._conversation.complain(Malformed(fault, id, stray=False)))
 
@@ -427,7 +442,7 @@ class Connection:
     def _answered(self, waiter: _Waiter, answer: Any) -> None:
         lane = self._lanes.get(waiter.session) if waiter.session is not None else None
         if lane is not None and lane is not waiter.within:
-            self._lanes.push(waiter.session, lambda: self._resolve(waiter, answer), 1)
+            self._lanes.push(waiter.session, lambda: self._resolve(waiter, answer))
         else:
             self._resolve(waiter, answer)
 

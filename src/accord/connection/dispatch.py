@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
-from typing import Any, Union
+from typing import Any, Union, get_args
 
 import msgspec
 from msgspec import UNSET
@@ -65,7 +65,7 @@ class Routes:
         other_notification: Callable[[str, Any], Any] | None = None,
     ) -> None:
         self.by_name = {(method.name, method.is_notification): Route(method, h) for method, h in table.items()}
-        # A name served both as request and as notification cannot be told by the method alone: it stays with the slow path.
+        # A name that is both request and notification cannot be told by the method alone: left to the slow path.
         names = [method.name for method in table]
         self.reader = Reader({m.name: m.params for m in table if names.count(m.name) == 1})
         self.by_call = {
@@ -76,12 +76,16 @@ class Routes:
 
 
 def _has_session(params: Any) -> bool:
-    options = getattr(params, "__args__", (params,)) or (params,)
-    return any("session_id" in getattr(option, "__struct_fields__", ()) for option in options)
+    """Whether a call belongs to a session: its params, or any member of their union, name one."""
+    if isinstance(params, type):
+        return "session_id" in getattr(params, "__struct_fields__", ())
+    return any(_has_session(member) for member in get_args(params))
 
 
 def read_params(method: Method[Any, Any], params: bytes) -> Any:
     """The params of a call, forgivingly. Raises `Unreadable`."""
+    if method.params is msgspec.Raw:
+        return msgspec.Raw(params)
     return repair_read(method.params, msgspec.json.decode(params))
 
 
