@@ -1,0 +1,86 @@
+"""What older drafts of this version wrote differently, turned into what is written now.
+
+Each function takes an object that could not be read as it stands. Plain renamings are on the types themselves
+(`OLDER`), tags that were left out on their unions (`Missing`). Nothing here is ever written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accord.schema.common.auth import status_marker_from_flag
+from accord.schema.common.implementation import Implementation
+from accord.schema.repair import Unreadable, older, read
+from accord.schema.v2.auth import AgentAuthCapabilities
+from accord.schema.v2.config import SessionConfigSelectGroup
+from accord.schema.v2.diff import Diff
+from accord.schema.v2.initialize import InitializeRequest
+from accord.schema.v2.permission import RequestPermissionRequest
+from accord.schema.v2.prompt import PromptResponse
+from accord.schema.v2.terminal import TerminalUpdate
+from accord.schema.v2.tool_call import ToolCallPatch
+
+Json = dict[str, Any]
+
+older(AgentAuthCapabilities)(status_marker_from_flag)
+
+
+@older(Diff)
+def _changes_from_texts(value: Json) -> Json:
+    """A diff was one path with its old and new text (D-33)."""
+    path, new = value.get("path"), value.get("newText")
+    old = value.get("oldText")
+    if "changes" in value or not isinstance(path, str) or not isinstance(new, str):
+        return value
+    if not isinstance(old, str | None):
+        return value
+    from accord.schema.v2.git_patch import git_patch
+
+    change = {"operation": "add" if old is None else "modify", "path": path, "fileType": "text"}
+    text = git_patch(path, old, new)
+    patch = {"patch": {"format": "git_patch", "text": text}} if text and "patch" not in value else {}
+    return {**value, "changes": [change], **patch}
+
+
+@older(RequestPermissionRequest)
+def _title_from_tool_call(value: Json) -> Json:
+    """A permission request had no words of its own, only the tool call it was about (D-34)."""
+    if "title" in value:
+        return value
+    subject = value.get("subject")
+    tool_call = subject.get("toolCall") if isinstance(subject, dict) else value.get("toolCall")
+    title = tool_call.get("title") if isinstance(tool_call, dict) else None
+    return {**value, "title": title if isinstance(title, str) else "The agent asks for permission"}
+
+
+@older(PromptResponse)
+def _id_not_told(value: Json) -> Json:
+    """The answer to a prompt was empty, or told how the turn ended (D-26)."""
+    return {**value, "messageId": ""} if value.get("messageId") is None else value
+
+
+@older(SessionConfigSelectGroup)
+def _group_without_name(value: Json) -> Json:
+    """A group of values had an id alone (D-68)."""
+    return value if "name" in value or "groupId" not in value else {**value, "name": value["groupId"]}
+
+
+@older(InitializeRequest)
+def _newer_client(value: Json) -> Json:
+    """A client of a version to come may introduce itself in words we do not know; it is asked to fall back (D-38)."""
+    version = value.get("protocolVersion")
+    if not isinstance(version, int) or version <= 2:
+        return value
+    try:
+        read(Implementation, value.get("info"))
+    except Unreadable:
+        return {**value, "info": {"name": "unknown", "version": "unknown"}}
+    return value
+
+
+@older(ToolCallPatch)
+@older(TerminalUpdate)
+def _no_controls(value: Json) -> Json:
+    """Capabilities that cannot be read offer nothing: what was offered before is taken back, to be safe (D-76)."""
+    if isinstance(value.get("capabilities", {}), dict | None):
+        return value
+    return {**value, "capabilities": None}
