@@ -16,7 +16,8 @@ from accord.schema.common.elicitation import (
 from accord.schema.common.ids import ElicitationId, SessionId, ToolCallId
 from accord.schema.common.numbers import Uint32, Uint64
 from accord.schema.shape import UNSET, AtLeast, Either, Filtered, Message, Open, Opt, Strict, UnsetType, Word
-from accord.schema.v2.values import RequestId, Uri
+from accord.schema.v2.envelope import RequestId
+from accord.schema.v2.values import Uri
 
 StringFormat = Word[Literal["email", "uri", "date", "date-time"]]
 

@@ -88,3 +88,7 @@ class InitializeResponse(Message):
     info: Implementation
     capabilities: AgentCapabilities = msgspec.field(default_factory=AgentCapabilities)
     auth_methods: Filtered[AuthMethod] = []
+
+
+InitializeProxyRequest = InitializeRequest
+InitializeProxyResponse = InitializeResponse

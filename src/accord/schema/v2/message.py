@@ -4,7 +4,7 @@ Each kind of message has ids of its own. A whole message replaces what was under
 
 from __future__ import annotations
 
-from accord.schema.common.ids import MessageId, SessionId
+from accord.schema.common.ids import MessageId
 from accord.schema.shape import UNSET, Filtered, Message, Patch
 from accord.schema.v2.content import ContentBlock
 
@@ -47,21 +47,3 @@ class AgentThought(Message, tag_field="sessionUpdate", tag="agent_thought"):
 
     message_id: MessageId
     content: Patch[Filtered[ContentBlock]] = UNSET
-
-
-class SessionMessage(Message, tag_field="sessionUpdate", tag="session_message"):
-    """Tells what one session said to another, and under which ids each of them keeps it."""
-
-    message_id: MessageId
-    sender_session_id: Patch[SessionId] = UNSET
-    recipient_session_id: Patch[SessionId] = UNSET
-    sender_message_id: Patch[MessageId] = UNSET
-    recipient_message_id: Patch[MessageId] = UNSET
-    content: Patch[Filtered[ContentBlock]] = UNSET
-
-
-class SessionMessageChunk(Message, tag_field="sessionUpdate", tag="session_message_chunk"):
-    """Adds one block to what one session says to another."""
-
-    message_id: MessageId
-    content: ContentBlock

@@ -7,7 +7,7 @@ from typing import Literal
 from accord.schema.common.ids import SessionId, TerminalId, ToolCallId
 from accord.schema.common.update import Usage
 from accord.schema.shape import UNSET, Message, Open, Opt, Word
-from accord.schema.v2.error import Error
+from accord.schema.v2.envelope import Error
 
 State = Word[Literal["running", "idle", "requires_action", "unknown"]]
 StopReason = Word[Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"]]

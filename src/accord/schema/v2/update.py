@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from accord.schema.common.ids import CompactionId, SessionId
 from accord.schema.common.plan import PlanRemoved
-from accord.schema.common.session import SubagentSessionCapabilities
 from accord.schema.common.update import CompactionStatus, Notice, UsageUpdate
-from accord.schema.shape import UNSET, Filtered, Message, Open, Patch, Strict
+from accord.schema.shape import UNSET, Filtered, Message, Open, Patch
 from accord.schema.v2.command import AvailableCommandsUpdate
 from accord.schema.v2.config import ConfigOptionUpdate
 from accord.schema.v2.content import ContentBlock
@@ -15,17 +14,15 @@ from accord.schema.v2.message import (
     AgentMessageChunk,
     AgentThought,
     AgentThoughtChunk,
-    SessionMessage,
-    SessionMessageChunk,
     UserMessage,
     UserMessageChunk,
 )
 from accord.schema.v2.plan import PlanUpdate
 from accord.schema.v2.session import SessionInfoUpdate
-from accord.schema.v2.state import StateSnapshot, StateUpdate
+from accord.schema.v2.state import StateUpdate
+from accord.schema.v2.subagent import SessionMessage, SessionMessageChunk, SubagentUpdate
 from accord.schema.v2.terminal import TerminalOutputChunk, TerminalUpdate
 from accord.schema.v2.tool_call import ToolCallContentChunk, ToolCallUpdate
-from accord.schema.v2.values import AbsolutePath
 
 
 class CompactionUpdate(Message, tag_field="sessionUpdate", tag="compaction_update"):
@@ -42,18 +39,6 @@ class CompactionSummaryChunk(Message, tag_field="sessionUpdate", tag="compaction
 
     compaction_id: CompactionId
     content: ContentBlock
-
-
-class SubagentUpdate(Message, tag_field="sessionUpdate", tag="subagent_update"):
-    """Names a session that works for this one, and says what is new about it."""
-
-    session_id: SessionId
-    title: Patch[str] = UNSET
-    description: Patch[str] = UNSET
-    capabilities: Patch[SubagentSessionCapabilities] = UNSET
-    state: Patch[StateSnapshot] = UNSET
-    cwd: Strict[Patch[AbsolutePath]] = UNSET
-    additional_directories: Strict[Patch[list[AbsolutePath]]] = UNSET
 
 
 SessionUpdate = Open[

@@ -1,12 +1,10 @@
-"""Plain values with a meaning of their own: paths, addresses, bytes as text, moments, request ids."""
+"""Plain values with a meaning of their own: paths, addresses, bytes as text, moments."""
 
 from __future__ import annotations
 
-from typing import Annotated, Union
+from typing import Annotated
 
 import msgspec
-
-from accord.schema.common.numbers import Int64
 
 AbsolutePath = str
 """A path from the root, in the syntax of the machine the agent runs on; never a URI."""
@@ -33,6 +31,3 @@ Moment = Annotated[
     ),
 ]
 """A point in time as RFC 3339 writes it, offset included."""
-
-RequestId = Union[Int64, str]
-"""What a request is called. Never null in this version."""
