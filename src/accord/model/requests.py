@@ -96,7 +96,7 @@ class McpServer(Noun):
 
 
 class AuthMethod(Noun):
-    """A way to log in: `agent` when the agent does it, `terminal` when its program is run again with these arguments."""
+    """A way to log in: `agent` when the agent does it, `terminal` when its program is run again with `args`."""
 
     id: str
     name: str

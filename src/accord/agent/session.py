@@ -1,0 +1,340 @@
+"""A session as the agent sees it: where it works, what can be set, and everything that can be said in it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from accord.agent.asking import ask, permit
+from accord.agent.files import Files
+from accord.agent.offers import ClientOffers
+from accord.agent.permission import Permission
+from accord.agent.terminals import DisplayTerminal, Terminals
+from accord.agent.tool import Tool
+from accord.errors import InvalidParams
+from accord.model.content import as_content, as_contents
+from accord.model.requests import McpServer, PermissionOption, Reply
+from accord.model.session import Command, Compaction, Cost, Notice, Option, Plan, PlanEntry, Subagent, Usage
+from accord.model.statement import (
+    CommandsAre,
+    Compacted,
+    CompactionText,
+    InfoIs,
+    Noticed,
+    OptionsAre,
+    PlanGone,
+    PlanSet,
+    Raw,
+    Role,
+    Said,
+    Statement,
+    SubagentIs,
+    TerminalPatch,
+    ToolPatch,
+    UsageIs,
+    WholeMessage,
+)
+from accord.model.tool import Location, ToolKind
+from accord.schema.wire import encode
+from accord.transports.base import READY
+
+if TYPE_CHECKING:
+    from accord.agent.side import AgentSide
+    from accord.agent.turns import TurnQueue
+
+_ENDS_MESSAGE = (ToolPatch, PlanSet, Compacted, WholeMessage)
+
+
+class Session:
+    """One conversation. The same session object lives from `session/new` (or load) until it is closed."""
+
+    def __init__(
+        self,
+        side: AgentSide,
+        id: str,
+        cwd: str,
+        *,
+        additional_directories: Sequence[str] = (),
+        mcp_servers: Sequence[McpServer] = (),
+        meta: dict[str, Any] | None = None,
+    ) -> None:
+        self.id = id
+        self.cwd = cwd
+        self.additional_directories = list(additional_directories)
+        self.mcp_servers = list(mcp_servers)
+        self.meta = meta or {}
+        self.data: dict[str, Any] = {}
+        """The author's own, for as long as the session is open."""
+        self.title: str | None = None
+        self.options: list[Option] = []
+        self.commands: list[Command] = []
+        self.files = Files(self)
+        self.terminals = Terminals(self)
+        self.open_tools: dict[str, Tool] = {}
+        self.turns: TurnQueue
+        self.waiting_for_user = 0
+        self.muted = False
+        self._side = side
+        self._keep = side.keeps(id)
+        self._held: list[bytes] | None = None
+        self._role: Role | None = None
+        self._message_id = ""
+        self._head = b""
+
+    @property
+    def agent(self) -> Any:
+        return self._side.agent
+
+    @property
+    def client(self) -> ClientOffers:
+        """What the client offers."""
+        return self._side.client
+
+    @property
+    def roots(self) -> list[str]:
+        """The directories this session may work in, the working directory first."""
+        return [self.cwd, *self.additional_directories]
+
+    def absolute(self, path: str) -> str:
+        """A path as the wire wants it: relative ones start at the working directory."""
+        return os.path.normpath(os.path.join(self.cwd, path))
+
+    def location(self, place: str | Location) -> Location:
+        """A place in a file; a path may end in `:line`."""
+        if isinstance(place, Location):
+            return Location(path=self.absolute(place.path), line=place.line)
+        path, colon, line = place.rpartition(":")
+        if colon and line.isdigit():
+            return Location(path=self.absolute(path), line=int(line) or None)
+        return Location(path=self.absolute(place))
+
+    # -- saying things. Each does its work when called; awaiting only waits while the client is slow.
+
+    def say(self, content: Any, *, message_id: str | None = None) -> Awaitable[None]:
+        """Says something: text, or any content. Neighbouring pieces form one message."""
+        return self._speak("agent", content, message_id)
+
+    def think(self, content: Any, *, message_id: str | None = None) -> Awaitable[None]:
+        """Shows a thought."""
+        return self._speak("thought", content, message_id)
+
+    def user_said(self, content: Any, *, message_id: str | None = None) -> Awaitable[None]:
+        """Repeats what the user said; for authors who replay a session themselves."""
+        return self._speak("user", content, message_id or self._side.new_id("msg"))
+
+    def _speak(self, role: Role, content: Any, message_id: str | None) -> Awaitable[None]:
+        if role is not self._role or (message_id is not None and message_id != self._message_id):
+            self._role = role
+            self._message_id = message_id or self._side.new_id("msg")
+            self._head = self._side.chunk_head(self.id, role, self._message_id)
+        if self._keep is not None:
+            self._keep(self.id, Said(role=role, message_id=self._message_id, content=as_content(content)))
+        if type(content) is str:
+            return self.send(self._head + b'{"type":"text","text":' + encode(content) + b"}}}}\n")
+        return self.send(self._head + encode(as_content(content)) + b"}}}\n")
+
+    def set_message(self, content: Any, *, role: Role = "agent", message_id: str | None = None) -> str:
+        """Says a whole message at once, in place of what was said under this id. Gives back the id.
+
+        Version 1 has no such thing: there it is said as one more piece."""
+        id = message_id or self._side.new_id("msg")
+        self.state(WholeMessage(role=role, message_id=id, content=as_contents(content)))
+        return id
+
+    def tool(
+        self,
+        title: str,
+        *,
+        kind: ToolKind = "other",
+        locations: Sequence[str | Location] = (),
+        id: str | None = None,
+        **more: Any,
+    ) -> Tool:
+        """A tool call, to be used with `async with`. `raw_input`, `name`, `can_cancel` and `meta` may be given too."""
+        return Tool(self, id or self._side.new_id("call"), title, kind=kind, locations=locations, **more)
+
+    def plan(self, entries: Sequence[str | PlanEntry] | Plan, *, id: str = "main") -> Awaitable[None]:
+        """Shows what is to be done, all of it each time."""
+        if not isinstance(entries, Plan):
+            steps = [entry if isinstance(entry, PlanEntry) else PlanEntry(content=entry) for entry in entries]
+            entries = Plan(id=id, entries=steps)
+        return self.state(PlanSet(plan=entries))
+
+    def remove_plan(self, id: str = "main") -> Awaitable[None]:
+        return self.state(PlanGone(id=id))
+
+    def usage(self, used: int, size: int, *, cost: float | None = None, currency: str = "USD") -> Awaitable[None]:
+        """Tells how full the context is, and what the session has cost so far."""
+        money = Cost(amount=cost, currency=currency) if cost is not None else None
+        return self.state(UsageIs(usage=Usage(used=used, size=size, cost=money)))
+
+    def notice(self, title: str, description: str | None = None, *, severity: str = "info") -> Awaitable[None]:
+        """Tells a person something that changes nothing. Clients that show no notices are spared."""
+        return self.state(Noticed(notice=Notice(severity=severity, title=title, description=description)))
+
+    def compaction(self, id: str, status: str, *, summary: Any = None, error: str | None = None) -> Awaitable[None]:
+        """Tells that the context is being shortened."""
+        pieces = as_contents(summary) if summary is not None else []
+        return self.state(Compacted(compaction=Compaction(id=id, status=status, summary=pieces, error=error)))
+
+    def compaction_text(self, id: str, content: Any) -> Awaitable[None]:
+        """Adds to the summary that takes the place of what was said."""
+        return self.state(CompactionText(id=id, content=as_content(content)))
+
+    def set_title(self, title: str | None) -> Awaitable[None]:
+        """Names the session."""
+        self.title = title
+        return self.state(InfoIs(title=title, updated_at=self._side.now()))
+
+    def set_commands(self, commands: Sequence[Command]) -> Awaitable[None]:
+        """Sets the slash commands besides those made with `@command`."""
+        self.commands = [*self._side.written_commands(), *commands]
+        return self.state(CommandsAre(commands=self.commands))
+
+    def subagent(self, subagent: Subagent) -> Awaitable[None]:
+        """Tells about a child session (unstable)."""
+        return self.state(SubagentIs(subagent=subagent))
+
+    def update(self, version: int, update: Any) -> Awaitable[None]:
+        """Sends an update in the words of one version; on another version nothing is sent."""
+        return self.state(Raw(version=version, update=update))
+
+    def display_terminal(self, command: str, *, cwd: str | None = None, can_cancel: bool = False) -> DisplayTerminal:
+        """A terminal that the agent runs itself and only shows."""
+        terminal = DisplayTerminal(self, self._side.new_id("term"))
+        patch = TerminalPatch(id=terminal.id, command=command, cwd=self.absolute(cwd or self.cwd))
+        if can_cancel:
+            patch.can_cancel = True
+        self.state(patch)
+        return terminal
+
+    # -- options: modes, models and the rest are one list
+
+    def option(self, id: str) -> Option | None:
+        return next((option for option in self.options if option.id == id), None)
+
+    def by_category(self, category: str) -> Option | None:
+        return next((option for option in self.options if option.category == category), None)
+
+    @property
+    def mode(self) -> str | None:
+        """The id of the current mode, when there are modes."""
+        option = self.by_category("mode")
+        return str(option.value) if option is not None else None
+
+    def set_mode(self, mode: str) -> Awaitable[None]:
+        """Changes the mode from the agent's side."""
+        option = self.by_category("mode")
+        if option is None:
+            raise InvalidParams("this session has no modes")
+        return self.change_option(option.id, mode)
+
+    def change_option(self, id: str, value: str | bool) -> Awaitable[None]:
+        """Changes an option from the agent's side, and tells the client."""
+        self.check_option(id, value).value = value
+        return self.state(OptionsAre(options=self.options, changed=id))
+
+    def set_options(self, options: Sequence[Option]) -> Awaitable[None]:
+        """Replaces the whole list."""
+        self.options = list(options)
+        return self.state(OptionsAre(options=self.options))
+
+    def check_option(self, id: str, value: Any) -> Option:
+        """The option with this id, if it may take this value; `InvalidParams` otherwise."""
+        option = self.option(id)
+        if option is None:
+            raise InvalidParams(f"there is no option {id[:60]!r} in this session")
+        if option.is_boolean:
+            if not isinstance(value, bool):
+                raise InvalidParams(f"option {id!r} is on or off; the value must be a boolean")
+        elif not isinstance(value, str) or value not in [choice.value for choice in option.choices]:
+            raise InvalidParams(f"option {id!r} may be {', '.join(choice.value for choice in option.choices)}")
+        return option
+
+    # -- asking
+
+    def permit(
+        self,
+        title: str,
+        *,
+        kind: ToolKind = "other",
+        options: Sequence[PermissionOption] | None = None,
+        always: bool = False,
+        description: str | None = None,
+        command: str | None = None,
+        content: Sequence[Any] = (),
+        locations: Sequence[str | Location] = (),
+        tool: Tool | None = None,
+    ) -> Awaitable[Permission]:
+        """Asks the user whether something may be done. The answer is true when it may.
+
+        `always` also offers "always allow"; honouring it is then the author's part."""
+        return permit(
+            self,
+            title,
+            kind=kind,
+            options=options,
+            always=always,
+            description=description,
+            command=command,
+            content=content,
+            locations=locations,
+            tool=tool,
+        )
+
+    def ask(self, message: str, schema: dict[str, Any] | None = None, *, url: str | None = None) -> Awaitable[Reply]:
+        """Asks the user for something: a form (`schema`, a flat JSON schema of an object), or to visit a page.
+
+        Where the client has no forms, a single choice is asked as a permission; anything else is said as text, and the
+        reply's action is then "later": the next prompt may hold the answer."""
+        return ask(self, message, schema or {}, url)
+
+    # -- beyond the protocol
+
+    def request(self, method: str, params: Any = None) -> Awaitable[Any]:
+        """Asks the client something that the protocol does not know."""
+        return self._side.extension_request(method, params)
+
+    def notify(self, method: str, params: Any = None) -> Awaitable[None]:
+        """Tells the client something that the protocol does not know."""
+        return self._side.extension_notification(method, params)
+
+    # -- underneath
+
+    def state(self, statement: Statement) -> Awaitable[None]:
+        """Says a statement in the client's version, and keeps it where sessions are kept."""
+        if isinstance(statement, _ENDS_MESSAGE):
+            self._role = None
+        if self._keep is not None:
+            self._keep(self.id, statement)
+        return self.tell(statement)
+
+    def tell(self, statement: Statement) -> Awaitable[None]:
+        """Says a statement without keeping it."""
+        lines = self._side.lines_of(self, statement)
+        return self.send(lines) if lines else READY
+
+    def send(self, lines: bytes) -> Awaitable[None]:
+        if self.muted:
+            return READY
+        if self._held is not None:
+            self._held.append(lines)
+            return READY
+        return self._side.connection.send(lines)
+
+    def hold(self) -> None:
+        """Keeps updates back until `release`: none may leave before the answer that makes the session known."""
+        self._held = []
+
+    def release(self) -> None:
+        held, self._held = self._held, None
+        if held and self._side.connection.is_open:
+            self._side.connection.send(b"".join(held))
+
+    def flush(self) -> None:
+        """Hands what was said to the operating system now; for agents that then compute without awaiting."""
+        self._side.connection.transport.flush()
+
+    def __repr__(self) -> str:
+        return f"<Session {self.id} in {self.cwd}>"

@@ -1,0 +1,110 @@
+"""Commands run by the client in its terminals, and terminals that the agent runs itself and shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from accord.model.noun import Noun
+from accord.model.statement import TerminalData, TerminalPatch
+from accord.model.tool import ExitStatus
+
+if TYPE_CHECKING:
+    from accord.agent.session import Session
+    from accord.agent.tool import Tool
+
+
+class Output(Noun):
+    """What a terminal printed so far, the beginning cut off when it was too much."""
+
+    text: str
+    truncated: bool = False
+    exit: ExitStatus | None = None
+
+
+class Terminals:
+    """The client's terminals. Raises `CapabilityError` when it offers none."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    async def create(
+        self,
+        command: str,
+        args: Sequence[str] = (),
+        *,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        output_limit: int | None = None,
+    ) -> Terminal:
+        """Starts a command and gives its terminal at once. Use it with `async with`, so that it is released."""
+        session = self._session
+        session.client.need("terminals", "terminals")
+        where = session.absolute(cwd) if cwd is not None else session.cwd
+        dialect = session._side.dialect
+        id = await dialect.create_terminal(session, command, list(args), where, dict(env or {}), output_limit)
+        return Terminal(session, id)
+
+    async def run(self, command: str, args: Sequence[str] = (), **how: object) -> Output:
+        """Runs a command to its end and gives its output. If this is cancelled, the command is killed."""
+        async with await self.create(command, args, **how) as terminal:  # type: ignore[arg-type]
+            await terminal.wait()
+            return await terminal.output()
+
+
+class Terminal:
+    """A command in a terminal of the client."""
+
+    def __init__(self, session: Session, id: str) -> None:
+        self._session = session
+        self.id = id
+        self._released = False
+
+    async def output(self) -> Output:
+        """What it printed so far, without waiting."""
+        return await self._session._side.dialect.terminal_output(self._session, self.id)
+
+    async def wait(self) -> ExitStatus:
+        """Waits for the command's end."""
+        return await self._session._side.dialect.wait_for_exit(self._session, self.id)
+
+    async def kill(self) -> None:
+        """Ends the command; its output can still be read."""
+        await self._session._side.dialect.kill_terminal(self._session, self.id)
+
+    async def release(self) -> None:
+        """Ends the command if it still runs, and frees the terminal."""
+        if not self._released:
+            self._released = True
+            await self._session._side.dialect.release_terminal(self._session, self.id)
+
+    async def __aenter__(self) -> Terminal:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.release()
+
+
+class DisplayTerminal:
+    """A terminal that the agent runs itself; the client only shows it.
+
+    Version 1 has no such thing: there its output becomes text in the tool call that shows it, when the command ends."""
+
+    def __init__(self, session: Session, id: str) -> None:
+        self._session = session
+        self.id = id
+        self.shown_in: Tool | None = None
+
+    async def write(self, data: bytes | str) -> None:
+        """Shows what was printed."""
+        await self._session.state(TerminalData(id=self.id, data=data.encode() if isinstance(data, str) else data))
+
+    async def exit(self, code: int | None = 0, signal: str | None = None) -> None:
+        """Says that the command ended."""
+        await self._session.state(
+            TerminalPatch(id=self.id, exit=ExitStatus(code=code, signal=signal), can_cancel=False)
+        )
+        await self._session._side.dialect.display_ended(self._session, self)

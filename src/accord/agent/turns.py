@@ -1,0 +1,154 @@
+"""The turns of a session: one at a time, in the order in which the prompts came, each ending exactly once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING
+
+from accord.connection.dispatch import fault_of
+from accord.errors import RequestCancelled
+from accord.model.session import StopReason, Tokens
+from accord.rpc.envelope import Fault
+
+if TYPE_CHECKING:
+    from accord.agent.session import Session
+    from accord.agent.side import AgentSide
+    from accord.agent.turn import Turn
+
+
+class Outcome:
+    """How a turn ended: with a stop reason, or with an error."""
+
+    __slots__ = ("error", "exception", "stop_reason", "tokens")
+
+    def __init__(
+        self,
+        stop_reason: StopReason,
+        *,
+        error: Fault | None = None,
+        exception: BaseException | None = None,
+        tokens: Tokens | None = None,
+    ) -> None:
+        self.stop_reason = stop_reason
+        self.error = error
+        self.exception = exception
+        self.tokens = tokens
+
+
+class Entry:
+    """A prompt on its way: waiting, then part of the conversation, then ended."""
+
+    def __init__(self, turn: Turn) -> None:
+        loop = asyncio.get_running_loop()
+        self.turn = turn
+        self.inserted: asyncio.Future[str] = loop.create_future()
+        """The message's id, once it is part of the conversation; `RequestCancelled` when it never will be."""
+        self.ended: asyncio.Future[Outcome] = loop.create_future()
+        self.work: asyncio.Task[StopReason | None] | None = None
+        self.inserted.add_done_callback(_look)
+
+
+def _look(future: asyncio.Future[str]) -> None:
+    """A failure that nobody awaits is not worth a warning."""
+    if not future.cancelled():
+        future.exception()
+
+
+class TurnQueue:
+    """The prompts of one session."""
+
+    def __init__(self, side: AgentSide, session: Session) -> None:
+        self._side = side
+        self._session = session
+        self._waiting: deque[Entry] = deque()
+        self._runner: asyncio.Task[None] | None = None
+        self.running: Entry | None = None
+
+    @property
+    def busy(self) -> bool:
+        return self.running is not None or bool(self._waiting)
+
+    def submit(self, turn: Turn) -> Entry:
+        """Queues a prompt."""
+        entry = Entry(turn)
+        self._waiting.append(entry)
+        if self._runner is None:
+            self._runner = asyncio.get_running_loop().create_task(self._run(), name=f"turns of {self._session.id}")
+        return entry
+
+    def cancel(self) -> None:
+        """Stops the running turn and drops those that wait. Prompts that come later are not touched."""
+        waiting, self._waiting = list(self._waiting), deque()
+        for entry in waiting:
+            self._drop(entry)
+        if self.running is not None:
+            self._stop(self.running)
+
+    def cancel_entry(self, entry: Entry) -> None:
+        """Stops or drops one prompt."""
+        if entry is self.running:
+            self._stop(entry)
+        elif entry in self._waiting:
+            self._waiting.remove(entry)
+            self._drop(entry)
+
+    def _stop(self, entry: Entry) -> None:
+        entry.turn.cancelled = True
+        if entry.work is not None:
+            entry.work.cancel()
+
+    def _drop(self, entry: Entry) -> None:
+        entry.turn.cancelled = True
+        if not entry.inserted.done():
+            entry.inserted.set_exception(RequestCancelled("the prompt was cancelled before its turn came"))
+        if not entry.ended.done():
+            entry.ended.set_result(Outcome("cancelled"))
+
+    async def settle(self) -> None:
+        """Waits until no turn is running."""
+        if self._runner is not None and self._runner is not asyncio.current_task():
+            await asyncio.wait([self._runner])
+
+    async def _run(self) -> None:
+        try:
+            while self._waiting:
+                entry = self.running = self._waiting.popleft()
+                outcome = await self._play(entry)
+                self.running = None
+                if not entry.ended.done():
+                    entry.ended.set_result(outcome)
+        finally:
+            self._runner = None
+            self.running = None
+
+    async def _play(self, entry: Entry) -> Outcome:
+        turn, session, dialect = entry.turn, self._session, self._side.dialect
+        dialect.turn_begins(session, turn)
+        if not entry.inserted.done():
+            entry.inserted.set_result(turn.message_id)
+        entry.work = asyncio.get_running_loop().create_task(self._side.handle(turn), name=f"prompt of {session.id}")
+        if turn.cancelled:
+            entry.work.cancel()
+        await asyncio.wait([entry.work])
+        outcome = self._outcome(entry)
+        await self._end_tools(outcome)
+        await self._side.turn_ended(session)
+        dialect.turn_ends(session, turn, outcome)
+        return outcome
+
+    def _outcome(self, entry: Entry) -> Outcome:
+        work, turn = entry.work, entry.turn
+        assert work is not None
+        error = None if work.cancelled() else work.exception()
+        if turn.cancelled or work.cancelled():
+            # Whatever the handler made of being cancelled, the turn was cancelled.
+            return Outcome("cancelled", tokens=turn.tokens)
+        if error is not None:
+            return Outcome("error", error=fault_of(error, "session/prompt"), exception=error, tokens=turn.tokens)
+        return Outcome(work.result() or "end_turn", tokens=turn.tokens)
+
+    async def _end_tools(self, outcome: Outcome) -> None:
+        """Every call that was announced is ended before the turn is."""
+        for tool in list(self._session.open_tools.values()):
+            await tool.update(status="cancelled" if outcome.stop_reason == "cancelled" else "failed")

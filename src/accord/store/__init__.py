@@ -1,0 +1,1 @@
+"""Sessions that outlive a connection, or a process."""
