@@ -60,7 +60,7 @@ class SessionConfigBoolean(Message, tag_field="type", tag="boolean"):
 SessionConfigOption = Union[SessionConfigSelect, SessionConfigBoolean]
 
 
-class SetSessionConfigOptionBoolean(Message, tag_field="type", tag="boolean"):
+class SetSessionConfigBoolean(Message, tag_field="type", tag="boolean"):
     """Turns an option on or off."""
 
     session_id: SessionId
@@ -68,7 +68,7 @@ class SetSessionConfigOptionBoolean(Message, tag_field="type", tag="boolean"):
     value: bool
 
 
-class SetSessionConfigOptionValueId(Message):
+class SetSessionConfigId(Message):
     """Chooses a value of an option from its list."""
 
     session_id: SessionId
@@ -77,7 +77,7 @@ class SetSessionConfigOptionValueId(Message):
 
 
 # A string is a value's id, whatever the type says beside it.
-SetSessionConfigOptionRequest = Otherwise[SetSessionConfigOptionBoolean, SetSessionConfigOptionValueId]
+SetSessionConfigOptionRequest = Otherwise[SetSessionConfigBoolean, SetSessionConfigId]
 
 
 class SetSessionConfigOptionResponse(Message):

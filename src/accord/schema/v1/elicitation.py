@@ -80,7 +80,7 @@ class ElicitationSchema(Message):
     description: Opt[str] = UNSET
 
 
-class Elicitation(Message):
+class AnyElicitation(Message):
     """What every question to the user says: its text, and either the session or the request it belongs to."""
 
     message: str
@@ -93,20 +93,20 @@ class Elicitation(Message):
             raise ValueError("must name either a sessionId or a requestId")
 
 
-class FormElicitation(Elicitation, tag_field="mode", tag="form"):
+class ElicitationFormMode(AnyElicitation, tag_field="mode", tag="form"):
     """Asks the user to fill in a form."""
 
     requested_schema: ElicitationSchema
 
 
-class UrlElicitation(Elicitation, tag_field="mode", tag="url"):
+class ElicitationUrlMode(AnyElicitation, tag_field="mode", tag="url"):
     """Asks the user to visit a web page."""
 
     elicitation_id: ElicitationId
     url: str
 
 
-CreateElicitationRequest = Annotated[Open[Union[FormElicitation, UrlElicitation]], AtLeast(Elicitation)]
+CreateElicitationRequest = Annotated[Open[Union[ElicitationFormMode, ElicitationUrlMode]], AtLeast(AnyElicitation)]
 
 ElicitationContentValue = Union[str, Int64, float, bool, list[str]]
 

@@ -1,0 +1,35 @@
+"""Finds the published schemas that our types are held against.
+
+They come with the official TypeScript SDK, which `make peers` installs; `ACCORD_SCHEMAS` may name another copy."""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+INSTALLED = ROOT / ".cache" / "peers" / "node_modules" / "@agentclientprotocol" / "sdk" / "schema"
+MISSING = "the published schemas are not here: `make peers` installs them, or ACCORD_SCHEMAS names their folder"
+
+
+def folder() -> Path | None:
+    """Where `v1/schema.json` and its siblings are, if anywhere."""
+    place = Path(os.environ.get("ACCORD_SCHEMAS") or INSTALLED)
+    return place if (place / "v1" / "schema.json").is_file() else None
+
+
+@cache
+def _text(version: int, name: str) -> bytes:
+    place = folder()
+    if place is None:
+        raise FileNotFoundError(MISSING)
+    return (place / f"v{version}" / name).read_bytes()
+
+
+def schema(version: int, *, unstable: bool) -> dict[str, Any]:
+    """A fresh copy of one published schema."""
+    copy: dict[str, Any] = json.loads(_text(version, "schema.unstable.json" if unstable else "schema.json"))
+    return copy
