@@ -1,0 +1,1 @@
+"""Starts, supervises and ends every child process."""

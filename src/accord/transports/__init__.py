@@ -1,0 +1,1 @@
+"""Moves whole messages between two peers without reading them."""

@@ -22,7 +22,7 @@ class Receiver(Protocol):
         """A message past the limit was skipped: its first bytes, and how long it was in all."""
 
     def ended(self, error: Exception | None) -> None:
-        """Nothing more will come. Called once; None after an orderly end."""
+        """Nothing more will come. Called once; None after an orderly end, our own `close` included."""
 
 
 class Transport(ABC):
@@ -38,7 +38,8 @@ class Transport(ABC):
     def send(self, data: bytes) -> Awaitable[None]:
         """Takes whole messages, each ended by a newline. They leave in order; awaiting waits while the peer is slow.
 
-        After the end of the stream it raises `ConnectionClosed`."""
+        It raises `ConnectionClosed` once nothing can be sent any more. That is not always so after `ended(None)`: a
+        file of requests as standard input is over long before the last of them is answered."""
 
     @abstractmethod
     def flush(self) -> None:
@@ -54,7 +55,9 @@ class Transport(ABC):
 
     @abstractmethod
     async def close(self) -> None:
-        """Sends what was collected, then ends in an orderly way. Repeating changes nothing."""
+        """Sends what was collected, then ends in an orderly way; the receiver hears `ended` and nothing after it.
+
+        Repeating changes nothing."""
 
     def describe(self) -> str:
         """What the peer is, for error messages: "`python agent.py`", "standard input and output"."""

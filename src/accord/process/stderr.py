@@ -1,0 +1,124 @@
+"""What a child says on its standard error: always read, so that it can never get stuck, and its end remembered."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import threading
+from asyncio import AbstractEventLoop
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+
+KEPT_BYTES = 64 * 1024
+LONGEST_LINE = 64 * 1024
+READ_BYTES = 64 * 1024
+READS_PER_WAKE = 16
+
+
+class Tail:
+    """The last part of a stream of text, and a listener for its lines."""
+
+    def __init__(self, on_line: Callable[[str], None] | None = None, kept_bytes: int = KEPT_BYTES) -> None:
+        self._on_line = on_line
+        self._kept_bytes = kept_bytes
+        self._parts: deque[bytes] = deque()
+        self._size = 0
+        self._is_cut = False
+        self._decode = codecs.getincrementaldecoder("utf-8")(errors="replace").decode
+        self._line = ""  # the beginning of a line that has not ended
+
+    def feed(self, data: bytes) -> None:
+        """Takes what was written."""
+        self._parts.append(data)
+        self._size += len(data)
+        while self._size - len(self._parts[0]) >= self._kept_bytes:
+            self._size -= len(self._parts.popleft())
+            self._is_cut = True
+        if len(self._parts) > 1024:  # many small writes: one object instead
+            whole = b"".join(self._parts)
+            self._parts.clear()
+            self._parts.append(whole)
+        if self._on_line is not None:
+            self._listen(self._decode(data))
+
+    def finish(self) -> None:
+        """Nothing more will be written; the last line may lack its newline."""
+        if self._on_line is not None:
+            self._listen(self._decode(b"", True))
+            if self._line:
+                line, self._line = self._line, ""
+                self._on_line(line)
+
+    def text(self) -> str:
+        """The last part, from the beginning of a line if it was cut, without the final newline."""
+        data = b"".join(self._parts)
+        if self._is_cut or len(data) > self._kept_bytes:
+            data = data[-self._kept_bytes :]
+            first_end = data.find(b"\n")
+            if 0 <= first_end < len(data) - 1:
+                data = data[first_end + 1 :]
+        return data.decode("utf-8", "replace").rstrip()
+
+    def _listen(self, text: str) -> None:
+        assert self._on_line is not None
+        *lines, self._line = (self._line + text).split("\n")
+        for line in lines:
+            self._on_line(line.removesuffix("\r"))
+        if len(self._line) > LONGEST_LINE:
+            line, self._line = self._line, ""
+            self._on_line(line)
+
+
+class Drain:
+    """Reads a descriptor into a tail until it ends, by the event loop where it can, else by a thread."""
+
+    def __init__(self, loop: AbstractEventLoop, fd: int, tail: Tail) -> None:
+        self._loop = loop
+        self._fd = fd
+        self._tail = tail
+        self._is_open = True
+        try:
+            os.set_blocking(fd, False)
+            loop.add_reader(fd, self.read_what_is_there)
+            self._watching = True
+        except (NotImplementedError, OSError, AttributeError, ValueError):
+            self._watching = False
+            threading.Thread(target=self._run, name="accord-stderr", daemon=True).start()
+
+    def read_what_is_there(self) -> None:
+        """Reads without waiting for more."""
+        if not self._watching:
+            return
+        for _ in range(READS_PER_WAKE):
+            try:
+                data = os.read(self._fd, READ_BYTES)
+            except (BlockingIOError, InterruptedError):
+                return
+            except OSError:
+                data = b""
+            if not data:
+                self.close()
+                return
+            self._tail.feed(data)
+            if len(data) < READ_BYTES:
+                return
+
+    def close(self) -> None:
+        """Reads no more. Repeating changes nothing."""
+        if not self._is_open:
+            return
+        self._is_open = False
+        if self._watching:
+            self._watching = False
+            self._loop.remove_reader(self._fd)
+            os.close(self._fd)
+        self._tail.finish()
+
+    def _run(self) -> None:
+        """The thread."""
+        with suppress(RuntimeError, OSError):  # the loop is closed; the pipe is gone
+            while self._is_open and (data := os.read(self._fd, READ_BYTES)):
+                self._loop.call_soon_threadsafe(self._tail.feed, data)
+            self._loop.call_soon_threadsafe(self.close)
+        os.close(self._fd)

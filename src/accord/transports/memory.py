@@ -1,0 +1,126 @@
+"""Two ends of a wire inside one process, over real bytes: framed, limited and held back like any other.
+
+What one end sends reaches the other in the next pass of the event loop, never inside `send`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+
+from accord.errors import ConnectionClosed
+from accord.transports.base import DEFAULT_MAX_MESSAGE_BYTES, READY, YIELD, Receiver, Transport
+from accord.transports.gate import Gate
+from accord.transports.lines import LineFramer, hand_over
+
+HIGH_WATER = 1024 * 1024
+YIELD_BYTES = 64 * 1024
+
+
+def pair(
+    *, max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES, high_water: int = HIGH_WATER
+) -> tuple[MemoryTransport, MemoryTransport]:
+    """Two transports joined to each other. Both must be started in the same event loop."""
+    left = MemoryTransport(max_message_bytes, high_water)
+    right = MemoryTransport(max_message_bytes, high_water)
+    left.other, right.other = right, left
+    return left, right
+
+
+class MemoryTransport(Transport):
+    """One end of a pair."""
+
+    other: MemoryTransport
+
+    def __init__(self, max_message_bytes: int, high_water: int) -> None:
+        self.max_message_bytes = max_message_bytes
+        self._high_water = high_water
+        self._framer = LineFramer(max_message_bytes)
+        self._receiver: Receiver | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._gate: Gate | None = None  # where the other end waits while too much lies here
+        self._inbox: list[bytes] = []
+        self._inbox_bytes = 0
+        self._unyielded = 0
+        self._scheduled = False
+        self._paused = False
+        self._other_is_gone = False
+        self._over = ""  # why nothing can be sent any more
+
+    def start(self, receiver: Receiver) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._receiver = receiver
+        self._schedule()
+
+    def send(self, data: bytes) -> Awaitable[None]:
+        if self._over:
+            raise ConnectionClosed(self._over)
+        return self.other._take(data)
+
+    def flush(self) -> None:
+        """Nothing to do: there is no operating system in between."""
+
+    def pause(self) -> None:
+        self._paused = True
+
+    def resume(self) -> None:
+        self._paused = False
+        self._schedule()
+
+    async def close(self) -> None:
+        if self._receiver is not None or not self._over:
+            self._end("the connection was closed on this side")
+            self._empty_inbox(ConnectionClosed("the other end was closed"))
+            self.other._lose_other()
+
+    def describe(self) -> str:
+        return "the other end in memory"
+
+    def _take(self, data: bytes) -> Awaitable[None]:
+        """Puts into the inbox what the other end sends, and says how long it should wait."""
+        self._inbox.append(bytes(data))
+        self._inbox_bytes += len(data)
+        self._unyielded += len(data)
+        self._schedule()
+        if self._inbox_bytes > self._high_water:
+            if self._gate is None:
+                self._gate = Gate(asyncio.get_running_loop())
+            self._gate.shut()
+            return self._gate
+        if self._unyielded >= YIELD_BYTES:
+            self._unyielded = 0
+            return YIELD
+        return READY
+
+    def _schedule(self) -> None:
+        if self._loop is not None and not self._scheduled and not self._paused:
+            self._scheduled = True
+            self._loop.call_soon(self._deliver)
+
+    def _deliver(self) -> None:
+        self._scheduled = False
+        if self._receiver is None or self._paused:
+            return
+        if self._inbox:
+            chunk = b"".join(self._inbox)
+            self._empty_inbox(None)
+            hand_over(self._framer, self._framer.feed(chunk), self._receiver)
+        if self._other_is_gone and not self._inbox and not self._paused and self._receiver is not None:
+            hand_over(self._framer, self._framer.finish(), self._receiver)
+            self._end("the other end was closed")
+
+    def _empty_inbox(self, error: ConnectionClosed | None) -> None:
+        self._inbox.clear()
+        self._inbox_bytes = 0
+        if self._gate is not None:
+            self._gate.open(error)
+
+    def _lose_other(self) -> None:
+        self._other_is_gone = True
+        self._over = self._over or "the other end was closed"
+        self._schedule()
+
+    def _end(self, why: str) -> None:
+        self._over = self._over or why
+        receiver, self._receiver = self._receiver, None
+        if receiver is not None:
+            receiver.ended(None)
