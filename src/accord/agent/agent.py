@@ -57,7 +57,7 @@ class Agent:
     # -- the work
 
     async def prompt(self, turn: Turn) -> StopReason | None:
-        """Handles what the user said. None means `end_turn`; "refusal", "max_tokens" and "max_turn_requests" may be returned."""
+        """Handles what the user said. None means `end_turn`; any other stop reason may be returned."""
         raise NotImplementedError(f"{type(self).__name__} must define prompt()")
 
     # -- the connection

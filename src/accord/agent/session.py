@@ -72,6 +72,9 @@ class Session:
         self.files = Files(self)
         self.terminals = Terminals(self)
         self.open_tools: dict[str, Tool] = {}
+        self.cancellable_terminals: set[str] = set()
+        self.background: list[tuple[str, str]] | None = None
+        """Work that goes on outside turns, as (kind, id) pairs; None reports nothing (version 2)."""
         self.turns: TurnQueue
         self.waiting_for_user = 0
         self.muted = False
@@ -206,6 +209,7 @@ class Session:
         patch = TerminalPatch(id=terminal.id, command=command, cwd=self.absolute(cwd or self.cwd))
         if can_cancel:
             patch.can_cancel = True
+            self.cancellable_terminals.add(terminal.id)
         self.state(patch)
         return terminal
 
@@ -239,6 +243,10 @@ class Session:
         """Replaces the whole list."""
         self.options = list(options)
         return self.state(OptionsAre(options=self.options))
+
+    def tell_options(self, changed: str | None = None) -> Awaitable[None]:
+        """Tells the client how all options stand; which one changed, when it was one."""
+        return self.tell(OptionsAre(options=self.options, changed=changed))
 
     def check_option(self, id: str, value: Any) -> Option:
         """The option with this id, if it may take this value; `InvalidParams` otherwise."""

@@ -104,6 +104,7 @@ class DisplayTerminal:
 
     async def exit(self, code: int | None = 0, signal: str | None = None) -> None:
         """Says that the command ended."""
+        self._session.cancellable_terminals.discard(self.id)
         await self._session.state(
             TerminalPatch(id=self.id, exit=ExitStatus(code=code, signal=signal), can_cancel=False)
         )

@@ -43,7 +43,7 @@ class Tool:
         self.locations = [session.location(place) for place in locations]
         self._raw_input = raw_input
         self._name = name
-        self._can_cancel = can_cancel
+        self.can_cancel = can_cancel
         self._meta = meta
 
     async def __aenter__(self) -> Tool:
@@ -76,7 +76,7 @@ class Tool:
             patch.raw_input = self._raw_input
         if self._name is not None:
             patch.name = self._name
-        if self._can_cancel:
+        if self.can_cancel:
             patch.can_cancel = True
         await self.session.state(patch)
 
@@ -128,7 +128,7 @@ class Tool:
             self.status = status
             if status in FINAL:
                 self.session.open_tools.pop(self.id, None)
-                if self._can_cancel:
+                if self.can_cancel:
                     patch.can_cancel = False
         await self.session.state(patch)
 

@@ -20,7 +20,6 @@ from accord.connection.dispatch import (
     Answer,
     Route,
     Routes,
-    encode_message,
     encode_result,
     fault_of,
     log,
@@ -55,6 +54,7 @@ from accord.rpc.envelope import (
 )
 from accord.schema.method import Method
 from accord.schema.repair import Unreadable
+from accord.schema.wire import encode as encode_message
 from accord.transports.base import READY, Transport
 
 P = TypeVar("P")

@@ -95,7 +95,7 @@ def read_result(method: Method[Any, Any], result: bytes | msgspec.Raw) -> Any:
     if text == b"null":
         text = b"{}"
     try:
-        return _decoder(method.result).decode(text)
+        return decoder(method.result).decode(text)  # type: ignore[arg-type]
     except (msgspec.MsgspecError, RecursionError):
         pass
     try:
@@ -106,8 +106,8 @@ def read_result(method: Method[Any, Any], result: bytes | msgspec.Raw) -> Any:
         raise RemoteProtocolError(f"{method.name}: the answer cannot be read") from None
 
 
-@cache
-def _decoder(wanted: Any) -> msgspec.json.Decoder[Any]:
+@cache  # one decoder per result type
+def decoder(wanted: Any) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(wanted)
 
 

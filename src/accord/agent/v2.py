@@ -1,0 +1,303 @@
+"""How an agent speaks version 2: a prompt is answered when it becomes part of the conversation, and the state tells
+when the work begins, waits and ends."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import UNSET
+
+from accord.agent import writing_v2 as writing
+from accord.agent.dialect import Dialect
+from accord.agent.offers import ClientOffers
+from accord.agent.reading import mcp_server, reply
+from accord.agent.session import Session
+from accord.agent.turn import Turn
+from accord.agent.turns import Outcome
+from accord.connection.dispatch import Answer, Handler, Routes
+from accord.connection.handshake import INITIALIZE, requested_version
+from accord.errors import InvalidParams, RequestCancelled
+from accord.model.requests import Elicitation, Implementation, McpServer, PermissionRequest, Reply
+from accord.model.session import Background
+from accord.model.statement import StateIs, Statement, WholeMessage
+from accord.schema import v2
+from accord.schema.method import Method
+from accord.schema.repair import read as repair_read
+from accord.schema.v2 import methods as m
+from accord.transcript import reading_v2 as reading
+
+
+class V2(Dialect):
+    """Version 2, for an agent."""
+
+    # -- hello
+
+    def hello(self, params: dict[str, Any]) -> tuple[Any, ClientOffers]:
+        if requested_version(params) > 2 and not isinstance(params.get("info"), dict):
+            # Written for a version newer than ours: what cannot be read is let go.
+            params = {**params, "info": {"name": "unknown", "version": "unknown"}}
+        request: v2.InitializeRequest = repair_read(v2.InitializeRequest, params)
+        offered = request.capabilities
+        elicitation = offered.elicitation or v2.ElicitationCapabilities()
+        client = ClientOffers(
+            version=2,
+            info=Implementation(name=request.info.name, version=request.info.version, title=request.info.title or None),
+            forms=_has(elicitation.form),
+            urls=_has(elicitation.url),
+            terminal_login=_has(offered.auth) and _has(offered.auth.terminal),  # type: ignore[union-attr]
+            boolean_options=True,
+            notices=True,
+            compaction=True,
+            plans=True,
+            subagents=True,
+            meta=offered.meta or None,
+        )
+        return self._answer(client), client
+
+    def _answer(self, client: ClientOffers) -> v2.InitializeResponse:
+        agent, content, unstable = self.agent, self.agent.content, self.agent.unstable
+        yes: Any = {}
+        sessions = v2.SessionCapabilities(
+            prompt=v2.PromptCapabilities(
+                image=yes if "image" in content else UNSET,
+                audio=yes if "audio" in content else UNSET,
+                embedded_context=yes if "resource" in content else UNSET,
+            ),
+            mcp=v2.McpCapabilities(
+                stdio=yes if "stdio" in agent.mcp else UNSET,
+                http=yes if "http" in agent.mcp else UNSET,
+                acp=yes if unstable and "acp" in agent.mcp else UNSET,
+            ),
+            delete=yes if agent.store is not None or agent.offers("delete_session") else UNSET,
+            additional_directories=yes if agent.additional_directories else UNSET,
+            fork=yes if unstable else UNSET,
+            archive=yes if unstable and agent.offers("archive_session") else UNSET,
+            status=yes if unstable and agent.offers("session_status") else UNSET,
+            title=yes if unstable and agent.offers("set_title") else UNSET,
+        )
+        return v2.InitializeResponse(
+            protocol_version=2,
+            info=v2.Implementation(
+                name=agent.name or type(agent).__name__, version=agent.version, title=agent.title or UNSET
+            ),
+            capabilities=v2.AgentCapabilities(
+                session=sessions,
+                auth=yes if unstable and agent.offers("auth_status") else UNSET,
+                providers=yes if unstable and agent.offers("list_providers") else UNSET,
+            ),
+            auth_methods=[
+                _auth_method(method)
+                for method in agent.auth_methods
+                if method.kind != "terminal" or client.terminal_login
+            ],
+        )
+
+    # -- what is served
+
+    def routes(self) -> Routes:
+        agent = self.agent
+        table: dict[Method[Any, Any], Handler] = {
+            INITIALIZE: self.side.initialize_again,
+            m.SESSION_NEW: self._new,
+            m.SESSION_RESUME: self._resume,
+            m.SESSION_LIST: self._list,
+            m.SESSION_CLOSE: self._close,
+            m.SESSION_PROMPT: self._prompt,
+            m.SESSION_CANCEL: lambda params: self.side.cancel(params.session_id),
+            m.SESSION_SET_CONFIG_OPTION: self._set_config_option,
+            m.TOOL_CALL_CANCEL: self._cancel_tool_call,
+            m.TERMINAL_CANCEL: self._cancel_terminal,
+        }
+        if agent.auth_methods:
+            table[m.AUTH_LOGIN] = self._login
+            table[m.AUTH_LOGOUT] = self._logout
+        if agent.store is not None or agent.offers("delete_session"):
+            table[m.SESSION_DELETE] = self._delete
+        if agent.unstable:
+            from accord.agent.unstable import routes
+
+            table[m.SESSION_FORK] = self._fork
+            table.update(routes(agent, m, v2))
+        return Routes(table, other_request=agent.extension_request, other_notification=agent.extension_notification)
+
+    async def _login(self, params: v2.LoginAuthRequest) -> None:
+        await self.side.login(params.method_id)
+
+    async def _logout(self, params: v2.LogoutAuthRequest) -> None:
+        await self.agent.logout() if self.agent.offers("logout") else None
+
+    async def _new(self, params: v2.NewSessionRequest) -> Answer:
+        session = await self.side.new_session(
+            params.cwd, params.additional_directories, servers(params.mcp_servers), params.meta or None
+        )
+        return Answer(v2.NewSessionResponse(session_id=session.id, **_choices(session)), session.release)
+
+    async def _fork(self, params: v2.ForkSessionRequest) -> Answer:
+        session = await self.side.fork_session(
+            params.session_id,
+            params.cwd,
+            params.additional_directories,
+            servers(params.mcp_servers),
+            params.meta or None,
+        )
+        return Answer(v2.ForkSessionResponse(session_id=session.id, **_choices(session)), session.release)
+
+    async def _resume(self, params: v2.ResumeSessionRequest) -> v2.ResumeSessionResponse:
+        cursor = params.replay_from
+        if _has(cursor) and not isinstance(cursor, v2.ReplayFromStart):
+            raise InvalidParams("session/resume: replayFrom.type may be start", data={"path": "replayFrom.type"})
+        session = await self.side.open_session(
+            params.session_id,
+            params.cwd,
+            params.additional_directories,
+            servers(params.mcp_servers),
+            params.meta or None,
+            replay=_has(cursor),
+        )
+        await session.tell(self._state_now(session))
+        return v2.ResumeSessionResponse(**_choices(session))
+
+    def _state_now(self, session: Session) -> StateIs:
+        if session.turns.running is None:
+            return StateIs(state="idle")
+        return StateIs(state="requires_action" if session.waiting_for_user else "running")
+
+    async def _list(self, params: v2.ListSessionsRequest) -> v2.ListSessionsResponse:
+        page = await self.side.list_sessions(_value(params.cwd), _value(params.cursor), params.archived or "exclude")
+        return v2.ListSessionsResponse(
+            sessions=[
+                v2.SessionInfo(
+                    session_id=info.id,
+                    cwd=info.cwd,
+                    title=info.title or UNSET,
+                    updated_at=info.updated_at or UNSET,
+                    additional_directories=info.additional_directories,
+                    archived=UNSET if info.archived is None else info.archived,
+                )
+                for info in page.sessions
+            ],
+            next_cursor=UNSET if page.next_cursor is None else page.next_cursor,
+        )
+
+    async def _close(self, params: v2.CloseSessionRequest) -> None:
+        await self.side.close_session(params.session_id)
+
+    async def _delete(self, params: v2.DeleteSessionRequest) -> None:
+        await self.side.delete_session(params.session_id)
+
+    async def _prompt(self, params: v2.PromptRequest) -> v2.PromptResponse:
+        session = self.side.session(params.session_id)
+        content = [reading.content(block) for block in params.prompt]
+        entry = self.side.submit(session, content, params.meta or None)
+        try:
+            return v2.PromptResponse(message_id=await asyncio.shield(entry.inserted))
+        except asyncio.CancelledError:
+            if entry.inserted.done() and not entry.inserted.cancelled() and entry.inserted.exception() is None:
+                return v2.PromptResponse(message_id=entry.inserted.result())
+            session.turns.cancel_entry(entry)
+            raise RequestCancelled("session/prompt: cancelled before it became part of the conversation") from None
+
+    async def _set_config_option(self, params: Any) -> v2.SetSessionConfigOptionResponse:
+        if not isinstance(params, (v2.SetSessionConfigId, v2.SetSessionConfigBoolean)):
+            raise InvalidParams("session/set_config_option: type may be id or boolean", data={"path": "type"})
+        session = self.side.session(params.session_id)
+        await self.side.set_option(session, params.config_id, params.value)
+        return v2.SetSessionConfigOptionResponse(config_options=writing.config_options(session.options))
+
+    async def _cancel_tool_call(self, params: v2.CancelToolCallRequest) -> None:
+        session = self.side.session(params.session_id)
+        tool = session.open_tools.get(params.tool_call_id)
+        if tool is None or not tool.can_cancel or not self.agent.offers("cancel_tool_call"):
+            raise InvalidParams("tool_call/cancel: there is no running tool call of this id that can be cancelled")
+        await self.agent.cancel_tool_call(session, params.tool_call_id)
+
+    async def _cancel_terminal(self, params: v2.CancelTerminalRequest) -> None:
+        session = self.side.session(params.session_id)
+        if params.terminal_id not in session.cancellable_terminals or not self.agent.offers("cancel_terminal"):
+            raise InvalidParams("terminal/cancel: there is no running terminal of this id that can be cancelled")
+        await self.agent.cancel_terminal(session, params.terminal_id)
+
+    # -- turns
+
+    def turn_begins(self, session: Session, turn: Turn) -> None:
+        session.state(WholeMessage(role="user", message_id=turn.message_id, content=turn.content))
+        self._say_state(session, StateIs(state="running"))
+
+    def turn_ends(self, session: Session, turn: Turn, outcome: Outcome) -> None:
+        error = None
+        if outcome.error is not None:
+            error = {"code": outcome.error.code, "message": outcome.error.message}
+            if outcome.error.data is not UNSET:
+                error["data"] = outcome.error.data
+        self._say_state(
+            session,
+            StateIs(state="idle", stop_reason=outcome.stop_reason, error=error, tokens=outcome.tokens),
+        )
+
+    def waiting(self, session: Session, blocked: bool) -> None:
+        running = session.turns.running
+        if running is not None and not running.ended.done() and not (running.turn.cancelled and not blocked):
+            self._say_state(session, StateIs(state="requires_action" if blocked else "running"))
+
+    def _say_state(self, session: Session, state: StateIs) -> None:
+        if session.background is not None:
+            state.background = [Background(kind=kind, id=id) for kind, id in session.background]
+        if self.side.connection.is_open:
+            session.tell(state)
+
+    # -- what is said and asked
+
+    def updates(self, session: Session, statement: Statement) -> Iterable[Any]:
+        return writing.updates(statement, unstable=self.agent.unstable)
+
+    async def request_permission(self, session: Session, request: PermissionRequest) -> str | None:
+        response = await self.side.connection.call(m.SESSION_REQUEST_PERMISSION, writing.permission(request))
+        outcome = response.outcome
+        return outcome.option_id if isinstance(outcome, v2.SelectedPermissionOutcome) else None
+
+    async def elicit(self, session: Session, question: Elicitation) -> Reply:
+        params: Any
+        if question.mode == "url":
+            params = v2.ElicitationUrlMode(
+                message=question.message,
+                session_id=session.id,
+                url=question.url or "",
+                elicitation_id=question.id or "",
+            )
+        else:
+            schema: Any = question.schema
+            params = v2.ElicitationFormMode(message=question.message, session_id=session.id, requested_schema=schema)
+        return reply(await self.side.connection.call(m.ELICITATION_CREATE, params))
+
+
+def servers(listed: Iterable[Any]) -> list[McpServer]:
+    """The MCP servers of a request."""
+    return [mcp_server(server) for server in listed]
+
+
+def _choices(session: Session) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if session.options:
+        found["config_options"] = writing.config_options(session.options)
+    if session.commands:
+        found["available_commands"] = [writing.command(command) for command in session.commands]
+    return found
+
+
+def _auth_method(method: Any) -> Any:
+    common = {"method_id": method.id, "name": method.name, "description": method.description or UNSET}
+    if method.kind == "terminal":
+        env = [v2.EnvVariable(name=name, value=value) for name, value in method.env.items()]
+        return v2.AuthMethodTerminal(**common, args=list(method.args), env=env)
+    return v2.AuthMethodAgent(**common)
+
+
+def _has(value: Any) -> bool:
+    """Whether a capability object is there; an empty one counts."""
+    return value is not UNSET and value is not None
+
+
+def _value(value: Any) -> Any:
+    return None if value is UNSET else value
