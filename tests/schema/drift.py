@@ -17,8 +17,9 @@ if not __package__:
 
 from schema import published
 from schema.deliberate import DIFFERENT, FLATTENED, RENAMED, UNTAGGED
+from schema.notions import Fields, Variant
 from schema.ours import Ours
-from schema.theirs import Fields, Theirs, Variant
+from schema.theirs import Theirs
 
 
 def report(version: int, unstable: dict[str, Any] | None = None, stable: dict[str, Any] | None = None) -> list[str]:
@@ -131,7 +132,7 @@ class Drift:
         if variant.name and cls.__name__ not in (variant.name, *self.renamed.get(variant.name, ())):
             yield f"{place}: is {cls.__name__}; the schema says {variant.name}"
         self.seen.add(cls.__name__)
-        place = variant.name if variant.name == cls.__name__ else place
+        place = cls.__name__ if variant.name == cls.__name__ else place
         if variant.name is not None and self.theirs.is_union(variant.name):
             yield from self._fields(place, {**variant.fields, **self.theirs.flat(variant.name)}, cls)
         else:

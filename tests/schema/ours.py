@@ -1,4 +1,4 @@
-"""Reads our own types into the same notions as `theirs` reads the schema into."""
+"""Reads our own types into the notions of the comparison."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
-from schema.theirs import ABSENT, Field, UnionOf, joined
+from schema.notions import ABSENT, Field, UnionOf, joined
 
 from accord.schema.method import Method
 from accord.schema.shape import (

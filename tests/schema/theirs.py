@@ -1,15 +1,13 @@
-"""Reads a published schema into the few notions that our types are made of.
-
-A type is put into words (`str`, `list of Role`, `open word(info, warning)`), so that two of them are equal when their
-words are."""
+"""Reads a published schema into the notions of the comparison."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
-ABSENT = object()
+from schema.notions import ABSENT, Field, Fields, UnionOf, Variant, joined
+
 RANGES = {
     "uint16": (0, 0xFFFF),
     "uint32": (0, 0xFFFF_FFFF),
@@ -17,60 +15,6 @@ RANGES = {
     "int32": (-0x8000_0000, 0x7FFF_FFFF),
     "int64": (-0x8000_0000_0000_0000, 0x7FFF_FFFF_FFFF_FFFF),
 }
-
-
-@dataclass(frozen=True)
-class Field:
-    """One field: its type in words, and how it is read."""
-
-    form: str
-    required: bool
-    default: Any = ABSENT
-    lenient: bool = False
-    filtered: bool = False
-    null_is_empty: bool = False
-
-    def differences(self, ours: Field, *, whole: bool) -> Iterator[str]:
-        """What our field has otherwise. Partly (not `whole`), a union or a default of ours may hold more."""
-        if ours.form != self.form and (whole or not _has_words(self.form, ours.form)):
-            yield f"is {ours.form}; the schema says {self.form}"
-        if ours.required != self.required:
-            yield f"is {'required' if ours.required else 'optional'}; the schema says otherwise"
-        if not _same_default(ours.default, self.default, whole=whole):
-            yield f"defaults to {_shown(ours.default)}; the schema says {_shown(self.default)}"
-        for mark, text in (
-            ("lenient", "a bad value counts as absent or empty"),
-            ("filtered", "bad items are dropped"),
-            ("null_is_empty", "null means empty"),
-        ):
-            if getattr(ours, mark) != getattr(self, mark):
-                yield f"{text}: {'yes' if getattr(ours, mark) else 'no'}; the schema says otherwise"
-
-
-Fields = dict[str, Field]
-
-
-@dataclass
-class Variant:
-    """One branch of a union: the name of its type if it has one, and all its fields, those of the union included."""
-
-    name: str | None
-    fields: Fields
-    form: str = ""
-
-
-@dataclass
-class UnionOf:
-    """A union of objects."""
-
-    tag_field: str | None = None
-    open: bool = False
-    tagged: dict[str, Any] = field(default_factory=dict)
-    untagged: list[Any] = field(default_factory=list)
-
-    def is_lone(self) -> bool:
-        """Whether there is nothing to tell apart: one type, which may at most be missing."""
-        return not self.tagged and not self.open and len(self.untagged) == 1
 
 
 class Theirs:
@@ -252,12 +196,6 @@ class Theirs:
         return rows
 
 
-def joined(forms: Iterable[str]) -> str:
-    """Several types in words. What may be anything needs no more words."""
-    found = set(forms)
-    return "any" if "any" in found else " | ".join(sorted(found))
-
-
 def _options(node: Any) -> list[dict[str, Any]]:
     return (node.get("oneOf") or node.get("anyOf") or []) if isinstance(node, dict) else []
 
@@ -289,22 +227,3 @@ def _is_plain(option: dict[str, Any]) -> bool:
 
 def _is_anything(option: dict[str, Any]) -> bool:
     return not option.keys() - {"title", "description"}
-
-
-def _has_words(theirs: str, ours: str) -> bool:
-    """Whether ours are the same words, or the same and more."""
-    kind, _, words = theirs.partition("word(")
-    our_kind, _, our_words = ours.partition("word(")
-    return bool(words) and kind == our_kind and set(words[:-1].split(", ")) <= set(our_words[:-1].split(", "))
-
-
-def _same_default(ours: Any, theirs: Any, *, whole: bool) -> bool:
-    if theirs is ABSENT:
-        return ours is ABSENT or ours in ([], {})
-    if not whole and isinstance(ours, dict) and isinstance(theirs, dict):
-        return all(key in ours and _same_default(ours[key], value, whole=False) for key, value in theirs.items())
-    return ours == theirs
-
-
-def _shown(default: Any) -> str:
-    return "nothing" if default is ABSENT else repr(default)
