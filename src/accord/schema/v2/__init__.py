@@ -348,6 +348,7 @@ from accord.schema.v2.values import (
     Base64,
     MediaType,
     Moment,
+    Pattern,
     SessionListCursor,
     Uri,
 )
@@ -507,6 +508,7 @@ __all__ = [
     "NoticeSeverity",
     "NumberPropertySchema",
     "Other",
+    "Pattern",
     "PermissionOption",
     "PermissionOptionId",
     "PermissionOptionKind",

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 from accord.schema.common.auth import AuthStatusCapabilities
 from accord.schema.common.ids import AuthMethodId
 from accord.schema.common.mcp import EnvVariable
-from accord.schema.shape import UNSET, AtLeast, Message, Missing, NullIsEmpty, Open, Opt, Strict
+from accord.schema.shape import UNSET, AtLeast, Message, Missing, NullIsEmpty, Open, Opt
 
 
 class TerminalAuthCapabilities(Message):
@@ -45,8 +45,8 @@ class AuthMethodTerminal(AnyAuthMethod, tag_field="type", tag="terminal"):
     """A login in a terminal: the agent's own program once more, with these arguments and variables added."""
 
     description: Opt[str] = UNSET
-    args: Strict[NullIsEmpty[list[str]]] = []
-    env: Strict[NullIsEmpty[list[EnvVariable]]] = []
+    args: NullIsEmpty[list[str]] = []
+    env: NullIsEmpty[list[EnvVariable]] = []
 
 
 AuthMethod = Annotated[Open[AuthMethodAgent | AuthMethodTerminal], Missing("agent"), AtLeast(AnyAuthMethod)]

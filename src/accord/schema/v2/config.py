@@ -68,19 +68,15 @@ class AnyConfigChoice(Message):
     value: Any
 
 
-class SetSessionConfigId(Message, tag_field="type", tag="id"):
+class SetSessionConfigId(AnyConfigChoice, tag_field="type", tag="id"):
     """Chooses a value from an option's list."""
 
-    session_id: SessionId
-    config_id: SessionConfigId
     value: SessionConfigValueId
 
 
-class SetSessionConfigBoolean(Message, tag_field="type", tag="boolean"):
+class SetSessionConfigBoolean(AnyConfigChoice, tag_field="type", tag="boolean"):
     """Turns an option on or off."""
 
-    session_id: SessionId
-    config_id: SessionConfigId
     value: bool
 
 

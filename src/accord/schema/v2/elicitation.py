@@ -17,7 +17,7 @@ from accord.schema.common.ids import ElicitationId, SessionId, ToolCallId
 from accord.schema.common.numbers import Uint32, Uint64
 from accord.schema.shape import UNSET, AtLeast, Either, Filtered, Message, Open, Opt, Strict, UnsetType, Word
 from accord.schema.v2.envelope import RequestId
-from accord.schema.v2.values import Uri
+from accord.schema.v2.values import Pattern, Uri
 
 StringFormat = Word[Literal["email", "uri", "date", "date-time"]]
 
@@ -32,7 +32,7 @@ class StringPropertySchema(Message, tag_field="type", tag="string"):
     description: Opt[str] = UNSET
     min_length: Strict[Opt[Uint32]] = UNSET
     max_length: Strict[Opt[Uint32]] = UNSET
-    pattern: Strict[Opt[str]] = UNSET
+    pattern: Strict[Opt[Pattern]] = UNSET
     format: Strict[Opt[StringFormat]] = UNSET
     default: Opt[str] = UNSET
     enum: Strict[Opt[Annotated[list[str], msgspec.Meta(min_length=1)]]] = UNSET

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from accord.schema.common.mcp import EnvVariable, HttpHeader, McpServerAcp
-from accord.schema.shape import UNSET, Message, NullIsEmpty, Open, Opt, Strict
+from accord.schema.shape import UNSET, Message, NullIsEmpty, Open, Opt
 from accord.schema.v2.values import AbsolutePath, Uri
 
 
@@ -32,8 +32,8 @@ class McpServerStdio(Message, tag_field="type", tag="stdio"):
 
     name: str
     command: AbsolutePath
-    args: Strict[NullIsEmpty[list[str]]] = []
-    env: Strict[NullIsEmpty[list[EnvVariable]]] = []
+    args: NullIsEmpty[list[str]] = []
+    env: NullIsEmpty[list[EnvVariable]] = []
 
 
 class McpServerHttp(Message, tag_field="type", tag="http"):
@@ -41,7 +41,7 @@ class McpServerHttp(Message, tag_field="type", tag="http"):
 
     name: str
     url: Uri
-    headers: Strict[NullIsEmpty[list[HttpHeader]]] = []
+    headers: NullIsEmpty[list[HttpHeader]] = []
 
 
 McpServer = Open[McpServerStdio | McpServerHttp | McpServerAcp]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from accord.schema.common.ids import SessionId
 from accord.schema.common.session import SessionArchiveFilter, SessionStatus, SystemPromptMode
 from accord.schema.shape import (
@@ -31,12 +33,18 @@ class SystemPrompt(Message):
     content: list[ContentBlock]
 
 
-class NewSessionRequest(Message):
+def _no_servers() -> list[McpServer]:
+    """A default that is sent all the same: only plain defaults are left out."""
+    return []
+
+
+# Further directories may be named only to an agent that offered it, so an empty list is not sent.
+class NewSessionRequest(Message, omit_defaults=True):
     """Begins a session in a directory."""
 
     cwd: AbsolutePath
-    additional_directories: Strict[NullIsEmpty[list[AbsolutePath]]] = []
-    mcp_servers: Strict[NullIsEmpty[list[McpServer]]] = []
+    additional_directories: NullIsEmpty[list[AbsolutePath]] = []
+    mcp_servers: NullIsEmpty[list[McpServer]] = msgspec.field(default_factory=_no_servers)
     system_prompt: Strict[Opt[SystemPrompt]] = UNSET
 
 
@@ -55,13 +63,13 @@ class ReplayFromStart(Message, tag_field="type", tag="start"):
 ReplayFrom = Open[ReplayFromStart]
 
 
-class ResumeSessionRequest(Message):
+class ResumeSessionRequest(Message, omit_defaults=True):
     """Takes up a stored session again; with `replay_from`, its history is told anew before the answer."""
 
     session_id: SessionId
     cwd: AbsolutePath
-    additional_directories: Strict[NullIsEmpty[list[AbsolutePath]]] = []
-    mcp_servers: Strict[NullIsEmpty[list[McpServer]]] = []
+    additional_directories: NullIsEmpty[list[AbsolutePath]] = []
+    mcp_servers: NullIsEmpty[list[McpServer]] = msgspec.field(default_factory=_no_servers)
     replay_from: Strict[Opt[ReplayFrom]] = UNSET
     system_prompt: Strict[Opt[SystemPrompt]] = UNSET
 
@@ -73,13 +81,13 @@ class ResumeSessionResponse(Message):
     available_commands: Filtered[AvailableCommand] | UnsetType = UNSET
 
 
-class ForkSessionRequest(Message):
+class ForkSessionRequest(Message, omit_defaults=True):
     """Copies a session into a new one."""
 
     session_id: SessionId
     cwd: AbsolutePath
-    additional_directories: Strict[NullIsEmpty[list[AbsolutePath]]] = []
-    mcp_servers: Strict[NullIsEmpty[list[McpServer]]] = []
+    additional_directories: NullIsEmpty[list[AbsolutePath]] = []
+    mcp_servers: NullIsEmpty[list[McpServer]] = msgspec.field(default_factory=_no_servers)
     system_prompt: Strict[Opt[SystemPrompt]] = UNSET
 
 
@@ -104,7 +112,7 @@ class SessionInfo(Message):
 
     session_id: SessionId
     cwd: AbsolutePath
-    additional_directories: Strict[NullIsEmpty[list[AbsolutePath]]] = []
+    additional_directories: NullIsEmpty[list[AbsolutePath]] = []
     title: Opt[str] = UNSET
     updated_at: Opt[Moment] = UNSET
     archived: Opt[bool] = UNSET

@@ -22,6 +22,9 @@ Uri = Annotated[str, msgspec.Meta(extra_json_schema={"format": "uri"})]
 Base64 = Annotated[str, msgspec.Meta(extra_json_schema={"contentEncoding": "base64"})]
 """Bytes, as base64 text."""
 
+Pattern = Annotated[str, msgspec.Meta(extra_json_schema={"format": "regex"})]
+"""A regular expression, in the dialect of ECMA-262."""
+
 Moment = Annotated[
     str,
     msgspec.Meta(
