@@ -14,7 +14,13 @@ pytestmark = pytest.mark.skipif(published.folder() is None, reason=published.MIS
 Node = dict[str, Any]
 
 
-@pytest.mark.parametrize("version", [1, 2])
+# Each row of the ledgers' schema sections is one published type.
+ROWS = {1: [f"V1-SCH-{row:03}" for row in range(1, 192)], 2: [f"V2-SCH-{row:03}" for row in range(1, 203)]}
+
+
+@pytest.mark.parametrize(
+    "version", [pytest.param(1, marks=pytest.mark.req(*ROWS[1])), pytest.param(2, marks=pytest.mark.req(*ROWS[2]))]
+)
 def test_every_type_and_method_is_as_published(version: int) -> None:
     assert report(version) == []
 

@@ -22,9 +22,10 @@ def test_the_current_mode_may_be_called_mode_id() -> None:
 
 
 def test_the_present_name_wins_over_the_older_one() -> None:
-    update = understood(v1.SessionUpdate, {"sessionUpdate": "current_mode_update", "modeId": "a", "currentModeId": "b"})
+    both = {"sessionUpdate": "current_mode_update", "modeId": "a", "currentModeId": "b"}
 
-    assert update == v1.CurrentModeUpdate(current_mode_id="b")
+    assert understood(v1.SessionUpdate, both) == v1.CurrentModeUpdate(current_mode_id="b")
+    assert understood(v1.SessionUpdate, {**both, "_meta": "bad"}) == v1.CurrentModeUpdate(current_mode_id="b")
 
 
 def test_mcp_capabilities_may_be_called_mcp() -> None:
