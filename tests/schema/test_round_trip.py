@@ -24,7 +24,7 @@ from accord.schema.wire import encode
 
 pytestmark = pytest.mark.skipif(published.folder() is None, reason=published.MISSING)
 
-EXAMPLES = int(os.environ.get("ACCORD_EXAMPLES", "6"))
+EXAMPLES = int(os.environ.get("ACCORD_EXAMPLES", "5"))
 MODULES: dict[int, Any] = {1: v1, 2: v2}
 
 # A published type that is both a variant and a field's type has two classes here; this is the one without a tag.
