@@ -1,1 +1,141 @@
-"""The Agent Client Protocol for Python."""
+"""Accord: the Agent Client Protocol for Python, both sides, versions 1 and 2.
+
+The public names are listed here with the room each lives in; a name is loaded when it is first touched, so that
+importing this package loads msgspec and nothing else of note."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from accord.version import __version__ as __version__
+
+if TYPE_CHECKING:
+    from accord.agent.agent import Agent as Agent
+    from accord.agent.agent import command as command
+    from accord.agent.permission import Permission as Permission
+    from accord.agent.run import run as run
+    from accord.agent.session import Session as AgentSession
+    from accord.agent.tool import Tool as Tool
+    from accord.agent.turn import Turn as Turn
+    from accord.client.agent import ConnectedAgent as ConnectedAgent
+    from accord.client.connect import connect as connect
+    from accord.client.handlers import allow_all as allow_all
+    from accord.client.handlers import reject_all as reject_all
+    from accord.client.session import Session as Session
+    from accord.client.workspace import Workspace as Workspace
+    from accord.connection.limits import Limits as Limits
+    from accord.errors import AccordError as AccordError
+    from accord.errors import AuthRequired as AuthRequired
+    from accord.errors import CapabilityError as CapabilityError
+    from accord.errors import ConnectionClosed as ConnectionClosed
+    from accord.errors import DeadlineExceeded as DeadlineExceeded
+    from accord.errors import InvalidParams as InvalidParams
+    from accord.errors import LaunchError as LaunchError
+    from accord.errors import LocalProtocolError as LocalProtocolError
+    from accord.errors import MethodNotFound as MethodNotFound
+    from accord.errors import NotFound as NotFound
+    from accord.errors import Overloaded as Overloaded
+    from accord.errors import PeerDied as PeerDied
+    from accord.errors import ProtocolError as ProtocolError
+    from accord.errors import RemoteProtocolError as RemoteProtocolError
+    from accord.errors import RequestCancelled as RequestCancelled
+    from accord.errors import RequestFailed as RequestFailed
+    from accord.errors import VersionError as VersionError
+    from accord.model.content import Audio as Audio
+    from accord.model.content import Image as Image
+    from accord.model.content import Link as Link
+    from accord.model.content import Resource as Resource
+    from accord.model.content import TextContent as TextContent
+    from accord.model.requests import AuthMethod as AuthMethod
+    from accord.model.requests import Elicitation as Elicitation
+    from accord.model.requests import McpServer as McpServer
+    from accord.model.requests import PermissionOption as PermissionOption
+    from accord.model.requests import PermissionRequest as PermissionRequest
+    from accord.model.requests import Reply as Reply
+    from accord.model.session import Choice as Choice
+    from accord.model.session import Command as Command
+    from accord.model.session import Compaction as Compaction
+    from accord.model.session import Mode as Mode
+    from accord.model.session import Notice as Notice
+    from accord.model.session import Option as Option
+    from accord.model.session import Plan as Plan
+    from accord.model.session import PlanEntry as PlanEntry
+    from accord.model.session import SessionInfo as SessionInfo
+    from accord.model.session import Subagent as Subagent
+    from accord.model.session import Tokens as Tokens
+    from accord.model.session import Usage as Usage
+    from accord.model.tool import Diff as Diff
+    from accord.model.tool import ExitStatus as ExitStatus
+    from accord.model.tool import Location as Location
+    from accord.model.tool import Terminal as Terminal
+    from accord.model.tool import ToolCall as ToolCall
+    from accord.store.base import SessionStore as SessionStore
+    from accord.store.memory import MemoryStore as MemoryStore
+    from accord.transcript.events import CommandsChanged as CommandsChanged
+    from accord.transcript.events import Event as Event
+    from accord.transcript.events import InfoChanged as InfoChanged
+    from accord.transcript.events import Media as Media
+    from accord.transcript.events import MessageSet as MessageSet
+    from accord.transcript.events import OptionsChanged as OptionsChanged
+    from accord.transcript.events import PlanRemoved as PlanRemoved
+    from accord.transcript.events import StateChanged as StateChanged
+    from accord.transcript.events import SubagentMessage as SubagentMessage
+    from accord.transcript.events import TerminalChanged as TerminalChanged
+    from accord.transcript.events import TerminalOutput as TerminalOutput
+    from accord.transcript.events import Text as Text
+    from accord.transcript.events import Thought as Thought
+    from accord.transcript.events import Unknown as Unknown
+    from accord.transcript.events import UserText as UserText
+    from accord.transcript.transcript import Transcript as Transcript
+    from accord.transports.base import Transport as Transport
+
+_ROOMS = {
+    "agent.agent": "Agent command",
+    "agent.permission": "Permission",
+    "agent.run": "run",
+    "agent.session": "AgentSession=Session",
+    "agent.tool": "Tool",
+    "agent.turn": "Turn",
+    "client.agent": "ConnectedAgent",
+    "client.connect": "connect",
+    "client.handlers": "allow_all reject_all",
+    "client.session": "Session",
+    "client.workspace": "Workspace",
+    "connection.limits": "Limits",
+    "errors": "AccordError AuthRequired CapabilityError ConnectionClosed DeadlineExceeded InvalidParams LaunchError "
+    "LocalProtocolError MethodNotFound NotFound Overloaded PeerDied ProtocolError RemoteProtocolError "
+    "RequestCancelled RequestFailed VersionError",
+    "model.content": "Audio Image Link Resource TextContent",
+    "model.requests": "AuthMethod Elicitation McpServer PermissionOption PermissionRequest Reply",
+    "model.session": "Choice Command Compaction Mode Notice Option Plan PlanEntry SessionInfo Subagent Tokens Usage",
+    "model.tool": "Diff ExitStatus Location Terminal ToolCall",
+    "store.base": "SessionStore",
+    "store.memory": "MemoryStore",
+    "transcript.events": "CommandsChanged Event InfoChanged Media MessageSet OptionsChanged PlanRemoved StateChanged "
+    "SubagentMessage TerminalChanged TerminalOutput Text Thought Unknown UserText",
+    "transcript.transcript": "Transcript",
+    "transports.base": "Transport",
+}
+
+_PLACES: dict[str, tuple[str, str]] = {}
+for _room, _names in _ROOMS.items():
+    for _name in _names.split():
+        _public, _, _inner = _name.partition("=")
+        _PLACES[_public] = (_room, _inner or _public)
+
+__all__ = sorted([*_PLACES, "__version__"])
+
+
+def __getattr__(name: str) -> Any:
+    place = _PLACES.get(name)
+    if place is None:
+        raise AttributeError(f"module 'accord' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f"accord.{place[0]}"), place[1])
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

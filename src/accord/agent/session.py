@@ -137,6 +137,10 @@ class Session:
             return self.send(self._head + b'{"type":"text","text":' + encode(content) + b"}}}}\n")
         return self.send(self._head + encode(as_content(content)) + b"}}}\n")
 
+    def end_message(self) -> None:
+        """What is said next is a new message."""
+        self._role = None
+
     def set_message(self, content: Any, *, role: Role = "agent", message_id: str | None = None) -> str:
         """Says a whole message at once, in place of what was said under this id. Gives back the id.
 

@@ -124,6 +124,7 @@ class TurnQueue:
 
     async def _play(self, entry: Entry) -> Outcome:
         turn, session, dialect = entry.turn, self._session, self._side.dialect
+        session.end_message()  # what is said now answers this prompt, not the one before
         dialect.turn_begins(session, turn)
         if not entry.inserted.done():
             entry.inserted.set_result(turn.message_id)

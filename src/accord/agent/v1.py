@@ -27,6 +27,7 @@ from accord.schema.v1 import methods as m
 from accord.transcript import reading_v1 as reading
 
 if TYPE_CHECKING:
+    from accord.agent.agent import Agent
     from accord.agent.terminals import DisplayTerminal, Output
 
 
@@ -95,9 +96,7 @@ class V1(Dialect):
                 prompt_capabilities=v1.PromptCapabilities(
                     image="image" in content, audio="audio" in content, embedded_context="resource" in content
                 ),
-                mcp_capabilities=v1.McpCapabilities(
-                    http="http" in agent.mcp, sse="sse" in agent.mcp, acp=unstable and "acp" in agent.mcp
-                ),
+                mcp_capabilities=_mcp_capabilities(agent),
                 session_capabilities=sessions,
                 auth=v1.AgentAuthCapabilities(
                     logout=yes if agent.offers("logout") else UNSET,
@@ -364,6 +363,12 @@ def tokens(used: Tokens) -> v1.Usage:
         cached_read_tokens=UNSET if used.cached_read is None else used.cached_read,
         cached_write_tokens=UNSET if used.cached_write is None else used.cached_write,
     )
+
+
+def _mcp_capabilities(agent: Agent) -> Any:
+    """What only the unstable schema has is not even mentioned unless it is offered."""
+    told = {kind: kind in agent.mcp for kind in ("http", "sse")}
+    return {**told, "acp": True} if agent.unstable and "acp" in agent.mcp else told
 
 
 def _auth_method(method: Any) -> Any:

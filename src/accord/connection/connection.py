@@ -66,6 +66,9 @@ current_request: ContextVar[RequestId] = ContextVar("accord_request", default=No
 _UNKNOWN: Method[Any, Any] = Method(name="", served_by="both", params=dict, result=object)  # type: ignore[arg-type]
 
 
+Then = Callable[["asyncio.Future[Any]"], None]
+
+
 class Trouble(msgspec.Struct, frozen=True):
     """Something went wrong on the wire that no caller waits for. It is reported, and the connection goes on."""
 
@@ -77,7 +80,7 @@ class Trouble(msgspec.Struct, frozen=True):
 class _Waiter:
     """One of our open requests."""
 
-    __slots__ = ("abandoned", "future", "id", "method", "patient", "session", "within")
+    __slots__ = ("abandoned", "future", "id", "method", "patient", "session", "then", "within")
 
     def __init__(
         self, future: asyncio.Future[Any], method: Method[Any, Any], session: str | None, patient: bool
@@ -87,6 +90,7 @@ class _Waiter:
         self.session = session
         self.patient = patient
         self.within = inside.get()
+        self.then: Then | None = None
         self.abandoned = False
         self.id = -1
 
@@ -103,6 +107,10 @@ class Connection:
         self.troubles: dict[str, int] = {}
         self.on_trouble: Callable[[Trouble], None] | None = None
         self.stage = "initialize"
+        self.heard = False
+        """Whether the peer has sent anything at all."""
+        self.message_size = 0
+        """About how many bytes the message now being delivered has."""
         self.backlog = Backlog(self.limits, transport.pause, transport.resume, self._give_up)
         self._conversation: Conversation[_Waiter] = Conversation()
         self._lanes = Lanes(self.backlog, self._handler_failed)
@@ -160,13 +168,14 @@ class Connection:
         if self._routes is not None:
             self._deliver_all(block)
         else:
+            self.heard = True
             self._deliver_early(block)
 
     def _deliver_all(self, block: bytes) -> None:
         routes = self._routes
         assert routes is not None
         by_call = routes.by_call
-        size = len(block) // (block.count(b"\n") or 1) or 1  # what each message of the block counts for
+        size = self.message_size = len(block) // (block.count(b"\n") or 1) or 1
         for message in self._conversation.receive(block):
             if isinstance(message, Call):
                 route = by_call[type(message)]
@@ -376,12 +385,14 @@ class Connection:
         session: str | None = None,
         deadline: Deadline | None = None,
         patient: bool = False,
+        then: Then | None = None,
     ) -> R:
         """Asks and awaits the answer. Cancelling this sends `$/cancel_request`.
 
         `patient` marks a call that may stay open for as long as people and models take: it does not keep reading
-        going when too much is pending."""
-        waiter, waiting = self.ask(method, params, session=session, patient=patient)
+        going when too much is pending. `then` is called with the answer in its place among the other messages, before
+        any later one is delivered."""
+        waiter, waiting = self.ask(method, params, session=session, patient=patient, then=then)
         try:
             if deadline is None:
                 if waiting is not READY:
@@ -400,15 +411,22 @@ class Connection:
                 self.backlog.call_closed()
 
     def ask(
-        self, method: Method[Any, Any], params: Any, *, session: str | None = None, patient: bool = False
+        self,
+        method: Method[Any, Any],
+        params: Any,
+        *,
+        session: str | None = None,
+        patient: bool = False,
+        then: Then | None = None,
     ) -> tuple[_Waiter, Awaitable[None]]:
         """Sends a request now; the caller awaits `waiter.future`, and the sending only to feel back-pressure."""
         if self._over:
-            raise self._closed_error(method.name)
+            raise self.closed_error(method.name)
         body = encode_message(params)
         if session is None:
             session = getattr(params, "session_id", None)
         waiter = _Waiter(asyncio.get_running_loop().create_future(), method, session or None, patient)
+        waiter.then = then
         name = self._names.get(method.name) or self._names.setdefault(method.name, encode_message(method.name))
         waiter.id, line = self._conversation.request(name, body, waiter)
         if not patient:
@@ -424,7 +442,7 @@ class Connection:
     def send(self, lines: bytes) -> Awaitable[None]:
         """Sends whole lines as they are."""
         if self._over:
-            raise self._closed_error("")
+            raise self.closed_error("")
         if self.tap.watchers:
             self.tap.show("out", lines)
         return self.transport.send(lines)
@@ -461,6 +479,8 @@ class Connection:
             fault: Fault = answer.error
             data = None if fault.data is UNSET else fault.data
             future.set_exception(RequestFailed.of(fault.code, fault.message, data, waiter.method.name))
+        if waiter.then is not None:
+            waiter.then(future)
 
     def _fail(self, waiter: _Waiter, error: Exception) -> None:
         self._answered(waiter, error)
@@ -491,13 +511,14 @@ class Connection:
         self._end_error = error
         self._over = True
         for waiter in self._conversation.end():
-            self._fail(waiter, self._closed_error(waiter.method.name, waiter.id))
+            self._fail(waiter, self.closed_error(waiter.method.name, waiter.id))
         for task in list(self._tasks.values()):
             task.cancel()
         if self._ended is not None and not self._ended.done():
             self._ended.set_result(error)
 
-    def _closed_error(self, method: str, id: int | None = None) -> ConnectionClosed:
+    def closed_error(self, method: str, id: int | None = None) -> ConnectionClosed:
+        """What to raise now that the connection is over: where it mattered, and why it ended."""
         where = f"while {method} (id {id}) was open" if id is not None else f"before {method}" if method else "already"
         error = self._end_error
         if isinstance(error, PeerDied):

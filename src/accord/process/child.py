@@ -28,6 +28,9 @@ STDIN_GRACE = 1.0
 TERM_GRACE = 2.0
 """How long it may take to end once it was asked to (SIGTERM)."""
 
+STDERR_PATIENCE = 0.2
+"""After its end: how long its standard error may still be held open by a process that it started."""
+
 KILLED_SECONDS = 0.5
 """How long the event loop may be held up by burying a child that was killed because its orderly end was cancelled."""
 
@@ -121,6 +124,12 @@ class Child:
             self._drain.read_what_is_there()
         return self._tail.text()
 
+    async def last_said(self, timeout: float = STDERR_PATIENCE) -> str:
+        """The same, once it has ended: waits for what may still be on its way."""
+        if self._drain is not None:
+            await self._drain.settled(timeout)
+        return self._tail.text()
+
     async def wait(self) -> int:
         """Waits for its end; gives the status."""
         await self._ended.wait()
@@ -185,11 +194,11 @@ class Child:
         else:
             self._process.terminate()
         await self._ended.wait()
+        await self.last_said()
 
     def _finish(self) -> None:
         self._is_over = True
         if self._drain is not None:
-            self._drain.read_what_is_there()
             self._drain.close()
         self.close_stdin()
         if self.stdout is not None:

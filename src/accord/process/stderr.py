@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import codecs
 import os
 import threading
-from asyncio import AbstractEventLoop
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -73,18 +73,20 @@ class Tail:
 class Drain:
     """Reads a descriptor into a tail until it ends, by the event loop where it can, else by a thread."""
 
-    def __init__(self, loop: AbstractEventLoop, fd: int, tail: Tail) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, fd: int, tail: Tail) -> None:
         self._loop = loop
         self._fd = fd
         self._tail = tail
         self._is_open = True
+        self._watching = False
+        self._ended = asyncio.Event()
         try:
-            os.set_blocking(fd, False)
             loop.add_reader(fd, self.read_what_is_there)
-            self._watching = True
-        except (NotImplementedError, OSError, AttributeError, ValueError):
-            self._watching = False
+        except (NotImplementedError, OSError, ValueError):
             threading.Thread(target=self._run, name="accord-stderr", daemon=True).start()
+        else:
+            self._watching = True
+            os.set_blocking(fd, False)
 
     def read_what_is_there(self) -> None:
         """Reads without waiting for more."""
@@ -104,6 +106,12 @@ class Drain:
             if len(data) < READ_BYTES:
                 return
 
+    async def settled(self, timeout: float) -> None:
+        """Waits until it has ended. After the death of its writer that is at once, unless another one holds it."""
+        self.read_what_is_there()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._ended.wait(), timeout)
+
     def close(self) -> None:
         """Reads no more. Repeating changes nothing."""
         if not self._is_open:
@@ -114,6 +122,7 @@ class Drain:
             self._loop.remove_reader(self._fd)
             os.close(self._fd)
         self._tail.finish()
+        self._ended.set()
 
     def _run(self) -> None:
         """The thread."""

@@ -23,6 +23,9 @@ MARK = "ACCORD_CHILD"
 KILL_SECONDS = 5.0
 """How long to repeat SIGKILL: those who fork faster than they die, and those stuck in the kernel, are given up then."""
 
+PS = ["ps", "-A", "-E", "-ww", "-o", "pid=,ppid=,pgid=,stat=,command="]
+"""How macOS is asked for all processes, with their environment."""
+
 
 class Process:
     """One running process, as the system shows it. A number is used again one day; with its start time it is not."""
@@ -211,10 +214,8 @@ def _carries(pid: int, mark: bytes, me: int) -> bool:
 def _ask_ps() -> str:
     import subprocess
 
-    asked = ["ps", "-A", "-E", "-ww", "-o", "pid=,ppid=,pgid=,stat=,command="]
-    return subprocess.run(asked, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False).stdout.decode(
-        errors="replace"
-    )
+    done = subprocess.run(PS, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    return done.stdout.decode(errors="replace")
 
 
 def _try(send: object, target: int, number: int) -> None:

@@ -24,8 +24,8 @@ class Guarded:
     """The real standard input and output, as two descriptors that nobody else knows."""
 
     def __init__(self) -> None:
-        self.stdin = _kept(0, os.O_RDONLY)
-        self.stdout = _kept(1, os.O_WRONLY)
+        self.stdin = _kept(0)
+        self.stdout = _kept(1)
         self._sys_stdout = sys.stdout
         nothing = os.open(os.devnull, os.O_RDWR)
         os.dup2(nothing, 0)
@@ -33,7 +33,8 @@ class Guarded:
             os.dup2(2, 1)
         except OSError:  # standard error is closed
             os.dup2(nothing, 1)
-        os.close(nothing)
+        if nothing > 2:
+            os.close(nothing)
         # What was printed before and still lies in the buffer goes to standard error as well. From now on a line at a
         # time, for those who kept the old object: standard error is read by people.
         if hasattr(self._sys_stdout, "reconfigure"):
@@ -57,23 +58,27 @@ class Guarded:
             sys.stdout = self._sys_stdout
 
 
-def _kept(fd: int, access: int) -> int:
+def _kept(fd: int) -> int:
     """A copy that children do not inherit, out of the way of code that counts on low numbers."""
     try:
-        if sys.platform == "win32":
-            import msvcrt
+        return _copied_high(fd)
+    except OSError:  # it is closed: nothing to read, and nobody to write to
+        nothing = os.open(os.devnull, os.O_RDWR)
+        copy = _copied_high(nothing)
+        os.close(nothing)
+        return copy
 
-            copy = os.dup(fd)
-            msvcrt.setmode(copy, os.O_BINARY)
-            return copy
-        import fcntl
 
-        return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 100)
-    except OSError:  # closed, or too few descriptors allowed
-        try:
-            return os.dup(fd)
-        except OSError:
-            return os.open(os.devnull, access)
+def _copied_high(fd: int) -> int:
+    if sys.platform == "win32":
+        import msvcrt
+
+        copy = os.dup(fd)
+        msvcrt.setmode(copy, os.O_BINARY)
+        return copy
+    import fcntl
+
+    return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 100)
 
 
 def _flush(stream: object) -> None:

@@ -121,7 +121,7 @@ class SubprocessTransport(FdTransport):
                 await asyncio.wait_for(self._output_ended.wait(), OUTPUT_PATIENCE)
             if self._flowing.is_set():
                 break
-        error = self._obituary()
+        error = self._obituary(self.child.stderr_tail() if self.child.status is None else await self.child.last_said())
         self._source.stop()
         self._sink.refuse(str(error))
         self._sink.stop()
@@ -129,8 +129,8 @@ class SubprocessTransport(FdTransport):
         if self._closing is None:
             await self.close()
 
-    def _obituary(self) -> PeerDied:
-        status, words = self.child.status, self.child.stderr_tail()
+    def _obituary(self, words: str) -> PeerDied:
+        status = self.child.status
         how = "closed its end of the conversation, but is still running" if status is None else in_words(status)
         last = "\n".join(words.splitlines()[-LAST_LINES:])[-LAST_CHARACTERS:]
         said = f"its last words: {last}" if last else "it said nothing on standard error"

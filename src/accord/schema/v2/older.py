@@ -26,7 +26,7 @@ older(AgentAuthCapabilities)(status_marker_from_flag)
 
 @older(Diff)
 def _changes_from_texts(value: Json) -> Json:
-    """A diff was one path with its old and new text (D-33)."""
+    """A diff was one path with its old and new text."""
     path, new = value.get("path"), value.get("newText")
     old = value.get("oldText")
     if "changes" in value or not isinstance(path, str) or not isinstance(new, str):
@@ -43,7 +43,7 @@ def _changes_from_texts(value: Json) -> Json:
 
 @older(RequestPermissionRequest)
 def _title_from_tool_call(value: Json) -> Json:
-    """A permission request had no words of its own, only the tool call it was about (D-34)."""
+    """A permission request had no words of its own, only the tool call it was about."""
     if "title" in value:
         return value
     subject = value.get("subject")
@@ -54,19 +54,19 @@ def _title_from_tool_call(value: Json) -> Json:
 
 @older(PromptResponse)
 def _id_not_told(value: Json) -> Json:
-    """The answer to a prompt was empty, or told how the turn ended (D-26)."""
+    """The answer to a prompt was empty, or told how the turn ended."""
     return {**value, "messageId": ""} if value.get("messageId") is None else value
 
 
 @older(SessionConfigSelectGroup)
 def _group_without_name(value: Json) -> Json:
-    """A group of values had an id alone (D-68)."""
+    """A group of values had an id alone."""
     return value if "name" in value or "groupId" not in value else {**value, "name": value["groupId"]}
 
 
 @older(InitializeRequest)
 def _newer_client(value: Json) -> Json:
-    """A client of a version to come may introduce itself in words we do not know; it is asked to fall back (D-38)."""
+    """A client of a version to come may introduce itself in words we do not know; it is asked to fall back."""
     version = value.get("protocolVersion")
     if not isinstance(version, int) or version <= 2:
         return value
@@ -80,7 +80,7 @@ def _newer_client(value: Json) -> Json:
 @older(ToolCallPatch)
 @older(TerminalUpdate)
 def _no_controls(value: Json) -> Json:
-    """Capabilities that cannot be read offer nothing: what was offered before is taken back, to be safe (D-76)."""
+    """Capabilities that cannot be read offer nothing: what was offered before is taken back, to be safe."""
     if isinstance(value.get("capabilities", {}), dict | None):
         return value
     return {**value, "capabilities": None}

@@ -1,0 +1,50 @@
+"""`run()`: puts an agent on standard input and output."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from typing import TYPE_CHECKING
+
+from accord.agent.side import AgentSide
+from accord.connection.limits import Limits
+from accord.transports.base import Transport
+
+if TYPE_CHECKING:
+    from accord.agent.agent import Agent
+    from accord.transports.guard import Guarded
+
+
+def run(agent: Agent, *, limits: Limits | None = None) -> None:
+    """Serves one client on standard input and output, until it closes our input.
+
+    From here on nothing printed can corrupt the wire: `print`, C libraries and child processes write to standard error
+    instead, and read nothing."""
+    from accord.transports.guard import guard
+
+    held = guard()
+    try:
+        asyncio.run(_serve(agent, held, limits))
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
+
+
+async def _serve(agent: Agent, held: Guarded, limits: Limits | None) -> None:
+    from accord.transports.stdio import StdioTransport
+
+    side = AgentSide(agent, StdioTransport(held), limits=limits)
+    serving = asyncio.current_task()
+    assert serving is not None
+    try:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, serving.cancel)
+    except (NotImplementedError, RuntimeError):
+        pass  # no signal handlers on this platform, or not in the main thread
+    try:
+        await side.serve()
+    except asyncio.CancelledError:
+        await side.stop()
+
+
+async def serve(agent: Agent, transport: Transport, *, limits: Limits | None = None) -> None:
+    """Serves one client on any transport, until it is gone."""
+    await AgentSide(agent, transport, limits=limits).serve()

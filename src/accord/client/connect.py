@@ -1,0 +1,91 @@
+"""`connect()`: from a target to a connected agent."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Union
+
+from accord.client.agent import ConnectedAgent, Login
+from accord.client.handlers import Elicitations, Handlers, Permissions
+from accord.client.launch import Launched, launch
+from accord.client.workspace import Workspace
+from accord.connection.limits import Limits
+from accord.model.requests import Implementation, McpServer
+from accord.transports.base import Transport
+from accord.version import __version__
+
+if TYPE_CHECKING:
+    from accord.agent.agent import Agent
+
+Target = Union[str, Sequence[str], Transport, "Agent"]
+
+
+def connect(
+    target: Target,
+    *,
+    cwd: str | os.PathLike[str] = ".",
+    workspace: Workspace | None = None,
+    permissions: Permissions | None = None,
+    elicitation: Elicitations | None = None,
+    mcp_servers: Sequence[McpServer] = (),
+    env: Mapping[str, str] | None = None,
+    versions: Collection[int] = (1,),
+    unstable: bool = False,
+    login: Login | None = None,
+    extensions: Mapping[str, Callable[[Any], Any]] | None = None,
+    deadlines: Mapping[str, float | None] | None = None,
+    limits: Limits | None = None,
+    info: Implementation | None = None,
+) -> Connecting:
+    """Connects to an agent: a command line, a list of arguments, an `Agent` object, or a transport.
+
+    Use what it gives with `async with` (the agent is ended with the block), or await it and call `close()`.
+
+    `workspace` is what the agent may use of ours; `permissions` and `elicitation` answer what it asks: without them it
+    is refused. While version 2 is a draft, only version 1 is offered unless `versions` says otherwise. `login` chooses
+    a login method when the agent demands one; the call that failed is then made again. `extensions` maps methods that
+    the protocol does not know to handlers. `deadlines` overrides how long machines may take, by the name of the
+    wait."""
+    where = os.path.abspath(os.fspath(cwd))
+
+    async def begin() -> ConnectedAgent:
+        launched: Launched = await launch(target, where, env)
+        agent = ConnectedAgent(
+            launched.transport,
+            cwd=where,
+            versions=frozenset(versions),
+            unstable=unstable,
+            handlers=Handlers(permissions, elicitation, extensions),
+            workspace=workspace,
+            mcp_servers=mcp_servers,
+            login=login,
+            info=info or Implementation(name="accord", version=__version__),
+            deadlines=deadlines or {},
+            limits=limits,
+        )
+        if launched.serving is not None:
+            agent.spawn(launched.serving)
+        await agent.open()
+        return agent
+
+    return Connecting(begin)
+
+
+class Connecting:
+    """A connection about to be made: await it, or use it with `async with`."""
+
+    def __init__(self, begin: Callable[[], Any]) -> None:
+        self._begin = begin
+        self._agent: ConnectedAgent | None = None
+
+    def __await__(self) -> Generator[Any, None, ConnectedAgent]:
+        return self._begin().__await__()  # type: ignore[no-any-return]
+
+    async def __aenter__(self) -> ConnectedAgent:
+        self._agent = await self._begin()
+        return self._agent
+
+    async def __aexit__(self, *exc: object) -> None:
+        if self._agent is not None:
+            await self._agent.close()

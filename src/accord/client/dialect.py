@@ -1,0 +1,113 @@
+"""What a dialect does for a client: the same face for both versions."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from accord.client.offers import AgentOffers
+from accord.connection.dispatch import Routes
+from accord.errors import CapabilityError
+from accord.model.requests import McpServer
+from accord.model.session import Option, SessionInfo
+from accord.transcript.events import StateChanged
+from accord.transcript.transcript import Transcript
+
+if TYPE_CHECKING:
+    from accord.client.agent import ConnectedAgent
+    from accord.client.session import Session
+    from accord.client.turn import Turn
+
+
+class Place:
+    """Where a session works and with what: the part that new, load, resume and fork share."""
+
+    __slots__ = ("cwd", "directories", "meta", "servers")
+
+    def __init__(
+        self, cwd: str, directories: Sequence[str], servers: Sequence[McpServer], meta: dict[str, Any] | None
+    ) -> None:
+        self.cwd = cwd
+        self.directories = list(directories)
+        self.servers = list(servers)
+        self.meta = meta
+
+
+class Dialect(ABC):
+    """Speaks one version for a client."""
+
+    version: ClassVar[int]
+    one_turn_at_a_time: ClassVar[bool]
+
+    def __init__(self, agent: ConnectedAgent) -> None:
+        self.agent = agent
+
+    @property
+    def connection(self) -> Any:
+        return self.agent.connection
+
+    @abstractmethod
+    def offers(self, answer: dict[str, Any]) -> AgentOffers:
+        """Reads the answer to `initialize`."""
+
+    @abstractmethod
+    def routes(self) -> Routes:
+        """What the agent may ask and tell."""
+
+    @abstractmethod
+    def fold(self, transcript: Transcript) -> Any:
+        """What reads this version's updates into a transcript."""
+
+    @abstractmethod
+    async def new_session(self, place: Place, made: Callable[[str, Any], Any]) -> None:
+        """Begins a session; `made` is told its id and the answer, in the answer's place among the other messages."""
+
+    @abstractmethod
+    async def open_session(self, id: str, place: Place, *, replay: bool, then: Callable[[Any], None]) -> None:
+        """Opens a stored session, with its history told or not; `then` gets the answer in its place."""
+
+    @abstractmethod
+    async def fork_session(self, id: str, place: Place, made: Callable[[str, Any], Any]) -> None:
+        """Begins a session with another's history."""
+
+    @abstractmethod
+    def settle(self, session: Session, answer: Any) -> None:
+        """Takes options and commands from the answer that opened a session."""
+
+    @abstractmethod
+    async def list_sessions(
+        self, cwd: str | None, cursor: str | None, archived: str | None
+    ) -> tuple[list[SessionInfo], str | None]:
+        """One page of sessions, and where the next begins."""
+
+    @abstractmethod
+    async def close_session(self, id: str) -> None: ...
+
+    @abstractmethod
+    async def delete_session(self, id: str) -> None: ...
+
+    @abstractmethod
+    def start_turn(self, session: Session, turn: Turn) -> None:
+        """Sends a prompt now, and ends the turn when the agent does."""
+
+    @abstractmethod
+    async def cancel(self, session: Session) -> None: ...
+
+    @abstractmethod
+    async def set_option(self, session: Session, option: Option, value: str | bool) -> None: ...
+
+    @abstractmethod
+    async def login(self, method_id: str) -> None: ...
+
+    @abstractmethod
+    async def logout(self) -> None: ...
+
+    def state_changed(self, session: Session, event: StateChanged) -> None:
+        """The agent told the session's state."""
+
+    async def cancel_tool_call(self, session: Session, id: str) -> None:
+        raise CapabilityError("version 1 cannot cancel a single tool call; nothing was sent")
+
+    async def cancel_terminal(self, session: Session, id: str) -> None:
+        raise CapabilityError("version 1 has no terminals of the agent's own; nothing was sent")

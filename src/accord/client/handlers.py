@@ -1,0 +1,103 @@
+"""What a client answers when the agent asks: permissions, forms, and things outside the protocol."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, Union
+
+from accord.connection.dispatch import log
+from accord.errors import AccordError, MethodNotFound
+from accord.model.requests import Elicitation, PermissionOption, PermissionRequest, Reply
+from accord.model.session import Notice
+
+if TYPE_CHECKING:
+    from accord.client.session import Session
+
+Decision = Union[PermissionOption, str, bool, None]
+"""An offered option or its id; True or False for "allow once" and "reject once"; None when nothing was decided."""
+Permissions = Callable[[PermissionRequest], Union[Decision, Awaitable[Decision]]]
+Elicited = Union[Reply, dict[str, Any], None]
+"""What the user filled in, a whole reply, or None for going away without an answer."""
+Elicitations = Callable[[Elicitation], Union[Elicited, Awaitable[Elicited]]]
+
+
+def allow_all(request: PermissionRequest) -> Decision:
+    """Allows everything, once. For agents that are trusted, or confined."""
+    return True
+
+
+def reject_all(request: PermissionRequest) -> Decision:
+    """Rejects everything."""
+    return False
+
+
+class Handlers:
+    """The user's handlers of one connection."""
+
+    def __init__(
+        self,
+        permissions: Permissions | None = None,
+        elicitation: Elicitations | None = None,
+        extensions: Mapping[str, Callable[[Any], Any]] | None = None,
+    ) -> None:
+        self.permissions = permissions
+        self.elicitation = elicitation
+        self.extensions = dict(extensions or {})
+
+    async def permit(self, session: Session, request: PermissionRequest) -> str | None:
+        """The id of the chosen option; None when nothing was decided."""
+        if not request.options:
+            return None
+        if self.permissions is None:
+            title = f"Refused: {request.title}"
+            session.note_locally(
+                Notice(severity="warning", title=title, description="no handler for permissions was given to connect()")
+            )
+            option = request.reject()
+            return option.id if option is not None else None
+        decision = await session.ask_user(_awaited(self.permissions, request))
+        return _chosen(decision, request)
+
+    async def elicit(self, session: Session | None, question: Elicitation) -> Reply:
+        """The user's answer. Without a handler, or with a question nobody knows how to show, it is a refusal."""
+        if self.elicitation is None:
+            return Reply(action="decline")
+        asking = _awaited(self.elicitation, question)
+        answer = await (session.ask_user(asking) if session is not None else asking)
+        if isinstance(answer, dict):
+            return Reply(action="accept", content=answer)
+        return answer if isinstance(answer, Reply) else Reply(action="cancel")
+
+    async def request(self, method: str, params: Any) -> Any:
+        """A request outside the protocol."""
+        handler = self.extensions.get(method)
+        if handler is None:
+            raise MethodNotFound(f"Method not found: {method[:100]}", data={"method": method[:100]})
+        return await _awaited(handler, params)
+
+    def notification(self, method: str, params: Any) -> Any:
+        """A notification outside the protocol: ignored when nobody knows it."""
+        handler = self.extensions.get(method)
+        if handler is not None:
+            result = handler(params)
+            return result if inspect.isawaitable(result) else None
+        log.debug("the agent sent the notification %s, which nobody here knows", method[:100])
+        return None
+
+
+async def _awaited(handler: Callable[[Any], Any], value: Any) -> Any:
+    result = handler(value)
+    return await result if inspect.isawaitable(result) else result
+
+
+def _chosen(decision: Decision, request: PermissionRequest) -> str | None:
+    if isinstance(decision, bool):
+        option = request.allow() if decision else request.reject()
+        return option.id if option is not None else None
+    if decision is None:
+        return None
+    id = decision.id if isinstance(decision, PermissionOption) else decision
+    if id not in [option.id for option in request.options]:
+        raise AccordError(f"the permission handler chose {id!r}, which was not offered")
+    return id
