@@ -80,25 +80,24 @@ def tool_content(item: Any) -> ToolContent:
     return _TOOL_CONTENT[type(item)](item)
 
 
+_TOOL_FIELDS = ("title", "name", "kind", "status", "content", "locations", "raw_input", "raw_output", "meta")
+_TOOL_LISTS: dict[str, Callable[[Any], Any]] = {"content": tool_content, "locations": reading.location}
+_NEW_CALL = {"title": "", "kind": "other", "status": "pending", "content": [], "locations": []}
+
+
 def tool_call_fields(update: v1.ToolCall | v1.ToolCallPatch) -> dict[str, Any]:
     """What an update says about a tool call, field by field. Null says nothing, like leaving a field out.
 
-    An announcement cannot be told from one that leaves its defaults out. Agents announce a call twice, or update it
-    first; so a default says nothing either, and a call that is new has it anyway."""
+    An announcement does not show which defaults it left out. Agents announce a call twice, or update it before; so its
+    defaults say nothing either, and a call that is new has them anyway."""
+    silent = _NEW_CALL if isinstance(update, v1.ToolCall) else {}
     changes: dict[str, Any] = {}
-    for name in ("title", "name", "raw_input", "raw_output", "meta"):
+    for name in _TOOL_FIELDS:
         value = getattr(update, name)
-        if value is not UNSET and value is not None:
-            changes[name] = value
-    announced = isinstance(update, v1.ToolCall)
-    if update.kind and not (announced and update.kind == "other"):
-        changes["kind"] = update.kind
-    if update.status and not (announced and update.status == "pending"):
-        changes["status"] = update.status
-    for name, read in (("content", tool_content), ("locations", reading.location)):
-        items = getattr(update, name)
-        if items is not UNSET and items is not None and not (announced and not items):
-            changes[name] = [read(item) for item in items]
+        if value is UNSET or value is None or (name in silent and value == silent[name]):
+            continue
+        read = _TOOL_LISTS.get(name)
+        changes[name] = value if read is None else [read(item) for item in value]
     return changes
 
 
