@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from accord.agent.agent import command as command
     from accord.agent.permission import Permission as Permission
     from accord.agent.run import run as run
-    from accord.agent.session import Session as AgentSession
+    from accord.agent.session import Session as AgentSession  # noqa: F401
     from accord.agent.tool import Tool as Tool
     from accord.agent.turn import Turn as Turn
     from accord.client.agent import ConnectedAgent as ConnectedAgent

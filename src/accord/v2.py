@@ -22,7 +22,7 @@ methods = m
 class AgentConnection(TypedConnection):
     """What a client holds: typed calls to the agent at the other end."""
 
-    async def initialize(self, params: schema.InitializeProxyRequest) -> schema.InitializeProxyResponse:
+    async def initialize(self, params: schema.InitializeRequest) -> schema.InitializeResponse:
         return await self.call(m.INITIALIZE, params)
 
     async def auth_login(self, params: schema.LoginAuthRequest) -> schema.LoginAuthResponse:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import signal
 from typing import TYPE_CHECKING
 
@@ -35,10 +36,9 @@ async def _serve(agent: Agent, held: Guarded, limits: Limits | None) -> None:
     side = AgentSide(agent, StdioTransport(held), limits=limits)
     serving = asyncio.current_task()
     assert serving is not None
-    try:
+    # Not every platform has signal handlers, and only the main thread may set them.
+    with contextlib.suppress(NotImplementedError, RuntimeError):
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, serving.cancel)
-    except (NotImplementedError, RuntimeError):
-        pass  # no signal handlers on this platform, or not in the main thread
     try:
         await side.serve()
     except asyncio.CancelledError:

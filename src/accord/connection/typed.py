@@ -26,8 +26,8 @@ class TypedConnection:
     """One side of a conversation in one version's own words.
 
     `handlers` is any object; a method of the protocol is served when it has one of the same name, slashes read as
-    underscores: `session_update`, `fs_read_text_file`. Handlers may be plain or async and take the params alone. What the
-    protocol does not know goes to `extension_request(method, params)` and `extension_notification(method, params)`."""
+    underscores: `session_update`, `fs_read_text_file`. Handlers may be plain or async and take the params alone. What
+    the protocol does not know goes to `extension_request(method, params)` and `extension_notification(method, params)`."""
 
     def __init__(
         self,

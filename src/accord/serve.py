@@ -1,0 +1,44 @@
+"""`python -m accord.serve module:Agent`: serves an agent, guarded before any of its modules is loaded.
+
+Whatever the author's modules print while they are imported goes to standard error, not onto the wire."""
+
+from __future__ import annotations
+
+import sys
+
+from accord.transports.guard import guard
+
+_USAGE = "usage: python -m accord.serve MODULE:AGENT   (a class, an instance, or a function that makes one)"
+
+
+def main(words: list[str]) -> int:
+    """Loads the agent that the one argument names and serves it."""
+    if len(words) != 1 or ":" not in words[0]:
+        print(_USAGE, file=sys.stderr)
+        return 2
+    guard()
+    module, _, name = words[0].partition(":")
+    sys.path.insert(0, "")
+    from importlib import import_module
+
+    from accord.agent.agent import Agent
+    from accord.agent.run import run
+
+    try:
+        target = getattr(import_module(module), name)
+    except ModuleNotFoundError as error:
+        print(f"accord.serve: {words[0]}: {error}", file=sys.stderr)
+        return 2
+    except AttributeError:
+        print(f"accord.serve: module {module} has no {name}", file=sys.stderr)
+        return 2
+    agent = target if isinstance(target, Agent) else target()
+    if not isinstance(agent, Agent):
+        print(f"accord.serve: {words[0]} is no Agent", file=sys.stderr)
+        return 2
+    run(agent)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,121 @@
+"""Agents and clients that do what a script says, for testing the other side."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Union
+
+from accord.agent.agent import Agent
+from accord.agent.turn import Turn
+from accord.client.workspace import TerminalCommand, TerminalState, Workspace
+from accord.errors import NotFound
+from accord.model.requests import Elicitation, PermissionRequest, Reply
+from accord.model.tool import ExitStatus
+
+Step = Union[str, Callable[[Turn], Awaitable[Any]]]
+"""A text to say, or something to do with the turn."""
+
+
+class ScriptedAgent(Agent):
+    """Answers the first prompt with the first list of steps, the second with the second, and so on; then it echoes.
+
+    A step is a text to say or a function of the turn; a step that returns a string other than None ends the turn with
+    that stop reason."""
+
+    name = "scripted agent"
+
+    def __init__(self, *turns: Sequence[Step]) -> None:
+        self.turns = list(turns)
+        self.prompts: list[str] = []
+        """The text of every prompt it was sent."""
+
+    async def prompt(self, turn: Turn) -> Any:
+        self.prompts.append(turn.text)
+        steps = self.turns.pop(0) if self.turns else [f"You said: {turn.text}"]
+        for step in steps:
+            if isinstance(step, str):
+                await turn.say(step)
+                continue
+            reason = await step(turn)
+            if isinstance(reason, str):
+                return reason
+        return None
+
+
+class ScriptedClient(Workspace):
+    """Answers what an agent asks from a script, and notes what was asked.
+
+    `permissions` is a list of answers in order (True, False, an option's id or None), the last of which repeats; `files`
+    is what can be read and is changed by writing; `commands` maps a command line to its output and exit code."""
+
+    def __init__(
+        self,
+        *,
+        permissions: Sequence[bool | str | None] = (True,),
+        replies: Sequence[Reply | dict[str, Any] | None] = (),
+        files: Mapping[str, str] | None = None,
+        commands: Mapping[str, tuple[str, int]] | None = None,
+    ) -> None:
+        self._permissions = list(permissions)
+        self._replies = list(replies)
+        self.files = dict(files or {})
+        self.commands = dict(commands or {})
+        self.asked: list[PermissionRequest] = []
+        self.elicited: list[Elicitation] = []
+        self.released: list[str] = []
+        self._terminals: dict[str, tuple[str, int, asyncio.Event]] = {}
+
+    def options(self) -> dict[str, Any]:
+        """What to give to `connect`."""
+        options: dict[str, Any] = {"permissions": self.permit, "workspace": self}
+        if self._replies:
+            options["elicitation"] = self.elicit
+        return options
+
+    def permit(self, request: PermissionRequest) -> bool | str | None:
+        self.asked.append(request)
+        return self._permissions.pop(0) if len(self._permissions) > 1 else self._permissions[0]
+
+    def elicit(self, question: Elicitation) -> Reply | dict[str, Any] | None:
+        self.elicited.append(question)
+        return self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
+
+    async def read(self, session_id: str, path: str, line: int | None, limit: int | None) -> str:
+        if path not in self.files:
+            raise NotFound(f"there is no file {path}")
+        lines = self.files[path].splitlines(keepends=True)[(line or 1) - 1 :]
+        return "".join(lines if limit is None else lines[:limit])
+
+    async def write(self, session_id: str, path: str, text: str) -> None:
+        self.files[path] = text
+
+    async def create_terminal(self, session_id: str, command: TerminalCommand) -> str:
+        line = " ".join([command.command, *command.args])
+        output, code = self.commands.get(line, (f"{line}: command not found\n", 127))
+        id = f"terminal-{len(self._terminals) + 1}"
+        self._terminals[id] = (output, code, asyncio.Event())
+        self._terminals[id][2].set()
+        return id
+
+    async def terminal_output(self, session_id: str, terminal_id: str) -> TerminalState:
+        output, code, _ = self._terminal(terminal_id)
+        return TerminalState(output=output, exit=ExitStatus(code=code))
+
+    async def wait_for_exit(self, session_id: str, terminal_id: str) -> ExitStatus:
+        _, code, ended = self._terminal(terminal_id)
+        await ended.wait()
+        return ExitStatus(code=code)
+
+    async def kill_terminal(self, session_id: str, terminal_id: str) -> None:
+        self._terminal(terminal_id)
+
+    async def release_terminal(self, session_id: str, terminal_id: str) -> None:
+        self._terminal(terminal_id)
+        del self._terminals[terminal_id]
+        self.released.append(terminal_id)
+
+    def _terminal(self, id: str) -> tuple[str, int, asyncio.Event]:
+        if id not in self._terminals:
+            raise NotFound(f"there is no terminal {id}")
+        return self._terminals[id]
