@@ -1,0 +1,58 @@
+# Everything a developer or a user types. Each target makes what it needs first.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check bench fuzz peers schema-drift ledger format clean
+
+help: ## Show what there is to make
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
+
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Accord needs Python 3.11 or newer; say which with make PYTHON=python3.12 …" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { echo "python3 -m venv failed: on Debian and Ubuntu, apt-get install python3-venv" >&2; exit 1; }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.made pyproject.toml
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.tools: $(VENV)/.installed
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev
+	@touch $@
+
+run: $(VENV)/.installed ## Play an agent and a client: one prompt, streamed, with a tool call and a permission
+	@$(BIN)/python examples/tour.py
+
+peers: $(VENV)/.tools ## Install the official SDKs that the tests talk to
+	@$(BIN)/python tests/peers/install.py || true
+
+test: $(VENV)/.tools peers ## Run every test
+	@$(BIN)/python -m pytest
+
+check: $(VENV)/.tools ## The quick loop: format, lint, types, unit tests
+	@$(BIN)/ruff format --quiet --check . || { echo "run: make format" >&2; exit 1; }
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/python -m pytest -q -m "not peer and not slow" --no-header
+
+format: $(VENV)/.tools ## Format the code and mend what lint can mend
+	@$(BIN)/ruff format --quiet . && $(BIN)/ruff check --quiet --fix .
+
+bench: $(VENV)/.tools peers ## Run the benchmarks against the official SDKs and the raw floor
+	@$(BIN)/python bench/run.py $(ARGS)
+
+fuzz: $(VENV)/.tools ## Send a million hostile lines to both sides
+	@$(BIN)/python tests/fuzz/lines.py 1000000
+
+schema-drift: $(VENV)/.tools peers ## Compare our types with the published schemas
+	@$(BIN)/python tests/schema/drift.py
+
+ledger: $(VENV)/.tools ## Write docs/requirements.md: which test proves which rule of the protocol
+	@$(BIN)/python docs/ledger.py
+
+clean: ## Remove everything that was made
+	@rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
