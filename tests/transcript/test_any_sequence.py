@@ -11,7 +11,12 @@ from hypothesis import strategies as st
 from transcript import reference
 from transcript.told import Telling, decoded
 
+from accord.schema import v1 as wire_v1
+from accord.schema import v2 as wire_v2
 from accord.schema.repair import Unreadable
+from accord.schema.shape import Other
+from accord.transcript import v1 as fold_v1
+from accord.transcript import v2 as fold_v2
 from accord.transcript.events import Event
 
 Strategy = st.SearchStrategy[Any]
@@ -133,6 +138,15 @@ def test_a_fold_sees_what_the_plain_way_sees(version: int, updates: Strategy) ->
         assert reference.picture_of(telling.transcript.snapshot()) == reference.picture(version, sequence)
 
     check()
+
+
+@pytest.mark.parametrize(
+    ("union", "fold"), [(wire_v1.SessionUpdate, fold_v1), (wire_v2.SessionUpdate, fold_v2)], ids=["v1", "v2"]
+)
+def test_a_fold_has_a_verb_for_every_update_there_is(union: Any, fold: Any) -> None:
+    members = set(get_args(get_args(union)[0]))
+
+    assert {*fold._ROLES, *fold._VERBS} == members | {Other}
 
 
 _JSON = st.recursive(

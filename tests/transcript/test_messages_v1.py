@@ -125,15 +125,29 @@ def test_a_picture_in_a_message_is_an_event_of_its_own_and_stays_in_its_place() 
     assert telling.events[1] == Media(Image("aGk=", "image/png"), "agent", "m")
 
 
-def test_text_with_annotations_keeps_them() -> None:
-    noted = {**block("psst"), "annotations": {"audience": ["user"], "lastModified": "today"}, "_meta": {"k": 1}}
-    telling = Telling(1)
-    telling.tell(said("a", "m"), update("agent_message_chunk", messageId="m", content=noted))
+@pytest.mark.req("V1-CONTENT-08")
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize(
+    ("more", "kept"),
+    [
+        (
+            {"annotations": {"audience": ["user"], "lastModified": "today"}},
+            {"audience": ["user"], "lastModified": "today"},
+        ),
+        ({"_meta": {"k": 1}}, {"k": 1}),
+        ({"annotations": None, "_meta": None}, None),
+    ],
+    ids=["annotations", "metadata", "null"],
+)
+def test_text_keeps_its_annotations_and_metadata(version: int, more: dict[str, Any], kept: Any) -> None:
+    noted = update("agent_message_chunk", messageId="m", content={**block("psst"), **more})
+    telling = Telling(version)
+    telling.tell(said("a", "m"), noted)
 
-    assert telling.transcript.messages["agent", "m"].content == [
-        TextContent("a"),
-        TextContent("psst", {"audience": ["user"], "lastModified": "today"}, {"k": 1}),
-    ]
+    *_, last = telling.transcript.messages["agent", "m"].content
+    assert isinstance(last, TextContent)
+    assert (last.annotations or last.meta) == kept
+    assert last.text == ("psst" if kept else "apsst")
     assert telling.events[1] == Text("psst", "m")
 
 

@@ -125,6 +125,10 @@ def test_controls_of_a_terminal_that_are_gone_or_bad_are_taken_back(capabilities
     assert transcript.terminals["x"].can_cancel is False
 
 
+def test_base64_without_its_padding_is_read() -> None:
+    assert v2(update("terminal_output_chunk", terminalId="x", data="YQ")).terminals["x"].output == b"a"
+
+
 def test_what_is_no_base64_adds_and_replaces_nothing() -> None:
     bad = "ä"
     transcript = v2(
