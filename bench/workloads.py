@@ -124,7 +124,7 @@ WORKLOADS = [
         ),
         scales=False,
         common_agent=True,
-        rounds=3,
+        rounds=2,
     ),
     Workload(
         "W7s",
