@@ -5,7 +5,8 @@ the schema. `connect` is for clients, `serve` for agents; their `handlers` serve
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Coroutine
+from typing import Any
 
 from accord.connection.limits import Limits
 from accord.connection.typed import TypedConnection
@@ -22,73 +23,85 @@ methods = m
 class AgentConnection(TypedConnection):
     """What a client holds: typed calls to the agent at the other end."""
 
-    async def initialize(self, params: schema.InitializeRequest) -> schema.InitializeResponse:
-        return await self.call(m.INITIALIZE, params)
+    def initialize(self, params: schema.InitializeRequest) -> Coroutine[Any, Any, schema.InitializeResponse]:
+        return self.call(m.INITIALIZE, params)
 
-    async def authenticate(self, params: schema.AuthenticateRequest) -> schema.AuthenticateResponse:
-        return await self.call(m.AUTHENTICATE, params)
+    def authenticate(self, params: schema.AuthenticateRequest) -> Coroutine[Any, Any, schema.AuthenticateResponse]:
+        return self.call(m.AUTHENTICATE, params)
 
-    async def logout(self, params: schema.LogoutRequest) -> schema.LogoutResponse:
-        return await self.call(m.LOGOUT, params)
+    def logout(self, params: schema.LogoutRequest) -> Coroutine[Any, Any, schema.LogoutResponse]:
+        return self.call(m.LOGOUT, params)
 
-    async def auth_status(self, params: schema.AuthStatusRequest) -> schema.AuthStatusResponse:
-        return await self.call(m.AUTH_STATUS, params)
+    def auth_status(self, params: schema.AuthStatusRequest) -> Coroutine[Any, Any, schema.AuthStatusResponse]:
+        return self.call(m.AUTH_STATUS, params)
 
-    async def session_new(self, params: schema.NewSessionRequest) -> schema.NewSessionResponse:
-        return await self.call(m.SESSION_NEW, params)
+    def session_new(self, params: schema.NewSessionRequest) -> Coroutine[Any, Any, schema.NewSessionResponse]:
+        return self.call(m.SESSION_NEW, params)
 
-    async def session_load(self, params: schema.LoadSessionRequest) -> schema.LoadSessionResponse:
-        return await self.call(m.SESSION_LOAD, params)
+    def session_load(self, params: schema.LoadSessionRequest) -> Coroutine[Any, Any, schema.LoadSessionResponse]:
+        return self.call(m.SESSION_LOAD, params)
 
-    async def session_resume(self, params: schema.ResumeSessionRequest) -> schema.ResumeSessionResponse:
-        return await self.call(m.SESSION_RESUME, params)
+    def session_resume(self, params: schema.ResumeSessionRequest) -> Coroutine[Any, Any, schema.ResumeSessionResponse]:
+        return self.call(m.SESSION_RESUME, params)
 
-    async def session_list(self, params: schema.ListSessionsRequest) -> schema.ListSessionsResponse:
-        return await self.call(m.SESSION_LIST, params)
+    def session_list(self, params: schema.ListSessionsRequest) -> Coroutine[Any, Any, schema.ListSessionsResponse]:
+        return self.call(m.SESSION_LIST, params)
 
-    async def session_close(self, params: schema.CloseSessionRequest) -> schema.CloseSessionResponse:
-        return await self.call(m.SESSION_CLOSE, params)
+    def session_close(self, params: schema.CloseSessionRequest) -> Coroutine[Any, Any, schema.CloseSessionResponse]:
+        return self.call(m.SESSION_CLOSE, params)
 
-    async def session_delete(self, params: schema.DeleteSessionRequest) -> schema.DeleteSessionResponse:
-        return await self.call(m.SESSION_DELETE, params)
+    def session_delete(self, params: schema.DeleteSessionRequest) -> Coroutine[Any, Any, schema.DeleteSessionResponse]:
+        return self.call(m.SESSION_DELETE, params)
 
-    async def session_fork(self, params: schema.ForkSessionRequest) -> schema.ForkSessionResponse:
-        return await self.call(m.SESSION_FORK, params)
+    def session_fork(self, params: schema.ForkSessionRequest) -> Coroutine[Any, Any, schema.ForkSessionResponse]:
+        return self.call(m.SESSION_FORK, params)
 
-    async def session_archive(self, params: schema.ArchiveSessionRequest) -> schema.ArchiveSessionResponse:
-        return await self.call(m.SESSION_ARCHIVE, params)
+    def session_archive(
+        self, params: schema.ArchiveSessionRequest
+    ) -> Coroutine[Any, Any, schema.ArchiveSessionResponse]:
+        return self.call(m.SESSION_ARCHIVE, params)
 
-    async def session_unarchive(self, params: schema.UnarchiveSessionRequest) -> schema.UnarchiveSessionResponse:
-        return await self.call(m.SESSION_UNARCHIVE, params)
+    def session_unarchive(
+        self, params: schema.UnarchiveSessionRequest
+    ) -> Coroutine[Any, Any, schema.UnarchiveSessionResponse]:
+        return self.call(m.SESSION_UNARCHIVE, params)
 
-    async def session_status(self, params: schema.SessionStatusRequest) -> schema.SessionStatusResponse:
-        return await self.call(m.SESSION_STATUS, params)
+    def session_status(self, params: schema.SessionStatusRequest) -> Coroutine[Any, Any, schema.SessionStatusResponse]:
+        return self.call(m.SESSION_STATUS, params)
 
-    async def session_set_title(self, params: schema.SetSessionTitleRequest) -> schema.SetSessionTitleResponse:
-        return await self.call(m.SESSION_SET_TITLE, params)
+    def session_set_title(
+        self, params: schema.SetSessionTitleRequest
+    ) -> Coroutine[Any, Any, schema.SetSessionTitleResponse]:
+        return self.call(m.SESSION_SET_TITLE, params)
 
-    async def session_prompt(self, params: schema.PromptRequest) -> schema.PromptResponse:
-        return await self.call(m.SESSION_PROMPT, params)
+    def session_prompt(self, params: schema.PromptRequest) -> Coroutine[Any, Any, schema.PromptResponse]:
+        return self.call(m.SESSION_PROMPT, params)
 
-    async def session_set_mode(self, params: schema.SetSessionModeRequest) -> schema.SetSessionModeResponse:
-        return await self.call(m.SESSION_SET_MODE, params)
+    def session_set_mode(
+        self, params: schema.SetSessionModeRequest
+    ) -> Coroutine[Any, Any, schema.SetSessionModeResponse]:
+        return self.call(m.SESSION_SET_MODE, params)
 
-    async def session_set_config_option(
+    def session_set_config_option(
         self, params: schema.SetSessionConfigOptionRequest
-    ) -> schema.SetSessionConfigOptionResponse:
-        return await self.call(m.SESSION_SET_CONFIG_OPTION, params)
+    ) -> Coroutine[Any, Any, schema.SetSessionConfigOptionResponse]:
+        return self.call(m.SESSION_SET_CONFIG_OPTION, params)
 
-    async def session_set_model(self, params: schema.SetSessionModelRequest) -> schema.SetSessionModelResponse:
-        return await self.call(m.SESSION_SET_MODEL, params)
+    def session_set_model(
+        self, params: schema.SetSessionModelRequest
+    ) -> Coroutine[Any, Any, schema.SetSessionModelResponse]:
+        return self.call(m.SESSION_SET_MODEL, params)
 
-    async def providers_list(self, params: schema.ListProvidersRequest) -> schema.ListProvidersResponse:
-        return await self.call(m.PROVIDERS_LIST, params)
+    def providers_list(self, params: schema.ListProvidersRequest) -> Coroutine[Any, Any, schema.ListProvidersResponse]:
+        return self.call(m.PROVIDERS_LIST, params)
 
-    async def providers_set(self, params: schema.SetProviderRequest) -> schema.SetProviderResponse:
-        return await self.call(m.PROVIDERS_SET, params)
+    def providers_set(self, params: schema.SetProviderRequest) -> Coroutine[Any, Any, schema.SetProviderResponse]:
+        return self.call(m.PROVIDERS_SET, params)
 
-    async def providers_disable(self, params: schema.DisableProviderRequest) -> schema.DisableProviderResponse:
-        return await self.call(m.PROVIDERS_DISABLE, params)
+    def providers_disable(
+        self, params: schema.DisableProviderRequest
+    ) -> Coroutine[Any, Any, schema.DisableProviderResponse]:
+        return self.call(m.PROVIDERS_DISABLE, params)
 
     def session_cancel(self, params: schema.CancelNotification) -> Awaitable[None]:
         return self.tell(m.SESSION_CANCEL, params)
@@ -100,39 +113,49 @@ class AgentConnection(TypedConnection):
 class ClientConnection(TypedConnection):
     """What an agent holds: typed calls to the client at the other end."""
 
-    async def session_request_permission(
+    def session_request_permission(
         self, params: schema.RequestPermissionRequest
-    ) -> schema.RequestPermissionResponse:
-        return await self.call(m.SESSION_REQUEST_PERMISSION, params)
+    ) -> Coroutine[Any, Any, schema.RequestPermissionResponse]:
+        return self.call(m.SESSION_REQUEST_PERMISSION, params)
 
-    async def fs_read_text_file(self, params: schema.ReadTextFileRequest) -> schema.ReadTextFileResponse:
-        return await self.call(m.FS_READ_TEXT_FILE, params)
+    def fs_read_text_file(self, params: schema.ReadTextFileRequest) -> Coroutine[Any, Any, schema.ReadTextFileResponse]:
+        return self.call(m.FS_READ_TEXT_FILE, params)
 
-    async def fs_write_text_file(self, params: schema.WriteTextFileRequest) -> schema.WriteTextFileResponse:
-        return await self.call(m.FS_WRITE_TEXT_FILE, params)
+    def fs_write_text_file(
+        self, params: schema.WriteTextFileRequest
+    ) -> Coroutine[Any, Any, schema.WriteTextFileResponse]:
+        return self.call(m.FS_WRITE_TEXT_FILE, params)
 
-    async def terminal_create(self, params: schema.CreateTerminalRequest) -> schema.CreateTerminalResponse:
-        return await self.call(m.TERMINAL_CREATE, params)
+    def terminal_create(
+        self, params: schema.CreateTerminalRequest
+    ) -> Coroutine[Any, Any, schema.CreateTerminalResponse]:
+        return self.call(m.TERMINAL_CREATE, params)
 
-    async def terminal_output(self, params: schema.TerminalOutputRequest) -> schema.TerminalOutputResponse:
-        return await self.call(m.TERMINAL_OUTPUT, params)
+    def terminal_output(
+        self, params: schema.TerminalOutputRequest
+    ) -> Coroutine[Any, Any, schema.TerminalOutputResponse]:
+        return self.call(m.TERMINAL_OUTPUT, params)
 
-    async def terminal_wait_for_exit(
+    def terminal_wait_for_exit(
         self, params: schema.WaitForTerminalExitRequest
-    ) -> schema.WaitForTerminalExitResponse:
-        return await self.call(m.TERMINAL_WAIT_FOR_EXIT, params)
+    ) -> Coroutine[Any, Any, schema.WaitForTerminalExitResponse]:
+        return self.call(m.TERMINAL_WAIT_FOR_EXIT, params)
 
-    async def terminal_kill(self, params: schema.KillTerminalRequest) -> schema.KillTerminalResponse:
-        return await self.call(m.TERMINAL_KILL, params)
+    def terminal_kill(self, params: schema.KillTerminalRequest) -> Coroutine[Any, Any, schema.KillTerminalResponse]:
+        return self.call(m.TERMINAL_KILL, params)
 
-    async def terminal_release(self, params: schema.ReleaseTerminalRequest) -> schema.ReleaseTerminalResponse:
-        return await self.call(m.TERMINAL_RELEASE, params)
+    def terminal_release(
+        self, params: schema.ReleaseTerminalRequest
+    ) -> Coroutine[Any, Any, schema.ReleaseTerminalResponse]:
+        return self.call(m.TERMINAL_RELEASE, params)
 
-    async def elicitation_create(self, params: schema.CreateElicitationRequest) -> schema.CreateElicitationResponse:
-        return await self.call(m.ELICITATION_CREATE, params)
+    def elicitation_create(
+        self, params: schema.CreateElicitationRequest
+    ) -> Coroutine[Any, Any, schema.CreateElicitationResponse]:
+        return self.call(m.ELICITATION_CREATE, params)
 
-    async def mcp_message(self, params: schema.MessageMcpRequest) -> schema.MessageMcpResponse:
-        return await self.call(m.MCP_MESSAGE, params)
+    def mcp_message(self, params: schema.MessageMcpRequest) -> Coroutine[Any, Any, schema.MessageMcpResponse]:
+        return self.call(m.MCP_MESSAGE, params)
 
     def session_update(self, params: schema.SessionNotification) -> Awaitable[None]:
         return self.tell(m.SESSION_UPDATE, params)

@@ -5,7 +5,8 @@ the schema. `connect` is for clients, `serve` for agents; their `handlers` serve
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Coroutine
+from typing import Any
 
 from accord.connection.limits import Limits
 from accord.connection.typed import TypedConnection
@@ -22,70 +23,82 @@ methods = m
 class AgentConnection(TypedConnection):
     """What a client holds: typed calls to the agent at the other end."""
 
-    async def initialize(self, params: schema.InitializeRequest) -> schema.InitializeResponse:
-        return await self.call(m.INITIALIZE, params)
+    def initialize(self, params: schema.InitializeRequest) -> Coroutine[Any, Any, schema.InitializeResponse]:
+        return self.call(m.INITIALIZE, params)
 
-    async def auth_login(self, params: schema.LoginAuthRequest) -> schema.LoginAuthResponse:
-        return await self.call(m.AUTH_LOGIN, params)
+    def auth_login(self, params: schema.LoginAuthRequest) -> Coroutine[Any, Any, schema.LoginAuthResponse]:
+        return self.call(m.AUTH_LOGIN, params)
 
-    async def auth_logout(self, params: schema.LogoutAuthRequest) -> schema.LogoutAuthResponse:
-        return await self.call(m.AUTH_LOGOUT, params)
+    def auth_logout(self, params: schema.LogoutAuthRequest) -> Coroutine[Any, Any, schema.LogoutAuthResponse]:
+        return self.call(m.AUTH_LOGOUT, params)
 
-    async def auth_status(self, params: schema.AuthStatusRequest) -> schema.AuthStatusResponse:
-        return await self.call(m.AUTH_STATUS, params)
+    def auth_status(self, params: schema.AuthStatusRequest) -> Coroutine[Any, Any, schema.AuthStatusResponse]:
+        return self.call(m.AUTH_STATUS, params)
 
-    async def session_new(self, params: schema.NewSessionRequest) -> schema.NewSessionResponse:
-        return await self.call(m.SESSION_NEW, params)
+    def session_new(self, params: schema.NewSessionRequest) -> Coroutine[Any, Any, schema.NewSessionResponse]:
+        return self.call(m.SESSION_NEW, params)
 
-    async def session_resume(self, params: schema.ResumeSessionRequest) -> schema.ResumeSessionResponse:
-        return await self.call(m.SESSION_RESUME, params)
+    def session_resume(self, params: schema.ResumeSessionRequest) -> Coroutine[Any, Any, schema.ResumeSessionResponse]:
+        return self.call(m.SESSION_RESUME, params)
 
-    async def session_list(self, params: schema.ListSessionsRequest) -> schema.ListSessionsResponse:
-        return await self.call(m.SESSION_LIST, params)
+    def session_list(self, params: schema.ListSessionsRequest) -> Coroutine[Any, Any, schema.ListSessionsResponse]:
+        return self.call(m.SESSION_LIST, params)
 
-    async def session_close(self, params: schema.CloseSessionRequest) -> schema.CloseSessionResponse:
-        return await self.call(m.SESSION_CLOSE, params)
+    def session_close(self, params: schema.CloseSessionRequest) -> Coroutine[Any, Any, schema.CloseSessionResponse]:
+        return self.call(m.SESSION_CLOSE, params)
 
-    async def session_delete(self, params: schema.DeleteSessionRequest) -> schema.DeleteSessionResponse:
-        return await self.call(m.SESSION_DELETE, params)
+    def session_delete(self, params: schema.DeleteSessionRequest) -> Coroutine[Any, Any, schema.DeleteSessionResponse]:
+        return self.call(m.SESSION_DELETE, params)
 
-    async def session_fork(self, params: schema.ForkSessionRequest) -> schema.ForkSessionResponse:
-        return await self.call(m.SESSION_FORK, params)
+    def session_fork(self, params: schema.ForkSessionRequest) -> Coroutine[Any, Any, schema.ForkSessionResponse]:
+        return self.call(m.SESSION_FORK, params)
 
-    async def session_archive(self, params: schema.ArchiveSessionRequest) -> schema.ArchiveSessionResponse:
-        return await self.call(m.SESSION_ARCHIVE, params)
+    def session_archive(
+        self, params: schema.ArchiveSessionRequest
+    ) -> Coroutine[Any, Any, schema.ArchiveSessionResponse]:
+        return self.call(m.SESSION_ARCHIVE, params)
 
-    async def session_unarchive(self, params: schema.UnarchiveSessionRequest) -> schema.UnarchiveSessionResponse:
-        return await self.call(m.SESSION_UNARCHIVE, params)
+    def session_unarchive(
+        self, params: schema.UnarchiveSessionRequest
+    ) -> Coroutine[Any, Any, schema.UnarchiveSessionResponse]:
+        return self.call(m.SESSION_UNARCHIVE, params)
 
-    async def session_status(self, params: schema.SessionStatusRequest) -> schema.SessionStatusResponse:
-        return await self.call(m.SESSION_STATUS, params)
+    def session_status(self, params: schema.SessionStatusRequest) -> Coroutine[Any, Any, schema.SessionStatusResponse]:
+        return self.call(m.SESSION_STATUS, params)
 
-    async def session_set_title(self, params: schema.SetSessionTitleRequest) -> schema.SetSessionTitleResponse:
-        return await self.call(m.SESSION_SET_TITLE, params)
+    def session_set_title(
+        self, params: schema.SetSessionTitleRequest
+    ) -> Coroutine[Any, Any, schema.SetSessionTitleResponse]:
+        return self.call(m.SESSION_SET_TITLE, params)
 
-    async def session_prompt(self, params: schema.PromptRequest) -> schema.PromptResponse:
-        return await self.call(m.SESSION_PROMPT, params)
+    def session_prompt(self, params: schema.PromptRequest) -> Coroutine[Any, Any, schema.PromptResponse]:
+        return self.call(m.SESSION_PROMPT, params)
 
-    async def session_set_config_option(
+    def session_set_config_option(
         self, params: schema.SetSessionConfigOptionRequest
-    ) -> schema.SetSessionConfigOptionResponse:
-        return await self.call(m.SESSION_SET_CONFIG_OPTION, params)
+    ) -> Coroutine[Any, Any, schema.SetSessionConfigOptionResponse]:
+        return self.call(m.SESSION_SET_CONFIG_OPTION, params)
 
-    async def tool_call_cancel(self, params: schema.CancelToolCallRequest) -> schema.CancelToolCallResponse:
-        return await self.call(m.TOOL_CALL_CANCEL, params)
+    def tool_call_cancel(
+        self, params: schema.CancelToolCallRequest
+    ) -> Coroutine[Any, Any, schema.CancelToolCallResponse]:
+        return self.call(m.TOOL_CALL_CANCEL, params)
 
-    async def terminal_cancel(self, params: schema.CancelTerminalRequest) -> schema.CancelTerminalResponse:
-        return await self.call(m.TERMINAL_CANCEL, params)
+    def terminal_cancel(
+        self, params: schema.CancelTerminalRequest
+    ) -> Coroutine[Any, Any, schema.CancelTerminalResponse]:
+        return self.call(m.TERMINAL_CANCEL, params)
 
-    async def providers_list(self, params: schema.ListProvidersRequest) -> schema.ListProvidersResponse:
-        return await self.call(m.PROVIDERS_LIST, params)
+    def providers_list(self, params: schema.ListProvidersRequest) -> Coroutine[Any, Any, schema.ListProvidersResponse]:
+        return self.call(m.PROVIDERS_LIST, params)
 
-    async def providers_set(self, params: schema.SetProviderRequest) -> schema.SetProviderResponse:
-        return await self.call(m.PROVIDERS_SET, params)
+    def providers_set(self, params: schema.SetProviderRequest) -> Coroutine[Any, Any, schema.SetProviderResponse]:
+        return self.call(m.PROVIDERS_SET, params)
 
-    async def providers_disable(self, params: schema.DisableProviderRequest) -> schema.DisableProviderResponse:
-        return await self.call(m.PROVIDERS_DISABLE, params)
+    def providers_disable(
+        self, params: schema.DisableProviderRequest
+    ) -> Coroutine[Any, Any, schema.DisableProviderResponse]:
+        return self.call(m.PROVIDERS_DISABLE, params)
 
     def session_cancel(self, params: schema.CancelSessionNotification) -> Awaitable[None]:
         return self.tell(m.SESSION_CANCEL, params)
@@ -97,16 +110,18 @@ class AgentConnection(TypedConnection):
 class ClientConnection(TypedConnection):
     """What an agent holds: typed calls to the client at the other end."""
 
-    async def session_request_permission(
+    def session_request_permission(
         self, params: schema.RequestPermissionRequest
-    ) -> schema.RequestPermissionResponse:
-        return await self.call(m.SESSION_REQUEST_PERMISSION, params)
+    ) -> Coroutine[Any, Any, schema.RequestPermissionResponse]:
+        return self.call(m.SESSION_REQUEST_PERMISSION, params)
 
-    async def elicitation_create(self, params: schema.CreateElicitationRequest) -> schema.CreateElicitationResponse:
-        return await self.call(m.ELICITATION_CREATE, params)
+    def elicitation_create(
+        self, params: schema.CreateElicitationRequest
+    ) -> Coroutine[Any, Any, schema.CreateElicitationResponse]:
+        return self.call(m.ELICITATION_CREATE, params)
 
-    async def mcp_message(self, params: schema.MessageMcpRequest) -> schema.MessageMcpResponse:
-        return await self.call(m.MCP_MESSAGE, params)
+    def mcp_message(self, params: schema.MessageMcpRequest) -> Coroutine[Any, Any, schema.MessageMcpResponse]:
+        return self.call(m.MCP_MESSAGE, params)
 
     def session_update(self, params: schema.UpdateSessionNotification) -> Awaitable[None]:
         return self.tell(m.SESSION_UPDATE, params)

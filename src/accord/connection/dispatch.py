@@ -91,9 +91,7 @@ def read_params(method: Method[Any, Any], params: bytes) -> Any:
 
 def read_result(method: Method[Any, Any], result: bytes | msgspec.Raw) -> Any:
     """The result of a call of ours: strictly, else forgivingly. Null is an empty object."""
-    text = bytes(result)
-    if text == b"null":
-        text = b"{}"
+    text = b"{}" if result == b"null" else result
     try:
         return decoder(method.result).decode(text)  # type: ignore[arg-type]
     except (msgspec.MsgspecError, RecursionError):

@@ -11,19 +11,16 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import Any
 
 from accord.connection.backlog import Backlog
 
 _FAIR_SHARE = 100  # items of one lane before the next lane gets its turn
 _SPARE_WORKERS = 4
 
-
-class Item(NamedTuple):
-    """One thing to deliver: a step to call, which may return something to await; and the bytes it stands for."""
-
-    step: Callable[[], Awaitable[Any] | None]
-    size: int
+Item = tuple[Callable[[Any], Any] | None, Any, int]
+"""What to deliver: a function and its argument (the result is awaited if it is not None), or None and something to
+await; and the bytes it stands for."""
 
 
 class Lane:
@@ -45,28 +42,26 @@ class Lanes:
     """All lanes of a connection and the workers that empty them."""
 
     def __init__(self, backlog: Backlog, failed: Callable[[BaseException], None]) -> None:
+        self.active: dict[str | None, Lane] = {}
+        """The lanes with something queued or running, by session."""
         self._backlog = backlog
         self._failed = failed
-        self._lanes: dict[str | None, Lane] = {}
         self._ready: deque[Lane] = deque()
         self._parked: deque[asyncio.Future[None]] = deque()
         self._workers: set[asyncio.Task[None]] = set()
         self._waking = 0
         self._closed = False
 
-    def get(self, key: str | None) -> Lane | None:
-        """The lane of a session if anything is queued or running there."""
-        return self._lanes.get(key)
-
-    def push(self, key: str | None, step: Callable[[], Awaitable[Any] | None], size: int = 0) -> None:
+    def push(self, key: str | None, step: Callable[[Any], Any] | None, value: Any, size: int = 0) -> None:
         """Queues a step behind everything that came before it in its session."""
-        lane = self._lanes.get(key)
+        lane = self.active.get(key)
         if lane is None:
-            lane = self._lanes[key] = Lane(key)
-        lane.items.append(Item(step, size))
+            lane = self.active[key] = Lane(key)
+        items = lane.items
+        items.append((step, value, size))
         if size:
             self._backlog.add(size)
-        if not lane.busy and len(lane.items) == 1:
+        if len(items) == 1 and not lane.busy:
             self._ready.append(lane)
             if not self._waking:
                 self._wake()
@@ -83,6 +78,7 @@ class Lanes:
         worker.add_done_callback(self._workers.discard)
 
     async def _work(self) -> None:
+        loop = asyncio.get_running_loop()
         while True:
             self._waking -= 1
             while self._ready:
@@ -92,7 +88,7 @@ class Lanes:
                 await self._empty(lane)
             if self._closed or len(self._parked) >= _SPARE_WORKERS:
                 return
-            parked = asyncio.get_running_loop().create_future()
+            parked = loop.create_future()
             self._parked.append(parked)
             await parked
 
@@ -103,9 +99,9 @@ class Lanes:
         for _ in range(_FAIR_SHARE):
             if not items:
                 break
-            step, size = items.popleft()
+            step, value, size = items.popleft()
             try:
-                waiting = step()
+                waiting: Awaitable[Any] | None = value if step is None else step(value)
                 if waiting is not None:
                     await waiting
             except asyncio.CancelledError:
@@ -122,7 +118,7 @@ class Lanes:
         if items:
             self._ready.append(lane)
         else:
-            del self._lanes[lane.key]
+            del self.active[lane.key]
 
     async def close(self, grace: float) -> None:
         """Lets the workers finish what is queued, for so long; then ends them."""

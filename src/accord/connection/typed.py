@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from types import ModuleType, TracebackType
 from typing import Any, Literal, TypeVar
 
@@ -27,7 +27,8 @@ class TypedConnection:
 
     `handlers` is any object; a method of the protocol is served when it has one of the same name, slashes read as
     underscores: `session_update`, `fs_read_text_file`. Handlers may be plain or async and take the params alone. What
-    the protocol does not know goes to `extension_request(method, params)` and `extension_notification(method, params)`."""
+    the protocol does not know goes to `extension_request(method, params)` and
+    `extension_notification(method, params)`."""
 
     def __init__(
         self,
@@ -84,14 +85,16 @@ class TypedConnection:
         self._speak()
         return result
 
-    async def call(self, method: Method[P, R], params: P, *, deadline: Deadline | None = None) -> R:
-        """Calls any method of the version."""
-        self._check(method)
-        return await self.connection.call(method, params, deadline=deadline, patient=method.name == "session/prompt")
+    def call(self, method: Method[P, R], params: P, *, deadline: Deadline | None = None) -> Coroutine[Any, Any, R]:
+        """Calls any method of the version; await what it gives."""
+        if method.unstable:
+            self._check(method)
+        return self.connection.call(method, params, deadline=deadline, patient=method.name == "session/prompt")
 
     def tell(self, method: Method[Any, Any], params: Any) -> Awaitable[None]:
         """Sends any notification of the version."""
-        self._check(method)
+        if method.unstable:
+            self._check(method)
         return self.connection.tell(method, params)
 
     async def request(self, method: str, params: Any = None) -> Any:

@@ -55,6 +55,10 @@ class Answered(NamedTuple, Generic[W]):
 Incoming = Union[Call, Request, Notification, "Answered[Any]", Cancelled, Malformed, Unexpected]
 
 
+def _unexpected(answer: Success | Failure) -> Unexpected:
+    return Unexpected(answer.id, answer.error if isinstance(answer, Failure) else None)
+
+
 class CancelParams(msgspec.Struct, rename="camel"):
     """The params of `$/cancel_request`."""
 
@@ -86,14 +90,22 @@ class Conversation(Generic[W]):
 
     def receive(self, block: bytes) -> Iterator[Incoming]:
         """The messages of a block of lines, in order. Each is noted as it is handed out."""
-        if not envelope.looks_like_answer(block):
-            calls = self.reader.block(block)
-            if calls is not None:
-                for call in calls:
-                    yield call if call.id is UNSET else self._note(call)
-                return
+        calls = None if envelope.looks_like_answer(block) else self.reader.block(block)
+        if calls is None:
+            yield from self.receive_lines(block)
+            return
+        for call in calls:
+            yield call if call.id is UNSET else self.note(call)
+
+    def receive_lines(self, block: bytes) -> Iterator[Incoming]:
+        """The same, one line at a time: for blocks that hold more than calls of known methods."""
         for line in block.split(b"\n"):
-            yield from self.receive_line(line)
+            answer = envelope.answer(line) if envelope.looks_like_answer(line) else None
+            if answer is None:
+                yield from self.receive_line(line)
+                continue
+            waiter = self._we_await.pop(answer.id, None)
+            yield Answered(waiter, answer) if waiter is not None else _unexpected(answer)
 
     def receive_line(self, line: bytes) -> Iterator[Incoming]:
         """The messages of one line: none, one, or a batch of them."""
@@ -108,13 +120,13 @@ class Conversation(Generic[W]):
         if isinstance(message, Batch):
             yield from self._open_batch(message)
         elif isinstance(message, Call):
-            yield message if message.id is UNSET else self._note(message)
+            yield message if message.id is UNSET else self.note(message)
         else:
             noted = self._sort(message, None)
             if noted is not None:
                 yield noted
 
-    def _note(self, call: Call | Request, gathering: _Gathering | None = None) -> Incoming:
+    def note(self, call: Call | Request, gathering: _Gathering | None = None) -> Incoming:
         """A request of theirs: from now on they await an answer."""
         id: Any = call.id
         if id is None and not self.null_ids:
@@ -128,7 +140,7 @@ class Conversation(Generic[W]):
     def _sort(self, message: envelope.Message, gathering: _Gathering | None) -> Incoming | None:
         match message:
             case Request():
-                return self._note(message, gathering)
+                return self.note(message, gathering)
             case Notification(method=method, params=params) if method == CANCEL:
                 return self._cancel_by_them(params)
             case Notification() | Malformed():
@@ -136,7 +148,7 @@ class Conversation(Generic[W]):
             case Success(id=id) | Failure(id=id):
                 if id in self._we_await:
                     return Answered(self._we_await.pop(id), message)
-                return Unexpected(id, message.error if isinstance(message, Failure) else None)
+                return _unexpected(message)
 
     def _cancel_by_them(self, params: bytes) -> Cancelled | None:
         try:

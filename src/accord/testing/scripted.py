@@ -46,8 +46,8 @@ class ScriptedAgent(Agent):
 class ScriptedClient(Workspace):
     """Answers what an agent asks from a script, and notes what was asked.
 
-    `permissions` is a list of answers in order (True, False, an option's id or None), the last of which repeats; `files`
-    is what can be read and is changed by writing; `commands` maps a command line to its output and exit code."""
+    `permissions` is a list of answers in order (True, False, an option's id or None), the last of which repeats;
+    `files` is what can be read and is changed by writing; `commands` maps a command line to its output and exit code."""
 
     def __init__(
         self,

@@ -1,0 +1,174 @@
+"""Our own requests: sent, awaited, answered, abandoned, or too late."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec import UNSET
+
+from accord.connection.dispatch import read_result
+from accord.connection.lanes import Lane, inside
+from accord.connection.limits import Deadline
+from accord.errors import AccordError, DeadlineExceeded, Overloaded, RequestFailed
+from accord.rpc.conversation import Conversation
+from accord.rpc.envelope import Failure, Success
+from accord.schema.method import Method
+from accord.schema.wire import encode
+from accord.transports.base import READY
+
+if TYPE_CHECKING:
+    from accord.connection.connection import Connection
+
+P = TypeVar("P")
+R = TypeVar("R")
+
+Then = Callable[["asyncio.Future[Any]"], None]
+
+
+class Waiter:
+    """One of our open requests."""
+
+    __slots__ = ("future", "id", "method", "patient", "session", "then", "within")
+
+    def __init__(
+        self,
+        future: asyncio.Future[Any],
+        method: Method[Any, Any],
+        session: str | None,
+        patient: bool,
+        then: Then | None,
+        within: Lane | None,
+    ) -> None:
+        self.future = future
+        self.method = method
+        self.session = session
+        self.patient = patient
+        self.then = then
+        self.within = within
+        self.id = -1
+
+
+class Asking:
+    """The requests of ours that are open on one connection."""
+
+    def __init__(self, connection: Connection, conversation: Conversation[Waiter]) -> None:
+        self._connection = connection
+        self._conversation = conversation
+        self._names: dict[str, bytes] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def ask(
+        self,
+        method: Method[Any, Any],
+        params: Any,
+        *,
+        session: str | None = None,
+        patient: bool = False,
+        then: Then | None = None,
+    ) -> tuple[Waiter, Awaitable[None]]:
+        """Sends a request now; the caller awaits `waiter.future`, and the sending only to feel back-pressure."""
+        connection = self._connection
+        if not connection.is_open:
+            raise connection.closed_error(method.name)
+        body = encode(params)
+        if session is None:
+            session = getattr(params, "session_id", None) or None
+        loop = self._loop
+        if loop is None:
+            loop = self._loop = asyncio.get_running_loop()
+        waiter = Waiter(loop.create_future(), method, session, patient, then, inside.get())
+        name = self._names.get(method.name) or self._names.setdefault(method.name, encode(method.name))
+        waiter.id, line = self._conversation.request(name, body, waiter)
+        if not patient:
+            connection.backlog.call_opened()
+        return waiter, connection.send(line)
+
+    async def call(
+        self,
+        method: Method[P, R],
+        params: P,
+        *,
+        session: str | None = None,
+        deadline: Deadline | None = None,
+        patient: bool = False,
+        then: Then | None = None,
+    ) -> R:
+        """Asks and awaits the answer."""
+        waiter, waiting = self.ask(method, params, session=session, patient=patient, then=then)
+        timer = None
+        try:
+            if deadline is not None:
+                assert self._loop is not None
+                timer = self._loop.call_later(deadline.seconds, self._too_late, waiter, deadline)
+            if waiting is not READY:
+                await waiting
+            return await waiter.future  # type: ignore[no-any-return]
+        finally:
+            if timer is not None:
+                timer.cancel()
+            if not patient:
+                self._connection.backlog.call_closed()
+            if waiter.future.cancelled() or not waiter.future.done():
+                self.abandon(waiter)
+
+    def answered(self, waiter: Waiter, answer: Success | Failure | Exception) -> None:
+        """An answer came: delivered after what came before it in its session, unless the one who waits is there."""
+        lane = self._connection.lanes.active.get(waiter.session) if waiter.session is not None else None
+        if lane is None or lane is waiter.within:
+            self._resolve(waiter, answer)
+        else:
+            self._connection.lanes.push(waiter.session, lambda late: self._resolve(waiter, late), answer)
+
+    def _resolve(self, waiter: Waiter, answer: Success | Failure | Exception) -> None:
+        future = waiter.future
+        if future.done():
+            return
+        if isinstance(answer, Success):
+            try:
+                future.set_result(read_result(waiter.method, answer.result))
+            except AccordError as error:
+                future.set_exception(error)
+        elif isinstance(answer, Failure):
+            fault = answer.error
+            data = None if fault.data is UNSET else fault.data
+            future.set_exception(RequestFailed.of(fault.code, fault.message, data, waiter.method.name))
+        else:
+            future.set_exception(answer)
+        if waiter.then is not None:
+            waiter.then(future)
+
+    def abandon(self, waiter: Waiter) -> None:
+        """Nobody awaits the answer any more: they are told, and when it comes all the same it is dropped."""
+        if self._connection.is_open and self._conversation.awaits(waiter.id):
+            waiter.future.cancel()
+            self._connection.send_quietly(self._conversation.cancel(waiter.id))
+
+    def _too_late(self, waiter: Waiter, deadline: Deadline) -> None:
+        if waiter.future.done():
+            return
+        transport = self._connection.transport
+        words = transport.last_words()
+        tail = f'; its last words: "{words}"' if words else ""
+        what = f"{transport.describe()} did not answer {waiter.method.name} within {deadline.seconds:g} s"
+        error = DeadlineExceeded(
+            f"{what} (stage {deadline.stage}){tail}", stage=deadline.stage, seconds=deadline.seconds
+        )
+        waiter.future.set_exception(error)
+        self._connection.send_quietly(self._conversation.cancel(waiter.id))
+
+    def give_up(self) -> None:
+        """Too much arrived while these waited."""
+        limit = self._connection.limits.max_waiting_bytes
+        for waiter in self._conversation.we_await:
+            if not waiter.patient and not waiter.future.done():
+                name = waiter.method.name
+                waiter.future.set_exception(
+                    Overloaded(f"{name}: more than {limit} bytes arrived before the answer; deliver them faster")
+                )
+
+    def end(self) -> None:
+        """The connection is over. Whoever waits is told, after what came before the end."""
+        for waiter in self._conversation.end():
+            self.answered(waiter, self._connection.closed_error(waiter.method.name, waiter.id))

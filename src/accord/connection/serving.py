@@ -1,0 +1,103 @@
+"""Their requests: each is handled in place or in a task of its own, and answered exactly once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from contextvars import ContextVar
+from types import CoroutineType
+from typing import TYPE_CHECKING, Any
+
+from accord.connection.dispatch import Answer, Handler, encode_result, fault_of, log
+from accord.errors import RequestFailed
+from accord.rpc.conversation import Conversation
+from accord.rpc.envelope import Fault, RequestId
+
+if TYPE_CHECKING:
+    from accord.connection.connection import Connection
+
+current_request: ContextVar[RequestId] = ContextVar("accord_request", default=None)
+"""The id of the request whose handler is running."""
+
+
+class Serving:
+    """The requests of theirs that are open on one connection."""
+
+    def __init__(self, connection: Connection, conversation: Conversation[Any]) -> None:
+        self._connection = connection
+        self._conversation = conversation
+        self.tasks: dict[RequestId, asyncio.Task[None]] = {}
+        self._cancelled_early: set[RequestId] = set()
+
+    def begin(self, id: RequestId, handler: Handler, params: Any, name: str) -> None:
+        """Runs a handler: a plain one in place, an async one in a task."""
+        if self._cancelled_early and id in self._cancelled_early:
+            self._cancelled_early.discard(id)
+            self.refuse(id, fault_of(asyncio.CancelledError(), name))
+            return
+        try:
+            result = handler(params)
+        except Exception as error:
+            self.refuse(id, fault_of(error, name))
+            return
+        if type(result) is CoroutineType or hasattr(result, "__await__"):
+            task = asyncio.get_running_loop().create_task(self._serve(id, result, name))
+            self.tasks[id] = task
+            task.add_done_callback(lambda done: self._done(id, done, name))
+        else:
+            self.answer(id, result, name)
+
+    async def _serve(self, id: RequestId, result: Awaitable[Any], name: str) -> None:
+        current_request.set(id)
+        try:
+            self.answer(id, await result, name)
+        except Exception as error:
+            self.refuse(id, fault_of(error, name))
+
+    def _done(self, id: RequestId, task: asyncio.Task[None], name: str) -> None:
+        """A task that was cancelled, perhaps before its first step, owes its answer still."""
+        self.tasks.pop(id, None)
+        if task.cancelled():
+            self.refuse(id, fault_of(asyncio.CancelledError(), name))
+
+    def answer(self, id: RequestId, result: Any, name: str) -> None:
+        """Sends a result; what cannot be encoded becomes an error, never silence."""
+        then = None
+        if isinstance(result, Answer):
+            result, then = result.result, result.then
+        try:
+            body = encode_result(result)
+        except Exception as error:
+            log.error("%s: the result cannot be encoded", name, exc_info=error)
+            self.refuse(id, fault_of(RequestFailed(f"{name}: the result cannot be encoded: {error}"), name))
+            return
+        if self._conversation.owes(id):
+            self._connection.send_quietly(self._conversation.answer(id, body))
+        if then is not None:
+            then()
+
+    def refuse(self, id: RequestId, fault: Fault) -> None:
+        """Sends an error."""
+        if not self._conversation.owes(id):
+            return
+        try:
+            line = self._conversation.refuse(id, fault)
+        except (TypeError, ValueError):  # data that cannot be encoded must not leave them waiting
+            line = self._conversation.refuse(id, Fault(fault.code, fault.message))
+        self._connection.send_quietly(line)
+
+    def cancel(self, id: RequestId) -> None:
+        """They no longer want an answer; they get one all the same."""
+        task = self.tasks.get(id)
+        if task is not None:
+            task.cancel()
+        else:
+            self._cancelled_early.add(id)
+
+    def cancel_all(self) -> list[asyncio.Task[None]]:
+        """Cancels every handler but the one that is running; gives back what was cancelled."""
+        here = asyncio.current_task()
+        tasks = [task for task in self.tasks.values() if task is not here]
+        for task in tasks:
+            task.cancel()
+        return tasks
