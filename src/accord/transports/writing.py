@@ -2,7 +2,7 @@
 
 A message that comes alone is written when `send` is called. In a burst (the last write is less than 50 µs old) messages
 are collected and written together: at the end of the pass of the event loop, at 64 KiB, or with the next message once
-the oldest is 50 µs old. What the operating system does not take yet waits; past the high-water mark, so do senders."""
+the oldest is 1 ms old. What the operating system does not take yet waits; past the high-water mark, so do senders."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from accord.transports.gate import Gate
 HIGH_WATER = 1024 * 1024
 LARGE = 64 * 1024
 BURST_SECONDS = 50e-6
+AGE_SECONDS = 1e-3
+"""How long what is collected may wait for more, when the sender does not let the loop run in between."""
 YIELD_SECONDS = 10e-3
 """A sender that never truly waits lets the loop run at least this often, and every 64 KiB."""
 
@@ -64,8 +66,8 @@ class Collector:
         self._scheduled = False  # a flush at the end of this pass of the loop
         self._refusal: str | None = None
         self._broken = False
-        self._unyielded = 0
         self._yielded_at = 0.0
+        self._unyielded = 0
 
     def refuse(self, why: str) -> None:
         if self._refusal is None:
@@ -125,34 +127,39 @@ class LoopSink(Collector):
     def send(self, data: bytes) -> Awaitable[None]:
         if self._refusal is not None:
             raise ConnectionClosed(self._refusal)
-        now = perf_counter()
         collected = self._collected
-        size = len(data)
-        if size >= LARGE:
+        if collected and not self._waiting and len(data) < LARGE:  # a burst goes on
+            collected += data
+            now = perf_counter()
+            if len(collected) < LARGE and now - self._collected_at < AGE_SECONDS:
+                return READY
+            self._written_at = now
+            self.flush()
+            return self._after_writing(now, rest=True)
+        now = perf_counter()
+        if len(data) >= LARGE:
             self._written_at = now
             self._take_large(data)
-        elif self._waiting:
+            return self._after_writing(now, rest=True)
+        if self._waiting:
             collected += data
-        elif collected:
-            collected += data
-            if len(collected) >= LARGE or now - self._collected_at >= BURST_SECONDS:
-                self._written_at = now
-                self.flush()
-        elif now - self._written_at >= BURST_SECONDS:
+        elif now - self._written_at >= BURST_SECONDS:  # alone
             self._written_at = now
             self._put(data)
         else:
             collected += data
             self._collected_at = now
             self._schedule()
+        return self._after_writing(now, rest=False)
+
+    def _after_writing(self, now: float, *, rest: bool) -> Awaitable[None]:
+        """What a sender has to wait for: room, or, now and then, that others get their turn."""
         if self._broken:
             raise ConnectionClosed(self._refusal)
         if self._waiting and self._backlog_bytes + len(self._collected) > self._high_water:
             self._gate.shut()
             return self._gate
-        self._unyielded += size
-        if self._unyielded >= LARGE or now - self._yielded_at >= YIELD_SECONDS:
-            self._unyielded = 0
+        if rest or now - self._yielded_at >= YIELD_SECONDS:
             self._yielded_at = now
             return YIELD
         return READY

@@ -1,0 +1,46 @@
+"""A program for tests: a client with one agent and its family, which ends in the way it is told to.
+
+`client.py ENDING KIND...`. Prints the supervisor's process id, the token, and everyone's process id."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+from accord.process import guard
+from accord.process.child import Child
+
+guard.PATIENCE_SECONDS = 0.1
+guard.MERCY_SECONDS = 0.2
+
+
+async def main() -> None:
+    ending, *kinds = sys.argv[1:]
+    child = await Child.start([sys.executable, str(Path(__file__).with_name("family_agent.py")), *kinds])
+    print(guard.supervisor_pid(), child._ward.token, flush=True)
+    assert child.stdout is not None
+    said = b""
+    while not said.endswith(b"all\n"):
+        said += await asyncio.to_thread(os.read, child.stdout, 1000)
+    os.write(1, said)
+    if ending == "hold":
+        assert guard._supervision._pipe is not None
+        os.dup(guard._supervision._pipe)
+    if ending in ("fork", "hold") and os.fork() == 0:
+        while True:
+            signal.pause()
+    if ending == "raise":
+        raise RuntimeError("on purpose")
+    if ending == "return":
+        child._process.returncode = 0  # forgotten on purpose; no warning about it
+        return
+    if ending == "stop":
+        await child.stop(stdin_grace=1.0, term_grace=0.1)
+    print("done", flush=True)
+    await asyncio.Event().wait()
+
+
+asyncio.run(main())

@@ -1,0 +1,66 @@
+"""The last part of what a child says on its standard error."""
+
+from __future__ import annotations
+
+from accord.process.stderr import Tail
+
+
+def test_only_the_last_part_is_kept_from_the_beginning_of_a_line() -> None:
+    tail = Tail(kept_bytes=100)
+    for number in range(1000):
+        tail.feed(b"line %d\n" % number)
+
+    lines = tail.text().splitlines()
+    assert lines[-1] == "line 999"
+    assert len(tail.text()) <= 100
+    assert lines == [f"line {number}" for number in range(1000 - len(lines), 1000)], "no half lines"
+
+
+def test_what_is_short_is_kept_whole() -> None:
+    tail = Tail()
+    tail.feed(b"one\ntw")
+    tail.feed(b"o\n\n")
+
+    assert tail.text() == "one\ntwo"
+
+
+def test_one_endless_line_is_cut_and_not_lost() -> None:
+    tail = Tail(kept_bytes=50)
+    tail.feed(b"x" * 1000)
+
+    assert tail.text() == "x" * 50
+
+
+def test_bytes_that_are_no_text_are_replaced() -> None:
+    tail = Tail()
+    tail.feed(b"caf\xff\n")
+
+    assert tail.text() == "caf�"
+
+
+def test_many_small_writes_do_not_become_many_objects() -> None:
+    tail = Tail()
+    for _ in range(50_000):
+        tail.feed(b"x")
+
+    assert len(tail._parts) <= 1025
+    assert tail.text() == "x" * 50_000
+
+
+def test_a_listener_hears_whole_lines_though_characters_are_cut() -> None:
+    heard: list[str] = []
+    tail = Tail(heard.append)
+    for byte in "grün\r\nblau\nrot".encode():
+        tail.feed(bytes([byte]))
+    assert heard == ["grün", "blau"]
+    tail.finish()
+    assert heard == ["grün", "blau", "rot"]
+
+
+def test_a_listener_need_not_wait_for_the_end_of_an_endless_line() -> None:
+    heard: list[str] = []
+    tail = Tail(heard.append)
+    for _ in range(100):
+        tail.feed(b"x" * 10_000)
+
+    assert len("".join(heard)) > 900_000
