@@ -5,11 +5,12 @@ importing this package loads msgspec and nothing else of note."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from accord.version import __version__ as __version__
 
+TYPE_CHECKING = False  # as type checkers know it, without loading `typing`
 if TYPE_CHECKING:
+    from typing import Any
+
     from accord.agent.agent import Agent as Agent
     from accord.agent.agent import command as command
     from accord.agent.permission import Permission as Permission

@@ -158,7 +158,7 @@ class ClientConnection(TypedConnection):
         return self.call(m.MCP_MESSAGE, params)
 
     def session_update(self, params: schema.SessionNotification) -> Awaitable[None]:
-        return self.tell(m.SESSION_UPDATE, params)
+        return self.connection.tell(m.SESSION_UPDATE, params)
 
     def elicitation_complete(self, params: schema.CompleteElicitationNotification) -> Awaitable[None]:
         return self.tell(m.ELICITATION_COMPLETE, params)

@@ -17,6 +17,7 @@ class Backlog:
         self, limits: Limits, pause: Callable[[], None], resume: Callable[[], None], give_up: Callable[[], None]
     ) -> None:
         self._limits = limits
+        self._most = limits.max_pending_bytes
         self._pause = pause
         self._resume = resume
         self._give_up = give_up
@@ -27,13 +28,18 @@ class Backlog:
     def add(self, size: int) -> None:
         """So many bytes were received and wait to be delivered."""
         self.bytes += size
-        if self.bytes > self._limits.max_pending_bytes:
+        if self.bytes > self._most:
             self._consider()
 
     def remove(self, size: int) -> None:
         """So many bytes were delivered."""
         self.bytes -= size
-        if self.paused and self.bytes <= self._limits.max_pending_bytes // 2:
+        if self.paused:
+            self.consider_resuming()
+
+    def consider_resuming(self) -> None:
+        """Reads again once half of what may wait has been delivered."""
+        if self.bytes <= self._limits.max_pending_bytes // 2:
             self.paused = False
             self._resume()
 

@@ -18,7 +18,7 @@ from accord.connection.backlog import Backlog
 from accord.connection.dispatch import Handler, Route, Routes, fault_of, log, method_not_found, read_params
 from accord.connection.lanes import Lanes
 from accord.connection.limits import Deadline, Limits
-from accord.connection.serving import Serving
+from accord.connection.serving import Serving, current_request
 from accord.connection.tap import Tap, Watcher
 from accord.errors import INVALID_REQUEST, AccordError, ConnectionClosed, PeerDied
 from accord.rpc.conversation import Answered, Cancelled, Conversation, Unexpected
@@ -38,7 +38,7 @@ from accord.schema.repair import Unreadable
 from accord.schema.wire import encode
 from accord.transports.base import Transport
 
-__all__ = ["Connection", "Deadline", "Limits", "Then", "Trouble"]
+__all__ = ["Connection", "Deadline", "Limits", "Then", "Trouble", "current_request"]
 
 _MOST_HELD = 1000  # messages kept while the version is being agreed
 
@@ -95,6 +95,8 @@ class Connection:
         self.transport.max_message_bytes = self.limits.max_message_bytes
         self._conversation.reader = early.reader
         self.transport.start(self)
+        if self.is_open and not self.tap.watchers:
+            self.send = self.transport.send  # type: ignore[method-assign]  # nobody watches: one call less
 
     def speak(self, routes: Routes, *, null_ids: bool) -> None:
         """The version is agreed: from now on these methods are served. What was kept meanwhile is read now."""
@@ -128,9 +130,10 @@ class Connection:
     def _deliver_all(self, block: bytes) -> None:
         routes = self._routes
         assert routes is not None
-        size = self.message_size = len(block) // (block.count(b"\n") or 1) or 1
+        lines = block.count(b"\n") or 1
+        size = self.message_size = len(block) // lines or 1
         if not looks_like_answer(block):
-            calls = routes.reader.block(block)
+            calls = routes.reader.block(block, lines)
             if calls is not None:
                 by_call = routes.by_call
                 for call in calls:
@@ -145,6 +148,22 @@ class Connection:
                 self._asking.answered(message.waiter, message.answer)
             else:
                 self._sort(message, routes, size)
+
+    def _deliver_calls(self, calls: list[Any], routes: Routes, size: int) -> None:
+        """The hot path: calls of known methods, read in one pass. `_deliver` is written out here."""
+        by_call, lanes, backlog = routes.by_call, self.lanes.active, self.backlog
+        for call in calls:
+            route = by_call[type(call)]
+            if call.id is not UNSET:
+                self._note(call, route, size)
+                continue
+            params = call.params
+            lane = lanes.get(params.session_id if route.by_session else None)
+            if lane is not None:
+                lane.items.append((route.handler, params, size))
+                backlog.add(size)
+            else:
+                self._deliver(route, params, size)
 
     def _note(self, call: Call, route: Route, size: int) -> None:
         """A request of theirs, read in one pass: from now on they await an answer."""
@@ -283,15 +302,18 @@ class Connection:
         """Sends a notification now. Awaiting only waits while the peer is slow."""
         name = method.name
         head = self._heads.get(name) or self._heads.setdefault(name, call_head(name))
-        return self.send(head + encode(params) + b"}\n")
+        return self.send(b"%b%b}\n" % (head, encode(params)))
 
     def send(self, lines: bytes) -> Awaitable[None]:
         """Sends whole lines as they are."""
         if not self.is_open:
             raise self.closed_error("")
-        if self.tap.watchers:
-            self.tap.show("out", lines)
+        self.tap.show("out", lines)
         return self.transport.send(lines)
+
+    def _send_by_us(self) -> None:
+        """From now on sending goes through `send` above: somebody watches, or the connection is over."""
+        self.__dict__.pop("send", None)
 
     def send_quietly(self, lines: bytes) -> None:
         """An answer: nobody awaits its sending, and when the peer is gone nobody misses it."""
@@ -309,6 +331,7 @@ class Connection:
             return
         self._end_error = error
         self.is_open = False
+        self._send_by_us()
         self._asking.end()
         self._serving.cancel_all()
         if self._ended is not None and not self._ended.done():
@@ -355,6 +378,7 @@ class Connection:
 
     def watch(self, watcher: Watcher) -> Callable[[], None]:
         """Shows every line, in and out, to a watcher, until what this returns is called."""
+        self._send_by_us()
         return self.tap.add(watcher)
 
     def _trouble(self, kind: Any, text: str, size: int = 0) -> None:

@@ -65,9 +65,14 @@ class Routes:
         other_notification: Callable[[str, Any], Any] | None = None,
     ) -> None:
         self.by_name = {(method.name, method.is_notification): Route(method, h) for method, h in table.items()}
-        # A name that is both request and notification cannot be told by the method alone: left to the slow path.
+        # A name that is both request and notification cannot be told by the method alone: left to the slow path, which
+        # also makes sure that what is handed on unread (`Raw`) is sound.
         names = [method.name for method in table]
-        self.reader = Reader({m.name: m.params for m in table if names.count(m.name) == 1})
+        quick = [m for m in table if names.count(m.name) == 1 and m.params is not msgspec.Raw]
+        self.reader = Reader(
+            {m.name: m.params for m in quick if not m.is_notification},
+            {m.name: m.params for m in quick if m.is_notification},
+        )
         self.by_call = {
             call: next(r for (n, _), r in self.by_name.items() if n == name) for call, name in self.reader.calls.items()
         }

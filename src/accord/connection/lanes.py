@@ -93,7 +93,7 @@ class Lanes:
             await parked
 
     async def _empty(self, lane: Lane) -> None:
-        items = lane.items
+        items, backlog = lane.items, self._backlog
         lane.busy = True
         inside.set(lane)
         for _ in range(_FAIR_SHARE):
@@ -111,8 +111,9 @@ class Lanes:
             except Exception as error:
                 self._failed(error)
             finally:
-                if size:
-                    self._backlog.remove(size)
+                backlog.bytes -= size
+                if backlog.paused:
+                    backlog.consider_resuming()
         inside.set(None)
         lane.busy = False
         if items:
