@@ -81,7 +81,7 @@ class Conversation(Generic[W]):
     def __init__(self, *, null_ids: bool = True, batches: Literal["accept", "reject"] = "accept") -> None:
         self.null_ids = null_ids
         self.batches = batches
-        self.reader = Reader({})
+        self.reader = Reader({}, {})
         self._next_id = 0
         self._we_await: dict[RequestId, W] = {}
         self._they_await: dict[RequestId, _Gathering | None] = {}
@@ -90,7 +90,8 @@ class Conversation(Generic[W]):
 
     def receive(self, block: bytes) -> Iterator[Incoming]:
         """The messages of a block of lines, in order. Each is noted as it is handed out."""
-        calls = None if envelope.looks_like_answer(block) else self.reader.block(block)
+        lines = block.count(b"\n") + (not block.endswith(b"\n"))
+        calls = None if envelope.looks_like_answer(block) else self.reader.block(block, lines)
         if calls is None:
             yield from self.receive_lines(block)
             return
@@ -143,6 +144,9 @@ class Conversation(Generic[W]):
                 return self.note(message, gathering)
             case Notification(method=method, params=params) if method == CANCEL:
                 return self._cancel_by_them(params)
+            case Malformed(answers=id) if id is not None and id in self._we_await:
+                # They meant to answer: whoever waits learns that it went wrong, and nobody else.
+                return Answered(self._we_await.pop(id), Failure(id, message.answer))
             case Notification() | Malformed():
                 return message
             case Success(id=id) | Failure(id=id):

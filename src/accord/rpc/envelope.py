@@ -7,6 +7,7 @@ faults. Nothing here raises: any bytes become messages, a fault becomes `Malform
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NamedTuple, Union
 
@@ -18,6 +19,7 @@ from accord.errors import INVALID_REQUEST, PARSE_ERROR
 Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 RequestId = Union[int, str, None]
 NO_PARAMS = b"{}"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # some shells put one before the first line
 
 
 class Request(NamedTuple):
@@ -61,12 +63,13 @@ class Malformed(NamedTuple):
     """A line, or an entry of a batch, that is no message. `answer` is what the protocol says to send back.
 
     `stray` tells text that was never meant for the wire (a log line, a banner) from a broken message; `gathering` is
-    the batch it came in."""
+    the batch it came in; `answers` is the id of the request that it seems to answer."""
 
     answer: Fault
     id: RequestId
     stray: bool
     gathering: Any = None
+    answers: RequestId = None
 
 
 class Batch(NamedTuple):
@@ -79,7 +82,9 @@ Message = Union[Request, Notification, Success, Failure, Malformed]
 
 
 class Call(msgspec.Struct, tag_field="method", gc=False):
-    """A request or notification read in one pass; each served method has a subclass with its own `params`."""
+    """A request or notification read in one pass; each served method has a subclass with its own `params`.
+
+    A request without an id, or a notification with one, is left to the slow reading."""
 
     jsonrpc: Literal["2.0"]
     id: Int64 | str | UnsetType | None = UNSET
@@ -88,22 +93,26 @@ class Call(msgspec.Struct, tag_field="method", gc=False):
 class Reader:
     """Reads blocks of calls of known methods in one pass. `calls` maps each class it makes to its method."""
 
-    def __init__(self, methods: Mapping[str, Any]) -> None:
+    def __init__(self, requests: Mapping[str, Any], notifications: Mapping[str, Any]) -> None:
         self.calls: dict[type[Call], str] = {}
-        for method, params in methods.items():
-            self.calls[_call_class(method, params)] = method
+        for method, params in requests.items():
+            self.calls[_call_class(method, params, Union[Int64, str, None])] = method
+        for method, params in notifications.items():
+            self.calls[_call_class(method, params, UnsetType, UNSET)] = method
         self._decoder: msgspec.json.Decoder[Call] | None = None
         if self.calls:
             self._decoder = msgspec.json.Decoder(Union[tuple(self.calls)])
 
-    def block(self, block: bytes) -> list[Call] | None:
-        """All lines of the block as calls; None when any line is something else."""
+    def block(self, block: bytes, lines: int) -> list[Call] | None:
+        """All lines of the block as calls; None when any line is something else. `lines` is how many there are."""
         if self._decoder is None:
             return None
         try:
-            return self._decoder.decode_lines(block)
-        except (msgspec.MsgspecError, RecursionError):
+            calls = self._decoder.decode_lines(block)
+        except (ValueError, RecursionError):
             return None
+        # To the decoder a line end is a blank: it also reads two messages in one line, and one message in two.
+        return calls if len(calls) == lines else None
 
     def line(self, line: bytes) -> Call | None:
         """One line as a call; None when it is something else."""
@@ -111,15 +120,16 @@ class Reader:
             return None
         try:
             return self._decoder.decode(line)
-        except (msgspec.MsgspecError, RecursionError):
+        except (ValueError, RecursionError):
             return None
 
 
-def _call_class(method: str, params: Any) -> type[Call]:
+def _call_class(method: str, params: Any, *id: Any) -> type[Call]:
     field: tuple[Any, ...] = ("params", params)
     if isinstance(params, type) and issubclass(params, msgspec.Struct) and _all_optional(params):
         field = ("params", params, msgspec.field(default_factory=params))
-    return msgspec.defstruct("Call", [field], bases=(Call,), tag=method, kw_only=True, gc=False)  # type: ignore[return-value]
+    fields: list[Any] = [("id", *id), field]
+    return msgspec.defstruct("Call", fields, bases=(Call,), tag=method, kw_only=True, gc=False)  # type: ignore[return-value]
 
 
 def _all_optional(params: type[msgspec.Struct]) -> bool:
@@ -162,7 +172,7 @@ def answer(line: bytes) -> Success | Failure | None:
     """One line as an answer, quickly; None when it is something else or out of the ordinary."""
     try:
         found = _answer.decode(line)
-    except (msgspec.MsgspecError, RecursionError):
+    except (ValueError, RecursionError):
         return None
     if found.method is not UNSET:
         return None
@@ -179,10 +189,10 @@ def looks_like_answer(line: bytes) -> bool:
 
 def read(line: bytes) -> Message | Batch | None:
     """One line as a message, or None for an empty one."""
-    text = line.strip()
+    text = line.removeprefix(_BYTE_ORDER_MARK).strip()
     if not text:
         return None
-    repaired = _sound(text)
+    repaired = sound(text)
     if repaired is None:
         return Malformed(Fault(PARSE_ERROR, "Parse error: the line is not JSON"), None, stray=True)
     if repaired[:1] == b"[":
@@ -196,7 +206,7 @@ def _read_batch(text: bytes) -> Message | Batch:
         return Malformed(Fault(INVALID_REQUEST, "Invalid request: the batch is empty"), None, stray=False)
     # A fault inside a batch is answered with a null id, whatever the entry looked like.
     read_entries = [_read_one(bytes(entry).strip()) for entry in entries]
-    return Batch([entry._replace(id=None) if isinstance(entry, Malformed) else entry for entry in read_entries])
+    return Batch([e._replace(id=None, answers=None) if isinstance(e, Malformed) else e for e in read_entries])
 
 
 def _read_one(text: bytes) -> Message:
@@ -204,23 +214,22 @@ def _read_one(text: bytes) -> Message:
         loose = _loose.decode(text)
     except msgspec.ValidationError:
         return _invalid("a message is an object", None, stray=True)
-    stray = loose.jsonrpc is UNSET
     known_id, id = _read_id(loose.id)
-    if stray or bytes(loose.jsonrpc) != b'"2.0"':  # type: ignore[arg-type]
-        return _invalid('"jsonrpc" must be "2.0"', id, stray=stray)
+    meant_for = id if loose.method is UNSET else None
+    if _read_word(loose.jsonrpc) != "2.0":
+        return _invalid('"jsonrpc" must be "2.0"', id, stray=loose.jsonrpc is UNSET, answers=meant_for)
     if loose.method is not UNSET:
         return _read_call(loose, known_id, id)
     if loose.result is UNSET and loose.error is UNSET:
-        return _invalid("there is no method", id)
+        return _invalid("there is no method", id, answers=meant_for)
     if not known_id or loose.id is UNSET:
         return _invalid("an answer needs the id of its request", None)
     return _read_answer(loose, id)
 
 
 def _read_call(loose: _Loose, known_id: bool, id: RequestId) -> Message:
-    try:
-        method = _word.decode(loose.method)  # type: ignore[arg-type]
-    except msgspec.MsgspecError:
+    method = _read_word(loose.method)
+    if method is None:
         return _invalid("the method is not a string", id)
     if not known_id:
         return _invalid("an id is a string or an integer", None)
@@ -232,12 +241,32 @@ def _read_call(loose: _Loose, known_id: bool, id: RequestId) -> Message:
 
 def _read_answer(loose: _Loose, id: RequestId) -> Message:
     if loose.error is not UNSET and (loose.result is UNSET or bytes(loose.error) != b"null"):
-        try:
-            return Failure(id, _fault.decode(loose.error))
-        except msgspec.MsgspecError:
-            return Failure(id, Fault(INVALID_REQUEST, "the peer's error answer is malformed"))
+        return Failure(id, _read_fault(loose.error))
     assert loose.result is not UNSET
     return Success(id, bytes(loose.result))
+
+
+def _read_fault(raw: Raw) -> Fault:
+    """An `error`, or as much of it as can be read."""
+    try:
+        return _fault.decode(raw)
+    except ValueError:
+        found = _any.decode(raw)
+    parts = found if isinstance(found, dict) else {}
+    code, message = parts.get("code"), parts.get("message")
+    return Fault(
+        code if isinstance(code, int) and not isinstance(code, bool) and -(2**31) <= code < 2**31 else INVALID_REQUEST,
+        message if isinstance(message, str) else "the peer's error answer is malformed",
+        parts.get("data", UNSET),
+    )
+
+
+def _read_word(raw: Raw | UnsetType) -> str | None:
+    """A string; None when it is absent or something else."""
+    try:
+        return None if raw is UNSET else _word.decode(raw)
+    except ValueError:
+        return None
 
 
 def _read_id(raw: Raw | UnsetType) -> tuple[bool, RequestId]:
@@ -246,30 +275,30 @@ def _read_id(raw: Raw | UnsetType) -> tuple[bool, RequestId]:
         return True, None
     try:
         return True, _id.decode(raw)
-    except msgspec.MsgspecError:
+    except ValueError:
         return False, None
 
 
-def _invalid(why: str, id: RequestId, *, stray: bool = False) -> Malformed:
-    return Malformed(Fault(INVALID_REQUEST, f"Invalid request: {why}"), id, stray)
+def _invalid(why: str, id: RequestId, *, stray: bool = False, answers: RequestId = None) -> Malformed:
+    return Malformed(Fault(INVALID_REQUEST, f"Invalid request: {why}"), id, stray, None, answers)
 
 
-def _sound(text: bytes) -> bytes | None:
+def sound(text: bytes | Raw) -> bytes | None:
     """The same JSON, readable for certain; None when it is no JSON.
 
-    Peers that cut strings by UTF-16 unit send lone surrogates, which msgspec refuses: they become U+FFFD here."""
+    Peers that cut strings by UTF-16 unit send lone surrogates, which msgspec refuses: they become U+FFFD here. A number
+    that no machine can hold becomes the largest that it can."""
+    text = bytes(text)
     try:
         text.decode()
         _any.decode(text)
-    except UnicodeDecodeError:
+    except (UnicodeDecodeError, RecursionError):
         return None
-    except RecursionError:
-        return None
-    except msgspec.DecodeError:
-        if b"\\u" not in text:
+    except msgspec.DecodeError as error:
+        if b"\\u" not in text and not isinstance(error, msgspec.ValidationError):
             return None
         try:
-            value = json.loads(text, parse_constant=_no_constant)
+            value = json.loads(text, parse_constant=_no_constant, parse_float=_held, parse_int=_held_int)
             return msgspec.json.encode(_without_surrogates(value))
         except (ValueError, RecursionError):
             return None
@@ -278,6 +307,14 @@ def _sound(text: bytes) -> bytes | None:
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON")
+
+
+def _held(digits: str) -> float:
+    return min(max(float(digits), -sys.float_info.max), sys.float_info.max)
+
+
+def _held_int(digits: str) -> int | float:
+    return int(digits) if len(digits) <= 300 else _held(digits)
 
 
 def _without_surrogates(value: Any) -> Any:
@@ -295,9 +332,8 @@ def _without_surrogates(value: Any) -> Any:
 def readable_id(head: bytes) -> RequestId:
     """The id of a message of which only the beginning is known, when it stands there; None otherwise."""
     start = head.find(b'"id"')
-    # An id after the params key could be a key inside the params.
-    stop = head.find(b'"params"')
-    if start < 0 or (0 <= stop < start):
+    # An id after one of these keys could be a key of what is inside.
+    if start < 0 or any(key in head[:start] for key in (b'"params"', b'"result"', b'"error"')):
         return None
     rest = head[start + 4 :].lstrip()
     if not rest.startswith(b":"):
