@@ -43,6 +43,11 @@ class Agent:
     additional_directories: ClassVar[bool] = False
     """Whether a session may have more roots than its working directory."""
 
+    capability_meta: ClassVar[dict[str, Any]] = {}
+    """Capabilities beyond the protocol, told as the `_meta` of what is offered; keys are their owner's."""
+    system_prompts: ClassVar[Collection[str]] = ()
+    """How a client may speak to the model itself: "append", "override" (unstable; see `Session.system_prompt`)."""
+
     auth_methods: Sequence[AuthMethod] = ()
     modes: Sequence[Mode] = ()
     options: Sequence[Option] = ()
@@ -59,6 +64,9 @@ class Agent:
     async def prompt(self, turn: Turn) -> StopReason | None:
         """Handles what the user said. None means `end_turn`; any other stop reason may be returned."""
         raise NotImplementedError(f"{type(self).__name__} must define prompt()")
+
+    async def accept_prompt(self, turn: Turn) -> None:
+        """Called before a prompt becomes part of the conversation. Raising refuses it: `AuthRequired`, for one."""
 
     # -- the connection
 
@@ -86,7 +94,7 @@ class Agent:
         raise NotImplementedError
 
     async def close_session(self, session: Session) -> None:
-        """A session's work has been cancelled: free what it holds."""
+        """A session was closed, or its client is gone, and its work has been cancelled: free what it holds."""
 
     async def delete_session(self, session_id: str) -> None:
         """Forget a stored session. Deleting what is not there succeeds."""
@@ -107,6 +115,9 @@ class Agent:
         """The user stops one of the agent's own terminals that was started with `can_cancel`."""
         raise NotImplementedError
 
+    async def cancel_subagent(self, session: Session) -> None:
+        """The user stops a child session that was told of with `can_cancel` (unstable)."""
+
     # -- logging in
 
     async def login(self, method_id: str) -> None:
@@ -125,21 +136,27 @@ class Agent:
     async def extension_notification(self, method: str, params: Any) -> None:
         """A notification that the protocol does not know; ignored unless written."""
 
-    # -- unstable parts, in the words of the wire: params in, result out
-
-    async def auth_status(self, params: Any) -> Any:
-        raise NotImplementedError
+    # -- unstable parts. Where sessions are kept, the store does these four unless they are written
 
     async def archive_session(self, session_id: str) -> None:
+        """Put a session out of the usual list. It has been closed."""
         raise NotImplementedError
 
     async def unarchive_session(self, session_id: str) -> None:
+        """Put it back."""
         raise NotImplementedError
 
     async def session_status(self, session_id: str) -> str:
+        """Whether a session is `open` or `saved`."""
         raise NotImplementedError
 
     async def set_title(self, session_id: str, title: str) -> str:
+        """The user names a session, open or not. Gives the name that was kept."""
+        raise NotImplementedError
+
+    # -- and these in the words of the wire: params in, result out
+
+    async def auth_status(self, params: Any) -> Any:
         raise NotImplementedError
 
     async def list_providers(self, params: Any) -> Any:

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from accord.agent.permission import Permission, choices_of, standard_options
-from accord.errors import CapabilityError, RequestFailed
+from accord.connection.connection import current_request
+from accord.errors import CapabilityError, RemoteProtocolError, RequestFailed
 from accord.model.content import as_content
 from accord.model.requests import Elicitation, PermissionOption, PermissionRequest, Reply
 from accord.model.tool import Diff, TerminalRef, ToolCall
@@ -31,52 +32,62 @@ async def permit(
     tool: Tool | None,
 ) -> Permission:
     """Asks, and takes nothing but an offered option that allows for a yes."""
-    side = session._side
+    session.check_open("ask for permission")
     offered = list(options) if options is not None else standard_options(always)
     if not offered:
         raise ValueError("a permission request needs at least one option")
     shown = [item if isinstance(item, (Diff, TerminalRef)) else as_content(item) for item in content]
-    call = ToolCall(
-        id=tool.id if tool is not None else side.new_id("call"),
-        title=tool.title if tool is not None else title,
-        kind=tool.kind if tool is not None else kind,
-        status=(tool.status if tool is not None else None) or "pending",
-        content=shown or (list(tool.content) if tool is not None else []),
-        locations=tool.locations if tool is not None else [session.location(place) for place in locations],
-    )
+    call = tool or session.tool(title, kind="execute" if command is not None else kind, locations=locations)
     request = PermissionRequest(
         session_id=session.id,
         title=title,
         description=description,
         options=offered,
-        tool_call=call if command is None or tool is not None else None,
+        tool_call=ToolCall(
+            id=call.id,
+            title=call.title,
+            kind=call.kind,
+            status=call.status or "pending",
+            content=shown or list(call.content),
+            locations=call.locations,
+        ),
         command=command,
         cwd=session.cwd if command is not None else None,
     )
+    if tool is not None:
+        return await _answer(session, request)
+    # What is asked about is shown like any other call: announced before the question, ended after the answer.
+    call.content = shown
+    await call.announce()
+    answer = Permission(None)
+    try:
+        answer = await _answer(session, request)
+    finally:
+        if session._side.connection.is_open:
+            await call.update(status="completed" if answer else "cancelled" if answer.cancelled else "failed")
+    return answer
+
+
+async def _answer(session: Session, request: PermissionRequest) -> Permission:
     with blocked(session):
         try:
-            chosen = await side.dialect.request_permission(session, request)
-        except RequestFailed:
-            # An error for an answer is no approval, whatever it says.
+            chosen = await session._side.dialect.request_permission(session, request)
+        except (RequestFailed, RemoteProtocolError):
+            # An error for an answer is no approval, whatever it says; nor is an answer that nobody understands.
             return Permission(None)
-    return Permission(next((option for option in offered if option.id == chosen), None))
+    return Permission(next((option for option in request.options if option.id == chosen), None))
 
 
-async def ask(session: Session, message: str, schema: dict[str, Any], url: str | None) -> Reply:
+async def ask(session: Session, message: str, schema: dict[str, Any], url: str | None, id: str | None) -> Reply:
     """A form or a page if the client has them; else a choice among options; else plain text."""
     side = session._side
     if url is not None:
         if not session.client.urls:
             raise CapabilityError("the client did not offer to open pages (elicitation.url); nothing was sent")
-        question = Elicitation(message=message, mode="url", url=url, id=side.new_id("elicit"), session_id=session.id)
-        with blocked(session):
-            return await _reply(side.dialect.elicit(session, question))
+        return await _elicit(session, Elicitation(message=message, mode="url", url=url, id=id or side.new_id("elicit")))
     if session.client.forms:
         form = {"type": "object", "properties": {}, **schema}
-        with blocked(session):
-            return await _reply(
-                side.dialect.elicit(session, Elicitation(message=message, schema=form, session_id=session.id))
-            )
+        return await _elicit(session, Elicitation(message=message, schema=form))
     choices = choices_of(schema)
     if choices is not None:
         # The id of an option names its place: values need not be unique as text.
@@ -94,12 +105,18 @@ async def ask(session: Session, message: str, schema: dict[str, Any], url: str |
     return Reply(action="later")
 
 
-async def _reply(asking: Any) -> Reply:
-    try:
-        reply: Reply = await asking
-    except RequestFailed:
-        return Reply(action="cancel")
-    return reply
+async def _elicit(session: Session, question: Elicitation) -> Reply:
+    """Asks in the name of the session or, while the client does not know it yet, of the request that opens it."""
+    if session.is_known:
+        session.check_open("ask")
+        question.session_id = session.id
+    else:
+        question.request_id = current_request.get()
+    with blocked(session):
+        try:
+            return await session._side.dialect.elicit(session, question)
+        except (RequestFailed, RemoteProtocolError):
+            return Reply(action="cancel")
 
 
 @contextmanager

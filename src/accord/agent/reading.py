@@ -4,9 +4,33 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import UNSET
+
+from accord.agent.sessions import Place
+from accord.errors import InvalidParams
 from accord.model.content import UnknownContent
-from accord.model.requests import McpServer, Reply
+from accord.model.requests import McpServer, Reply, SystemPrompt
 from accord.schema.shape import Other
+
+
+def place(params: Any) -> Place:
+    """Where a session is to work and with what, from the request that makes or opens it."""
+    servers = [mcp_server(server) for server in params.mcp_servers]
+    wanted = params.system_prompt
+    prompt = None if wanted is UNSET or wanted is None else system_prompt(wanted)
+    return Place(params.cwd, params.additional_directories, servers, params.meta or None, prompt)
+
+
+def system_prompt(wanted: Any) -> SystemPrompt:
+    """What the client says to the model itself. It is text, and there is some."""
+    texts = [getattr(block, "text", None) for block in wanted.content]
+    for index, text in enumerate(texts):
+        if text is None:
+            path = f"systemPrompt.content[{index}].type"
+            raise InvalidParams(f"{path} must be 'text'", data={"path": path})
+    if not texts:
+        raise InvalidParams("systemPrompt.content is empty", data={"path": "systemPrompt.content"})
+    return SystemPrompt(text="".join(map(str, texts)), mode=wanted.mode)
 
 
 def reply(response: Any) -> Reply:

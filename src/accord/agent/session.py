@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from accord.agent.asking import ask, permit
 from accord.agent.files import Files
 from accord.agent.offers import ClientOffers
+from accord.agent.options import Options
 from accord.agent.permission import Permission
 from accord.agent.terminals import DisplayTerminal, Terminals
 from accord.agent.tool import Tool
-from accord.errors import InvalidParams
+from accord.errors import LocalProtocolError
 from accord.model.content import as_content, as_contents
-from accord.model.requests import McpServer, PermissionOption, Reply
+from accord.model.requests import McpServer, PermissionOption, Reply, SystemPrompt
 from accord.model.session import Command, Compaction, Cost, Notice, Option, Plan, PlanEntry, Subagent, Usage
 from accord.model.statement import (
     CommandsAre,
@@ -22,7 +23,6 @@ from accord.model.statement import (
     CompactionText,
     InfoIs,
     Noticed,
-    OptionsAre,
     PlanGone,
     PlanSet,
     Raw,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 _ENDS_MESSAGE = (ToolPatch, PlanSet, Compacted, WholeMessage)
 
 
-class Session:
+class Session(Options):
     """One conversation. The same session object lives from `session/new` (or load) until it is closed."""
 
     def __init__(
@@ -76,8 +76,11 @@ class Session:
         self.background: list[tuple[str, str]] | None = None
         """Work that goes on outside turns, as (kind, id) pairs; None reports nothing (version 2)."""
         self.turns: TurnQueue
+        self.system_prompt: SystemPrompt | None = None
+        """What the client wants added to the agent's instructions, or put in their place (unstable)."""
         self.waiting_for_user = 0
         self.muted = False
+        self.closed = False
         self._side = side
         self._keep = side.keeps(id)
         self._held: list[bytes] | None = None
@@ -178,6 +181,8 @@ class Session:
 
     def notice(self, title: str, description: str | None = None, *, severity: str = "info") -> Awaitable[None]:
         """Tells a person something that changes nothing. Clients that show no notices are spared."""
+        if not title:
+            raise ValueError("a notice needs a title")
         return self.state(Noticed(notice=Notice(severity=severity, title=title, description=description)))
 
     def compaction(self, id: str, status: str, *, summary: Any = None, error: str | None = None) -> Awaitable[None]:
@@ -203,6 +208,11 @@ class Session:
         """Tells about a child session (unstable)."""
         return self.state(SubagentIs(subagent=subagent))
 
+    def child(self, subagent: Subagent) -> Session:
+        """Tells about a child session and gives a handle to speak in its name (unstable)."""
+        self.subagent(subagent)
+        return self._side.child(self, subagent)
+
     def update(self, version: int, update: Any) -> Awaitable[None]:
         """Sends an update in the words of one version; on another version nothing is sent."""
         return self.state(Raw(version=version, update=update))
@@ -216,53 +226,6 @@ class Session:
             self.cancellable_terminals.add(terminal.id)
         self.state(patch)
         return terminal
-
-    # -- options: modes, models and the rest are one list
-
-    def option(self, id: str) -> Option | None:
-        return next((option for option in self.options if option.id == id), None)
-
-    def by_category(self, category: str) -> Option | None:
-        return next((option for option in self.options if option.category == category), None)
-
-    @property
-    def mode(self) -> str | None:
-        """The id of the current mode, when there are modes."""
-        option = self.by_category("mode")
-        return str(option.value) if option is not None else None
-
-    def set_mode(self, mode: str) -> Awaitable[None]:
-        """Changes the mode from the agent's side."""
-        option = self.by_category("mode")
-        if option is None:
-            raise InvalidParams("this session has no modes")
-        return self.change_option(option.id, mode)
-
-    def change_option(self, id: str, value: str | bool) -> Awaitable[None]:
-        """Changes an option from the agent's side, and tells the client."""
-        self.check_option(id, value).value = value
-        return self.state(OptionsAre(options=self.options, changed=id))
-
-    def set_options(self, options: Sequence[Option]) -> Awaitable[None]:
-        """Replaces the whole list."""
-        self.options = list(options)
-        return self.state(OptionsAre(options=self.options))
-
-    def tell_options(self, changed: str | None = None) -> Awaitable[None]:
-        """Tells the client how all options stand; which one changed, when it was one."""
-        return self.tell(OptionsAre(options=self.options, changed=changed))
-
-    def check_option(self, id: str, value: Any) -> Option:
-        """The option with this id, if it may take this value; `InvalidParams` otherwise."""
-        option = self.option(id)
-        if option is None:
-            raise InvalidParams(f"there is no option {id[:60]!r} in this session")
-        if option.is_boolean:
-            if not isinstance(value, bool):
-                raise InvalidParams(f"option {id!r} is on or off; the value must be a boolean")
-        elif not isinstance(value, str) or value not in [choice.value for choice in option.choices]:
-            raise InvalidParams(f"option {id!r} may be {', '.join(choice.value for choice in option.choices)}")
-        return option
 
     # -- asking
 
@@ -295,12 +258,19 @@ class Session:
             tool=tool,
         )
 
-    def ask(self, message: str, schema: dict[str, Any] | None = None, *, url: str | None = None) -> Awaitable[Reply]:
+    def ask(
+        self, message: str, schema: dict[str, Any] | None = None, *, url: str | None = None, id: str | None = None
+    ) -> Awaitable[Reply]:
         """Asks the user for something: a form (`schema`, a flat JSON schema of an object), or to visit a page.
 
         Where the client has no forms, a single choice is asked as a permission; anything else is said as text, and the
-        reply's action is then "later": the next prompt may hold the answer."""
-        return ask(self, message, schema or {}, url)
+        reply's action is then "later": the next prompt may hold the answer. That a page was accepted means that it was
+        opened; give an `id` to say later, with `page_done`, that what was to be done there is done."""
+        return ask(self, message, schema or {}, url, id)
+
+    def page_done(self, id: str) -> Awaitable[None]:
+        """Tells the client that what it was asked to do on a page is done."""
+        return self.notify("elicitation/complete", {"elicitationId": id})
 
     # -- beyond the protocol
 
@@ -321,6 +291,11 @@ class Session:
         if self._keep is not None:
             self._keep(self.id, statement)
         return self.tell(statement)
+
+    def keep(self, statement: Statement) -> None:
+        """Keeps a statement without saying it."""
+        if self._keep is not None:
+            self._keep(self.id, statement)
 
     def tell(self, statement: Statement) -> Awaitable[None]:
         """Says a statement without keeping it."""
@@ -343,6 +318,23 @@ class Session:
         held, self._held = self._held, None
         if held and self._side.connection.is_open:
             self._side.connection.send(b"".join(held))
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the client has been told of this session."""
+        return self._held is None
+
+    def check_open(self, what: str) -> None:
+        """Raises when the client could make nothing of a request about this session."""
+        if self.closed:
+            raise LocalProtocolError(f"session {self.id} is closed; it can no longer {what}")
+        if not self.is_known:
+            raise LocalProtocolError(f"the client does not know session {self.id} yet; {what} once it has begun")
+
+    def end(self) -> None:
+        """The session is over: nothing is said in it any more."""
+        self.closed = self.muted = True
+        self._keep = None
 
     def flush(self) -> None:
         """Hands what was said to the operating system now; for agents that then compute without awaiting."""

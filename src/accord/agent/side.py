@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
@@ -14,30 +14,27 @@ import msgspec
 
 from accord.agent.offers import ClientOffers
 from accord.agent.session import Session
+from accord.agent.sessions import Sessions
 from accord.agent.turn import Turn
-from accord.agent.turns import Entry, TurnQueue
+from accord.agent.turns import Entry
 from accord.connection.connection import Connection
-from accord.connection.dispatch import Routes
+from accord.connection.dispatch import Routes, log
 from accord.connection.handshake import INITIALIZE, choose, requested_version
 from accord.connection.limits import Limits
-from accord.errors import InvalidParams, LocalProtocolError, MethodNotFound, NotFound, RequestFailed
+from accord.errors import InvalidParams, LocalProtocolError, MethodNotFound, RequestFailed
 from accord.model.content import Content, TextContent
-from accord.model.requests import McpServer
-from accord.model.session import Choice, Command, Option, SessionInfo, StopReason
-from accord.model.statement import TOLD_AGAIN, CommandsAre, Role, Statement
+from accord.model.session import Command, StopReason
+from accord.model.statement import Role, Statement
 from accord.schema.method import Method
 from accord.schema.wire import encode
-from accord.store.base import Page
 from accord.transports.base import Transport
 
 if TYPE_CHECKING:
     from accord.agent.agent import Agent
     from accord.agent.dialect import Dialect
 
-_KINDS = {"image": "image", "audio": "audio", "resource": "resource"}
 
-
-class AgentSide:
+class AgentSide(Sessions):
     """Serves one client."""
 
     dialect: Dialect
@@ -47,11 +44,14 @@ class AgentSide:
         self.agent = agent
         self.connection = Connection(transport, side="agent", limits=limits)
         self.sessions: dict[str, Session] = {}
+        self.children: dict[str, Session] = {}
+        """The sessions of subagents, which a client may at most cancel."""
+        self.touched = False
+        """Whether the client has asked for anything since its hello."""
         self._commands = agent.commands_written
         self._version: int | None = None
         self._ids = 0
         self._prefix = os.urandom(4).hex()
-        self._touched = False
 
     # -- beginning and end
 
@@ -75,6 +75,13 @@ class AgentSide:
         busy = [session.turns.settle() for session in self.sessions.values() if session.turns.busy]
         if busy:
             await asyncio.wait([asyncio.ensure_future(waiting) for waiting in busy], timeout=5)
+        sessions, self.sessions = list(self.sessions.values()), {}
+        for session in sessions:
+            session.end()
+            try:
+                await self.agent.close_session(session)
+            except Exception as error:  # the next session must be freed all the same
+                log.error("close_session of %s failed", session.id, exc_info=error)
         if self._version is not None:
             self._version = None
             await self.agent.disconnected()
@@ -99,7 +106,7 @@ class AgentSide:
         """Version 2 lets a client say hello again before it asks anything else; version 1 does not."""
         params = msgspec.json.decode(raw)
         requested = requested_version(params)
-        if self._version == 1 or self._touched:
+        if self._version == 1 or self.touched:
             raise RequestFailed("initialize: this connection is initialized already", code=-32600)
         if requested < (self._version or 0):
             raise RequestFailed(f"initialize: version {self._version} is agreed; it cannot be lowered", code=-32600)
@@ -147,179 +154,6 @@ class AgentSide:
         told: Method[Any, Any] = Method(name=method, served_by="client", params=object)
         return self.connection.tell(told, {} if params is None else params)
 
-    # -- sessions
-
-    def session(self, id: str) -> Session:
-        """An open session; `NotFound` otherwise."""
-        self._touched = True
-        try:
-            return self.sessions[id]
-        except KeyError:
-            raise unknown_session(id) from None
-
-    async def new_session(
-        self, cwd: str, directories: Sequence[str], servers: Sequence[McpServer], meta: dict[str, Any] | None
-    ) -> Session:
-        """Begins a session. Its updates are held back until the answer has left (`Session.release`)."""
-        self._check_place(cwd, directories, servers)
-        session = self._make(self.new_id("sess"), cwd, directories, servers, meta)
-        session.hold()
-        await self._keep(session)
-        await self.agent.new_session(session)
-        self._settle(session)
-        return session
-
-    async def open_session(
-        self,
-        id: str,
-        cwd: str,
-        directories: Sequence[str],
-        servers: Sequence[McpServer],
-        meta: dict[str, Any] | None,
-        *,
-        replay: bool,
-    ) -> Session:
-        """Opens a stored session again, telling its history or not."""
-        self._check_place(cwd, directories, servers)
-        old = self.sessions.get(id)
-        kept = await self.agent.kept.get(id)
-        by_author = self.agent.offers("load_session" if replay else "resume_session")
-        can_mute = not replay and self.agent.offers("load_session")
-        if kept is None and old is None and not by_author and not can_mute:
-            raise unknown_session(id)
-        session = old or self._make(id, cwd, directories, servers, meta, options=False)
-        session.cwd, session.additional_directories = cwd, list(directories)
-        session.mcp_servers, session.meta = list(servers), meta or {}
-        try:
-            await self._tell_again(session, replay, by_author, can_mute, kept is not None)
-        except BaseException:
-            if old is None:
-                self.sessions.pop(id, None)
-            raise
-        if old is None:
-            session.title = kept.title if kept is not None else session.title
-            self._settle(session)
-        return session
-
-    async def _tell_again(self, session: Session, replay: bool, by_author: bool, can_mute: bool, kept: bool) -> None:
-        keep, session._keep = session._keep, None
-        try:
-            if by_author:
-                await (self.agent.load_session(session) if replay else self.agent.resume_session(session))
-            elif replay:
-                async for statement in self.agent.kept.history(session.id):
-                    if isinstance(statement, TOLD_AGAIN):
-                        await session.tell(statement)
-            elif can_mute and not kept:
-                session.muted = True
-                await self.agent.load_session(session)
-        finally:
-            session.muted = False
-            session._keep = keep
-            session._role = None
-
-    async def fork_session(
-        self,
-        source: str,
-        cwd: str,
-        directories: Sequence[str],
-        servers: Sequence[McpServer],
-        meta: dict[str, Any] | None,
-    ) -> Session:
-        """Begins a session with the history of another."""
-        self._check_place(cwd, directories, servers)
-        by_author = self.agent.offers("fork_session")
-        if not by_author and await self.agent.kept.get(source) is None:
-            raise unknown_session(source)
-        session = self._make(self.new_id("sess"), cwd, directories, servers, meta)
-        session.hold()
-        if by_author:
-            await self._keep(session)
-            await self.agent.fork_session(session, source)
-        else:
-            await self.agent.kept.copy(source, self._info(session))
-        self._settle(session)
-        return session
-
-    async def list_sessions(self, cwd: str | None, cursor: str | None, archived: str = "exclude") -> Page:
-        if archived not in ("exclude", "include", "only"):
-            raise InvalidParams(f"session/list: archived is {archived[:40]!r}; it may be exclude, include or only")
-        if cwd is not None and not os.path.isabs(cwd):
-            raise InvalidParams("session/list: cwd must be an absolute path")
-        if self.agent.offers("list_sessions"):
-            return await self.agent.list_sessions(cwd=cwd, cursor=cursor)
-        return await self.agent.kept.list(cwd=cwd, cursor=cursor, archived=archived)
-
-    async def close_session(self, id: str) -> None:
-        """Cancels a session's work and frees it. Closing what is not open succeeds."""
-        session = self.sessions.get(id)
-        if session is None:
-            return
-        session.turns.cancel()
-        await session.turns.settle()
-        await self.agent.close_session(session)
-        self.sessions.pop(id, None)
-
-    async def delete_session(self, id: str) -> None:
-        await self.close_session(id)
-        if self.agent.offers("delete_session"):
-            await self.agent.delete_session(id)
-        await self.agent.kept.delete(id)
-
-    def _make(
-        self,
-        id: str,
-        cwd: str,
-        directories: Sequence[str],
-        servers: Sequence[McpServer],
-        meta: dict[str, Any] | None,
-        *,
-        options: bool = True,
-    ) -> Session:
-        self._touched = True
-        session = Session(self, id, cwd, additional_directories=directories, mcp_servers=servers, meta=meta)
-        session.turns = TurnQueue(self, session)
-        session.options = [*_mode_option(self.agent), *map(_copied, self.agent.options)]
-        session.commands = [*self.written_commands(), *self.agent.commands]
-        self.sessions[id] = session
-        return session
-
-    async def _keep(self, session: Session) -> None:
-        if self.keeping:
-            await self.agent.kept.create(self._info(session))
-
-    def _info(self, session: Session) -> SessionInfo:
-        return SessionInfo(
-            id=session.id,
-            cwd=session.cwd,
-            title=session.title,
-            updated_at=self.now(),
-            additional_directories=session.additional_directories,
-        )
-
-    def _settle(self, session: Session) -> None:
-        """What a session says of itself once it is known."""
-        if session.commands:
-            session.tell(CommandsAre(commands=session.commands))
-
-    async def turn_ended(self, session: Session) -> None:
-        if self.keeping and session.id in self.sessions:
-            await self.agent.kept.update(self._info(session))
-
-    def _check_place(self, cwd: str, directories: Sequence[str], servers: Sequence[McpServer]) -> None:
-        if not os.path.isabs(cwd):
-            raise InvalidParams("cwd must be an absolute path", data={"path": "cwd"})
-        if directories and not self.agent.additional_directories:
-            raise InvalidParams("additionalDirectories were not offered by this agent")
-        for index, directory in enumerate(directories):
-            if not os.path.isabs(directory):
-                path = f"additionalDirectories[{index}]"
-                raise InvalidParams(f"{path} must be an absolute path", data={"path": path})
-        for index, server in enumerate(servers):
-            if server.transport not in self.agent.mcp:
-                offered = ", ".join(self.agent.mcp) or "none"
-                raise InvalidParams(f"mcpServers[{index}] is {server.transport[:40]!r}; this agent takes {offered}")
-
     # -- prompts
 
     def submit(self, session: Session, content: list[Content], meta: dict[str, Any] | None) -> Entry:
@@ -340,17 +174,21 @@ class AgentSide:
         """Runs the handler of a prompt: a slash command's if it names one, else `prompt`."""
         for piece in turn.content:
             if isinstance(piece, TextContent) and piece.text.lstrip().startswith("/"):
-                name, _, argument = piece.text.lstrip()[1:].partition(" ")
-                found = self._commands.get(name.strip())
+                name, *argument = piece.text.lstrip()[1:].split(maxsplit=1)[:2] or [""]
+                found = self._commands.get(name)
                 if found is not None:
-                    turn.argument = argument.strip()
+                    turn.argument = "".join(argument)
                     return await found[1](turn)
         return await self.agent.prompt(turn)
 
-    def cancel(self, id: str) -> None:
+    def cancel(self, id: str) -> Awaitable[None] | None:
+        """The client stops the work of a session. One that is not open, or has nothing to do, is left alone."""
         session = self.sessions.get(id)
         if session is not None:
             session.turns.cancel()
+        elif id in self.children:
+            return self.agent.cancel_subagent(self.children[id])
+        return None
 
     def written_commands(self) -> list[Command]:
         return [described for described, _ in self._commands.values()]
@@ -359,32 +197,24 @@ class AgentSide:
         """The client sets an option."""
         option = session.check_option(id, value)
         await self.agent.set_option(session, option, value)
-        option.value = value
+        session.chosen(id, value)
+
+    async def other_request(self, method: str, params: Any) -> Any:
+        """A request outside the protocol."""
+        self.touched = True
+        return await self.agent.extension_request(method, params)
 
     async def login(self, method_id: str) -> None:
+        self.touched = True
         if method_id not in [method.id for method in self.agent.auth_methods if method.kind != "terminal"]:
             raise InvalidParams(f"there is no login method {method_id[:60]!r} that this agent carries out")
         await self.agent.login(method_id)
 
     async def logout(self) -> None:
+        self.touched = True
         if not self.agent.offers("logout"):
             raise MethodNotFound("this agent offers no logout")
         await self.agent.logout()
-
-
-def unknown_session(id: str) -> NotFound:
-    return NotFound(f"there is no open session {id[:80]!r}", data={"sessionId": id})
-
-
-def _mode_option(agent: Agent) -> list[Option]:
-    if not agent.modes:
-        return []
-    choices = [Choice(value=mode.id, name=mode.name, description=mode.description) for mode in agent.modes]
-    return [Option(id="mode", name="Mode", value=agent.modes[0].id, choices=choices, category="mode")]
-
-
-def _copied(option: Option) -> Option:
-    return msgspec.structs.replace(option)
 
 
 def _dialect(version: int) -> type[Dialect]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -41,16 +42,32 @@ class Terminals:
         """Starts a command and gives its terminal at once. Use it with `async with`, so that it is released."""
         session = self._session
         session.client.need("terminals", "terminals")
+        session.check_open("run commands")
         where = session.absolute(cwd) if cwd is not None else session.cwd
         dialect = session._side.dialect
-        id = await dialect.create_terminal(session, command, list(args), where, dict(env or {}), output_limit)
-        return Terminal(session, id)
+        creating = asyncio.ensure_future(
+            dialect.create_terminal(session, command, list(args), where, dict(env or {}), output_limit)
+        )
+        try:
+            return Terminal(session, await asyncio.shield(creating))
+        except asyncio.CancelledError:
+            # The client may have made it already. Whoever made it must be told to let it go.
+            creating.add_done_callback(lambda done: _let_go(session, done))
+            raise
 
     async def run(self, command: str, args: Sequence[str] = (), **how: object) -> Output:
         """Runs a command to its end and gives its output. If this is cancelled, the command is killed."""
         async with await self.create(command, args, **how) as terminal:  # type: ignore[arg-type]
             await terminal.wait()
             return await terminal.output()
+
+
+def _let_go(session: Session, created: asyncio.Future[str]) -> None:
+    """Releases a terminal that nobody waits for any more."""
+    if created.cancelled() or created.exception() is not None:
+        return
+    releasing = asyncio.ensure_future(session._side.dialect.release_terminal(session, created.result()))
+    releasing.add_done_callback(lambda done: done.cancelled() or done.exception())
 
 
 class Terminal:

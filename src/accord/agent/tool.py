@@ -70,6 +70,8 @@ class Tool:
         self.status = "pending"
         self.session.open_tools[self.id] = self
         patch = ToolPatch(id=self.id, first=True, title=self.title, kind=self.kind, status="pending", meta=self._meta)
+        if self.content:
+            patch.content = list(self.content)
         if self.locations:
             patch.locations = self.locations
         if self._raw_input is not UNSET:

@@ -74,9 +74,11 @@ class Turn:
         """Asks the user whether something may be done. See `Session.permit`."""
         return self.session.permit(title, kind=kind, **how)
 
-    def ask(self, message: str, schema: dict[str, Any] | None = None, *, url: str | None = None) -> Awaitable[Reply]:
+    def ask(
+        self, message: str, schema: dict[str, Any] | None = None, *, url: str | None = None, id: str | None = None
+    ) -> Awaitable[Reply]:
         """Asks the user for something. See `Session.ask`."""
-        return self.session.ask(message, schema, url=url)
+        return self.session.ask(message, schema, url=url, id=id)
 
     def usage(self, used: int, size: int, *, cost: float | None = None, currency: str = "USD") -> Awaitable[None]:
         """Tells how full the context is, and what the session has cost so far."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import TYPE_CHECKING
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any
 
-from accord.connection.dispatch import fault_of
-from accord.errors import RequestCancelled
+from accord.connection.dispatch import fault_of, log
+from accord.errors import ConnectionClosed, RequestCancelled
 from accord.model.session import StopReason, Tokens
 from accord.rpc.envelope import Fault
 
@@ -43,7 +44,7 @@ class Entry:
         loop = asyncio.get_running_loop()
         self.turn = turn
         self.inserted: asyncio.Future[str] = loop.create_future()
-        """The message's id, once it is part of the conversation; `RequestCancelled` when it never will be."""
+        """The message's id, once it is part of the conversation; the reason when it never will be."""
         self.ended: asyncio.Future[Outcome] = loop.create_future()
         self.work: asyncio.Task[StopReason | None] | None = None
         self.inserted.add_done_callback(_look)
@@ -68,6 +69,12 @@ class TurnQueue:
     @property
     def busy(self) -> bool:
         return self.running is not None or bool(self._waiting)
+
+    @property
+    def working(self) -> Entry | None:
+        """The prompt that is being handled, once it is part of the conversation and until its turn has ended."""
+        entry = self.running
+        return entry if entry is not None and entry.inserted.done() and not entry.ended.done() else None
 
     def submit(self, turn: Turn) -> Entry:
         """Queues a prompt."""
@@ -94,9 +101,10 @@ class TurnQueue:
             self._drop(entry)
 
     def _stop(self, entry: Entry) -> None:
-        entry.turn.cancelled = True
-        if entry.work is not None:
-            entry.work.cancel()
+        if not entry.turn.cancelled:  # a second cancel must not disturb what the first one has set to tidying up
+            entry.turn.cancelled = True
+            if entry.work is not None:
+                entry.work.cancel()
 
     def _drop(self, entry: Entry) -> None:
         entry.turn.cancelled = True
@@ -114,29 +122,50 @@ class TurnQueue:
         try:
             while self._waiting:
                 entry = self.running = self._waiting.popleft()
-                outcome = await self._play(entry)
+                try:
+                    outcome = await self._play(entry)
+                except Exception as error:  # whatever failed, the turn ends and the next one can begin
+                    outcome = _failed(error)
                 self.running = None
-                if not entry.ended.done():
-                    entry.ended.set_result(outcome)
+                self._close(entry, outcome)
         finally:
             self._runner = None
             self.running = None
 
+    def _close(self, entry: Entry, outcome: Outcome) -> None:
+        if not entry.inserted.done():
+            entry.inserted.set_exception(outcome.exception or RequestCancelled("the prompt was cancelled"))
+        if not entry.ended.done():
+            entry.ended.set_result(outcome)
+
     async def _play(self, entry: Entry) -> Outcome:
         turn, session, dialect = entry.turn, self._session, self._side.dialect
+        if self._side.agent.offers("accept_prompt"):
+            await self._work(entry, self._side.agent.accept_prompt(turn))
+            refused = self._outcome(entry)
+            if refused.stop_reason != "end_turn":
+                return refused
         session.end_message()  # what is said now answers this prompt, not the one before
         dialect.turn_begins(session, turn)
-        if not entry.inserted.done():
-            entry.inserted.set_result(turn.message_id)
-        entry.work = asyncio.get_running_loop().create_task(self._side.handle(turn), name=f"prompt of {session.id}")
-        if turn.cancelled:
-            entry.work.cancel()
-        await asyncio.wait([entry.work])
+        entry.inserted.set_result(turn.message_id)
+        await self._work(entry, self._side.handle(turn))
         outcome = self._outcome(entry)
-        await self._end_tools(outcome)
-        await self._side.turn_ended(session)
+        try:
+            await self._end_tools(outcome)
+            await self._side.turn_ended(session)
+        except ConnectionClosed:
+            log.debug("the client was gone before the turn of %s ended", session.id)
+        except Exception as error:
+            outcome = outcome if outcome.stop_reason == "cancelled" else _failed(error)
         dialect.turn_ends(session, turn, outcome)
         return outcome
+
+    async def _work(self, entry: Entry, work: Coroutine[Any, Any, StopReason | None]) -> None:
+        """Runs a part of a turn in a task of its own, which is what a cancel cancels."""
+        entry.work = asyncio.get_running_loop().create_task(work, name=f"prompt of {self._session.id}")
+        if entry.turn.cancelled:
+            entry.work.cancel()
+        await asyncio.wait([entry.work])
 
     def _outcome(self, entry: Entry) -> Outcome:
         work, turn = entry.work, entry.turn
@@ -146,10 +175,14 @@ class TurnQueue:
             # Whatever the handler made of being cancelled, the turn was cancelled.
             return Outcome("cancelled", tokens=turn.tokens)
         if error is not None:
-            return Outcome("error", error=fault_of(error, "session/prompt"), exception=error, tokens=turn.tokens)
+            return _failed(error, turn.tokens)
         return Outcome(work.result() or "end_turn", tokens=turn.tokens)
 
     async def _end_tools(self, outcome: Outcome) -> None:
         """Every call that was announced is ended before the turn is."""
         for tool in list(self._session.open_tools.values()):
             await tool.update(status="cancelled" if outcome.stop_reason == "cancelled" else "failed")
+
+
+def _failed(error: BaseException, tokens: Tokens | None = None) -> Outcome:
+    return Outcome("error", error=fault_of(error, "session/prompt"), exception=error, tokens=tokens)

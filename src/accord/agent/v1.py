@@ -8,26 +8,27 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
+from accord.agent import hello_v1 as hello
 from accord.agent import writing_v1 as writing
 from accord.agent.dialect import Dialect
 from accord.agent.offers import ClientOffers
-from accord.agent.reading import mcp_server, reply
+from accord.agent.reading import place, reply
 from accord.agent.session import Session
+from accord.agent.turn import Turn
 from accord.connection.dispatch import Answer, Handler, Routes
 from accord.connection.handshake import INITIALIZE
 from accord.errors import MethodNotFound, RequestFailed
-from accord.model.requests import Elicitation, Implementation, McpServer, PermissionRequest, Reply
+from accord.model.requests import Elicitation, PermissionRequest, Reply
 from accord.model.session import Tokens
-from accord.model.statement import Statement
+from accord.model.statement import Statement, WholeMessage
 from accord.model.tool import ExitStatus
 from accord.schema import v1
 from accord.schema.method import Method
-from accord.schema.repair import read as repair_read
 from accord.schema.v1 import methods as m
 from accord.transcript import reading_v1 as reading
+from accord.transcript.reading import given
 
 if TYPE_CHECKING:
-    from accord.agent.agent import Agent
     from accord.agent.terminals import DisplayTerminal, Output
 
 
@@ -42,74 +43,9 @@ class V1(Dialect):
         """The output of the agent's own terminals, which version 1 can only show as text."""
         return self._terminals.setdefault(session.id, {})
 
-    # -- hello
-
     def hello(self, params: dict[str, Any]) -> tuple[Any, ClientOffers]:
-        request: v1.InitializeRequest = repair_read(v1.InitializeRequest, params)
-        offered, extra = (
-            request.client_capabilities,
-            request.client_capabilities.session or v1.ClientSessionCapabilities(),
-        )
-        elicitation = offered.elicitation or v1.ElicitationCapabilities()
-        info = request.client_info or None
-        client = ClientOffers(
-            version=1,
-            info=Implementation(name=info.name, version=info.version, title=info.title or None) if info else None,
-            read_files=offered.fs.read_text_file,
-            write_files=offered.fs.write_text_file,
-            terminals=offered.terminal,
-            forms=_has(elicitation.form),
-            urls=_has(elicitation.url),
-            terminal_login=offered.auth.terminal,
-            boolean_options=_has(extra.config_options) and _has(extra.config_options.boolean),  # type: ignore[union-attr]
-            notices=_has(extra.notices),
-            compaction=_has(extra.compaction),
-            plans=_has(offered.plan),
-            subagents=_has(offered.subagents),
-            meta=offered.meta or None,
-        )
-        return self._answer(client), client
-
-    def _answer(self, client: ClientOffers) -> v1.InitializeResponse:
-        agent, content = self.agent, self.agent.content
-        stored = agent.store is not None
-        unstable = agent.unstable
-        yes: Any = {}
-        sessions = v1.SessionCapabilities(
-            list=yes if stored or agent.offers("list_sessions") else UNSET,
-            resume=yes if stored or agent.offers("resume_session") else UNSET,
-            close=yes,
-            delete=yes if stored or agent.offers("delete_session") else UNSET,
-            additional_directories=yes if agent.additional_directories else UNSET,
-            fork=yes if unstable and (stored or agent.offers("fork_session")) else UNSET,
-            archive=yes if unstable and agent.offers("archive_session") else UNSET,
-            status=yes if unstable and agent.offers("session_status") else UNSET,
-            title=yes if unstable and agent.offers("set_title") else UNSET,
-        )
-        return v1.InitializeResponse(
-            protocol_version=1,
-            agent_info=v1.Implementation(
-                name=agent.name or type(agent).__name__, version=agent.version, title=agent.title or UNSET
-            ),
-            agent_capabilities=v1.AgentCapabilities(
-                load_session=stored or agent.offers("load_session"),
-                prompt_capabilities=v1.PromptCapabilities(
-                    image="image" in content, audio="audio" in content, embedded_context="resource" in content
-                ),
-                mcp_capabilities=_mcp_capabilities(agent),
-                session_capabilities=sessions,
-                auth=v1.AgentAuthCapabilities(
-                    logout=yes if agent.offers("logout") else UNSET,
-                    status=yes if unstable and agent.offers("auth_status") else UNSET,
-                ),
-                providers=yes if unstable and agent.offers("list_providers") else UNSET,
-            ),
-            auth_methods=[
-                _auth_method(method)
-                for method in agent.auth_methods
-                if method.kind != "terminal" or client.terminal_login
-            ],
-        )
+        client = hello.offers(params)
+        return hello.answer(self.agent, client), client
 
     # -- what is served
 
@@ -140,19 +76,23 @@ class V1(Dialect):
             table.update(self._unstable(stored))
         return Routes(
             table,
-            other_request=agent.extension_request,
+            other_request=self.side.other_request,
             other_notification=agent.extension_notification,
         )
 
     def _unstable(self, stored: bool) -> dict[Method[Any, Any], Handler]:
         agent = self.agent
-        table: dict[Method[Any, Any], Handler] = {}
-        if stored or agent.offers("fork_session"):
-            table[m.SESSION_FORK] = self._fork
         from accord.agent.unstable import routes
 
-        table.update(routes(agent, m, v1))
+        table = routes(self.side, m, stored)
+        if stored or agent.offers("fork_session"):
+            table[m.SESSION_FORK] = self._fork
+        if stored or agent.offers("session_status"):
+            table[m.SESSION_STATUS] = self._status
         return table
+
+    async def _status(self, params: v1.SessionStatusRequest) -> v1.SessionStatusResponse:
+        return v1.SessionStatusResponse(status=await self.side.session_status(params.session_id))
 
     async def _authenticate(self, params: v1.AuthenticateRequest) -> None:
         await self.side.login(params.method_id)
@@ -161,38 +101,20 @@ class V1(Dialect):
         await self.side.logout()
 
     async def _new(self, params: v1.NewSessionRequest) -> Answer:
-        session = await self.side.new_session(
-            params.cwd, params.additional_directories, servers(params.mcp_servers), params.meta or None
-        )
-        answer = v1.NewSessionResponse(session_id=session.id, **self._choices(session))
-        return Answer(answer, session.release)
+        session = await self.side.new_session(place(params))
+        return Answer(v1.NewSessionResponse(session_id=session.id, **self._choices(session)), session.release)
 
     async def _fork(self, params: v1.ForkSessionRequest) -> Answer:
-        session = await self.side.fork_session(
-            params.session_id,
-            params.cwd,
-            params.additional_directories,
-            servers(params.mcp_servers),
-            params.meta or None,
-        )
-        answer = v1.ForkSessionResponse(session_id=session.id, **self._choices(session))
-        return Answer(answer, session.release)
+        session = await self.side.fork_session(params.session_id, place(params))
+        return Answer(v1.ForkSessionResponse(session_id=session.id, **self._choices(session)), session.release)
 
-    async def _load(self, params: v1.LoadSessionRequest) -> v1.LoadSessionResponse:
-        return v1.LoadSessionResponse(**self._choices(await self._open(params, replay=True)))
+    async def _load(self, params: v1.LoadSessionRequest) -> Answer:
+        session = await self.side.open_session(params.session_id, place(params), replay=True)
+        return Answer(v1.LoadSessionResponse(**self._choices(session)), lambda: self.side.settle(session))
 
-    async def _resume(self, params: v1.ResumeSessionRequest) -> v1.ResumeSessionResponse:
-        return v1.ResumeSessionResponse(**self._choices(await self._open(params, replay=False)))
-
-    async def _open(self, params: Any, *, replay: bool) -> Session:
-        return await self.side.open_session(
-            params.session_id,
-            params.cwd,
-            params.additional_directories,
-            servers(params.mcp_servers),
-            params.meta or None,
-            replay=replay,
-        )
+    async def _resume(self, params: v1.ResumeSessionRequest) -> Answer:
+        session = await self.side.open_session(params.session_id, place(params), replay=False)
+        return Answer(v1.ResumeSessionResponse(**self._choices(session)), lambda: self.side.settle(session))
 
     def _choices(self, session: Session) -> dict[str, Any]:
         """The options twice: as themselves, and the modes as older clients know them."""
@@ -202,7 +124,8 @@ class V1(Dialect):
         return {"config_options": options, "modes": writing.modes(session.options)}
 
     async def _list(self, params: v1.ListSessionsRequest) -> v1.ListSessionsResponse:
-        page = await self.side.list_sessions(params.cwd or None, _value(params.cursor), params.archived or "exclude")
+        page = await self.side.list_sessions(given(params.cwd), given(params.cursor), params.archived or "exclude")
+        archives = hello.archives(self.agent)
         return v1.ListSessionsResponse(
             sessions=[
                 v1.SessionInfo(
@@ -211,7 +134,7 @@ class V1(Dialect):
                     title=info.title or UNSET,
                     updated_at=info.updated_at or UNSET,
                     additional_directories=info.additional_directories,
-                    archived=UNSET if info.archived is None else info.archived,
+                    archived=bool(info.archived) if archives else UNSET,
                 )
                 for info in page.sessions
             ],
@@ -236,15 +159,12 @@ class V1(Dialect):
             if not self.side.connection.is_open:
                 raise
             outcome = await asyncio.shield(entry.ended)
-        if outcome.exception is not None:
-            raise outcome.exception
+        if outcome.error is not None:
+            raise RequestFailed(outcome.error.message, code=outcome.error.code, data=given(outcome.error.data))
         usage: Any = UNSET
         if outcome.tokens is not None and self.agent.unstable:
             usage = tokens(outcome.tokens)
-        stop_reason: Any = outcome.stop_reason
-        if stop_reason not in ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"):
-            raise RequestFailed(f"session/prompt: version 1 has no stop reason {str(stop_reason)[:40]!r}")
-        return v1.PromptResponse(stop_reason=stop_reason, usage=usage)
+        return v1.PromptResponse(stop_reason=_stop_reason(outcome.stop_reason), usage=usage)
 
     async def _set_mode(self, params: v1.SetSessionModeRequest) -> None:
         await self._set_by_category(params.session_id, "mode", params.mode_id)
@@ -258,7 +178,7 @@ class V1(Dialect):
         if option is None:
             raise MethodNotFound(f"this session has no {category}s to choose from")
         await self.side.set_option(session, option.id, value)
-        await session.change_option(option.id, value)
+        await session.tell_options(changed=option.id)
 
     async def _set_config_option(self, params: Any) -> v1.SetSessionConfigOptionResponse:
         session = self.side.session(params.session_id)
@@ -276,6 +196,10 @@ class V1(Dialect):
 
     # -- what is said and asked
 
+    def turn_begins(self, session: Session, turn: Turn) -> None:
+        # The client has what its user said; it is kept for those to whom the session is told again.
+        session.keep(WholeMessage(role="user", message_id=turn.message_id, content=turn.content))
+
     def updates(self, session: Session, statement: Statement) -> Iterable[Any]:
         return writing.updates(statement, self.side.client, self._shown(session))
 
@@ -291,16 +215,15 @@ class V1(Dialect):
 
     async def elicit(self, session: Session, question: Elicitation) -> Reply:
         params: Any
+        named = question.session_id is not None
+        scope: Any = {"session_id": question.session_id} if named else {"request_id": question.request_id}
         if question.mode == "url":
             params = v1.ElicitationUrlMode(
-                message=question.message,
-                session_id=session.id,
-                url=question.url or "",
-                elicitation_id=question.id or "",
+                message=question.message, url=question.url or "", elicitation_id=question.id or "", **scope
             )
         else:
             schema: Any = question.schema
-            params = v1.ElicitationFormMode(message=question.message, session_id=session.id, requested_schema=schema)
+            params = v1.ElicitationFormMode(message=question.message, requested_schema=schema, **scope)
         return reply(await self.side.connection.call(m.ELICITATION_CREATE, params))
 
     async def read_file(self, session: Session, path: str, line: int | None, limit: int | None) -> str:
@@ -349,9 +272,13 @@ class V1(Dialect):
         await self.side.connection.call(m.TERMINAL_RELEASE, request)
 
 
-def servers(listed: Iterable[Any]) -> list[McpServer]:
-    """The MCP servers of a request."""
-    return [mcp_server(server) for server in listed]
+def _stop_reason(reason: str) -> Any:
+    """A stop reason of version 1, which has no others. What an author made up himself is an end like any other."""
+    if reason in ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"):
+        return reason
+    if reason.startswith("_"):
+        return "end_turn"
+    raise RequestFailed(f"session/prompt: version 1 has no stop reason {reason[:40]!r}")
 
 
 def tokens(used: Tokens) -> v1.Usage:
@@ -365,27 +292,10 @@ def tokens(used: Tokens) -> v1.Usage:
     )
 
 
-def _mcp_capabilities(agent: Agent) -> Any:
-    """What only the unstable schema has is not even mentioned unless it is offered."""
-    told = {kind: kind in agent.mcp for kind in ("http", "sse")}
-    return {**told, "acp": True} if agent.unstable and "acp" in agent.mcp else told
-
-
-def _auth_method(method: Any) -> Any:
-    common = {"id": method.id, "name": method.name, "description": method.description or UNSET}
-    if method.kind == "terminal":
-        return v1.AuthMethodTerminal(**common, args=list(method.args), env=dict(method.env))
-    return v1.AuthMethodAgent(**common)
-
-
 def _exit(status: Any) -> ExitStatus:
-    return ExitStatus(code=_value(status.exit_code), signal=_value(status.signal))
+    return ExitStatus(code=given(status.exit_code), signal=given(status.signal))
 
 
 def _has(value: Any) -> bool:
     """Whether a capability object is there; an empty one counts."""
     return value is not UNSET and value is not None
-
-
-def _value(value: Any) -> Any:
-    return None if value is UNSET else value

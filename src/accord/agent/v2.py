@@ -9,90 +9,34 @@ from typing import Any
 
 from msgspec import UNSET
 
+from accord.agent import hello_v2 as hello
 from accord.agent import writing_v2 as writing
 from accord.agent.dialect import Dialect
 from accord.agent.offers import ClientOffers
-from accord.agent.reading import mcp_server, reply
+from accord.agent.reading import place, reply
 from accord.agent.session import Session
+from accord.agent.sessions import Place
 from accord.agent.turn import Turn
 from accord.agent.turns import Outcome
 from accord.connection.dispatch import Answer, Handler, Routes
-from accord.connection.handshake import INITIALIZE, requested_version
+from accord.connection.handshake import INITIALIZE
 from accord.errors import InvalidParams, RequestCancelled
-from accord.model.requests import Elicitation, Implementation, McpServer, PermissionRequest, Reply
+from accord.model.requests import Elicitation, PermissionRequest, Reply
 from accord.model.session import Background
 from accord.model.statement import StateIs, Statement, WholeMessage
 from accord.schema import v2
 from accord.schema.method import Method
-from accord.schema.repair import read as repair_read
 from accord.schema.v2 import methods as m
 from accord.transcript import reading_v2 as reading
+from accord.transcript.reading import given
 
 
 class V2(Dialect):
     """Version 2, for an agent."""
 
-    # -- hello
-
     def hello(self, params: dict[str, Any]) -> tuple[Any, ClientOffers]:
-        if requested_version(params) > 2 and not isinstance(params.get("info"), dict):
-            # Written for a version newer than ours: what cannot be read is let go.
-            params = {**params, "info": {"name": "unknown", "version": "unknown"}}
-        request: v2.InitializeRequest = repair_read(v2.InitializeRequest, params)
-        offered = request.capabilities
-        elicitation = offered.elicitation or v2.ElicitationCapabilities()
-        client = ClientOffers(
-            version=2,
-            info=Implementation(name=request.info.name, version=request.info.version, title=request.info.title or None),
-            forms=_has(elicitation.form),
-            urls=_has(elicitation.url),
-            terminal_login=_has(offered.auth) and _has(offered.auth.terminal),  # type: ignore[union-attr]
-            boolean_options=True,
-            notices=True,
-            compaction=True,
-            plans=True,
-            subagents=True,
-            meta=offered.meta or None,
-        )
-        return self._answer(client), client
-
-    def _answer(self, client: ClientOffers) -> v2.InitializeResponse:
-        agent, content, unstable = self.agent, self.agent.content, self.agent.unstable
-        yes: Any = {}
-        sessions = v2.SessionCapabilities(
-            prompt=v2.PromptCapabilities(
-                image=yes if "image" in content else UNSET,
-                audio=yes if "audio" in content else UNSET,
-                embedded_context=yes if "resource" in content else UNSET,
-            ),
-            mcp=v2.McpCapabilities(
-                stdio=yes if "stdio" in agent.mcp else UNSET,
-                http=yes if "http" in agent.mcp else UNSET,
-                acp=yes if unstable and "acp" in agent.mcp else UNSET,
-            ),
-            delete=yes if agent.store is not None or agent.offers("delete_session") else UNSET,
-            additional_directories=yes if agent.additional_directories else UNSET,
-            fork=yes if unstable else UNSET,
-            archive=yes if unstable and agent.offers("archive_session") else UNSET,
-            status=yes if unstable and agent.offers("session_status") else UNSET,
-            title=yes if unstable and agent.offers("set_title") else UNSET,
-        )
-        return v2.InitializeResponse(
-            protocol_version=2,
-            info=v2.Implementation(
-                name=agent.name or type(agent).__name__, version=agent.version, title=agent.title or UNSET
-            ),
-            capabilities=v2.AgentCapabilities(
-                session=sessions,
-                auth=yes if unstable and agent.offers("auth_status") else UNSET,
-                providers=yes if unstable and agent.offers("list_providers") else UNSET,
-            ),
-            auth_methods=[
-                _auth_method(method)
-                for method in agent.auth_methods
-                if method.kind != "terminal" or client.terminal_login
-            ],
-        )
+        client = hello.offers(params, self.agent)
+        return hello.answer(self.agent, client), client
 
     # -- what is served
 
@@ -118,9 +62,10 @@ class V2(Dialect):
         if agent.unstable:
             from accord.agent.unstable import routes
 
+            table.update(routes(self.side, m, True))
             table[m.SESSION_FORK] = self._fork
-            table.update(routes(agent, m, v2))
-        return Routes(table, other_request=agent.extension_request, other_notification=agent.extension_notification)
+            table[m.SESSION_STATUS] = self._status
+        return Routes(table, other_request=self.side.other_request, other_notification=agent.extension_notification)
 
     async def _login(self, params: v2.LoginAuthRequest) -> None:
         await self.side.login(params.method_id)
@@ -129,43 +74,38 @@ class V2(Dialect):
         await self.agent.logout() if self.agent.offers("logout") else None
 
     async def _new(self, params: v2.NewSessionRequest) -> Answer:
-        session = await self.side.new_session(
-            params.cwd, params.additional_directories, servers(params.mcp_servers), params.meta or None
-        )
+        session = await self.side.new_session(_place(params))
         return Answer(v2.NewSessionResponse(session_id=session.id, **_choices(session)), session.release)
 
     async def _fork(self, params: v2.ForkSessionRequest) -> Answer:
-        session = await self.side.fork_session(
-            params.session_id,
-            params.cwd,
-            params.additional_directories,
-            servers(params.mcp_servers),
-            params.meta or None,
-        )
+        session = await self.side.fork_session(params.session_id, _place(params))
         return Answer(v2.ForkSessionResponse(session_id=session.id, **_choices(session)), session.release)
 
     async def _resume(self, params: v2.ResumeSessionRequest) -> v2.ResumeSessionResponse:
         cursor = params.replay_from
-        if _has(cursor) and not isinstance(cursor, v2.ReplayFromStart):
+        replay = cursor is not UNSET and cursor is not None
+        if replay and not isinstance(cursor, v2.ReplayFromStart):
             raise InvalidParams("session/resume: replayFrom.type may be start", data={"path": "replayFrom.type"})
-        session = await self.side.open_session(
-            params.session_id,
-            params.cwd,
-            params.additional_directories,
-            servers(params.mcp_servers),
-            params.meta or None,
-            replay=_has(cursor),
-        )
+        session = await self.side.open_session(params.session_id, _place(params), replay=replay)
         await session.tell(self._state_now(session))
         return v2.ResumeSessionResponse(**_choices(session))
 
+    async def _status(self, params: v2.SessionStatusRequest) -> v2.SessionStatusResponse:
+        status = await self.side.session_status(params.session_id)
+        session = self.side.sessions.get(params.session_id)
+        state: Any = UNSET
+        if session is not None:
+            state = v2.StateSnapshot(state=self._state_now(session).state)
+        return v2.SessionStatusResponse(status=status, state=state)
+
     def _state_now(self, session: Session) -> StateIs:
-        if session.turns.running is None:
-            return StateIs(state="idle")
-        return StateIs(state="requires_action" if session.waiting_for_user else "running")
+        state = StateIs(state="idle")
+        if session.turns.working is not None:
+            state.state = "requires_action" if session.waiting_for_user else "running"
+        return self._with_background(session, state)
 
     async def _list(self, params: v2.ListSessionsRequest) -> v2.ListSessionsResponse:
-        page = await self.side.list_sessions(_value(params.cwd), _value(params.cursor), params.archived or "exclude")
+        page = await self.side.list_sessions(given(params.cwd), given(params.cursor), params.archived or "exclude")
         return v2.ListSessionsResponse(
             sessions=[
                 v2.SessionInfo(
@@ -174,7 +114,7 @@ class V2(Dialect):
                     title=info.title or UNSET,
                     updated_at=info.updated_at or UNSET,
                     additional_directories=info.additional_directories,
-                    archived=UNSET if info.archived is None else info.archived,
+                    archived=bool(info.archived) if self.agent.unstable else UNSET,
                 )
                 for info in page.sessions
             ],
@@ -237,15 +177,19 @@ class V2(Dialect):
         )
 
     def waiting(self, session: Session, blocked: bool) -> None:
-        running = session.turns.running
-        if running is not None and not running.ended.done() and not (running.turn.cancelled and not blocked):
+        working = session.turns.working
+        if working is not None and not (working.turn.cancelled and not blocked):
             self._say_state(session, StateIs(state="requires_action" if blocked else "running"))
 
     def _say_state(self, session: Session, state: StateIs) -> None:
+        if self.side.connection.is_open:
+            session.tell(self._with_background(session, state))
+
+    def _with_background(self, session: Session, state: StateIs) -> StateIs:
+        """An agent that reports work outside its turns reports it with every state."""
         if session.background is not None:
             state.background = [Background(kind=kind, id=id) for kind, id in session.background]
-        if self.side.connection.is_open:
-            session.tell(state)
+        return state
 
     # -- what is said and asked
 
@@ -259,22 +203,26 @@ class V2(Dialect):
 
     async def elicit(self, session: Session, question: Elicitation) -> Reply:
         params: Any
+        named = question.session_id is not None
+        scope: Any = {"session_id": question.session_id} if named else {"request_id": question.request_id}
         if question.mode == "url":
             params = v2.ElicitationUrlMode(
-                message=question.message,
-                session_id=session.id,
-                url=question.url or "",
-                elicitation_id=question.id or "",
+                message=question.message, url=question.url or "", elicitation_id=question.id or "", **scope
             )
         else:
             schema: Any = question.schema
-            params = v2.ElicitationFormMode(message=question.message, session_id=session.id, requested_schema=schema)
+            params = v2.ElicitationFormMode(message=question.message, requested_schema=schema, **scope)
         return reply(await self.side.connection.call(m.ELICITATION_CREATE, params))
 
 
-def servers(listed: Iterable[Any]) -> list[McpServer]:
-    """The MCP servers of a request."""
-    return [mcp_server(server) for server in listed]
+def _place(params: Any) -> Place:
+    found = place(params)
+    names = [server.name for server in found.servers]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            path = f"mcpServers[{index}].name"
+            raise InvalidParams(f"{path} is that of another server", data={"path": path})
+    return found
 
 
 def _choices(session: Session) -> dict[str, Any]:
@@ -284,20 +232,3 @@ def _choices(session: Session) -> dict[str, Any]:
     if session.commands:
         found["available_commands"] = [writing.command(command) for command in session.commands]
     return found
-
-
-def _auth_method(method: Any) -> Any:
-    common = {"method_id": method.id, "name": method.name, "description": method.description or UNSET}
-    if method.kind == "terminal":
-        env = [v2.EnvVariable(name=name, value=value) for name, value in method.env.items()]
-        return v2.AuthMethodTerminal(**common, args=list(method.args), env=env)
-    return v2.AuthMethodAgent(**common)
-
-
-def _has(value: Any) -> bool:
-    """Whether a capability object is there; an empty one counts."""
-    return value is not UNSET and value is not None
-
-
-def _value(value: Any) -> Any:
-    return None if value is UNSET else value

@@ -12,7 +12,7 @@ from accord.agent.reading import block
 from accord.model import statement as say
 from accord.model.requests import PermissionRequest
 from accord.model.session import Command, Option, Plan
-from accord.model.tool import FINAL, Diff, Location, TerminalRef, ToolCall, ToolContent
+from accord.model.tool import FINAL, Diff, Location, TerminalRef, ToolContent
 from accord.schema import v1
 from accord.schema.shape import Other
 
@@ -30,6 +30,8 @@ def updates(statement: say.Statement, client: ClientOffers, terminals: dict[str,
                 yield _CHUNKS[role](message_id=id, content=block(content))
         case say.ToolPatch():
             yield tool_call(statement, terminals)
+        case say.TerminalPatch(id=id):
+            terminals.setdefault(id, [])  # from now on known as the agent's own, even before it prints anything
         case say.TerminalData(id=id, data=data):
             terminals.setdefault(id, []).append(data)
         case say.PlanSet(plan=the_plan):
@@ -219,7 +221,8 @@ def permission(request: PermissionRequest, terminals: dict[str, list[bytes]]) ->
 
 def _subject(request: PermissionRequest, terminals: dict[str, list[bytes]]) -> v1.ToolCallPatch:
     """What is asked about. Version 1 has no place for a question of its own: it is the call's title."""
-    call = request.tool_call or ToolCall(id=f"call_{request.title}", title=request.title, kind="execute")
+    call = request.tool_call
+    assert call is not None
     content = tool_contents(call.content, terminals)
     if request.description:
         content.append({"type": "content", "content": {"type": "text", "text": request.description}})

@@ -107,6 +107,13 @@ class AuthMethod(Noun):
     meta: Meta | None = None
 
 
+class SystemPrompt(Noun):
+    """What a client says to the model itself: added to the agent's own instructions, or in their place (unstable)."""
+
+    text: str
+    mode: Union[Literal["append", "override"], str] = "append"
+
+
 class Implementation(Noun):
     """The name and version of a program."""
 
