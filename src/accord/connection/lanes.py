@@ -75,7 +75,13 @@ class Lanes:
                 return
         worker = asyncio.get_running_loop().create_task(self._work(), name="accord lane worker")
         self._workers.add(worker)
-        worker.add_done_callback(self._workers.discard)
+        worker.add_done_callback(self._worker_done)
+
+    def _worker_done(self, worker: asyncio.Task[None]) -> None:
+        self._workers.discard(worker)
+        # A handler that cancelled its own task has ended the worker; what waits must not wait for the next message.
+        if self._ready and not self._waking and not self._closed:
+            self._wake()
 
     async def _work(self) -> None:
         loop = asyncio.get_running_loop()
@@ -96,46 +102,52 @@ class Lanes:
         items, backlog = lane.items, self._backlog
         lane.busy = True
         inside.set(lane)
-        for _ in range(_FAIR_SHARE):
-            if not items:
-                break
-            step, value, size = items.popleft()
-            try:
-                waiting: Awaitable[Any] | None = value if step is None else step(value)
-                if waiting is not None:
-                    await waiting
-            except asyncio.CancelledError:
-                # A handler may cancel itself; only the worker's own cancellation ends the worker.
-                if _being_cancelled():
-                    raise
-            except Exception as error:
-                self._failed(error)
-            finally:
-                backlog.bytes -= size
-                if backlog.paused:
-                    backlog.consider_resuming()
-        inside.set(None)
-        lane.busy = False
-        if items:
-            self._ready.append(lane)
-        else:
-            del self.active[lane.key]
+        try:
+            for _ in range(_FAIR_SHARE):
+                if not items:
+                    break
+                step, value, size = items.popleft()
+                try:
+                    waiting: Awaitable[Any] | None = value if step is None else step(value)
+                    if waiting is not None and hasattr(waiting, "__await__"):
+                        await waiting
+                except asyncio.CancelledError:
+                    # A handler may raise this itself; only the worker's own cancellation ends the worker.
+                    if _being_cancelled():
+                        raise
+                except Exception as error:
+                    self._failed(error)
+                finally:
+                    backlog.bytes -= size
+                    if backlog.paused:
+                        backlog.consider_resuming()
+        finally:
+            inside.set(None)
+            lane.busy = False
+            if items:
+                self._ready.append(lane)
+            else:
+                del self.active[lane.key]
 
-    async def close(self, grace: float) -> None:
-        """Lets the workers finish what is queued, for so long; then ends them."""
+    async def close(self, grace: float, caller: asyncio.Task[Any] | None = None) -> None:
+        """Lets the workers finish what is queued, for so long; then ends them. A handler may be the caller."""
         self._closed = True
         for parked in self._parked:
             if not parked.done():
                 self._waking += 1
                 parked.set_result(None)
-        here = asyncio.current_task()
-        workers = [worker for worker in self._workers if worker is not here]
+        workers = [worker for worker in self._workers if worker is not caller]
         if workers:
             _, late = await asyncio.wait(workers, timeout=grace)
             for worker in late:
                 worker.cancel()
             if late:
                 await asyncio.wait(late, timeout=1)
+        for lane in self.active.values():
+            for step, value, _ in lane.items:
+                if step is None and hasattr(value, "close"):
+                    value.close()  # a coroutine that will never run now
+            lane.items.clear()
 
 
 def _being_cancelled() -> bool:
