@@ -57,6 +57,7 @@ class Asking:
         self._connection = connection
         self._conversation = conversation
         self._names: dict[str, bytes] = {}
+        self._late: dict[Waiter, Success | Failure | Exception] = {}  # answers that wait behind their session's updates
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def ask(
@@ -119,7 +120,13 @@ class Asking:
         if lane is None or lane is waiter.within:
             self._resolve(waiter, answer)
         else:
-            self._connection.lanes.push(waiter.session, lambda late: self._resolve(waiter, late), answer)
+            self._late[waiter] = answer
+            self._connection.lanes.push(waiter.session, self._now, waiter)
+
+    def _now(self, waiter: Waiter) -> None:
+        answer = self._late.pop(waiter, None)
+        if answer is not None:
+            self._resolve(waiter, answer)
 
     def _resolve(self, waiter: Waiter, answer: Success | Failure | Exception) -> None:
         future = waiter.future
@@ -172,3 +179,8 @@ class Asking:
         """The connection is over. Whoever waits is told, after what came before the end."""
         for waiter in self._conversation.end():
             self.answered(waiter, self._connection.closed_error(waiter.method.name, waiter.id))
+
+    def settle(self) -> None:
+        """Nothing more will be delivered: whoever still waits for their turn gets the answer now."""
+        for waiter in list(self._late):
+            self._now(waiter)

@@ -33,6 +33,7 @@ from accord.rpc.envelope import (
     looks_like_answer,
     readable_id,
 )
+from accord.rpc.envelope import answer as read_answer
 from accord.schema.method import Method
 from accord.schema.repair import Unreadable
 from accord.schema.wire import encode
@@ -85,6 +86,7 @@ class Connection:
         self._ended: asyncio.Future[Exception | None] | None = None
         self._end_error: Exception | None = None
         self._closing: asyncio.Task[None] | None = None
+        self._closed_by: asyncio.Task[Any] | None = None
 
     # -- beginning
 
@@ -96,7 +98,7 @@ class Connection:
         self._conversation.reader = early.reader
         self.transport.start(self)
         if self.is_open and not self.tap.watchers:
-            self.send = self.transport.send  # type: ignore[method-assign]  # nobody watches: one call less
+            self.send = self.transport.send  # type: ignore[assignment, method-assign]  # nobody watches: one call less
 
     def speak(self, routes: Routes, *, null_ids: bool) -> None:
         """The version is agreed: from now on these methods are served. What was kept meanwhile is read now."""
@@ -135,19 +137,19 @@ class Connection:
         if not looks_like_answer(block):
             calls = routes.reader.block(block, lines)
             if calls is not None:
-                by_call = routes.by_call
-                for call in calls:
-                    route = by_call[type(call)]
-                    if call.id is UNSET:
-                        self._deliver(route, call.params, size)  # type: ignore[attr-defined]
-                    else:
-                        self._note(call, route, size)
+                self._deliver_calls(calls, routes, size)
                 return
-        for message in self._conversation.receive_lines(block):
-            if type(message) is Answered:
-                self._asking.answered(message.waiter, message.answer)
+        conversation = self._conversation
+        for line in block.split(b"\n"):
+            if not line:
+                continue
+            answer = read_answer(line) if looks_like_answer(line) else None
+            waiter = conversation.take(answer) if answer is not None else None
+            if waiter is not None:
+                self._asking.answered(waiter, answer)  # type: ignore[arg-type]
             else:
-                self._sort(message, routes, size)
+                for message in conversation.receive_line(line):
+                    self._sort(message, routes, size)
 
     def _deliver_calls(self, calls: list[Any], routes: Routes, size: int) -> None:
         """The hot path: calls of known methods, read in one pass. `_deliver` is written out here."""
@@ -271,7 +273,7 @@ class Connection:
     ) -> None:
         """A request: its handler starts after everything of its session that came before."""
         if session in self.lanes.active:
-            self.lanes.push(session, lambda value: self._serving.begin(id, handler, value, name), params, size)
+            self.lanes.push(session, lambda value: self._serving.begin_behind(id, handler, value, name), params, size)
         else:
             self._serving.begin(id, handler, params, name)
 
@@ -333,7 +335,7 @@ class Connection:
         self.is_open = False
         self._send_by_us()
         self._asking.end()
-        self._serving.cancel_all()
+        self._serving.cancel_all(self._closed_by)
         if self._ended is not None and not self._ended.done():
             self._ended.set_result(error)
 
@@ -363,16 +365,19 @@ class Connection:
     async def close(self) -> None:
         """Ends in an orderly way: running handlers are cancelled, what they still say is sent, then the wire closes."""
         if self._closing is None:
+            self._closed_by = asyncio.current_task()  # perhaps a handler: it goes on when we are done
             self._closing = asyncio.get_running_loop().create_task(self._close())
         await asyncio.shield(self._closing)
 
     async def _close(self) -> None:
-        tasks = self._serving.cancel_all()
+        tasks = self._serving.cancel_all(self._closed_by)
         if tasks:
             await asyncio.wait(tasks, timeout=2)
         await self.transport.close()
         self.ended(None)
-        await self.lanes.close(grace=0.5)
+        await self.lanes.close(0.5, self._closed_by)
+        self._asking.settle()
+        self._closed_by = None
 
     # -- reports
 

@@ -9,6 +9,7 @@ from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
 from accord.connection.dispatch import Answer, Handler, encode_result, fault_of, log
+from accord.connection.lanes import inside
 from accord.errors import RequestFailed
 from accord.rpc.conversation import Conversation
 from accord.rpc.envelope import Fault, RequestId
@@ -37,28 +38,30 @@ class Serving:
             return
         try:
             result = handler(params)
-        except Exception as error:
+        except (Exception, asyncio.CancelledError) as error:
             self.refuse(id, fault_of(error, name))
             return
         if type(result) is CoroutineType or hasattr(result, "__await__"):
-            task = asyncio.get_running_loop().create_task(self._serve(id, result, name))
-            self.tasks[id] = task
-            task.add_done_callback(lambda done: self._done(id, done, name))
+            self.tasks[id] = asyncio.get_running_loop().create_task(self._serve(id, result, name))
         else:
             self.answer(id, result, name)
+
+    def begin_behind(self, id: RequestId, handler: Handler, params: Any, name: str) -> None:
+        """The same, called by a lane once it got there: the handler is no part of the lane."""
+        token = inside.set(None)
+        try:
+            self.begin(id, handler, params, name)
+        finally:
+            inside.reset(token)
 
     async def _serve(self, id: RequestId, result: Awaitable[Any], name: str) -> None:
         current_request.set(id)
         try:
             self.answer(id, await result, name)
-        except Exception as error:
+        except (Exception, asyncio.CancelledError) as error:
             self.refuse(id, fault_of(error, name))
-
-    def _done(self, id: RequestId, task: asyncio.Task[None], name: str) -> None:
-        """A task that was cancelled, perhaps before its first step, owes its answer still."""
-        self.tasks.pop(id, None)
-        if task.cancelled():
-            self.refuse(id, fault_of(asyncio.CancelledError(), name))
+        finally:
+            self.tasks.pop(id, None)
 
     def answer(self, id: RequestId, result: Any, name: str) -> None:
         """Sends a result; what cannot be encoded becomes an error, never silence."""
@@ -71,10 +74,14 @@ class Serving:
             log.error("%s: the result cannot be encoded", name, exc_info=error)
             self.refuse(id, fault_of(RequestFailed(f"{name}: the result cannot be encoded: {error}"), name))
             return
-        if self._conversation.owes(id):
-            self._connection.send_quietly(self._conversation.answer(id, body))
+        connection = self._connection
+        if connection.is_open and self._conversation.owes(id):
+            connection.send_quietly(self._conversation.answer(id, body))
         if then is not None:
-            then()
+            try:
+                then()
+            except Exception as error:  # the answer has left: there is nobody to tell but our own log
+                log.error("%s: what follows its answer failed", name, exc_info=error)
 
     def refuse(self, id: RequestId, fault: Fault) -> None:
         """Sends an error."""
@@ -82,22 +89,27 @@ class Serving:
             return
         try:
             line = self._conversation.refuse(id, fault)
-        except (TypeError, ValueError):  # data that cannot be encoded must not leave them waiting
-            line = self._conversation.refuse(id, Fault(fault.code, fault.message))
+        except Exception:  # data or text that cannot be encoded must not leave them waiting
+            text = str(fault.message).encode(errors="replace").decode()
+            line = self._conversation.refuse(id, Fault(fault.code, text))
         self._connection.send_quietly(line)
 
     def cancel(self, id: RequestId) -> None:
         """They no longer want an answer; they get one all the same."""
         task = self.tasks.get(id)
         if task is not None:
-            task.cancel()
+            _cancel_after_first_step(task)
         else:
             self._cancelled_early.add(id)
 
-    def cancel_all(self) -> list[asyncio.Task[None]]:
-        """Cancels every handler but the one that is running; gives back what was cancelled."""
-        here = asyncio.current_task()
-        tasks = [task for task in self.tasks.values() if task is not here]
+    def cancel_all(self, but: asyncio.Task[Any] | None = None) -> list[asyncio.Task[None]]:
+        """Cancels every handler but the one that wants it; gives back what was cancelled."""
+        tasks = [task for task in self.tasks.values() if task is not but]
         for task in tasks:
-            task.cancel()
+            _cancel_after_first_step(task)
         return tasks
+
+
+def _cancel_after_first_step(task: asyncio.Task[None]) -> None:
+    """A task that is cancelled before it began never runs, and would never answer; by the next pass it has begun."""
+    asyncio.get_running_loop().call_soon(task.cancel)

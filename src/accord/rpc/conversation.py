@@ -101,12 +101,12 @@ class Conversation(Generic[W]):
     def receive_lines(self, block: bytes) -> Iterator[Incoming]:
         """The same, one line at a time: for blocks that hold more than calls of known methods."""
         for line in block.split(b"\n"):
-            answer = envelope.answer(line) if envelope.looks_like_answer(line) else None
-            if answer is None:
+            if line:
                 yield from self.receive_line(line)
-                continue
-            waiter = self._we_await.pop(answer.id, None)
-            yield Answered(waiter, answer) if waiter is not None else _unexpected(answer)
+
+    def take(self, answer: Success | Failure) -> W | None:
+        """What we noted when we asked, now that the answer is here; None when nobody awaits it."""
+        return self._we_await.pop(answer.id, None)
 
     def receive_line(self, line: bytes) -> Iterator[Incoming]:
         """The messages of one line: none, one, or a batch of them."""
@@ -196,6 +196,9 @@ class Conversation(Generic[W]):
 
     def answer(self, id: RequestId, result: bytes) -> bytes:
         """The answer to a request of theirs, as a line; nothing while a batch still misses others."""
+        if type(id) is int and self._they_await.get(id, self) is None:  # the usual case, without detours
+            del self._they_await[id]
+            return b'{"jsonrpc":"2.0","id":%d,"result":%b}\n' % (id, result)
         return self._close(id, envelope.success(id, result))
 
     def refuse(self, id: RequestId, fault: Fault) -> bytes:
