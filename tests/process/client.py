@@ -30,6 +30,7 @@ async def main() -> None:
         assert guard._supervision._pipe is not None
         os.dup(guard._supervision._pipe)
     if ending in ("fork", "hold") and os.fork() == 0:
+        assert guard.supervisor_pid() is None, "a fork has no children, and so no supervisor"
         while True:
             signal.pause()
     if ending == "raise":

@@ -60,7 +60,7 @@ def nobody_is_left(client: Client) -> None:
 
 @pytest.mark.parametrize(
     "client",
-    [("wait", "ignoring", "deaf", "session", "daemon", "stopped"), ("wait", "bare"), ("wait",)],
+    [("wait", "ignoring", "deaf", "session", "daemon", "stopped"), ("wait", "ignoring", "bare"), ("wait",)],
     indirect=True,
     ids=["a difficult family", "one without environment", "an agent alone"],
 )
@@ -105,7 +105,7 @@ def test_a_fork_of_the_parent_does_not_keep_its_children_alive(client: Client) -
 
     until(lambda: not any(map(is_alive, client.pids)))
     until(lambda: not is_alive(client.supervisor))
-    os.killpg(client.process.pid, signal.SIGKILL)
+    os.killpg(client.process.pid, signal.SIGKILL)  # the fork was there all the while
 
 
 @pytest.mark.parametrize("client", [("wait", "deaf")], indirect=True)

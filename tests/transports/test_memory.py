@@ -129,6 +129,18 @@ async def test_a_line_past_the_limit_is_skipped() -> None:
     assert heard.story == [b"before", 12, b"after"]
 
 
+async def test_the_limit_may_be_set_until_the_start() -> None:
+    left, right = pair()
+    right.max_message_bytes = 8
+    heard = Listener()
+    left.start(Listener())
+    right.start(heard)
+    left.send(b"far too long\nafter\n")
+    await heard.until_heard(1)
+
+    assert heard.story == [12, b"after"]
+
+
 async def test_a_busy_sender_lets_others_run() -> None:
     left, right = pair()
     heard = Listener()

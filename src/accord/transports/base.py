@@ -29,6 +29,7 @@ class Transport(ABC):
     """One end of a wire."""
 
     max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES
+    """The longest line that is passed on; may be set until `start`."""
 
     @abstractmethod
     def start(self, receiver: Receiver) -> None:

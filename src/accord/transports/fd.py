@@ -59,7 +59,7 @@ class FdTransport(Transport):
         self._outlet = outlet
         self._high_water = high_water
         self._drain_seconds = drain_seconds
-        self._framer = LineFramer(max_message_bytes)
+        self._framer: LineFramer
         self._receiver: Receiver | None = None
         self._source: Source
         self._sink: Sink
@@ -69,6 +69,7 @@ class FdTransport(Transport):
     def start(self, receiver: Receiver) -> None:
         loop = asyncio.get_running_loop()
         self._receiver = receiver
+        self._framer = LineFramer(self.max_message_bytes)
         self._sink = open_sink(loop, self._outlet, self._sending_failed, self._high_water)
         self._source = open_source(loop, self._inlet, self._received, self._receiving_ended)
         self.send = self._sink.send  # type: ignore[method-assign]  # one call less for each message

@@ -34,7 +34,7 @@ class MemoryTransport(Transport):
     def __init__(self, max_message_bytes: int, high_water: int) -> None:
         self.max_message_bytes = max_message_bytes
         self._high_water = high_water
-        self._framer = LineFramer(max_message_bytes)
+        self._framer: LineFramer
         self._receiver: Receiver | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._gate: Gate | None = None  # where the other end waits while too much lies here
@@ -49,6 +49,7 @@ class MemoryTransport(Transport):
     def start(self, receiver: Receiver) -> None:
         self._loop = asyncio.get_running_loop()
         self._receiver = receiver
+        self._framer = LineFramer(self.max_message_bytes)
         self._schedule()
 
     def send(self, data: bytes) -> Awaitable[None]:
