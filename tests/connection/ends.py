@@ -90,7 +90,7 @@ def prompt(session: str) -> dict[str, Any]:
 async def until(condition: Callable[[], Any]) -> None:
     """Lets the loop run until something is so, within a bound."""
     async with asyncio.timeout(BOUND):
-        while not condition():
+        while not condition():  # noqa: ASYNC110  # what is waited for has no event of its own
             await asyncio.sleep(0)
 
 

@@ -6,9 +6,9 @@ import asyncio
 from typing import Any
 
 import pytest
+from connection.ends import BOUND, a_client, an_agent, prompt, text_of, until, update
 
 from accord import v1
-from connection.ends import BOUND, a_client, an_agent, prompt, text_of, until, update
 
 NOTHING = v1.PromptResponse(stop_reason="end_turn")
 

@@ -199,20 +199,32 @@ def test_an_answer_without_a_legal_id_is_refused(id: bytes) -> None:
     "line",
     [
         BASE + b'"id":4}',
-        b'{"id":4,"result":{}}',
-        b'{"jsonrpc":"1.0","id":4,"result":{}}',
         BASE + b'"id":4,"params":{}}',
+        b'{"id":4,"result":{}}',
+        b'{"jsonrpc":"1.0","id":4,"error":{}}',
+        BASE + b'"id":4,"result":{"text":"cut',
+        BASE + b'"id":4,"result":"\xff"}',
     ],
 )
 def test_what_has_an_id_and_no_method_may_be_meant_as_an_answer(line: bytes) -> None:
     message = read(line)
 
-    assert code_of(message) == -32600
+    assert isinstance(message, Malformed)
     assert message.answers == 4
 
 
-def test_what_has_a_method_is_never_meant_as_an_answer() -> None:
-    message = read(b'{"id":4,"method":"m"}')
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"id":4,"method":"m"}',
+        b'{"jsonrpc":"1.0","id":4,"method":"m","result":{}}',
+        BASE + b'"id":4,"method":"m","params":{"text":"cut',
+        b'{"level":"info","id":4,"text":"a log line"}',
+        b'-> {"jsonrpc":"2.0","id":4,"result":{}}',
+    ],
+)
+def test_a_call_or_a_log_line_is_never_meant_as_an_answer(line: bytes) -> None:
+    message = read(line)
 
     assert isinstance(message, Malformed)
     assert message.answers is None

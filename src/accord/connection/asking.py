@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import msgspec
 from msgspec import UNSET
 
 from accord.connection.dispatch import read_result
@@ -27,27 +28,16 @@ R = TypeVar("R")
 Then = Callable[["asyncio.Future[Any]"], None]
 
 
-class Waiter:
+class Waiter(msgspec.Struct, eq=False):
     """One of our open requests."""
 
-    __slots__ = ("future", "id", "method", "patient", "session", "then", "within")
-
-    def __init__(
-        self,
-        future: asyncio.Future[Any],
-        method: Method[Any, Any],
-        session: str | None,
-        patient: bool,
-        then: Then | None,
-        within: Lane | None,
-    ) -> None:
-        self.future = future
-        self.method = method
-        self.session = session
-        self.patient = patient
-        self.then = then
-        self.within = within
-        self.id = -1
+    future: asyncio.Future[Any]
+    method: Method[Any, Any]
+    session: str | None
+    patient: bool
+    then: Then | None
+    within: Lane | None
+    id: int = -1
 
 
 class Asking:

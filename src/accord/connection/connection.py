@@ -134,22 +134,21 @@ class Connection:
         assert routes is not None
         lines = block.count(b"\n") or 1
         size = self.message_size = len(block) // lines or 1
-        if not looks_like_answer(block):
+        answers = looks_like_answer(block)
+        if not answers:
             calls = routes.reader.block(block, lines)
             if calls is not None:
                 self._deliver_calls(calls, routes, size)
                 return
-        conversation = self._conversation
-        for line in block.split(b"\n"):
-            if not line:
-                continue
-            answer = read_answer(line) if looks_like_answer(line) else None
-            waiter = conversation.take(answer) if answer is not None else None
-            if waiter is not None:
-                self._asking.answered(waiter, answer)  # type: ignore[arg-type]
-            else:
-                for message in conversation.receive_line(line):
-                    self._sort(message, routes, size)
+        for line in (block,) if lines == 1 else block.split(b"\n"):
+            if line:
+                answer = read_answer(line) if answers or looks_like_answer(line) else None
+                waiter = self._conversation.take(answer) if answer is not None else None
+                if waiter is not None:
+                    self._asking.answered(waiter, answer)  # type: ignore[arg-type]
+                else:
+                    for message in self._conversation.receive_line(line):
+                        self._sort(message, routes, size)
 
     def _deliver_calls(self, calls: list[Any], routes: Routes, size: int) -> None:
         """The hot path: calls of known methods, read in one pass. `_deliver` is written out here."""

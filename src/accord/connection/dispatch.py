@@ -21,7 +21,7 @@ from accord.errors import (
     RemoteProtocolError,
     RequestFailed,
 )
-from accord.rpc.envelope import Fault, Reader
+from accord.rpc.envelope import Fault, Reader, sound
 from accord.schema.method import Method
 from accord.schema.repair import Unreadable
 from accord.schema.repair import read as repair_read
@@ -91,27 +91,41 @@ def read_params(method: Method[Any, Any], params: bytes) -> Any:
     """The params of a call, forgivingly. Raises `Unreadable`."""
     if method.params is msgspec.Raw:
         return msgspec.Raw(params)
-    return repair_read(method.params, msgspec.json.decode(params))
+    try:
+        return repair_read(method.params, msgspec.json.decode(params))
+    except RecursionError:
+        raise Unreadable("", "params are nested too deeply") from None
 
 
 def read_result(method: Method[Any, Any], result: bytes | msgspec.Raw) -> Any:
     """The result of a call of ours: strictly, else forgivingly. Null is an empty object."""
-    text = b"{}" if result == b"null" else result
+    text = b"{}" if len(result) == 4 and bytes(result) == b"null" else result
     try:
         return decoder(method.result).decode(text)  # type: ignore[arg-type]
-    except (msgspec.MsgspecError, RecursionError):
+    except (ValueError, RecursionError):
         pass
     try:
-        return repair_read(method.result, msgspec.json.decode(text))
+        return repair_read(method.result, msgspec.json.decode(_Sound.decode(text)))
     except Unreadable as error:
         raise RemoteProtocolError(f"{method.name}: the answer cannot be read: {error}") from None
-    except (msgspec.MsgspecError, RecursionError):
+    except (ValueError, RecursionError):
         raise RemoteProtocolError(f"{method.name}: the answer cannot be read") from None
 
 
 @cache  # one decoder per result type
-def decoder(wanted: Any) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(wanted)
+def decoder(wanted: Any) -> Any:
+    return _Sound if wanted is msgspec.Raw else msgspec.json.Decoder(wanted)
+
+
+class _Sound:
+    """Reads nothing, but makes sure that whoever will can."""
+
+    @staticmethod
+    def decode(text: bytes | msgspec.Raw) -> msgspec.Raw:
+        whole = sound(text)
+        if whole is None:
+            raise ValueError("not JSON")
+        return msgspec.Raw(whole)
 
 
 def encode_result(result: Any) -> bytes:

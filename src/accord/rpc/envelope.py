@@ -194,7 +194,9 @@ def read(line: bytes) -> Message | Batch | None:
         return None
     repaired = sound(text)
     if repaired is None:
-        return Malformed(Fault(PARSE_ERROR, "Parse error: the line is not JSON"), None, stray=True)
+        # The rest of an answer that was cut or written over: its id may still be told.
+        meant_for = readable_id(text[:4096]) if _starts_an_answer(text) else None
+        return Malformed(Fault(PARSE_ERROR, "Parse error: the line is not JSON"), None, True, None, meant_for)
     if repaired[:1] == b"[":
         return _read_batch(repaired)
     return _read_one(repaired)
@@ -215,13 +217,14 @@ def _read_one(text: bytes) -> Message:
     except msgspec.ValidationError:
         return _invalid("a message is an object", None, stray=True)
     known_id, id = _read_id(loose.id)
-    meant_for = id if loose.method is UNSET else None
+    answers = loose.result is not UNSET or loose.error is not UNSET
     if _read_word(loose.jsonrpc) != "2.0":
+        meant_for = id if answers and loose.method is UNSET else None
         return _invalid('"jsonrpc" must be "2.0"', id, stray=loose.jsonrpc is UNSET, answers=meant_for)
     if loose.method is not UNSET:
         return _read_call(loose, known_id, id)
-    if loose.result is UNSET and loose.error is UNSET:
-        return _invalid("there is no method", id, answers=meant_for)
+    if not answers:
+        return _invalid("there is no method", id, answers=id)
     if not known_id or loose.id is UNSET:
         return _invalid("an answer needs the id of its request", None)
     return _read_answer(loose, id)
@@ -327,6 +330,10 @@ def _without_surrogates(value: Any) -> Any:
             return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
         case _:
             return value
+
+
+def _starts_an_answer(text: bytes) -> bool:
+    return text.startswith(b'{"jsonrpc"') and b'"method"' not in text
 
 
 def readable_id(head: bytes) -> RequestId:
