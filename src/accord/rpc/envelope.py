@@ -6,7 +6,6 @@ faults. Nothing here raises: any bytes become messages, a fault becomes `Malform
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NamedTuple, Union
@@ -301,6 +300,8 @@ def sound(text: bytes | Raw) -> bytes | None:
         if b"\\u" not in text and not isinstance(error, msgspec.ValidationError):
             return None
         try:
+            import json  # only peers that cut strings by UTF-16 unit need it
+
             value = json.loads(text, parse_constant=_no_constant, parse_float=_held, parse_int=_held_int)
             return msgspec.json.encode(_without_surrogates(value))
         except (ValueError, RecursionError):
