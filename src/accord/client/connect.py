@@ -6,9 +6,10 @@ import os
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union
 
-from accord.client.agent import ConnectedAgent, Login
+from accord.client.agent import ConnectedAgent
 from accord.client.handlers import Elicitations, Handlers, Permissions
 from accord.client.launch import Launched, launch
+from accord.client.login import Login
 from accord.client.workspace import Workspace
 from accord.connection.limits import Limits
 from accord.model.requests import Implementation, McpServer
@@ -42,11 +43,11 @@ def connect(
 
     Use what it gives with `async with` (the agent is ended with the block), or await it and call `close()`.
 
-    `workspace` is what the agent may use of ours; `permissions` and `elicitation` answer what it asks: without them it
-    is refused. While version 2 is a draft, only version 1 is offered unless `versions` says otherwise. `login` chooses
-    a login method when the agent demands one; the call that failed is then made again. `extensions` maps methods that
-    the protocol does not know to handlers. `deadlines` overrides how long machines may take, by the name of the
-    wait."""
+    `env` is added to the environment of a command. `workspace` is what the agent may use of ours; `permissions` and
+    `elicitation` answer what it asks: without them it is refused. While version 2 is a draft, only version 1 is offered
+    unless `versions` says otherwise. `login` chooses a login method when the agent demands one; the call that failed is
+    then made again. `extensions` maps methods that the protocol does not know to handlers. `deadlines` overrides how
+    long machines may take, by the name of the wait (`accord.client.agent.DEADLINES`)."""
     where = os.path.abspath(os.fspath(cwd))
 
     async def begin() -> ConnectedAgent:
@@ -64,9 +65,7 @@ def connect(
             deadlines=deadlines or {},
             limits=limits,
         )
-        if launched.serving is not None:
-            agent.spawn(launched.serving)
-        await agent.open()
+        await agent.open(launched.serving)
         return agent
 
     return Connecting(begin)

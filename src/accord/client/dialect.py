@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from accord.client.offers import AgentOffers
+from accord.client.unstable import Unstable
 from accord.connection.dispatch import Routes
 from accord.errors import CapabilityError
-from accord.model.requests import McpServer
+from accord.model.requests import McpServer, SystemPrompt
 from accord.model.session import Option, SessionInfo
-from accord.transcript.events import StateChanged
 from accord.transcript.transcript import Transcript
 
 if TYPE_CHECKING:
@@ -23,18 +23,24 @@ if TYPE_CHECKING:
 class Place:
     """Where a session works and with what: the part that new, load, resume and fork share."""
 
-    __slots__ = ("cwd", "directories", "meta", "servers")
+    __slots__ = ("cwd", "directories", "meta", "servers", "system_prompt")
 
     def __init__(
-        self, cwd: str, directories: Sequence[str], servers: Sequence[McpServer], meta: dict[str, Any] | None
+        self,
+        cwd: str,
+        directories: Sequence[str],
+        servers: Sequence[McpServer],
+        meta: dict[str, Any] | None,
+        system_prompt: SystemPrompt | None = None,
     ) -> None:
         self.cwd = cwd
         self.directories = list(directories)
         self.servers = list(servers)
         self.meta = meta
+        self.system_prompt = system_prompt
 
 
-class Dialect(ABC):
+class Dialect(Unstable, ABC):
     """Speaks one version for a client."""
 
     version: ClassVar[int]
@@ -103,8 +109,18 @@ class Dialect(ABC):
     @abstractmethod
     async def logout(self) -> None: ...
 
-    def state_changed(self, session: Session, event: StateChanged) -> None:
-        """The agent told the session's state."""
+    def noticed(self, session: Session, event: Any) -> None:
+        """The agent told the session's state, or repeated what the user said."""
+
+    def asking(self, session: Session) -> None:
+        """A question to the user was asked, or is no longer open."""
+
+    def withdraw(self, turn: Turn) -> bool:
+        """Takes back a prompt that the agent has not begun with, where a version has words for it."""
+        return False
+
+    def over(self, session: Session) -> None:
+        """A session is gone, or its connection."""
 
     async def cancel_tool_call(self, session: Session, id: str) -> None:
         raise CapabilityError("version 1 cannot cancel a single tool call; nothing was sent")

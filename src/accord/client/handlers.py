@@ -7,11 +7,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Union
 
 from accord.connection.dispatch import log
-from accord.errors import AccordError, MethodNotFound
+from accord.errors import AccordError, InvalidParams, MethodNotFound
 from accord.model.requests import Elicitation, PermissionOption, PermissionRequest, Reply
 from accord.model.session import Notice
 
 if TYPE_CHECKING:
+    from accord.client.agent import ConnectedAgent
     from accord.client.session import Session
 
 Decision = Union[PermissionOption, str, bool, None]
@@ -44,6 +45,7 @@ class Handlers:
         self.permissions = permissions
         self.elicitation = elicitation
         self.extensions = dict(extensions or {})
+        self._pages: set[str] = set()  # those the user agreed to visit
 
     async def permit(self, session: Session, request: PermissionRequest) -> str | None:
         """The id of the chosen option; None when nothing was decided."""
@@ -59,15 +61,31 @@ class Handlers:
         decision = await session.ask_user(_awaited(self.permissions, request))
         return _chosen(decision, request)
 
-    async def elicit(self, session: Session | None, question: Elicitation) -> Reply:
-        """The user's answer. Without a handler, or with a question nobody knows how to show, it is a refusal."""
-        if self.elicitation is None:
-            return Reply(action="decline")
+    async def elicit(self, agent: ConnectedAgent, question: Elicitation) -> Reply:
+        """The user's answer. A kind of question that was never offered is refused."""
+        if self.elicitation is None or question.mode not in ("form", "url"):
+            offered = "none" if self.elicitation is None else "form and url"
+            raise InvalidParams(
+                f"elicitation/create: mode is {question.mode[:40]!r}; this client takes {offered}",
+                data={"path": "mode"},
+            )
+        session = agent.session_of(question.session_id) if question.session_id is not None else None
         asking = _awaited(self.elicitation, question)
         answer = await (session.ask_user(asking) if session is not None else asking)
         if isinstance(answer, dict):
-            return Reply(action="accept", content=answer)
-        return answer if isinstance(answer, Reply) else Reply(action="cancel")
+            answer = Reply(action="accept", content=answer)
+        elif not isinstance(answer, Reply):
+            answer = Reply(action="cancel")
+        if answer.accepted and question.id is not None:
+            self._pages.add(question.id)
+        return answer
+
+    def page_done(self, id: str) -> Any:
+        """What the user was to do on a page is done. Told once, and only of pages that were opened."""
+        if id not in self._pages:
+            return None
+        self._pages.discard(id)
+        return self.notification("elicitation/complete", {"elicitationId": id})
 
     async def request(self, method: str, params: Any) -> Any:
         """A request outside the protocol."""

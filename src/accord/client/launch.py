@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -45,7 +46,7 @@ def _words(line: str) -> list[str]:
 async def _command(words: list[str], cwd: str, env: Mapping[str, str] | None) -> Transport:
     from accord.transports.subprocess import SubprocessTransport
 
-    return await SubprocessTransport.launch(words, cwd=cwd, env=env)
+    return await SubprocessTransport.launch(words, cwd=cwd, env=None if env is None else {**os.environ, **env})
 
 
 def _in_memory(target: Any) -> Launched:

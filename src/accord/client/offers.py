@@ -30,6 +30,7 @@ class AgentOffers(Noun):
     providers: bool = False
     additional_directories: bool = False
     system_prompt: bool = False
+    system_prompt_modes: frozenset[str] = frozenset()
     image: bool = False
     audio: bool = False
     resource: bool = False

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any
 
+from accord.client.listener import Listener
 from accord.client.turn import Turn
-from accord.errors import CapabilityError, InvalidParams
+from accord.errors import CapabilityError, InvalidParams, LocalProtocolError
 from accord.model.content import as_contents
-from accord.model.session import Command, Notice, Option, StopReason, Tokens
+from accord.model.session import Command, Notice, Option, StopReason, Subagent, Tokens
 from accord.model.tool import ToolCall
 from accord.transcript.events import Event, Media, MessageSet, StateChanged, Text, Thought, UserText
 from accord.transcript.transcript import Transcript
@@ -19,15 +20,19 @@ if TYPE_CHECKING:
     from accord.client.agent import ConnectedAgent
 
 _MESSAGE_EVENTS = (Text, Thought, UserText, Media, MessageSet)
+_NOTABLE = frozenset({StateChanged, MessageSet, UserText, Subagent})
+"""Events that say more than their reader sees: when a turn began or ended, or that there is another session."""
 
 
 class Session:
     """One conversation with an agent."""
 
-    def __init__(self, agent: ConnectedAgent, id: str, cwd: str) -> None:
+    def __init__(self, agent: ConnectedAgent, id: str, cwd: str, *, parent: Session | None = None) -> None:
         self.id = id
         self.cwd = cwd
-        self.transcript = Transcript()
+        self.parent = parent
+        """For the session of a subagent: the session that it works for. It can be watched, and at most cancelled."""
+        self.transcript = Transcript(id, cwd=cwd)
         self.last_turn: Turn | None = None
         self.closed = False
         self._agent = agent
@@ -35,10 +40,11 @@ class Session:
         self._open: list[Turn] = []
         self._waiting: deque[Turn] = deque()
         self._listeners: list[Listener] = []
-        self._questions: set[asyncio.Task[Any]] = set()
-        self._turn_of: dict[str, Turn | None] = {}
+        self._questions: dict[asyncio.Task[Any], bool] = {}  # and whether a turn was running when it was asked
+        self._turns = 0
+        self._owners: dict[str, int] = {}  # the turn, by number, in which a message or tool call was first heard of
         self._last_message: str | None = None
-        self._last_owner: Turn | None = None
+        self._last_owner = 0
 
     # -- talking
 
@@ -47,12 +53,13 @@ class Session:
 
         While a turn runs, version 1 keeps the next one here until it ends; version 2 hands it to the agent at once."""
         self._agent.check_open("session/prompt")
+        self._check_mine("be prompted")
         pieces = [piece for item in content for piece in as_contents(item)]
         if not pieces:
             raise InvalidParams("session/prompt: there is nothing in this prompt")
         self._check_content(pieces)
-        turn = Turn(self, pieces, meta)
-        self.last_turn = turn
+        self._turns += 1
+        turn = self.last_turn = Turn(self, pieces, meta, self._turns)
         if self._open and self._agent.dialect.one_turn_at_a_time:
             self._waiting.append(turn)
         else:
@@ -61,10 +68,14 @@ class Session:
 
     async def cancel(self) -> None:
         """Stops the running turn; turns that wait here are dropped. Open questions to the user are void."""
+        if self.parent is not None:
+            child = self.parent.transcript.subagents.get(self.id)
+            if child is None or not child.can_cancel:
+                raise CapabilityError(f"the subagent {self.id!r} cannot be cancelled on its own; nothing was sent")
         waiting, self._waiting = list(self._waiting), deque()
         for turn in waiting:
             turn.end("cancelled")
-        self._void_questions()
+        self._void_questions(all_of_them=self._agent.dialect.one_turn_at_a_time)
         if self._open:
             for call in self.transcript.cancel_open_calls():
                 self._push(call, 0)
@@ -74,7 +85,10 @@ class Session:
     def events(self) -> Listener:
         """Everything that happens in this session from now on, between turns too: an async iterator to close."""
         listener = Listener(self)
-        self._listeners.append(listener)
+        if self.closed:
+            listener.finish()
+        else:
+            self._listeners.append(listener)
         return listener
 
     @property
@@ -110,6 +124,7 @@ class Session:
 
     async def set_option(self, id: str, value: str | bool) -> None:
         """Sets an option by its id or category. Only what the agent listed may be chosen."""
+        self._check_mine("be set up")
         option = self.option(id)
         if option is None:
             raise CapabilityError(f"this session has no option {id!r}; nothing was sent")
@@ -134,13 +149,17 @@ class Session:
         """Ends the session's work and frees it at the agent. Does nothing where the agent has no such thing."""
         if self.closed:
             return
-        await self.cancel() if self.busy else None
+        if self.parent is not None:
+            raise CapabilityError(f"session {self.id!r} is a subagent's; it cannot be closed from here")
+        if self.busy:
+            await self.cancel()
         if self._agent.offers.close and self._agent.connection.is_open:
             await self._agent.dialect.close_session(self.id)
         self._over(None)
 
     async def fork(self, *, cwd: str | None = None) -> Session:
         """A new session with this one's history (unstable)."""
+        self._check_mine("be forked")
         return await self._agent.fork_session(self.id, cwd=cwd or self.cwd)
 
     async def cancel_tool_call(self, id: str) -> None:
@@ -163,30 +182,40 @@ class Session:
         """One update from the wire, in order."""
         event = self._fold.apply(update)
         self._push(event, size)
-        if type(event) is StateChanged:
-            self._agent.dialect.state_changed(self, event)
+        if type(event) in _NOTABLE:
+            self._notice(event)
 
     def _push(self, event: Event, size: int) -> None:
         if self._open:
             turn = self._open[0]
-            if self._belongs(event, turn):
+            if self._owner(event, turn.number) == turn.number:
                 turn.push(event, size)
+        else:
+            self._owner(event, 0)
         for listener in self._listeners:
             listener.push(event, size)
 
-    def _belongs(self, event: Event, turn: Turn) -> bool:
-        """Whether an event is this turn's: a late word about an earlier turn's message or tool call is not."""
+    def _owner(self, event: Event, number: int) -> int:
+        """The turn an event belongs to: a late word about a message or tool call is its own turn's, not this one's."""
         if type(event) is ToolCall:
-            return self._turn_of.setdefault(event.id, turn) is turn
-        if isinstance(event, _MESSAGE_EVENTS):
+            return self._owners.setdefault(event.id, number)
+        if isinstance(event, _MESSAGE_EVENTS) and event.message_id is not None:
             id = event.message_id
-            if id is None:
-                return True
             if id != self._last_message:
                 self._last_message = id
-                self._last_owner = self._turn_of.setdefault(f"message {id}", turn)
-            return self._last_owner is turn
-        return True
+                self._last_owner = self._owners.setdefault(f"message {id}", number)
+            return self._last_owner
+        return number
+
+    def owner_of(self, message_id: str) -> int | None:
+        """The number of the turn in which a message was said."""
+        return self._owners.get(f"message {message_id}")
+
+    def _notice(self, event: Any) -> None:
+        if type(event) is Subagent:
+            self._agent.adopt(event, self)
+        else:
+            self._agent.dialect.noticed(self, event)
 
     def note_locally(self, notice: Notice) -> None:
         """Tells the user something that the agent did not say."""
@@ -217,11 +246,10 @@ class Session:
         """A turn is over, once; the next one that waits here begins."""
         if turn.ended:
             return
-        self._void_questions()
+        self._void_questions(all_of_them=False)
         turn.end(stop_reason, tokens=tokens, error=error)
         if turn in self._open:
             self._open.remove(turn)
-            self._last_message = None
         if not self._open and self._waiting and not self.closed:
             self._start(self._waiting.popleft())
 
@@ -229,88 +257,61 @@ class Session:
         if turn in self._waiting:
             self._waiting.remove(turn)
             turn.end("cancelled")
-        elif not turn.ended:
+        elif not turn.ended and not (turn is not self._open[0] and self._agent.dialect.withdraw(turn)):
             await self.cancel()
 
     def _cancel_soon(self, turn: Turn) -> None:
-        if self._agent.connection.is_open:
+        if self._agent.connection.is_open and not turn.ended:
             self._agent.spawn(self._cancel_turn(turn))
 
     # -- underneath: questions to the user
 
     async def ask_user(self, question: Awaitable[Any]) -> Any:
         """Runs a handler of the user's; gives None when the question became void meanwhile."""
-        task = asyncio.ensure_future(question)
-        self._questions.add(task)
+        task: asyncio.Task[Any] = asyncio.ensure_future(question)
+        self._questions[task] = self.busy
+        self._agent.dialect.asking(self)
         try:
             await asyncio.wait([task])
         except asyncio.CancelledError:
             task.cancel()
             return None
         finally:
-            self._questions.discard(task)
+            del self._questions[task]
+            self._agent.dialect.asking(self)
         return None if task.cancelled() else task.result()
 
-    def _void_questions(self) -> None:
-        for question in list(self._questions):
-            question.cancel()
+    @property
+    def is_asking(self) -> bool:
+        """Whether the running turn waits for the user."""
+        return any(self._questions.values())
+
+    def _void_questions(self, *, all_of_them: bool) -> None:
+        for question, of_turn in list(self._questions.items()):
+            if of_turn or all_of_them:
+                question.cancel()
+
+    # -- underneath: the end
+
+    def _check_mine(self, what: str) -> None:
+        if self.parent is not None:
+            raise CapabilityError(f"session {self.id!r} is a subagent's; it cannot {what} from here")
+        if self.closed:
+            raise LocalProtocolError(f"session {self.id!r} is closed; it cannot {what} any more")
 
     def _over(self, error: BaseException | None) -> None:
         """The session, or its connection, is gone."""
+        if self.closed:
+            return
         self.closed = True
-        self._void_questions()
+        self._void_questions(all_of_them=True)
         waiting, self._waiting = list(self._waiting), deque()
         open_turns, self._open = self._open, []
         for turn in [*open_turns, *waiting]:
             turn.end(None if error is not None else "cancelled", error=error)
         for listener in self._listeners:
             listener.finish()
-        self._agent.forget(self)
+        self._agent.forget(self, error)
 
     def __repr__(self) -> str:
         return f"<Session {self.id} in {self.cwd}>"
-
-
-class Listener:
-    """All events of a session as an async iterator. It keeps what is not read yet, so read it or close it."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self._events: deque[tuple[Event, int]] = deque()
-        self._waiting: asyncio.Future[None] | None = None
-        self._finished = False
-
-    def push(self, event: Event, size: int) -> None:
-        self._events.append((event, size))
-        self._session._agent.connection.backlog.add(size)
-        self._wake()
-
-    def finish(self) -> None:
-        self._finished = True
-        self._wake()
-
-    def close(self) -> None:
-        """Stops listening."""
-        if self in self._session._listeners:
-            self._session._listeners.remove(self)
-        while self._events:
-            self._session._agent.connection.backlog.remove(self._events.popleft()[1])
-        self.finish()
-
-    def _wake(self) -> None:
-        waiting, self._waiting = self._waiting, None
-        if waiting is not None and not waiting.done():
-            waiting.set_result(None)
-
-    def __aiter__(self) -> AsyncIterator[Event]:
-        return self
-
-    async def __anext__(self) -> Event:
-        while not self._events:
-            if self._finished:
-                raise StopAsyncIteration
-            self._waiting = asyncio.get_running_loop().create_future()
-            await self._waiting
-        event, size = self._events.popleft()
-        self._session._agent.connection.backlog.remove(size)
-        return event

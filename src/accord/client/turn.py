@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from accord.model.content import Content
 from accord.model.session import StopReason, Tokens, Usage
 from accord.model.tool import ToolCall
-from accord.transcript.events import Event, Text
+from accord.transcript.events import Event, MessageSet, Text
+from accord.transcript.message import Message
 
 if TYPE_CHECKING:
     from accord.client.session import Session
@@ -18,10 +19,12 @@ if TYPE_CHECKING:
 class Turn:
     """What `session.prompt(…)` gives. It has been sent already, or waits for the turn before it to end.
 
-    Leaving an `async for` over it early cancels the turn."""
+    Leaving an `async for` over it early cancels the turn, and so does cancelling the task that awaits it."""
 
-    def __init__(self, session: Session, content: list[Content], meta: dict[str, Any] | None) -> None:
+    def __init__(self, session: Session, content: list[Content], meta: dict[str, Any] | None, number: int) -> None:
         self.session = session
+        self.number = number
+        """Which turn of its session this is, counted from 1."""
         self.content = content
         self.meta = meta
         self.stop_reason: StopReason | None = None
@@ -33,9 +36,14 @@ class Turn:
         """Whether the prompt is known to be part of the conversation (version 2)."""
         self.saw_work = False
         """Whether the agent has been at work since (version 2)."""
+        self.request_id: int | None = None
+        """The id of its request, while that is open (version 2)."""
+        self.place = 0
+        """How long the session's timeline was when it was sent."""
         self.ended = False
         self._error: BaseException | None = None
         self._said: list[str] = []
+        self._rewritten = False
         self._tool_calls: dict[str, None] = {}
         self._events: list[Event] = []
         self._pending = 0
@@ -48,9 +56,25 @@ class Turn:
     @property
     def text(self) -> str:
         """What the agent said in this turn, so far."""
+        if self._rewritten:
+            return self._read_again()
         if len(self._said) > 1:
             self._said = ["".join(self._said)]
         return self._said[0] if self._said else ""
+
+    def _read_again(self) -> str:
+        """The text as the transcript has it: some of it was not streamed, or was replaced."""
+        session = self.session
+        return "".join(
+            item.text
+            for item in session.transcript.timeline
+            if isinstance(item, Message) and item.role == "agent" and session.owner_of(item.id) == self.number
+        )
+
+    @property
+    def has_output(self) -> bool:
+        """Whether the agent has said or done anything in this turn."""
+        return bool(self._said or self._tool_calls or self._rewritten)
 
     @property
     def tool_calls(self) -> list[ToolCall]:
@@ -78,7 +102,11 @@ class Turn:
     async def _finish(self) -> Turn:
         self._discard = True
         self._release(self._take())
-        await asyncio.shield(self._done)
+        try:
+            await asyncio.shield(self._done)
+        except asyncio.CancelledError:
+            self.session._cancel_soon(self)
+            raise
         if self._error is not None:
             raise self._error
         return self
@@ -116,6 +144,8 @@ class Turn:
             self._said.append(event.text)
         elif type(event) is ToolCall:
             self._tool_calls[event.id] = None
+        elif type(event) is MessageSet and event.role == "agent":
+            self._rewritten = True
         if self._discard:
             return
         self._events.append(event)

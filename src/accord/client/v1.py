@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec import UNSET
 
 from accord.client.dialect import Dialect, Place
+from accord.client.lending_v1 import Lending
 from accord.client.offers import AgentOffers
 from accord.client.session import Session
 from accord.client.turn import Turn
-from accord.client.wire import block, refusal, servers
-from accord.client.workspace import TERMINAL_METHODS, TerminalCommand
+from accord.client.wire import block, servers, system_prompt, system_prompt_modes
 from accord.connection.dispatch import Handler, Routes
-from accord.errors import AuthRequired, NotFound
+from accord.errors import AuthRequired
 from accord.model.requests import Implementation
 from accord.model.session import Option, SessionInfo
 from accord.schema import v1
@@ -26,12 +26,21 @@ from accord.transcript import reading, reading_v1
 from accord.transcript.transcript import Transcript
 from accord.transcript.v1 import Fold
 
+if TYPE_CHECKING:
+    from accord.client.agent import ConnectedAgent
+
 
 class V1(Dialect):
     """Version 1, for a client."""
 
     version = 1
     one_turn_at_a_time = True
+    methods: ClassVar[Any] = m
+    words: ClassVar[Any] = v1
+
+    def __init__(self, agent: ConnectedAgent) -> None:
+        super().__init__(agent)
+        self._lending = Lending(agent, agent.workspace) if agent.workspace is not None else None
 
     def offers(self, answer: dict[str, Any]) -> AgentOffers:
         hello: v1.InitializeResponse = repair_read(v1.InitializeResponse, {**answer, "protocolVersion": 1})
@@ -55,6 +64,7 @@ class V1(Dialect):
             providers=_has(can.providers),
             additional_directories=_has(sessions.additional_directories),
             system_prompt=_has(sessions.system_prompt),
+            system_prompt_modes=system_prompt_modes(sessions.system_prompt),
             image=can.prompt_capabilities.image,
             audio=can.prompt_capabilities.audio,
             resource=can.prompt_capabilities.embedded_context,
@@ -65,25 +75,15 @@ class V1(Dialect):
     # -- what the agent may ask and tell
 
     def routes(self) -> Routes:
-        handlers, workspace = self.agent.handlers, self.agent.workspace
+        handlers = self.agent.handlers
         table: dict[Method[Any, Any], Handler] = {
             m.SESSION_UPDATE: self.agent.update,
             m.SESSION_REQUEST_PERMISSION: self._permission,
-            m.ELICITATION_COMPLETE: lambda params: None,
+            m.ELICITATION_CREATE: self._elicitation,
+            m.ELICITATION_COMPLETE: lambda params: handlers.page_done(params.elicitation_id),
         }
-        if handlers.elicitation is not None:
-            table[m.ELICITATION_CREATE] = self._elicitation
-        if workspace is not None:
-            if workspace.offers("read"):
-                table[m.FS_READ_TEXT_FILE] = self._read
-            if workspace.offers("write"):
-                table[m.FS_WRITE_TEXT_FILE] = self._write
-            if workspace.offers(*TERMINAL_METHODS):
-                table[m.TERMINAL_CREATE] = self._create_terminal
-                table[m.TERMINAL_OUTPUT] = self._terminal_output
-                table[m.TERMINAL_WAIT_FOR_EXIT] = self._wait_for_exit
-                table[m.TERMINAL_KILL] = self._kill
-                table[m.TERMINAL_RELEASE] = self._release
+        if self._lending is not None:
+            table.update(self._lending.routes())
         return Routes(table, other_request=handlers.request, other_notification=handlers.notification)
 
     async def _permission(self, params: v1.RequestPermissionRequest) -> v1.RequestPermissionResponse:
@@ -103,10 +103,7 @@ class V1(Dialect):
         return v1.RequestPermissionResponse(outcome=v1.SelectedPermissionOutcome(option_id=chosen))
 
     async def _elicitation(self, params: Any) -> Any:
-        question = reading_v1.elicitation(params)
-        refusal(question)
-        session = self.agent.sessions.get(question.session_id or "")
-        reply = await self.agent.handlers.elicit(session, question)
+        reply = await self.agent.handlers.elicit(self.agent, reading_v1.elicitation(params))
         match reply.action:
             case "accept":
                 return v1.ElicitationAcceptAction(content=UNSET if reply.content is None else reply.content)
@@ -115,101 +112,34 @@ class V1(Dialect):
             case _:
                 return v1.ElicitationCancelAction()
 
-    async def _read(self, params: v1.ReadTextFileRequest) -> v1.ReadTextFileResponse:
-        self.agent.session_of(params.session_id)
-        assert self.agent.workspace is not None
-        text = await self.agent.workspace.read(
-            params.session_id, params.path, _value(params.line), _value(params.limit)
-        )
-        return v1.ReadTextFileResponse(content=text)
-
-    async def _write(self, params: v1.WriteTextFileRequest) -> None:
-        self.agent.session_of(params.session_id)
-        assert self.agent.workspace is not None
-        await self.agent.workspace.write(params.session_id, params.path, params.content)
-
-    async def _create_terminal(self, params: v1.CreateTerminalRequest) -> v1.CreateTerminalResponse:
-        session = self.agent.session_of(params.session_id)
-        assert self.agent.workspace is not None
-        command = TerminalCommand(
-            command=params.command,
-            args=list(params.args),
-            env={variable.name: variable.value for variable in params.env},
-            cwd=params.cwd or session.cwd,
-            output_limit=_value(params.output_byte_limit),
-        )
-        id = await self.agent.workspace.create_terminal(params.session_id, command)
-        return v1.CreateTerminalResponse(terminal_id=id)
-
-    async def _terminal_output(self, params: v1.TerminalOutputRequest) -> v1.TerminalOutputResponse:
-        assert self.agent.workspace is not None
-        state = await self.agent.workspace.terminal_output(params.session_id, params.terminal_id)
-        response = v1.TerminalOutputResponse(output=state.output, truncated=state.truncated)
-        if state.exit is not None:
-            response.exit_status = v1.TerminalExitStatus(
-                exit_code=UNSET if state.exit.code is None else state.exit.code, signal=state.exit.signal or UNSET
-            )
-        return response
-
-    async def _wait_for_exit(self, params: v1.WaitForTerminalExitRequest) -> v1.WaitForTerminalExitResponse:
-        assert self.agent.workspace is not None
-        status = await self.agent.workspace.wait_for_exit(params.session_id, params.terminal_id)
-        return v1.WaitForTerminalExitResponse(
-            exit_code=UNSET if status.code is None else status.code, signal=status.signal or UNSET
-        )
-
-    async def _kill(self, params: v1.KillTerminalRequest) -> None:
-        assert self.agent.workspace is not None
-        await self.agent.workspace.kill_terminal(params.session_id, params.terminal_id)
-
-    async def _release(self, params: v1.ReleaseTerminalRequest) -> None:
-        assert self.agent.workspace is not None
-        await self.agent.workspace.release_terminal(params.session_id, params.terminal_id)
-
     # -- sessions
 
     def fold(self, transcript: Transcript) -> Fold:
         return Fold(transcript)
 
-    async def new_session(self, place: Place, made: Callable[[str, Any], Any]) -> None:
-        request = v1.NewSessionRequest(
-            cwd=place.cwd,
-            additional_directories=place.directories,
-            mcp_servers=servers(place.servers, v1),
-            meta=place.meta or UNSET,
-        )
+    async def new_session(self, place: Place, made: Callable[[str, Any], None]) -> None:
+        request = v1.NewSessionRequest(**_where(place))
         await self.connection.call(m.SESSION_NEW, request, deadline=self.agent.deadline("session"), then=_made(made))
 
     async def open_session(self, id: str, place: Place, *, replay: bool, then: Callable[[Any], None]) -> None:
         kind = v1.LoadSessionRequest if replay else v1.ResumeSessionRequest
-        request = kind(
-            session_id=id,
-            cwd=place.cwd,
-            additional_directories=place.directories,
-            mcp_servers=servers(place.servers, v1),
-            meta=place.meta or UNSET,
-        )
         await self.connection.call(
             m.SESSION_LOAD if replay else m.SESSION_RESUME,
-            request,
+            kind(session_id=id, **_where(place)),
             deadline=self.agent.deadline("session"),
             then=lambda done: None if done.exception() else then(done.result()),
         )
 
-    async def fork_session(self, id: str, place: Place, made: Callable[[str, Any], Any]) -> None:
-        request = v1.ForkSessionRequest(
-            session_id=id,
-            cwd=place.cwd,
-            additional_directories=place.directories,
-            mcp_servers=servers(place.servers, v1),
-            meta=place.meta or UNSET,
-        )
+    async def fork_session(self, id: str, place: Place, made: Callable[[str, Any], None]) -> None:
+        request = v1.ForkSessionRequest(session_id=id, **_where(place))
         await self.connection.call(m.SESSION_FORK, request, deadline=self.agent.deadline("session"), then=_made(made))
 
     def settle(self, session: Session, answer: Any) -> None:
         options = reading_v1.options(answer.config_options, answer.modes, answer.models)
         if options:
             session._push(session.transcript.set_options(options), 0)
+        if not session.busy:
+            session.transcript.set_state("idle")
 
     async def list_sessions(
         self, cwd: str | None, cursor: str | None, archived: str | None
@@ -220,21 +150,26 @@ class V1(Dialect):
             archived=UNSET if archived is None else archived,
         )
         page = await self.connection.call(m.SESSION_LIST, request, deadline=self.agent.deadline("call"))
-        return [reading.session_info(info) for info in page.sessions], _value(page.next_cursor)
+        return [reading.session_info(info) for info in page.sessions], reading.given(page.next_cursor)
 
     async def close_session(self, id: str) -> None:
-        try:
-            await self.connection.call(m.SESSION_CLOSE, v1.CloseSessionRequest(session_id=id))
-        except NotFound:
-            return
+        request = v1.CloseSessionRequest(session_id=id)
+        await self.connection.call(m.SESSION_CLOSE, request, deadline=self.agent.deadline("session"))
 
     async def delete_session(self, id: str) -> None:
-        await self.connection.call(m.SESSION_DELETE, v1.DeleteSessionRequest(session_id=id))
+        request = v1.DeleteSessionRequest(session_id=id)
+        await self.connection.call(m.SESSION_DELETE, request, deadline=self.agent.deadline("session"))
+
+    def over(self, session: Session) -> None:
+        if self._lending is not None:
+            self._lending.take_back(session)
 
     # -- turns
 
     def start_turn(self, session: Session, turn: Turn) -> None:
-        session.transcript.add_message("user", list(turn.content))
+        # Version 1 tells neither what the user said nor the state; here they read as in version 2.
+        session._push(session.transcript.add_message("user", list(turn.content)), 0)
+        session._push(session.transcript.set_state("running"), 0)
         self._send_prompt(session, turn, retry=True)
 
     def _send_prompt(self, session: Session, turn: Turn, *, retry: bool) -> None:
@@ -247,13 +182,23 @@ class V1(Dialect):
             if isinstance(error, AuthRequired) and retry:
                 self.agent.spawn(self._log_in_and_retry(session, turn, error))
             elif error is not None:
-                session.end_turn(turn, None, error=error)
+                self._end(session, turn, None, None, error)
             else:
                 answer: v1.PromptResponse = done.result()
-                tokens = reading.tokens(answer.usage) if _has(answer.usage) else None
-                session.end_turn(turn, answer.stop_reason, tokens=tokens)
+                self._end(session, turn, answer.stop_reason, reading.tokens(answer.usage), None)
 
         self.connection.ask(m.SESSION_PROMPT, request, patient=True, then=ended)
+
+    def _end(self, session: Session, turn: Turn, reason: str | None, tokens: Any, error: BaseException | None) -> None:
+        if not turn.ended and turn in session.open_turns:
+            session._push(session.transcript.set_state("idle", stop_reason=reason, tokens=tokens), 0)
+        session.end_turn(turn, reason, tokens=tokens, error=error)
+
+    def asking(self, session: Session) -> None:
+        if session.busy:
+            state = "requires_action" if session.is_asking else "running"
+            if session.transcript.state != state:
+                session._push(session.transcript.set_state(state), 0)
 
     async def _log_in_and_retry(self, session: Session, turn: Turn, error: AuthRequired) -> None:
         try:
@@ -261,9 +206,9 @@ class V1(Dialect):
                 self._send_prompt(session, turn, retry=False)
                 return
         except Exception as failure:
-            session.end_turn(turn, None, error=failure)
+            self._end(session, turn, None, None, failure)
             return
-        session.end_turn(turn, None, error=error)
+        self._end(session, turn, None, None, error)
 
     async def cancel(self, session: Session) -> None:
         await self.connection.tell(m.SESSION_CANCEL, v1.CancelNotification(session_id=session.id))
@@ -296,14 +241,21 @@ class V1(Dialect):
         await self.connection.call(m.LOGOUT, v1.LogoutRequest(), deadline=self.agent.deadline("call"))
 
 
-def _made(made: Callable[[str, Any], Any]) -> Callable[[asyncio.Future[Any]], None]:
+def _where(place: Place) -> dict[str, Any]:
+    """Where a session works, as all that make or open one say it."""
+    return {
+        "cwd": place.cwd,
+        "additional_directories": place.directories,
+        "mcp_servers": servers(place.servers, v1),
+        "system_prompt": system_prompt(place.system_prompt, v1),
+        "meta": place.meta or UNSET,
+    }
+
+
+def _made(made: Callable[[str, Any], None]) -> Callable[[asyncio.Future[Any]], None]:
     """Registers a new session in its answer's place, so that nothing after the answer comes too early."""
     return lambda done: None if done.exception() else made(done.result().session_id, done.result())
 
 
 def _has(value: Any) -> bool:
     return value is not UNSET and value is not None
-
-
-def _value(value: Any) -> Any:
-    return None if value is UNSET else value

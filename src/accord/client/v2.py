@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec import UNSET
 
@@ -13,9 +13,10 @@ from accord.client.dialect import Dialect, Place
 from accord.client.offers import AgentOffers
 from accord.client.session import Session
 from accord.client.turn import Turn
-from accord.client.wire import block, refusal, servers
+from accord.client.waiting import Waiting
+from accord.client.wire import block, servers, system_prompt, system_prompt_modes
 from accord.connection.dispatch import Handler, Routes
-from accord.errors import AuthRequired, NotFound, RequestCancelled, RequestFailed
+from accord.errors import AuthRequired, RequestCancelled, RequestFailed
 from accord.model.requests import Implementation
 from accord.model.session import Option, SessionInfo
 from accord.schema import v2
@@ -23,9 +24,15 @@ from accord.schema.method import Method
 from accord.schema.repair import read as repair_read
 from accord.schema.v2 import methods as m
 from accord.transcript import reading, reading_v2
-from accord.transcript.events import StateChanged
+from accord.transcript.events import StateChanged, UserText
 from accord.transcript.transcript import Transcript
 from accord.transcript.v2 import Fold
+
+if TYPE_CHECKING:
+    from accord.client.agent import ConnectedAgent
+
+
+_CANCEL_REQUEST: Method[Any, Any] = Method(name="$/cancel_request", served_by="agent", params=dict)
 
 
 class V2(Dialect):
@@ -33,6 +40,12 @@ class V2(Dialect):
 
     version = 2
     one_turn_at_a_time = False
+    methods: ClassVar[Any] = m
+    words: ClassVar[Any] = v2
+
+    def __init__(self, agent: ConnectedAgent) -> None:
+        super().__init__(agent)
+        self._waiting: dict[str, Waiting] = {}
 
     def offers(self, answer: dict[str, Any]) -> AgentOffers:
         hello: v2.InitializeResponse = repair_read(v2.InitializeResponse, answer)
@@ -60,6 +73,7 @@ class V2(Dialect):
             providers=_has(can.providers),
             additional_directories=_has(sessions and sessions.additional_directories),
             system_prompt=_has(sessions and sessions.system_prompt),
+            system_prompt_modes=system_prompt_modes(sessions and sessions.system_prompt),
             image=_has(prompt and prompt.image),
             audio=_has(prompt and prompt.audio),
             resource=_has(prompt and prompt.embedded_context),
@@ -74,10 +88,9 @@ class V2(Dialect):
         table: dict[Method[Any, Any], Handler] = {
             m.SESSION_UPDATE: self.agent.update,
             m.SESSION_REQUEST_PERMISSION: self._permission,
-            m.ELICITATION_COMPLETE: lambda params: None,
+            m.ELICITATION_CREATE: self._elicitation,
+            m.ELICITATION_COMPLETE: lambda params: handlers.page_done(params.elicitation_id),
         }
-        if handlers.elicitation is not None:
-            table[m.ELICITATION_CREATE] = self._elicitation
         return Routes(table, other_request=handlers.request, other_notification=handlers.notification)
 
     async def _permission(self, params: v2.RequestPermissionRequest) -> v2.RequestPermissionResponse:
@@ -97,10 +110,7 @@ class V2(Dialect):
         return v2.RequestPermissionResponse(outcome=v2.SelectedPermissionOutcome(option_id=chosen))
 
     async def _elicitation(self, params: Any) -> Any:
-        question = reading_v2.elicitation(params)
-        refusal(question)
-        session = self.agent.sessions.get(question.session_id or "")
-        reply = await self.agent.handlers.elicit(session, question)
+        reply = await self.agent.handlers.elicit(self.agent, reading_v2.elicitation(params))
         match reply.action:
             case "accept":
                 return v2.ElicitationAcceptAction(content=UNSET if reply.content is None else reply.content)
@@ -114,12 +124,12 @@ class V2(Dialect):
     def fold(self, transcript: Transcript) -> Fold:
         return Fold(transcript)
 
-    async def new_session(self, place: Place, made: Callable[[str, Any], Any]) -> None:
-        request = v2.NewSessionRequest(cwd=place.cwd, meta=place.meta or UNSET, **_more(place))
+    async def new_session(self, place: Place, made: Callable[[str, Any], None]) -> None:
+        request = v2.NewSessionRequest(**_where(place))
         await self.connection.call(m.SESSION_NEW, request, deadline=self.agent.deadline("session"), then=_made(made))
 
     async def open_session(self, id: str, place: Place, *, replay: bool, then: Callable[[Any], None]) -> None:
-        request = v2.ResumeSessionRequest(session_id=id, cwd=place.cwd, meta=place.meta or UNSET, **_more(place))
+        request = v2.ResumeSessionRequest(session_id=id, **_where(place))
         if replay:
             request.replay_from = v2.ReplayFromStart()
         await self.connection.call(
@@ -129,8 +139,8 @@ class V2(Dialect):
             then=lambda done: None if done.exception() else then(done.result()),
         )
 
-    async def fork_session(self, id: str, place: Place, made: Callable[[str, Any], Any]) -> None:
-        request = v2.ForkSessionRequest(session_id=id, cwd=place.cwd, meta=place.meta or UNSET, **_more(place))
+    async def fork_session(self, id: str, place: Place, made: Callable[[str, Any], None]) -> None:
+        request = v2.ForkSessionRequest(session_id=id, **_where(place))
         await self.connection.call(m.SESSION_FORK, request, deadline=self.agent.deadline("session"), then=_made(made))
 
     def settle(self, session: Session, answer: Any) -> None:
@@ -148,28 +158,31 @@ class V2(Dialect):
             archived=UNSET if archived is None else archived,
         )
         page = await self.connection.call(m.SESSION_LIST, request, deadline=self.agent.deadline("call"))
-        return [reading.session_info(info) for info in page.sessions], _value(page.next_cursor)
+        return [reading.session_info(info) for info in page.sessions], reading.given(page.next_cursor)
 
     async def close_session(self, id: str) -> None:
-        try:
-            await self.connection.call(m.SESSION_CLOSE, v2.CloseSessionRequest(session_id=id))
-        except NotFound:
-            return
+        request = v2.CloseSessionRequest(session_id=id)
+        await self.connection.call(m.SESSION_CLOSE, request, deadline=self.agent.deadline("session"))
 
     async def delete_session(self, id: str) -> None:
-        await self.connection.call(m.SESSION_DELETE, v2.DeleteSessionRequest(session_id=id))
+        request = v2.DeleteSessionRequest(session_id=id)
+        await self.connection.call(m.SESSION_DELETE, request, deadline=self.agent.deadline("session"))
 
     # -- turns
 
     def start_turn(self, session: Session, turn: Turn) -> None:
+        turn.place = len(session.transcript.timeline)
         self._send_prompt(session, turn, retry=True)
 
     def _send_prompt(self, session: Session, turn: Turn, *, retry: bool) -> None:
         request = v2.PromptRequest(
             session_id=session.id, prompt=[block(piece) for piece in turn.content], meta=turn.meta or UNSET
         )
+        waiting = self._waiting.setdefault(session.id, Waiting())
+        waiting.sent(turn)
 
         def answered(done: asyncio.Future[Any]) -> None:
+            turn.request_id = None
             error = done.exception()
             if isinstance(error, AuthRequired) and retry:
                 self.agent.spawn(self._log_in_and_retry(session, turn, error))
@@ -180,21 +193,21 @@ class V2(Dialect):
             else:
                 self._inserted(session, turn, done.result())
 
-        self.connection.ask(m.SESSION_PROMPT, request, then=answered, patient=True)
+        waiter, _ = self.connection.ask(m.SESSION_PROMPT, request, then=answered, patient=True)
+        turn.request_id = waiter.id
 
     def _inserted(self, session: Session, turn: Turn, answer: v2.PromptResponse) -> None:
+        transcript = session.transcript
         turn.inserted = True
         turn.message_id = answer.message_id or None
         if answer.stop_reason:
             # The first draft answered at the end of the work.
-            session.end_turn(turn, answer.stop_reason)
-            return
-        state = session.transcript.state
-        if state not in (None, "idle"):
-            turn.saw_work = True
-        elif turn.saw_work and state == "idle":
+            self._end(session, turn, answer.stop_reason, None, None)
+        elif self._waiting[session.id].is_over(turn):
             # The work was over before the answer came.
-            self._end(session, turn, session.transcript.stop_reason, None, None)
+            self._end(session, turn, transcript.stop_reason, transcript.error, transcript.tokens)
+        elif transcript.state not in ("unknown", "idle"):
+            turn.saw_work = True
 
     async def _log_in_and_retry(self, session: Session, turn: Turn, error: AuthRequired) -> None:
         try:
@@ -206,14 +219,22 @@ class V2(Dialect):
             return
         session.end_turn(turn, None, error=error)
 
-    def state_changed(self, session: Session, event: StateChanged) -> None:
+    def noticed(self, session: Session, event: Any) -> None:
         """An idle state ends every turn whose prompt is part of the conversation and whose work was seen to begin."""
+        waiting = self._waiting.setdefault(session.id, Waiting())
+        if not isinstance(event, StateChanged):
+            if isinstance(event, UserText) or event.role == "user":
+                waiting.echoed(event.message_id)
+            return
         if event.state != "idle":
             for turn in session.open_turns:
-                turn.saw_work = True
+                turn.saw_work = turn.saw_work or turn.inserted
             return
+        waiting.idle()
         for turn in session.open_turns:
-            if turn.inserted and (turn.saw_work or event.stop_reason is not None):
+            # Without work before it, a state that was told already may be told again: it must be about this prompt.
+            about_it = event.stop_reason is not None and (turn.has_output or waiting.has_echo(turn))
+            if turn.inserted and (turn.saw_work or about_it):
                 self._end(session, turn, event.stop_reason, event.error, event.tokens)
 
     def _end(self, session: Session, turn: Turn, reason: Any, error: dict[str, Any] | None, tokens: Any) -> None:
@@ -226,7 +247,24 @@ class V2(Dialect):
                 error.get("data"),
                 "session/prompt",
             )
+        if not self._waiting[session.id].has_echo(turn):
+            self._show_prompt(session, turn)
         session.end_turn(turn, reason or "end_turn", tokens=tokens, error=failure)
+
+    def _show_prompt(self, session: Session, turn: Turn) -> None:
+        """The agent did not repeat what the user said: it stands where it was sent."""
+        session.transcript.add_message("user", list(turn.content))
+        timeline = session.transcript.timeline
+        timeline.insert(turn.place, timeline.pop())
+
+    def withdraw(self, turn: Turn) -> bool:
+        if turn.inserted or turn.request_id is None:
+            return False
+        self.connection.tell(_CANCEL_REQUEST, {"requestId": turn.request_id})
+        return True
+
+    def over(self, session: Session) -> None:
+        self._waiting.pop(session.id, None)
 
     async def cancel(self, session: Session) -> None:
         await self.connection.tell(m.SESSION_CANCEL, v2.CancelSessionNotification(session_id=session.id))
@@ -256,23 +294,21 @@ class V2(Dialect):
         await self.connection.call(m.AUTH_LOGOUT, v2.LogoutAuthRequest(), deadline=self.agent.deadline("call"))
 
 
-def _more(place: Place) -> dict[str, Any]:
-    """What may be left out is left out when it is empty."""
-    more: dict[str, Any] = {}
-    if place.directories:
-        more["additional_directories"] = place.directories
-    more["mcp_servers"] = servers(place.servers, v2)
-    return more
+def _where(place: Place) -> dict[str, Any]:
+    """Where a session works, as all that make or open one say it."""
+    return {
+        "cwd": place.cwd,
+        "additional_directories": place.directories,
+        "mcp_servers": servers(place.servers, v2),
+        "system_prompt": system_prompt(place.system_prompt, v2),
+        "meta": place.meta or UNSET,
+    }
 
 
-def _made(made: Callable[[str, Any], Any]) -> Callable[[asyncio.Future[Any]], None]:
+def _made(made: Callable[[str, Any], None]) -> Callable[[asyncio.Future[Any]], None]:
     """Registers a new session in its answer's place, so that nothing after the answer comes too early."""
     return lambda done: None if done.exception() else made(done.result().session_id, done.result())
 
 
 def _has(value: Any) -> bool:
     return value is not UNSET and value is not None
-
-
-def _value(value: Any) -> Any:
-    return None if value is UNSET else value

@@ -7,9 +7,8 @@ from typing import Any
 
 from msgspec import UNSET
 
-from accord.errors import InvalidParams
 from accord.model.content import UnknownContent
-from accord.model.requests import Elicitation, McpServer
+from accord.model.requests import McpServer, SystemPrompt
 from accord.schema.shape import Other
 
 
@@ -41,7 +40,15 @@ def _server(server: McpServer, words: Any) -> Any:
             return Other.of(server.transport, {"type": server.transport, **(server.other or {}), "name": server.name})
 
 
-def refusal(question: Elicitation) -> None:
-    """A mode that was never offered is refused."""
-    if question.mode not in ("form", "url"):
-        raise InvalidParams(f"elicitation/create: mode is {question.mode[:40]!r}; this client takes form and url")
+def system_prompt(wanted: SystemPrompt | None, words: Any) -> Any:
+    """A system prompt in a version's words."""
+    if wanted is None:
+        return UNSET
+    return words.SystemPrompt(mode=wanted.mode, content=[words.TextContent(text=wanted.text)])
+
+
+def system_prompt_modes(capability: Any) -> frozenset[str]:
+    """The ways beyond appending in which an agent takes a system prompt."""
+    modes = getattr(capability, "mode", None)
+    override = getattr(modes, "override", None)
+    return frozenset({"override"} if override is not None and override is not UNSET else ())
