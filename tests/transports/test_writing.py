@@ -81,10 +81,10 @@ async def test_what_was_collected_leaves_with_the_next_message_when_it_is_old(
     kernel = Kernel(monkeypatch)
     kernel.sink.send(b"0\n")
     kernel.sink.send(b"1\n")
-    clock.now += 40e-6
+    clock.now += 900e-6
     kernel.sink.send(b"2\n")
     assert kernel.writes == [b"0\n"]
-    clock.now += 20e-6
+    clock.now += 200e-6
     kernel.sink.send(b"3\n")
     assert kernel.writes == [b"0\n", b"1\n2\n3\n"]
 

@@ -18,7 +18,7 @@ from accord.agent.sessions import Sessions
 from accord.agent.turn import Turn
 from accord.agent.turns import Entry
 from accord.connection.connection import Connection
-from accord.connection.dispatch import Routes, log
+from accord.connection.dispatch import Answer, Routes, log
 from accord.connection.handshake import INITIALIZE, choose, requested_version
 from accord.connection.limits import Limits
 from accord.errors import InvalidParams, LocalProtocolError, MethodNotFound, RequestFailed
@@ -99,8 +99,8 @@ class AgentSide(Sessions):
                 self.connection.not_speaking()
             raise
         self.dialect, self.client, self._version = dialect, client, version
-        self.connection.speak(dialect.routes(), null_ids=version == 1)
-        return result
+        # The answer leaves first: building what reads all the other methods takes as long as it did to get here.
+        return Answer(result, lambda: self.connection.speak(dialect.routes(), null_ids=version == 1))
 
     async def initialize_again(self, raw: msgspec.Raw) -> Any:
         """Version 2 lets a client say hello again before it asks anything else; version 1 does not."""

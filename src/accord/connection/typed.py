@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from accord.connection.connection import Connection
-from accord.connection.dispatch import Handler, Routes
+from accord.connection.dispatch import Answer, Handler, Routes
 from accord.connection.handshake import INITIALIZE
 from accord.connection.limits import Deadline, Limits
 from accord.errors import LocalProtocolError, MethodNotFound
@@ -82,8 +82,8 @@ class TypedConnection:
         except BaseException:
             self.connection.not_speaking()
             raise
-        self._speak()
-        return result
+        # The answer leaves first: building what reads all the other methods takes a while.
+        return Answer(result, self._speak)
 
     def call(self, method: Method[P, R], params: P, *, deadline: Deadline | None = None) -> Coroutine[Any, Any, R]:
         """Calls any method of the version; await what it gives."""

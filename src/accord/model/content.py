@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-from pathlib import Path
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
 import msgspec
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class _Content(msgspec.Struct, tag_field="type", rename="camel", omit_defaults=True, gc=False):
@@ -114,7 +115,10 @@ def text_of(contents: list[Content]) -> str:
 
 
 def _base64(path: str | Path) -> str:
-    return base64.b64encode(Path(path).read_bytes()).decode()
+    from binascii import b2a_base64
+
+    with open(path, "rb") as file:
+        return b2a_base64(file.read(), newline=False).decode()
 
 
 def _mime_type(path: str | Path, otherwise: str) -> str:
