@@ -25,19 +25,22 @@ def main(words: list[str]) -> int:
     from accord.agent.run import run
 
     try:
-        target = getattr(import_module(module), name)
+        loaded = import_module(module)
     except ModuleNotFoundError as error:
-        print(f"accord.serve: {words[0]}: {error}", file=sys.stderr)
-        return 2
-    except AttributeError:
-        print(f"accord.serve: module {module} has no {name}", file=sys.stderr)
-        return 2
-    agent = target if isinstance(target, Agent) else target()
+        return _complain(f"{words[0]}: {error}")
+    target = getattr(loaded, name, None)
+    if target is None:
+        return _complain(f"module {module} has no {name}")
+    agent = target() if callable(target) and not isinstance(target, Agent) else target
     if not isinstance(agent, Agent):
-        print(f"accord.serve: {words[0]} is no Agent", file=sys.stderr)
-        return 2
+        return _complain(f"{words[0]} is no Agent, and makes none")
     run(agent)
     return 0
+
+
+def _complain(text: str) -> int:
+    print(f"accord.serve: {text}", file=sys.stderr)
+    return 2
 
 
 if __name__ == "__main__":

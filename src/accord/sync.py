@@ -1,13 +1,15 @@
 """The client for those who do not await: scripts and notebooks.
 
-Everything runs on one event loop in a thread of its own, so it works where a loop is running already."""
+Everything runs on one event loop in a thread of its own, so it works where a loop is running already. Handlers that are
+plain functions run in threads too, so they may block: ask on the terminal, or show a window."""
 
 from __future__ import annotations
 
 import asyncio
 import atexit
+import inspect
 import threading
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any, TypeVar
 
 from accord.client.agent import ConnectedAgent
@@ -15,40 +17,70 @@ from accord.client.connect import Target
 from accord.client.connect import connect as connect_async
 from accord.client.session import Session as AsyncSession
 from accord.client.turn import Turn
-from accord.model.session import Option
+from accord.errors import LocalProtocolError
+from accord.model.session import Option, SessionInfo
 from accord.transcript.events import Event
 from accord.transcript.transcript import Transcript
 
 T = TypeVar("T")
 
+_HANDLERS = ("permissions", "elicitation", "login")
+_GRACE = 10.0
+"""How long what was interrupted may take to end."""
+
+
+class _Loop:
+    """The event loop that everything here runs on, and its thread."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self.thread = threading.Thread(target=self.loop.run_forever, name="accord", daemon=True)
+        self.thread.start()
+        atexit.register(self.stop)
+
+    def stop(self) -> None:
+        if self.loop.is_running():
+            self.loop.call_soon_threadsafe(self.loop.stop)
+            self.thread.join(timeout=1)
+
+
 _lock = threading.Lock()
-_loop: asyncio.AbstractEventLoop | None = None
+_running: _Loop | None = None
 
 
-def _background() -> asyncio.AbstractEventLoop:
-    """The loop that everything here runs on, started when first needed."""
-    global _loop
+def _background() -> _Loop:
+    """Started when it is first needed."""
+    global _running
     with _lock:
-        if _loop is None or _loop.is_closed():
-            _loop = asyncio.new_event_loop()
-            threading.Thread(target=_loop.run_forever, name="accord", daemon=True).start()
-            atexit.register(_stop)
-        return _loop
-
-
-def _stop() -> None:
-    if _loop is not None and _loop.is_running():
-        _loop.call_soon_threadsafe(_loop.stop)
+        if _running is None or not _running.thread.is_alive():
+            _running = _Loop()
+        return _running
 
 
 def _wait(work: Coroutine[Any, Any, T]) -> T:
     """Runs something on the background loop. Ctrl-C cancels it there, and waits until it is gone."""
-    future = asyncio.run_coroutine_threadsafe(work, _background())
+    background = _background()
+    if threading.current_thread() is background.thread:
+        work.close()
+        raise LocalProtocolError(
+            "accord.sync was called from a handler that awaits; use the session's own methods there"
+        )
+    done = threading.Event()
+    tasks: list[asyncio.Task[T]] = []
+
+    def start() -> None:
+        tasks.append(background.loop.create_task(work))
+        tasks[0].add_done_callback(lambda _: done.set())
+
+    background.loop.call_soon_threadsafe(start)
     try:
-        return future.result()
+        while not done.wait(1.0):  # in slices, so that Ctrl-C is heard on every platform
+            pass
     except BaseException:
-        future.cancel()
+        background.loop.call_soon_threadsafe(lambda: tasks[0].cancel())
+        done.wait(_GRACE)
         raise
+    return tasks[0].result()
 
 
 class Agent:
@@ -73,12 +105,27 @@ class Agent:
         """Opens a stored session and reads its history."""
         return Session(_wait(self._agent.load_session(id, cwd, **place)))
 
+    def resume_session(self, id: str, cwd: str | None = None, **place: Any) -> Session:
+        """Opens a stored session without its history."""
+        return Session(_wait(self._agent.resume_session(id, cwd, **place)))
+
+    def list_sessions(self, cwd: str | None = None) -> list[SessionInfo]:
+        """The agent's sessions; those of one directory, or all."""
+
+        async def whole() -> list[SessionInfo]:
+            return [info async for info in self._agent.list_sessions(cwd)]
+
+        return _wait(whole())
+
     def request(self, method: str, params: Any = None) -> Any:
         """Asks something that the protocol does not know."""
         return _wait(self._agent.request(method, params))
 
     def login(self, method: str | None = None) -> None:
         _wait(self._agent.login(method))
+
+    def logout(self) -> None:
+        _wait(self._agent.logout())
 
     def close(self) -> None:
         _wait(self._agent.close())
@@ -122,17 +169,18 @@ class Session:
         async def begin() -> Any:
             return self._session.prompt(*content).__aiter__()
 
+        async def following() -> Event | None:
+            return await anext(events, None)
+
         events = _wait(begin())
         try:
-            while True:
-                try:
-                    yield _wait(events.__anext__())
-                except StopAsyncIteration:
-                    return
+            while (event := _wait(following())) is not None:
+                yield event
         finally:
             _wait(events.aclose())
 
     def set_option(self, id: str, value: str | bool) -> None:
+        """Sets an option by its id or category."""
         _wait(self._session.set_option(id, value))
 
     def cancel(self) -> None:
@@ -140,11 +188,15 @@ class Session:
         _wait(self._session.cancel())
 
     def close(self) -> None:
+        """Ends the session's work and frees it at the agent."""
         _wait(self._session.close())
 
 
 def connect(target: Target, **options: Any) -> Agent:
-    """Connects to an agent; the options are those of `accord.connect`. Handlers run on the background loop."""
+    """Connects to an agent; the options are those of `accord.connect`."""
+    for name in _HANDLERS:
+        if options.get(name) is not None:
+            options[name] = _in_thread(options[name])
 
     async def begin() -> ConnectedAgent:
         return await connect_async(target, **options)
@@ -156,3 +208,15 @@ def ask(target: Target, *content: Any, **options: Any) -> Turn:
     """Starts an agent, sends it one prompt, waits for the answer, and ends it."""
     with connect(target, **options) as agent:
         return agent.new_session().ask(*content)
+
+
+def _in_thread(handler: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A handler that may block, as one to be awaited."""
+    if inspect.iscoroutinefunction(handler):
+        return handler
+
+    async def awaited(question: Any) -> Any:
+        answer = await asyncio.to_thread(handler, question)
+        return await answer if inspect.isawaitable(answer) else answer
+
+    return awaited

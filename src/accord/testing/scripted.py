@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Union
 
@@ -47,7 +48,8 @@ class ScriptedClient(Workspace):
     """Answers what an agent asks from a script, and notes what was asked.
 
     `permissions` is a list of answers in order (True, False, an option's id or None), the last of which repeats;
-    `files` is what can be read and is changed by writing; `commands` maps a command line to its output and exit code."""
+    `files` is what can be read and is changed by writing; `commands` maps a command line to its output and exit code,
+    where no code means that it runs until it is killed."""
 
     def __init__(
         self,
@@ -55,7 +57,7 @@ class ScriptedClient(Workspace):
         permissions: Sequence[bool | str | None] = (True,),
         replies: Sequence[Reply | dict[str, Any] | None] = (),
         files: Mapping[str, str] | None = None,
-        commands: Mapping[str, tuple[str, int]] | None = None,
+        commands: Mapping[str, tuple[str, int | None]] | None = None,
     ) -> None:
         self._permissions = list(permissions)
         self._replies = list(replies)
@@ -63,8 +65,9 @@ class ScriptedClient(Workspace):
         self.commands = dict(commands or {})
         self.asked: list[PermissionRequest] = []
         self.elicited: list[Elicitation] = []
+        self.started: list[TerminalCommand] = []
         self.released: list[str] = []
-        self._terminals: dict[str, tuple[str, int, asyncio.Event]] = {}
+        self._terminals: dict[str, _Terminal] = {}
 
     def options(self) -> dict[str, Any]:
         """What to give to `connect`."""
@@ -84,38 +87,56 @@ class ScriptedClient(Workspace):
     async def read(self, session_id: str, path: str, line: int | None, limit: int | None) -> str:
         if path not in self.files:
             raise NotFound(f"there is no file {path}")
-        lines = self.files[path].splitlines(keepends=True)[(line or 1) - 1 :]
+        lines = re.findall(r"[^\n]*\n|[^\n]+", self.files[path])[(line or 1) - 1 :]
         return "".join(lines if limit is None else lines[:limit])
 
     async def write(self, session_id: str, path: str, text: str) -> None:
         self.files[path] = text
 
     async def create_terminal(self, session_id: str, command: TerminalCommand) -> str:
+        self.started.append(command)
         line = " ".join([command.command, *command.args])
         output, code = self.commands.get(line, (f"{line}: command not found\n", 127))
-        id = f"terminal-{len(self._terminals) + 1}"
-        self._terminals[id] = (output, code, asyncio.Event())
-        self._terminals[id][2].set()
+        id = f"terminal-{len(self.started)}"
+        self._terminals[id] = _Terminal(output, command.output_limit, code)
         return id
 
     async def terminal_output(self, session_id: str, terminal_id: str) -> TerminalState:
-        output, code, _ = self._terminal(terminal_id)
-        return TerminalState(output=output, exit=ExitStatus(code=code))
+        terminal = self._terminal(terminal_id)
+        return TerminalState(output=terminal.output, truncated=terminal.truncated, exit=terminal.exit)
 
     async def wait_for_exit(self, session_id: str, terminal_id: str) -> ExitStatus:
-        _, code, ended = self._terminal(terminal_id)
-        await ended.wait()
-        return ExitStatus(code=code)
+        terminal = self._terminal(terminal_id)
+        await terminal.ended.wait()
+        return terminal.exit or ExitStatus()
 
     async def kill_terminal(self, session_id: str, terminal_id: str) -> None:
-        self._terminal(terminal_id)
+        self._terminal(terminal_id).end(ExitStatus(signal="SIGTERM"))
 
     async def release_terminal(self, session_id: str, terminal_id: str) -> None:
-        self._terminal(terminal_id)
+        self._terminal(terminal_id).end(ExitStatus(signal="SIGTERM"))
         del self._terminals[terminal_id]
         self.released.append(terminal_id)
 
-    def _terminal(self, id: str) -> tuple[str, int, asyncio.Event]:
+    def _terminal(self, id: str) -> _Terminal:
         if id not in self._terminals:
             raise NotFound(f"there is no terminal {id}")
         return self._terminals[id]
+
+
+class _Terminal:
+    """A command that was never run: what it printed, and how it ended."""
+
+    def __init__(self, output: str, limit: int | None, code: int | None) -> None:
+        kept = output if limit is None else output.encode()[-limit or len(output.encode()) :].decode(errors="ignore")
+        self.output = kept
+        self.truncated = kept != output
+        self.exit: ExitStatus | None = None
+        self.ended = asyncio.Event()
+        if code is not None:
+            self.end(ExitStatus(code=code))
+
+    def end(self, status: ExitStatus) -> None:
+        """The command has ended; how it first did counts."""
+        self.exit = self.exit or status
+        self.ended.set()
