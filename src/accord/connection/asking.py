@@ -71,10 +71,16 @@ class Asking:
             loop = self._loop = asyncio.get_running_loop()
         waiter = Waiter(loop.create_future(), method, session, patient, then, inside.get())
         name = self._names.get(method.name) or self._names.setdefault(method.name, encode(method.name))
+        if not patient and not connection.backlog.call_opened():
+            raise self._overloaded(method.name)
         waiter.id, line = self._conversation.request(name, body, waiter)
-        if not patient:
-            connection.backlog.call_opened()
-        return waiter, connection.send(line)
+        try:
+            return waiter, connection.send(line)
+        except BaseException:
+            self._conversation.forget(waiter.id)
+            if not patient:
+                connection.backlog.call_closed()
+            raise
 
     async def call(
         self,
@@ -157,13 +163,14 @@ class Asking:
 
     def give_up(self) -> None:
         """Too much arrived while these waited."""
-        limit = self._connection.limits.max_waiting_bytes
         for waiter in self._conversation.we_await:
             if not waiter.patient and not waiter.future.done():
-                name = waiter.method.name
-                waiter.future.set_exception(
-                    Overloaded(f"{name}: more than {limit} bytes arrived before the answer; deliver them faster")
-                )
+                waiter.future.set_exception(self._overloaded(waiter.method.name))
+                self._connection.send_quietly(self._conversation.cancel(waiter.id))
+
+    def _overloaded(self, method: str) -> Overloaded:
+        limit = self._connection.limits.max_waiting_bytes
+        return Overloaded(f"{method}: more than {limit} bytes arrived and wait to be delivered; deliver them faster")
 
     def end(self) -> None:
         """The connection is over. Whoever waits is told, after what came before the end."""

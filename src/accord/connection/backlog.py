@@ -5,9 +5,11 @@ whoever should consume it may be the one who waits. That has a hard limit too; p
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Awaitable, Callable
 
 from accord.connection.limits import Limits
+from accord.errors import ConnectionClosed
 
 
 class Backlog:
@@ -43,12 +45,15 @@ class Backlog:
             self.paused = False
             self._resume()
 
-    def call_opened(self) -> None:
-        """One of our calls awaits an answer that must get through."""
-        self._calls += 1
-        if self.paused and self.bytes <= self._limits.max_waiting_bytes:
+    def call_opened(self) -> bool:
+        """One of our calls awaits an answer that must get through. False, and no call, when nothing can any more."""
+        if self.paused:
+            if self.bytes > self._limits.max_waiting_bytes:
+                return False
             self.paused = False
             self._resume()
+        self._calls += 1
+        return True
 
     def call_closed(self) -> None:
         self._calls -= 1
@@ -63,3 +68,35 @@ class Backlog:
         if not self.paused:
             self.paused = True
             self._pause()
+
+
+class Unsent:
+    """Answers that a slow peer does not take. Whoever asks on without reading must not fill our memory: what it has not
+    taken counts as not delivered."""
+
+    def __init__(self, backlog: Backlog) -> None:
+        self._backlog = backlog
+        self._bytes = 0
+        self._waiting: asyncio.Task[None] | None = None
+
+    def stuck(self, waiting: Awaitable[None], size: int) -> None:
+        """So many bytes were handed over, and `waiting` ends when there is room again."""
+        self._bytes += size
+        self._backlog.add(size)
+        if self._waiting is None:
+            self._waiting = asyncio.get_running_loop().create_task(self._wait(waiting))
+
+    async def _wait(self, waiting: Awaitable[None]) -> None:
+        try:
+            await waiting
+        except ConnectionClosed:
+            pass  # nobody takes them any more, so nobody asks either
+        finally:
+            size, self._bytes, self._waiting = self._bytes, 0, None
+            self._backlog.remove(size)
+
+    async def close(self) -> None:
+        """Nothing waits any more."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+            await asyncio.wait({self._waiting})

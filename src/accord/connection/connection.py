@@ -14,10 +14,11 @@ import msgspec
 from msgspec import UNSET
 
 from accord.connection.asking import Asking, Then, Waiter
-from accord.connection.backlog import Backlog
+from accord.connection.backlog import Backlog, Unsent
 from accord.connection.dispatch import Handler, Route, Routes, fault_of, log, method_not_found, read_params
 from accord.connection.lanes import Lanes
 from accord.connection.limits import Deadline, Limits
+from accord.connection.opening import Opening
 from accord.connection.serving import Serving, current_request
 from accord.connection.tap import Tap, Watcher
 from accord.errors import INVALID_REQUEST, AccordError, ConnectionClosed, PeerDied
@@ -37,11 +38,11 @@ from accord.rpc.envelope import answer as read_answer
 from accord.schema.method import Method
 from accord.schema.repair import Unreadable
 from accord.schema.wire import encode
-from accord.transports.base import Transport
+from accord.transports.base import READY, YIELD, Transport
 
 __all__ = ["Connection", "Deadline", "Limits", "Then", "Trouble", "current_request"]
 
-_MOST_HELD = 1000  # messages kept while the version is being agreed
+_LAST_ANSWERS = 1.0  # seconds for requests that are still being handled when the last of them was read
 
 
 class Trouble(msgspec.Struct, frozen=True):
@@ -66,6 +67,9 @@ class Connection:
         self.on_trouble: Callable[[Trouble], None] | None = None
         self.stage = "initialize"
         self.is_open = True
+        """Whether anything can be asked or told."""
+        self.can_answer = True
+        """Whether what they asked can still be answered: so too when they only closed their half of the wire."""
         self.heard = False
         """Whether the peer has sent anything at all."""
         self.message_size = 0
@@ -76,12 +80,11 @@ class Connection:
         self._serving = Serving(self, conversation)
         self.backlog = Backlog(self.limits, transport.pause, transport.resume, self._asking.give_up)
         self.lanes = Lanes(self.backlog, self._handler_failed)
+        self._answers = Unsent(self.backlog)
         self.call = self._asking.call
         self.ask = self._asking.ask
         self._routes: Routes | None = None
-        self._early: Routes | None = None
-        self._opening = False
-        self._held: list[bytes] = []
+        self._opening = Opening(conversation, self.backlog, self._sort)
         self._heads: dict[str, bytes] = {}
         self._ended: asyncio.Future[Exception | None] | None = None
         self._end_error: Exception | None = None
@@ -92,7 +95,8 @@ class Connection:
 
     def start(self, early: Routes) -> None:
         """Begins to receive. Until `speak` only what is in `early` is served; the rest is refused or kept."""
-        self._early = early
+        self._opening.early = early
+        self._opening.waiting = self.side == "client"
         self._ended = asyncio.get_running_loop().create_future()
         self.transport.max_message_bytes = self.limits.max_message_bytes
         self._conversation.reader = early.reader
@@ -101,22 +105,31 @@ class Connection:
             self.send = self.transport.send  # type: ignore[assignment, method-assign]  # nobody watches: one call less
 
     def speak(self, routes: Routes, *, null_ids: bool) -> None:
-        """The version is agreed: from now on these methods are served. What was kept meanwhile is read now."""
-        self._conversation.reader = routes.reader
-        self._conversation.null_ids = null_ids
-        self._routes = routes
-        self._opening = False
+        """The version is agreed: these methods are served now, or as soon as the answer that agrees to it has left."""
         self.stage = "session"
-        held, self._held = self._held, []
-        for block in held:
-            self._deliver_all(block)
+        self._conversation.null_ids = null_ids
+        if self._opening.keeps:
+            asyncio.get_running_loop().call_soon(self._serve_from_now, routes)
+        else:
+            self._serve_from_now(routes)
+
+    def _serve_from_now(self, routes: Routes) -> None:
+        self._conversation.reader = routes.reader
+        self._routes = routes
+        kept = self._opening.release()
+        if kept and self.can_answer:
+            self._deliver_all(b"\n".join(kept) + b"\n")
 
     def not_speaking(self) -> None:
-        """The handshake failed; the connection stays as it was before it."""
-        self._opening = False
-        held, self._held = self._held, []
-        for block in held:
-            self._deliver_early(block)
+        """The handshake failed; the connection is as it was before it, once the answer that says so has left."""
+        if self._opening.keeps:
+            asyncio.get_running_loop().call_soon(self._try_again)
+        else:
+            self._opening.waiting = False
+
+    def _try_again(self) -> None:
+        for line in self._opening.release():
+            self._opening.line(line)
 
     # -- what comes in (the transport's receiver)
 
@@ -175,18 +188,12 @@ class Connection:
             self._complain(noted)  # type: ignore[arg-type]
 
     def _deliver_early(self, block: bytes) -> None:
-        """Before the version is agreed: one line at a time, because a line may change how the next is read."""
-        assert self._early is not None
         lines = [line for line in block.split(b"\n") if line.strip()]
         for index, line in enumerate(lines):
             if self._routes is not None:
-                self._deliver_all(b"\n".join(lines[index:]))
+                self._deliver_all(b"\n".join(lines[index:]) + b"\n")
                 return
-            if self._opening and not looks_like_answer(line) and len(self._held) < _MOST_HELD:
-                self._held.append(line)
-                continue
-            for message in self._conversation.receive_line(line):
-                self._sort(message, self._early, len(line))
+            self._opening.line(line)
 
     def _sort(self, message: Any, routes: Routes, size: int) -> None:
         match message:
@@ -195,7 +202,6 @@ class Connection:
                 if message.id is UNSET:
                     self._deliver(route, message.params, size)  # type: ignore[attr-defined]
                 else:
-                    self._opening = self._opening or self._routes is None
                     self._accept(message.id, route, message.params, size)  # type: ignore[attr-defined]
             case Answered(waiter=waiter, answer=answer):
                 self._asking.answered(waiter, answer)
@@ -218,7 +224,8 @@ class Connection:
             except Unreadable as error:
                 self._serving.refuse(id, fault_of(error, name))
                 return
-            self._opening = self._opening or self._routes is None
+            if self._routes is None:
+                self._opening.waiting = True
             self._accept(id, route, read, size)
         elif self._routes is None:
             why = f"{name[:100]} came before initialize; send initialize first"
@@ -318,23 +325,33 @@ class Connection:
 
     def send_quietly(self, lines: bytes) -> None:
         """An answer: nobody awaits its sending, and when the peer is gone nobody misses it."""
-        if lines and self.is_open:
+        if lines and self.can_answer:
             try:
-                self.send(lines)
+                waiting = self.send(lines) if self.is_open else self._send_last(lines)
             except ConnectionClosed:
                 log.debug("an answer was not sent: the %s is gone", self.peer)
+                return
+            if waiting is not READY and waiting is not YIELD:
+                self._answers.stuck(waiting, len(lines))
+
+    def _send_last(self, lines: bytes) -> Awaitable[None]:
+        """Answers what was asked before they closed their half."""
+        self.tap.show("out", lines)
+        return self.transport.send(lines)
 
     # -- the end
 
     def ended(self, error: Exception | None) -> None:
-        """The transport is over."""
+        """The transport is over, or at least their half of it."""
         if not self.is_open:
             return
         self._end_error = error
         self.is_open = False
+        self.can_answer = error is None and self.transport.half_open and self._closing is None
         self._send_by_us()
         self._asking.end()
-        self._serving.cancel_all(self._closed_by)
+        if not self.can_answer:
+            self._serving.cancel_all(self._closed_by)
         if self._ended is not None and not self._ended.done():
             self._ended.set_result(error)
 
@@ -369,11 +386,15 @@ class Connection:
         await asyncio.shield(self._closing)
 
     async def _close(self) -> None:
+        if not self.is_open and self.can_answer:
+            await self._serving.finish(_LAST_ANSWERS, self._closed_by)
         tasks = self._serving.cancel_all(self._closed_by)
         if tasks:
             await asyncio.wait(tasks, timeout=2)
         await self.transport.close()
         self.ended(None)
+        self.can_answer = False
+        await self._answers.close()
         await self.lanes.close(0.5, self._closed_by)
         self._asking.settle()
         self._closed_by = None

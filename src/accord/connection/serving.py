@@ -75,7 +75,7 @@ class Serving:
             self.refuse(id, fault_of(RequestFailed(f"{name}: the result cannot be encoded: {error}"), name))
             return
         connection = self._connection
-        if connection.is_open and self._conversation.owes(id):
+        if connection.can_answer and self._conversation.owes(id):
             connection.send_quietly(self._conversation.answer(id, body))
         if then is not None:
             try:
@@ -101,6 +101,13 @@ class Serving:
             _cancel_after_first_step(task)
         else:
             self._cancelled_early.add(id)
+
+    async def finish(self, seconds: float, but: asyncio.Task[Any] | None = None) -> None:
+        """Lets what is being handled come to its end, for so long. One request may let the next begin."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + seconds
+        while (tasks := [task for task in self.tasks.values() if task is not but]) and loop.time() < until:
+            await asyncio.wait(tasks, timeout=until - loop.time(), return_when=asyncio.FIRST_COMPLETED)
 
     def cancel_all(self, but: asyncio.Task[Any] | None = None) -> list[asyncio.Task[None]]:
         """Cancels every handler but the one that wants it; gives back what was cancelled."""

@@ -143,7 +143,7 @@ class Conversation(Generic[W]):
             case Request():
                 return self.note(message, gathering)
             case Notification(method=method, params=params) if method == CANCEL:
-                return self._cancel_by_them(params)
+                return self.cancelled_by_them(params)
             case Malformed(answers=id) if id is not None and id in self._we_await:
                 # They meant to answer: whoever waits learns that it went wrong, and nobody else.
                 return Answered(self._we_await.pop(id), Failure(id, message.answer))
@@ -154,7 +154,8 @@ class Conversation(Generic[W]):
                     return Answered(self._we_await.pop(id), message)
                 return _unexpected(message)
 
-    def _cancel_by_them(self, params: bytes) -> Cancelled | None:
+    def cancelled_by_them(self, params: bytes) -> Cancelled | None:
+        """What a `$/cancel_request` of theirs cancels; None when it names nothing that is open."""
         try:
             id = msgspec.json.decode(params, type=CancelParams).request_id
         except msgspec.MsgspecError:
@@ -241,8 +242,9 @@ class Conversation(Generic[W]):
         return list(self._we_await.values())
 
     def end(self) -> list[W]:
-        """The connection is over: nobody awaits anything any more. Gives back who was waiting here."""
+        """Nothing more will come: we await nothing any more. Gives back who was waiting here.
+
+        What they asked before may still be answered."""
         waiters = list(self._we_await.values())
         self._we_await.clear()
-        self._they_await.clear()
         return waiters

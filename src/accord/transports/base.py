@@ -30,6 +30,8 @@ class Transport(ABC):
 
     max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES
     """The longest line that is passed on; may be set until `start`."""
+    half_open: bool = False
+    """Whether sending goes on working after `ended(None)`: they closed their half of the wire, and may still listen."""
 
     @abstractmethod
     def start(self, receiver: Receiver) -> None:

@@ -14,6 +14,8 @@ __all__ = ["Guarded", "StdioTransport", "guard"]
 class StdioTransport(FdTransport):
     """Speaks over the real standard input and output, whatever they are: pipe, socket, file or terminal."""
 
+    half_open = True
+
     def __init__(
         self,
         streams: Guarded,
