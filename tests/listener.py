@@ -16,7 +16,7 @@ class Listener:
         """Lines and the sizes of skipped lines, in the order they were heard."""
         self.size = 0
         self.endings: list[Exception | None] = []
-        self.on_lines: Callable[[bytes], None] | None = None
+        self.on_lines: Callable[[bytes], object] | None = None
         self._something = asyncio.Event()
 
     def lines(self, block: bytes) -> None:

@@ -29,10 +29,13 @@ async def main() -> None:
     if ending == "hold":
         assert guard._supervision._pipe is not None
         os.dup(guard._supervision._pipe)
-    if ending in ("fork", "hold") and os.fork() == 0:
-        assert guard.supervisor_pid() is None, "a fork has no children, and so no supervisor"
-        while True:
-            signal.pause()
+    if ending in ("fork", "hold"):
+        reading, writing = os.pipe()
+        if os.fork() == 0:
+            os.write(writing, b"none" if guard.supervisor_pid() is None else b"some")
+            while True:
+                signal.pause()
+        assert os.read(reading, 4) == b"none", "a fork has no children, and so no supervisor"
     if ending == "raise":
         raise RuntimeError("on purpose")
     if ending == "return":

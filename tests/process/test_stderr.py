@@ -16,6 +16,14 @@ def test_only_the_last_part_is_kept_from_the_beginning_of_a_line() -> None:
     assert lines == [f"line {number}" for number in range(1000 - len(lines), 1000)], "no half lines"
 
 
+def test_a_line_whose_beginning_is_gone_is_not_shown() -> None:
+    tail = Tail(kept_bytes=12)
+    for part in (b"aaaa\nb", b"bbb\ncc", b"cc\nddd"):
+        tail.feed(part)
+
+    assert tail.text() == "cccc\nddd"
+
+
 def test_what_is_short_is_kept_whole() -> None:
     tail = Tail()
     tail.feed(b"one\ntw")

@@ -12,6 +12,7 @@ import pytest
 from listener import BOUND, Listener
 
 from accord.errors import ConnectionClosed
+from accord.transports import writing
 from accord.transports.descriptors import Inlet, Outlet
 from accord.transports.fd import FdTransport
 
@@ -254,6 +255,21 @@ async def test_50_megabytes_through_a_halting_reader_stay_whole_and_in_order(eng
     assert received.digest() == sent.digest()
     await receiver.close()
     os.close(rest)
+
+
+async def test_an_answer_to_what_just_came_in_is_written_at_once(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writing, "perf_counter", lambda: 100.0)
+    wire = Wire()
+    wire.heard.on_lines = wire.transport.send
+    wire.transport.send(b"first\n")
+    wire.transport._received(b"second\n")
+
+    if engine == "loop":
+        os.set_blocking(wire.from_us, False)
+        assert os.read(wire.from_us, 100) == b"first\nsecond\n"
+    else:  # a thread is woken at the end of the pass
+        assert await wire.read(13) == b"first\nsecond\n"
+    await wire.close()
 
 
 async def _until_stuck(progress: object) -> None:

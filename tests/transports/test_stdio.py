@@ -22,8 +22,13 @@ LINES = [b'{"n":%d,"x":"%s"}' % (number, b"x" * 500) for number in range(2000)]
 SCRIPT = b"\n".join(LINES) + b"\n"
 
 
+# Buffers are what makes output appear late and in the wrong place, so they must be there.
+BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+
+
 def start(stdin: int | IO[bytes], stdout: int | IO[bytes], *mischief: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, AGENT, *mischief], stdin=stdin, stdout=stdout, stderr=subprocess.PIPE)
+    command = [sys.executable, AGENT, *mischief]
+    return subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, env=BUFFERED)
 
 
 def converse(*mischief: str, script: bytes = b"one\ntwo\n") -> tuple[list[bytes], str]:
@@ -47,6 +52,27 @@ def test_nothing_that_prints_reaches_the_wire() -> None:
     assert out == [*HELLO, b"one", b"two"]
     for stray in ("print", "print to the first object", "os.write", "shell", "child ''", "printf", "without newline"):
         assert f"stray {stray}" in err
+
+
+def test_an_output_stream_of_the_authors_own_making_is_turned_away_too() -> None:
+    code = """
+import os, sys
+sys.stdout = os.fdopen(os.dup(1), "w")
+print("before", end="")
+from accord.transports.guard import guard
+guard()
+print("stray")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, env=BUFFERED)
+    assert b"stray" not in done.stdout
+    assert b"stray" in done.stderr
+
+
+def test_what_was_printed_before_and_not_written_yet_stays_off_the_wire() -> None:
+    code = "print('before'); from accord.transports.guard import guard; os_fd = guard().stdout"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, env=BUFFERED)
+    assert done.stdout == b""
+    assert done.stderr == b"before\n"
 
 
 def test_nobody_else_can_read_what_comes_over_the_wire() -> None:

@@ -116,7 +116,6 @@ class SubprocessTransport(FdTransport):
             await asyncio.wait_for(self.child.wait(), EXIT_PATIENCE)
         while not self._output_ended.is_set():
             await self._flowing.wait()
-            self._source.drain()
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._output_ended.wait(), OUTPUT_PATIENCE)
             if self._flowing.is_set():
