@@ -101,8 +101,7 @@ class Connection:
         self.transport.max_message_bytes = self.limits.max_message_bytes
         self._conversation.reader = early.reader
         self.transport.start(self)
-        if self.is_open and not self.tap.watchers:
-            self.send = self.transport.send  # type: ignore[assignment, method-assign]  # nobody watches: one call less
+        self._send_straight()
 
     def speak(self, routes: Routes, *, null_ids: bool) -> None:
         """The version is agreed: these methods are served now, or as soon as the answer that agrees to it has left."""
@@ -319,6 +318,11 @@ class Connection:
         self.tap.show("out", lines)
         return self.transport.send(lines)
 
+    def _send_straight(self) -> None:
+        """While nobody watches, sending is one call less."""
+        if self.is_open and not self.tap.watchers:
+            self.send = self.transport.send  # type: ignore[assignment, method-assign]
+
     def _send_by_us(self) -> None:
         """From now on sending goes through `send` above: somebody watches, or the connection is over."""
         self.__dict__.pop("send", None)
@@ -404,20 +408,31 @@ class Connection:
     def watch(self, watcher: Watcher) -> Callable[[], None]:
         """Shows every line, in and out, to a watcher, until what this returns is called."""
         self._send_by_us()
-        return self.tap.add(watcher)
+        stop = self.tap.add(watcher)
+
+        def stop_watching() -> None:
+            stop()
+            self._send_straight()
+
+        return stop_watching
 
     def _trouble(self, kind: Any, text: str, size: int = 0) -> None:
         self.troubles[kind] = self.troubles.get(kind, 0) + 1
         if self.troubles[kind] <= 20:
             log.warning("from the %s: %s", self.peer, text)
-        if self.on_trouble is not None:
-            self.on_trouble(Trouble(kind, text, size))
+        self._report(Trouble(kind, text, size))
 
     def _handler_failed(self, error: BaseException) -> None:
         log.error("a handler of a notification failed", exc_info=error)
         self.troubles["handler"] = self.troubles.get("handler", 0) + 1
+        self._report(Trouble("handler", f"{type(error).__name__}: {error}"))
+
+    def _report(self, trouble: Trouble) -> None:
         if self.on_trouble is not None:
-            self.on_trouble(Trouble("handler", f"{type(error).__name__}: {error}"))
+            try:
+                self.on_trouble(trouble)
+            except Exception as error:  # whoever watches for trouble must not make more
+                log.error("a report of trouble failed", exc_info=error)
 
 
 def _because(error: Fault | None) -> str:

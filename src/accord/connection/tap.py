@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
+from accord.connection.dispatch import log
+
 Direction = Literal["in", "out"]
 Watcher = Callable[[Direction, bytes], None]
-"""Called with whole lines as they are received or sent. Must not raise, and must not keep the loop."""
+"""Called with whole lines as they are received or sent. Must not keep the loop; one that raises is dismissed."""
 
 
 class Tap:
@@ -28,4 +30,8 @@ class Tap:
 
     def show(self, direction: Direction, lines: bytes) -> None:
         for watcher in list(self.watchers):
-            watcher(direction, lines)
+            try:
+                watcher(direction, lines)
+            except Exception as error:
+                log.error("a watcher failed, and watches no more", exc_info=error)
+                self.watchers.remove(watcher)

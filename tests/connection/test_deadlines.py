@@ -1,0 +1,78 @@
+"""Every wait for a machine has a deadline with a name."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from connection.ends import BOUND, a_client, update
+
+from accord import v1
+from accord.connection.limits import Deadline
+from accord.errors import DeadlineExceeded
+
+LIST = v1.methods.SESSION_LIST
+
+
+async def test_a_deadline_that_passes_names_the_stage_the_method_the_time_and_the_peer() -> None:
+    async with a_client() as (peer, connection):
+        with pytest.raises(DeadlineExceeded) as caught:
+            await connection.call(LIST, v1.ListSessionsRequest(), deadline=Deadline("call", 0.01))
+        request, cancel = await peer.receive(), await peer.receive()
+
+    assert str(caught.value) == "the other end in memory did not answer session/list within 0.01 s (stage call)"
+    assert (caught.value.stage, caught.value.seconds) == ("call", 0.01)
+    assert (cancel["method"], cancel["params"]) == ("$/cancel_request", {"requestId": request["id"]})
+
+
+async def test_the_answer_that_comes_too_late_is_dropped_and_the_connection_goes_on() -> None:
+    async with a_client() as (peer, connection):
+        with pytest.raises(DeadlineExceeded):
+            await connection.call(LIST, v1.ListSessionsRequest(), deadline=Deadline("call", 0.01))
+        await peer.reply(await peer.next_call("session/list"), {"sessions": []})
+        again = asyncio.ensure_future(connection.call(LIST, v1.ListSessionsRequest(), deadline=Deadline("call", BOUND)))
+        await peer.reply(await peer.next_call("session/list"), {"sessions": []})
+        assert (await again).sessions == []
+
+    assert connection.connection.troubles == {}
+
+
+async def test_an_answer_in_time_leaves_no_timer_behind() -> None:
+    async with a_client() as (peer, connection):
+        asking = asyncio.ensure_future(connection.call(LIST, v1.ListSessionsRequest(), deadline=Deadline("call", 3600)))
+        await peer.reply(await peer.next_call("session/list"), {"sessions": []})
+        await asking
+        loop: Any = asyncio.get_running_loop()
+
+        assert all(timer.cancelled() for timer in loop._scheduled if timer.when() > loop.time() + 3000)
+
+
+async def test_without_a_deadline_nothing_is_timed() -> None:
+    async with a_client() as (peer, connection):
+        loop: Any = asyncio.get_running_loop()
+        before = len(loop._scheduled)
+        asking = asyncio.ensure_future(connection.session_prompt(v1.PromptRequest(session_id="s", prompt=[])))
+        request = await peer.next_call("session/prompt")
+        assert len(loop._scheduled) == before + 1  # the wait of `next_call` itself
+        await peer.reply(request, {"stopReason": "end_turn"})
+        await asking
+
+
+async def test_a_deadline_counts_the_time_in_its_sessions_lane_too() -> None:
+    stuck = asyncio.Event()
+
+    async def session_update(params: Any) -> None:
+        await stuck.wait()
+
+    async with a_client(session_update=session_update) as (peer, connection):
+        method = v1.methods.SESSION_CLOSE
+        asking = asyncio.ensure_future(
+            connection.call(method, v1.CloseSessionRequest(session_id="s"), deadline=Deadline("close", 0.05))
+        )
+        request = await peer.next_call("session/close")
+        await peer.tell("session/update", update("s", ""))
+        await peer.reply(request, {})
+        with pytest.raises(DeadlineExceeded, match="stage close"):
+            await asyncio.wait_for(asking, BOUND)
+        stuck.set()
