@@ -105,9 +105,10 @@ class Ours:
         is_open = any(isinstance(mark, OpenUnion) for mark in marks)
         untagged = [member for mark in marks if isinstance(mark, Untagged) for member in mark.members]
         members = get_args(bare) if is_union(bare) else [bare]
-        structs = [member for member in members if self.is_struct(member)]
+        structs = [member for member in (*members, *untagged) if self.is_struct(member)]
         tagged = [struct for struct in structs if struct.__struct_config__.tag is not None]
-        others = [struct for struct in structs if struct not in tagged]
+        untagged = [member for member in untagged if member not in tagged]
+        others = [struct for struct in structs if struct not in tagged and struct not in untagged]
         if get_origin(bare) is list and untagged:
             bounds = [mark for mark in marks if isinstance(mark, msgspec.Meta)]
             others = [Annotated[(bare, *bounds)] if bounds else bare]

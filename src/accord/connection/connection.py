@@ -159,7 +159,8 @@ class Connection:
                 if waiter is not None:
                     self._asking.answered(waiter, answer)  # type: ignore[arg-type]
                 else:
-                    for message in self._conversation.receive_line(line):
+                    tried = False if lines == 1 and not answers else None
+                    for message in self._conversation.receive_line(line, is_call=tried):
                         self._sort(message, routes, size)
 
     def _deliver_calls(self, calls: list[Any], routes: Routes, size: int) -> None:

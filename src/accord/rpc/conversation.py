@@ -108,12 +108,16 @@ class Conversation(Generic[W]):
         """What we noted when we asked, now that the answer is here; None when nobody awaits it."""
         return self._we_await.pop(answer.id, None)
 
-    def receive_line(self, line: bytes) -> Iterator[Incoming]:
-        """The messages of one line: none, one, or a batch of them."""
+    def receive_line(self, line: bytes, *, is_call: bool | None = None) -> Iterator[Incoming]:
+        """The messages of one line: none, one, or a batch of them.
+
+        `is_call` False says that the quick reading as a call was tried already. What the likely quick reading refuses
+        is read slowly, which understands everything."""
+        message: Any = None
         if envelope.looks_like_answer(line):
-            message: Any = envelope.answer(line) or self.reader.line(line)
-        else:
-            message = self.reader.line(line) or envelope.answer(line)
+            message = envelope.answer(line)
+        elif is_call is not False:
+            message = self.reader.line(line)
         if message is None:
             message = envelope.read(line)
         if message is None:

@@ -6,7 +6,7 @@ from typing import ClassVar, Union
 
 from accord.schema.common.config import SessionConfigOptionCategory, SessionConfigSelectOption
 from accord.schema.common.ids import SessionConfigGroupId, SessionConfigId, SessionConfigValueId, SessionId
-from accord.schema.shape import UNSET, Either, Emptied, Filtered, Message, Opt, Otherwise
+from accord.schema.shape import UNSET, Either, Emptied, Filtered, Message, Opt
 
 
 class BooleanConfigOptionCapabilities(Message):
@@ -76,8 +76,8 @@ class SetSessionConfigId(Message):
     value: SessionConfigValueId
 
 
-# A string is a value's id, whatever the type says beside it.
-SetSessionConfigOptionRequest = Otherwise[SetSessionConfigBoolean, SetSessionConfigId]
+# A string is a value's id, whatever the type says beside it. It is also the usual case, so it is tried first.
+SetSessionConfigOptionRequest = Either[SetSessionConfigId, SetSessionConfigBoolean]
 
 
 class SetSessionConfigOptionResponse(Message):
