@@ -22,15 +22,18 @@ ARROWS: dict[str, set[str]] = {
     "transports": {"errors", "process"},
     "connection": {"errors", "rpc", "schema", "transports"},
     "transcript": {"schema", "model"},
+    "config": {"errors"},
     "store": {"errors", "model", "transcript"},
     "agent": {"errors", "rpc", "schema", "model", "transports", "connection", "transcript", "store", "version"},
     "client": {"errors", "schema", "model", "transports", "connection", "transcript", "version", "agent"},
-    "sync": {"client", "model", "transcript"},
+    "sync": {"errors", "client", "model", "transcript"},
     "v1": {"connection", "schema", "transports"},
     "v2": {"connection", "schema", "transports"},
     "serve": {"agent", "transports"},
     "testing": {"errors", "model", "agent", "client", "transports"},
 }
+ARROWS["cli"] = set(ARROWS)  # commands use whatever they need, when called
+ARROWS["__main__"] = {"cli"}
 # The one place where a client knows of agents: an Agent object is a target that `connect` joins in memory.
 ONLY_IN = {("client", "agent"): {"client/launch.py", "client/connect.py"}}
 
