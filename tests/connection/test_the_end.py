@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -12,6 +14,12 @@ from accord import v1
 from accord.errors import ConnectionClosed, PeerDied
 from accord.testing import WirePeer
 from accord.transports.memory import MemoryTransport, pair
+
+
+@pytest.fixture(autouse=True)
+async def nothing_is_forgotten() -> AsyncIterator[None]:
+    yield
+    gc.collect()  # a coroutine that was never awaited, or an error that nobody looked at, speaks up now
 
 
 class Told(MemoryTransport):

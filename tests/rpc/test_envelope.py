@@ -21,7 +21,6 @@ from accord.rpc.envelope import (
     Request,
     Success,
     read,
-    readable_id,
 )
 
 BASE = b'{"jsonrpc":"2.0",'
@@ -442,32 +441,6 @@ def test_a_reader_of_nothing_reads_nothing() -> None:
 
     assert reader.line(b'{"jsonrpc":"2.0","id":1,"method":"ask"}') is None
     assert reader.block(b'{"jsonrpc":"2.0","id":1,"method":"ask"}\n', 1) is None
-
-
-# -- the beginning of a message that was too long
-
-
-@pytest.mark.parametrize(
-    "head, id",
-    [
-        (b'{"jsonrpc":"2.0","id":7,"method":"m","params":{"te', 7),
-        (b'{"jsonrpc":"2.0","id" : "a b" ,"method":"m","params":{"te', "a b"),
-        (b'{"id":-3}', -3),
-        (b'{"method":"m","params":{"id":7,"te', None),
-        (b'{"jsonrpc":"2.0","result":{"id":7,"te', None),
-        (b'{"jsonrpc":"2.0","error":{"id":7,"te', None),
-        (b'{"jsonrpc":"2.0","id":1.5,"method', None),
-        (b'{"jsonrpc":"2.0","id":12', None),  # cut: more digits may follow
-        (b'{"jsonrpc":"2.0","id":"ab', None),
-        (b'{"jsonrpc":"2.0","id"', None),
-        (b'{"jsonrpc":"2.0","id"x', None),
-        (b'{"jsonrpc":"2.0","id":', None),
-        (b"garbage", None),
-        (b"", None),
-    ],
-)
-def test_the_id_of_a_message_is_found_in_its_beginning_when_it_stands_there(head: bytes, id: Any) -> None:
-    assert readable_id(head) == id
 
 
 # -- lines out

@@ -29,12 +29,12 @@ from accord.rpc.envelope import (
     Malformed,
     Notification,
     Request,
-    RequestId,
     call_head,
     looks_like_answer,
-    readable_id,
 )
 from accord.rpc.envelope import answer as read_answer
+from accord.rpc.glimpse import Glimpse, glimpse
+from accord.rpc.ids import RequestId
 from accord.schema.method import Method
 from accord.schema.repair import Unreadable
 from accord.schema.wire import encode
@@ -74,7 +74,7 @@ class Connection:
         """Whether the peer has sent anything at all."""
         self.message_size = 0
         """About how many bytes the message now being delivered has."""
-        conversation: Conversation[Waiter] = Conversation()
+        conversation: Conversation[Waiter] = Conversation(batches=self.limits.batches)
         self._conversation = conversation
         self._asking = Asking(self, conversation)
         self._serving = Serving(self, conversation)
@@ -292,17 +292,22 @@ class Connection:
     def oversized(self, head: bytes, size: int) -> None:
         limit = self.limits.max_message_bytes
         self._trouble("oversized", f"a message of {size} bytes was skipped; the limit is {limit}", size)
-        id = readable_id(head)
-        if b'"method"' in head and b'"id"' not in head[: head.find(b'"params"') if b'"params"' in head else len(head)]:
-            return  # a notification is never answered
-        if b'"method"' not in head and id is not None:
-            waiter = self._conversation.forget(id)
+        seen = glimpse(head)
+        if seen.kind == "answer":
+            waiter = self._conversation.forget(seen.id)
             if waiter is not None:
                 why = f"{waiter.method.name}: the answer has {size} bytes; the limit is {limit}"
                 self._asking.answered(waiter, AccordError(why))
-                return
-        fault = Fault(INVALID_REQUEST, f"Invalid request: the message has {size} bytes; at most {limit} are read")
-        self.send_quietly(self._conversation.complain(Malformed(fault, id, stray=False)))
+        elif not self._never_answered(seen):
+            why = f"Invalid request: the message has {size} bytes; at most {limit} are read"
+            self.send_quietly(self._conversation.complain(Malformed(Fault(INVALID_REQUEST, why), seen.id, False)))
+
+    def _never_answered(self, seen: Glimpse) -> bool:
+        """A notification; and to a client, stray text. What may be a request with its id at the end is answered."""
+        if seen.kind == "stray":
+            return self.side == "client"
+        routes = self._routes or self._opening.early
+        return seen.id is None and seen.method is not None and (seen.method, True) in routes.by_name
 
     # -- what goes out
 

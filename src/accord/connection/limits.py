@@ -1,6 +1,8 @@
-"""How much a connection may keep, and how long it may wait."""
+"""What a connection takes, how much it may keep, and how long it may wait."""
 
 from __future__ import annotations
+
+from typing import Literal
 
 import msgspec
 
@@ -16,6 +18,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Past this much received and not yet delivered, reading pauses."""
     max_waiting_bytes: int = 512 * 1024 * 1024
     """While one of our own calls awaits its answer reading goes on, up to here; then that call fails."""
+    batches: Literal["accept", "reject"] = "accept"
+    """Whether several messages in one line are read, or refused with a single error. None is ever sent."""
 
 
 class Deadline(msgspec.Struct, frozen=True):

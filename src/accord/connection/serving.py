@@ -12,7 +12,8 @@ from accord.connection.dispatch import Answer, Handler, encode_result, fault_of,
 from accord.connection.lanes import inside
 from accord.errors import RequestFailed
 from accord.rpc.conversation import Conversation
-from accord.rpc.envelope import Fault, RequestId
+from accord.rpc.envelope import Fault
+from accord.rpc.ids import RequestId
 
 if TYPE_CHECKING:
     from accord.connection.connection import Connection

@@ -23,9 +23,9 @@ from accord.rpc.envelope import (
     Notification,
     Reader,
     Request,
-    RequestId,
     Success,
 )
+from accord.rpc.ids import RequestId
 
 W = TypeVar("W")
 

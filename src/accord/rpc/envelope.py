@@ -14,9 +14,9 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from accord.errors import INVALID_REQUEST, PARSE_ERROR
+from accord.rpc.glimpse import glimpse
+from accord.rpc.ids import Int64, RequestId
 
-Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
-RequestId = Union[int, str, None]
 NO_PARAMS = b"{}"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # some shells put one before the first line
 
@@ -194,7 +194,8 @@ def read(line: bytes) -> Message | Batch | None:
     repaired = sound(text)
     if repaired is None:
         # The rest of an answer that was cut or written over: its id may still be told.
-        meant_for = readable_id(text[:4096]) if _starts_an_answer(text) else None
+        seen = glimpse(text[:4096])
+        meant_for = seen.id if seen.kind == "answer" else None
         return Malformed(Fault(PARSE_ERROR, "Parse error: the line is not JSON"), None, True, None, meant_for)
     if repaired[:1] == b"[":
         return _read_batch(repaired)
@@ -331,29 +332,6 @@ def _without_surrogates(value: Any) -> Any:
             return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
         case _:
             return value
-
-
-def _starts_an_answer(text: bytes) -> bool:
-    return text.startswith(b'{"jsonrpc"') and b'"method"' not in text
-
-
-def readable_id(head: bytes) -> RequestId:
-    """The id of a message of which only the beginning is known, when it stands there; None otherwise."""
-    start = head.find(b'"id"')
-    # An id after one of these keys could be a key of what is inside.
-    if start < 0 or any(key in head[:start] for key in (b'"params"', b'"result"', b'"error"')):
-        return None
-    rest = head[start + 4 :].lstrip()
-    if not rest.startswith(b":"):
-        return None
-    value = rest[1:].lstrip()
-    end = value.find(b'"', 1) + 1 if value[:1] == b'"' else _first_of(value, b",} \t")
-    known, id = _read_id(Raw(value[:end])) if end > 0 else (False, None)
-    return id if known else None
-
-
-def _first_of(text: bytes, marks: bytes) -> int:
-    return min((at for at in (text.find(mark) for mark in (bytes([m]) for m in marks)) if at >= 0), default=-1)
 
 
 _encode = msgspec.json.Encoder().encode
