@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 
 from accord.agent.offers import ClientOffers
-from accord.connection.handshake import requested_version
 from accord.model.requests import Implementation
 from accord.schema import v2
 from accord.schema.repair import read as repair_read
@@ -18,9 +17,6 @@ if TYPE_CHECKING:
 
 def offers(params: dict[str, Any], agent: Agent) -> ClientOffers:
     """Reads the client's `initialize`."""
-    if requested_version(params) > 2 and not isinstance(params.get("info"), dict):
-        # Written for a version newer than ours: what cannot be read is let go.
-        params = {**params, "info": {"name": "unknown", "version": "unknown"}}
     request: v2.InitializeRequest = repair_read(v2.InitializeRequest, params)
     offered = request.capabilities
     elicitation = offered.elicitation or v2.ElicitationCapabilities()

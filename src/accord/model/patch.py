@@ -24,8 +24,7 @@ def git_patch(change: FileChange) -> str:
     elif change.operation in ("move", "copy"):
         verb = "rename" if change.operation == "move" else "copy"
         head += [f"{verb} from {old_path}\n", f"{verb} to {path}\n"]
-    old = (change.old_text or "").splitlines(keepends=True)
-    new = (change.new_text or "").splitlines(keepends=True)
+    old, new = _lines(change.old_text or ""), _lines(change.new_text or "")
     from_file = "/dev/null" if change.operation == "add" else old_path
     to_file = "/dev/null" if change.operation == "delete" else path
     body = [
@@ -33,6 +32,12 @@ def git_patch(change: FileChange) -> str:
         for line in difflib.unified_diff(old, new, from_file, to_file)
     ]
     return "".join(head + body)
+
+
+def _lines(text: str) -> list[str]:
+    """Lines end with a newline, and with nothing else: to Git a form feed is a character like any other."""
+    *lines, last = text.split("\n")
+    return [line + "\n" for line in lines] + ([last] if last else [])
 
 
 def _quoted(path: str) -> str:

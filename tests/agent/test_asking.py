@@ -1,0 +1,261 @@
+"""Asking a person by whatever means the client has: a form, a choice among options, or plain text."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from linked import Link, does, until
+from wires import ask, begun, hello, states, until_states
+
+from accord import Agent, AgentSession, CapabilityError, Reply, Turn
+from accord.testing import ScriptedAgent, ScriptedClient, wire_client
+
+NAME = {"properties": {"name": {"type": "string", "minLength": 1}}, "required": ["name"]}
+COLOUR = {"properties": {"colour": {"type": "string", "enum": ["red", "green"]}}}
+FORMS = {"elicitation": {"form": {}}}
+
+
+def asking(replies: list[Reply], message: str, schema: dict[str, Any], **how: Any) -> ScriptedAgent:
+    async def step(turn: Turn) -> None:
+        replies.append(await turn.ask(message, schema, **how))
+
+    return does(step)
+
+
+@pytest.mark.req("V1-ELIC-16", "V1-ELIC-17", "V1-ELIC-18", "V2-ELIC-01")
+async def test_a_form_is_shown_where_the_client_has_forms(link: Link) -> None:
+    replies: list[Reply] = []
+    client = ScriptedClient(replies=[{"name": "Ada"}])
+    async with link(asking(replies, "Who are you?", NAME), client) as agent:
+        await (await agent.new_session()).prompt("go")
+
+    assert replies == [Reply(action="accept", content={"name": "Ada"})]
+    (question,) = client.elicited
+    assert (question.message, question.mode) == ("Who are you?", "form")
+    assert question.schema["required"] == ["name"]
+    assert client.asked == []
+
+
+@pytest.mark.req("V1-ELIC-16", "V1-ELIC-19")
+@pytest.mark.parametrize(("said", "action"), [(Reply(action="decline"), "decline"), (None, "cancel")])
+async def test_no_and_going_away_are_no_acceptance(link: Link, said: Any, action: str) -> None:
+    replies: list[Reply] = []
+    async with link(asking(replies, "Who?", NAME), ScriptedClient(replies=[said])) as agent:
+        await (await agent.new_session()).prompt("go")
+
+    assert replies[0].action == action
+    assert not replies[0].accepted
+
+
+@pytest.mark.req("V1-ELIC-02", "V1-ELIC-04", "V1-ELIC-01")
+async def test_a_single_choice_is_asked_as_a_permission_where_there_are_no_forms(link: Link) -> None:
+    replies: list[Reply] = []
+    client = ScriptedClient(permissions=["1"])
+    async with link(asking(replies, "Which colour?", COLOUR), client) as agent:
+        await (await agent.new_session()).prompt("go")
+
+    assert replies == [Reply(action="accept", content={"colour": "green"})]
+    assert [option.name for option in client.asked[0].options] == ["red", "green", "Cancel"]
+    assert client.asked[0].title == "Which colour?"
+
+
+@pytest.mark.parametrize(("answer", "action"), [("reject_once", "decline"), (None, "cancel")])
+async def test_a_choice_that_is_not_made_is_no_acceptance(link: Link, answer: Any, action: str) -> None:
+    replies: list[Reply] = []
+    async with link(asking(replies, "Which?", COLOUR), ScriptedClient(permissions=[answer])) as agent:
+        await (await agent.new_session()).prompt("go")
+
+    assert replies == [Reply(action=action)]
+
+
+@pytest.mark.parametrize(
+    ("field", "chosen", "value"),
+    [
+        ({"type": "boolean"}, "0", True),
+        ({"type": "boolean"}, "1", False),
+        ({"type": "string", "oneOf": [{"const": "a", "title": "Apple"}, {"const": "b"}]}, "1", "b"),
+    ],
+)
+async def test_choices_of_every_shape_can_be_made(link: Link, field: dict[str, Any], chosen: str, value: Any) -> None:
+    replies: list[Reply] = []
+    schema = {"properties": {"it": field}}
+    async with link(asking(replies, "Which?", schema), ScriptedClient(permissions=[chosen])) as agent:
+        await (await agent.new_session()).prompt("go")
+
+    assert replies == [Reply(action="accept", content={"it": value})]
+
+
+@pytest.mark.req("V1-ELIC-04", "V1-ELIC-02")
+async def test_what_is_no_choice_is_said_as_text_where_there_are_no_forms(link: Link) -> None:
+    replies: list[Reply] = []
+    client = ScriptedClient()
+    async with link(asking(replies, "What is your name?", NAME), client) as agent:
+        turn = await (await agent.new_session()).prompt("go")
+
+    assert replies == [Reply(action="later")]
+    assert turn.text == "What is your name?"
+    assert client.asked == []
+
+
+@pytest.mark.req("V1-ELIC-02", "V1-ELIC-13")
+async def test_a_page_is_asked_for_only_where_the_client_opens_pages(link: Link) -> None:
+    errors: list[str] = []
+
+    async def step(turn: Turn) -> None:
+        try:
+            await turn.ask("Log in", url="https://example.com/login")
+        except CapabilityError as error:
+            errors.append(str(error))
+
+    async with link(does(step)) as agent:
+        await (await agent.new_session()).prompt("go")
+
+    assert len(errors) == 1 and "nothing was sent" in errors[0]
+
+
+@pytest.mark.req("V1-ELIC-05", "V1-ELIC-06", "V2-ELIC-02", "V2-ELIC-03")
+async def test_a_form_on_the_wire_is_whole_and_names_its_session_alone(version: int) -> None:
+    replies: list[Reply] = []
+    async with wire_client(asking(replies, "Who?", {"required": []})) as peer:
+        session = await begun(peer, version, FORMS)
+        await ask(peer, session, "go")
+        question = await peer.next_call("elicitation/create")
+        await peer.reply(question, {"action": "accept", "content": {"name": "Ada"}})
+        await until(lambda: replies)
+
+    assert question["params"] == {
+        "mode": "form",
+        "message": "Who?",
+        "sessionId": session,
+        "requestedSchema": {"type": "object", "properties": {}, "required": []},
+    }
+
+
+@pytest.mark.req("V1-ELIC-14", "V1-ELIC-20", "V1-ELIC-21", "V1-ELIC-22", "V2-ELIC-09")
+async def test_a_page_has_an_id_by_which_it_is_told_to_be_done(version: int) -> None:
+    async def step(turn: Turn) -> None:
+        reply = await turn.ask("Log in", url="https://example.com/login", id="login-1")
+        assert reply.accepted
+        await turn.session.page_done("login-1")
+        await turn.ask("Again", url="https://example.com/more")
+
+    async with wire_client(does(step)) as peer:
+        session = await begun(peer, version, {"elicitation": {"url": {}}})
+        await ask(peer, session, "go")
+        first = await peer.next_call("elicitation/create")
+        await peer.reply(first, {"action": "accept"})
+        done = await peer.next_call("elicitation/complete")
+        second = await peer.next_call("elicitation/create")
+        await peer.reply(second, {"action": "cancel"})
+        await peer.quiet()
+
+    assert first["params"]["elicitationId"] == "login-1"
+    assert first["params"]["url"] == "https://example.com/login"
+    assert done["params"] == {"elicitationId": "login-1"}
+    assert second["params"]["elicitationId"] not in ("", "login-1")
+
+
+@pytest.mark.req("V1-ELIC-19", "V2-ELIC-06", "V1-ELIC-08")
+@pytest.mark.parametrize("answer", [{"action": "_later", "content": {"name": "x"}}, {"action": 7}, {}, None])
+async def test_an_answer_that_nobody_knows_is_no_acceptance(version: int, answer: Any) -> None:
+    replies: list[Reply] = []
+    async with wire_client(asking(replies, "Who?", NAME)) as peer:
+        session = await begun(peer, version, FORMS)
+        await ask(peer, session, "go")
+        await peer.reply(await peer.next_call("elicitation/create"), answer)
+        await until(lambda: replies)
+
+    assert not replies[0].accepted
+    assert replies[0].content is None
+
+
+@pytest.mark.req("V1-ELIC-17")
+async def test_what_was_filled_in_counts_only_when_it_is_accepted(version: int) -> None:
+    replies: list[Reply] = []
+    async with wire_client(asking(replies, "Who?", NAME)) as peer:
+        session = await begun(peer, version, FORMS)
+        await ask(peer, session, "go")
+        await peer.reply(await peer.next_call("elicitation/create"), {"action": "decline", "content": {"name": "x"}})
+        await until(lambda: replies)
+
+    assert replies == [Reply(action="decline")]
+
+
+@pytest.mark.req("V1-ELIC-19")
+async def test_an_error_for_an_answer_is_no_acceptance(version: int) -> None:
+    replies: list[Reply] = []
+    async with wire_client(asking(replies, "Who?", NAME)) as peer:
+        session = await begun(peer, version, FORMS)
+        await ask(peer, session, "go")
+        await peer.refuse(await peer.next_call("elicitation/create"), -32603)
+        await until(lambda: replies)
+
+    assert replies == [Reply(action="cancel")]
+
+
+@pytest.mark.req("V2-ELIC-07", "V1-CANCEL-19")
+async def test_a_cancelled_turn_withdraws_its_question(version: int) -> None:
+    replies: list[Reply] = []
+    async with wire_client(asking(replies, "Who?", NAME)) as peer:
+        session = await begun(peer, version, FORMS)
+        await ask(peer, session, "go")
+        question = await peer.next_call("elicitation/create")
+        if version == 2:
+            assert states(peer.updates) == ["running", "requires_action"]
+        await peer.tell("session/cancel", {"sessionId": session})
+        withdrawn = await peer.next_call("$/cancel_request")
+        if version == 2:
+            await until_states(peer, "running", "requires_action", "idle")
+
+    assert withdrawn["params"] == {"requestId": question["id"]}
+    assert replies == []
+
+
+@pytest.mark.req("V1-ELIC-05", "V2-ELIC-03")
+async def test_before_a_session_is_known_the_question_names_the_request_that_opens_it(version: int) -> None:
+    class Trusting(Agent):
+        async def new_session(self, session: AgentSession) -> None:
+            reply = await session.ask("Do you trust this folder?", {"properties": {"trust": {"type": "boolean"}}})
+            session.data["trusted"] = bool(reply.content and reply.content["trust"])
+
+        async def prompt(self, turn: Turn) -> None:
+            await turn.say(str(turn.session.data["trusted"]))
+
+    async with wire_client(Trusting()) as peer:
+        await hello(peer, version, FORMS)
+        id = await peer.ask("session/new", {"cwd": "/project", "mcpServers": []}, id="open me")
+        question = await peer.next_call("elicitation/create")
+        await peer.reply(question, {"action": "accept", "content": {"trust": True}})
+        answer = await peer.answer_to(id)
+
+    assert question["params"]["requestId"] == "open me"
+    assert "sessionId" not in question["params"]
+    assert "sessionId" in answer["result"]
+
+
+async def test_a_session_that_is_not_known_yet_cannot_ask_for_permission(link: Link) -> None:
+    class Hasty(Agent):
+        async def new_session(self, session: AgentSession) -> None:
+            await session.permit("May I?")
+
+        async def prompt(self, turn: Turn) -> None: ...
+
+    from accord import RequestFailed
+
+    async with link(Hasty()) as agent:
+        with pytest.raises(RequestFailed, match="does not know session"):
+            await agent.new_session()
+
+
+async def test_two_questions_may_be_open_at_once(link: Link) -> None:
+    async def both(turn: Turn) -> None:
+        one, two = await asyncio.gather(turn.ask("One?", NAME), turn.ask("Two?", NAME))
+        await turn.say(f"{one.content} {two.content}")
+
+    client = ScriptedClient(replies=[{"name": "1"}, {"name": "2"}])
+    async with link(does(both), client) as agent:
+        turn = await (await agent.new_session()).prompt("go")
+
+    assert turn.text == "{'name': '1'} {'name': '2'}"

@@ -1,0 +1,76 @@
+"""A client played by hand, for tests whose subject is the wire: the first steps of a conversation in either version."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accord.testing import WirePeer
+
+INFO = {"name": "by hand", "version": "1"}
+
+
+async def hello(peer: WirePeer, version: int, capabilities: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Says hello, and gives the agent's answer."""
+    names = ("clientInfo", "clientCapabilities") if version == 1 else ("info", "capabilities")
+    params = {"protocolVersion": version, names[0]: INFO, names[1]: capabilities or {}}
+    answer = await peer.call("initialize", params)
+    result: dict[str, Any] = answer["result"]
+    return result
+
+
+async def new_session(peer: WirePeer, cwd: str = "/project", **more: Any) -> str:
+    """Begins a session, and gives its id."""
+    answer = await peer.call("session/new", {"cwd": cwd, "mcpServers": [], **more})
+    id: str = answer["result"]["sessionId"]
+    return id
+
+
+async def begun(peer: WirePeer, version: int, capabilities: dict[str, Any] | None = None) -> str:
+    """Says hello and begins a session."""
+    await hello(peer, version, capabilities)
+    return await new_session(peer)
+
+
+def text(words: str) -> dict[str, Any]:
+    return {"type": "text", "text": words}
+
+
+async def ask(peer: WirePeer, session: str, *content: Any) -> int:
+    """Sends a prompt, and gives the id of the request."""
+    prompt = [text(piece) if isinstance(piece, str) else piece for piece in content]
+    id: int = await peer.ask("session/prompt", {"sessionId": session, "prompt": prompt})
+    return id
+
+
+async def stopped(peer: WirePeer, version: int, id: int) -> str:
+    """How the turn of a prompt ended: by its answer in version 1, by the state in version 2."""
+    if version == 1:
+        reason: str = (await peer.answer_to(id))["result"]["stopReason"]
+        return reason
+    while True:
+        message = await peer.receive()
+        if message.get("id") == id and "error" in message:
+            raise AssertionError(f"the prompt was refused: {message['error']}")
+        update = message.get("params", {}).get("update", {})
+        if update.get("sessionUpdate") == "state_update" and update["state"] == "idle":
+            return str(update.get("stopReason"))
+
+
+async def until_states(peer: WirePeer, *wanted: str) -> None:
+    """Waits until exactly these states have been told so far."""
+    while states(peer.updates) != list(wanted):
+        await peer.receive()
+
+
+async def turn(peer: WirePeer, version: int, session: str, *content: Any) -> str:
+    """One whole turn; gives its stop reason."""
+    return await stopped(peer, version, await ask(peer, session, *content))
+
+
+def kinds(updates: list[dict[str, Any]]) -> list[str]:
+    return [update["sessionUpdate"] for update in updates]
+
+
+def states(updates: list[dict[str, Any]]) -> list[str]:
+    """The states that were told, in order."""
+    return [update["state"] for update in updates if update["sessionUpdate"] == "state_update"]
