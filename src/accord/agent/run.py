@@ -31,8 +31,11 @@ def run(agent: Agent, *, limits: Limits | None = None) -> None:
 
 
 async def _serve(agent: Agent, held: Guarded, limits: Limits | None) -> None:
+    import gc
+
     from accord.transports.stdio import StdioTransport
 
+    gc.freeze()  # what is loaded by now stays: the collector need not look at it again and again
     side = AgentSide(agent, StdioTransport(held), limits=limits)
     serving = asyncio.current_task()
     assert serving is not None

@@ -29,6 +29,7 @@ class Serving:
         self._connection = connection
         self._conversation = conversation
         self.tasks: dict[RequestId, asyncio.Task[None]] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._cancelled_early: set[RequestId] = set()
 
     def begin(self, id: RequestId, handler: Handler, params: Any, name: str) -> None:
@@ -43,7 +44,9 @@ class Serving:
             self.refuse(id, fault_of(error, name))
             return
         if type(result) is CoroutineType or hasattr(result, "__await__"):
-            self.tasks[id] = asyncio.get_running_loop().create_task(self._serve(id, result, name))
+            if self._loop is None:
+                self._loop = asyncio.get_running_loop()  # asking each time costs a system call in Python 3.11
+            self.tasks[id] = self._loop.create_task(self._serve(id, result, name))
         else:
             self.answer(id, result, name)
 
