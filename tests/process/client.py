@@ -19,6 +19,8 @@ guard.MERCY_SECONDS = 0.2
 
 async def main() -> None:
     ending, *kinds = sys.argv[1:]
+    if ending == "no shell":
+        guard.SHELL = "/no/such/shell"
     child = await Child.start([sys.executable, str(Path(__file__).with_name("family_agent.py")), *kinds])
     print(guard.supervisor_pid(), child._ward.token, flush=True)
     assert child.stdout is not None
@@ -26,10 +28,7 @@ async def main() -> None:
     while not said.endswith(b"all\n"):
         said += await asyncio.to_thread(os.read, child.stdout, 1000)
     os.write(1, said)
-    if ending == "hold":
-        assert guard._supervision._pipe is not None
-        os.dup(guard._supervision._pipe)
-    if ending in ("fork", "hold"):
+    if ending == "fork":
         reading, writing = os.pipe()
         if os.fork() == 0:
             os.write(writing, b"none" if guard.supervisor_pid() is None else b"some")

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from process.alive import BOUND, carrying, is_alive, until
 
-from accord.process import guard, tree
+from accord.process import guard
+from accord.process.supervisor import listed
 
 CLIENT = str(Path(__file__).with_name("client.py"))
 
@@ -60,9 +61,14 @@ def nobody_is_left(client: Client) -> None:
 
 @pytest.mark.parametrize(
     "client",
-    [("wait", "ignoring", "deaf", "session", "daemon", "stopped"), ("wait", "ignoring", "bare"), ("wait",)],
+    [
+        ("wait", "ignoring", "deaf", "session", "daemon", "stopped"),
+        ("wait", "ignoring", "bare"),
+        ("wait",),
+        ("no shell", "ignoring", "daemon"),
+    ],
     indirect=True,
-    ids=["a difficult family", "one without environment", "an agent alone"],
+    ids=["a difficult family", "one without environment", "an agent alone", "a system without a shell"],
 )
 def test_after_kill_9_of_the_parent_nobody_is_left(client: Client) -> None:
     client.until_done()
@@ -82,22 +88,7 @@ def test_after_the_end_of_a_parent_that_forgot_its_children_nobody_is_left(clien
     nobody_is_left(client)
 
 
-@pytest.mark.parametrize("client", [("stop", "deaf", "daemon")], indirect=True)
-def test_after_an_orderly_end_the_supervisor_waits_for_the_next_child(client: Client) -> None:
-    client.until_done()
-    assert carrying(client.token) == []
-    assert is_alive(client.supervisor)
-    client.process.kill()
-    client.process.wait()
-    until(lambda: not is_alive(client.supervisor))
-
-
-@pytest.mark.parametrize(
-    "client",
-    [("fork", "deaf", "daemon"), ("hold", "daemon")],
-    indirect=True,
-    ids=["forgets the pipe", "holds the pipe"],
-)
+@pytest.mark.parametrize("client", [("fork", "deaf", "daemon")], indirect=True)
 def test_a_fork_of_the_parent_does_not_keep_its_children_alive(client: Client) -> None:
     client.until_done()
     client.process.kill()
@@ -111,13 +102,13 @@ def test_a_fork_of_the_parent_does_not_keep_its_children_alive(client: Client) -
 @pytest.mark.parametrize("client", [("wait", "deaf")], indirect=True)
 def test_the_supervisor_is_out_of_everyones_way(client: Client) -> None:
     client.until_done()
-    fds = {name: os.readlink(f"/proc/{client.supervisor}/fd/{name}") for name in _settled_fds(client.supervisor)}
-    pipe = fds.pop("0")
-    watched = [target for name, target in fds.items() if int(name) > 2]
+    folder = f"/proc/{client.supervisor}/fd"
+    fds = {int(name): os.readlink(f"{folder}/{name}") for name in os.listdir(folder)}
+    pipe, out, err, families = (target for _, target in sorted(fds.items()))
 
     assert pipe.startswith("pipe:")
-    assert fds["1"] == fds["2"] == "/dev/null"
-    assert all("pidfd" in target for target in watched), "nothing of its parent's but the pipe"
+    assert out == err == "/dev/null"
+    assert "accord-families" in families, "and nothing else of its parent's"
     assert os.readlink(f"/proc/{client.supervisor}/cwd") == "/"
     assert os.getsid(client.supervisor) == client.supervisor, "a session of its own: no Ctrl-C from the terminal"
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -128,25 +119,42 @@ def test_the_supervisor_is_out_of_everyones_way(client: Client) -> None:
     nobody_is_left(client)
 
 
-def test_a_supervisor_that_was_killed_is_replaced_and_told_everything() -> None:
+def test_a_supervisor_that_was_killed_is_replaced_and_knows_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "_supervision", supervision := guard._Supervision())
     first = guard.Ward()
+    sleeper = subprocess.Popen(["sleep", "600"], env=first.environment())
+    first.started(sleeper.pid)
     old = guard.supervisor_pid()
     assert old is not None
     os.kill(old, signal.SIGKILL)
     until(lambda: not is_alive(old))
-    second = guard.Ward()
+    guard.Ward()
     new = guard.supervisor_pid()
 
     assert new is not None and new != old
-    sleeper = subprocess.Popen(["sleep", "600"], env=first.environment())
-    first.started(sleeper.pid)
-    supervision = guard._supervision
-    assert supervision._pipe is not None
-    os.close(supervision._pipe)  # as if this process were gone
+    supervision.forget()  # the pipe breaks, as if this process were gone
     assert sleeper.wait(BOUND) == -signal.SIGTERM, "the new one knew the child of the old one"
-    supervision._pipe = supervision._pid = None
-    supervision._wards.clear()
-    assert second.environment()[tree.MARK].endswith(second.token)
+    os.waitpid(new, 0)
+
+
+def test_the_list_is_as_long_as_there_are_children_at_one_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "_supervision", supervision := guard._Supervision())
+    kept = guard.Ward()
+    kept.started(41)
+    for number in range(100):
+        ward = guard.Ward()
+        ward.started(1000 + number)
+        ward.over()
+        ward.over()
+    assert supervision._list is not None and supervision.pid is not None
+    families = listed(supervision._list, None)
+
+    assert os.fstat(supervision._list).st_size == 2 * guard.ENTRY_BYTES
+    assert [(family.token, family.root) for family in families] == [(kept.token, 41)]
+    kept.over()
+    supervisor = supervision.pid
+    supervision.forget()
+    os.waitpid(supervisor, 0)
 
 
 def test_a_program_without_an_interpreter_goes_without(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,9 +170,3 @@ def test_a_program_without_an_interpreter_goes_without(monkeypatch: pytest.Monke
 def test_windows_says_that_it_is_not_guarded_yet() -> None:
     with pytest.raises(NotImplementedError, match="Windows"):
         guard.windows_job()
-
-
-def _settled_fds(pid: int) -> list[str]:
-    """Its descriptors, once it waits for its parent (before that, Python opens files to load itself)."""
-    until(lambda: any("pidfd" in os.readlink(f"/proc/{pid}/fd/{name}") for name in os.listdir(f"/proc/{pid}/fd")))
-    return os.listdir(f"/proc/{pid}/fd")

@@ -1,0 +1,94 @@
+"""Starting a program on a terminal device of its own.
+
+A program that is to have the device as *its* terminal (for `/dev/tty`, job control, and the signals of Ctrl-C and of a
+change of size) must take it after its session has begun and before it is itself. `subprocess` offers nothing between
+the two but `preexec_fn`, which is slow and unsafe among threads. So a bare interpreter goes first: it takes the
+terminal and becomes the program, which costs 15 ms of the command's time and none of ours. What is surely wrong with a
+command is found before; the rest the interpreter says on the terminal, ending with 126 or 127, as shells do."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import struct
+import sys
+from collections.abc import Mapping, Sequence
+
+from accord.errors import LaunchError
+from accord.process.child import Child
+from accord.process.guard import can_supervise
+from accord.process.launch import explain, spoken
+
+# Python ignores two signals and may choose a locale; the program must find both as they were.
+_LEAD = """\
+import errno, fcntl, os, signal, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+os.environ.pop(sys.argv[1], None)
+try:
+    os.execvp(sys.argv[2], sys.argv[2:])
+except OSError as error:
+    os.write(2, f"{sys.argv[2]}: {error.strerror}\\n".encode())
+    os._exit(127 if error.errno == errno.ENOENT else 126)
+"""
+
+
+async def start_on_pty(
+    argv: Sequence[str],
+    *,
+    cwd: str | os.PathLike[str] | None = None,
+    env: Mapping[str, str] | None = None,
+    columns: int = 80,
+    rows: int = 24,
+) -> Child:
+    """Starts a program whose three streams are a new terminal. Our end is the child's `stdout`; it can be written to.
+
+    Raises `LaunchError`."""
+    if os.name != "posix":
+        raise LaunchError(f"cannot start {spoken(argv)} on a terminal: this system has none; start it on pipes")
+    whole = dict(os.environ if env is None else env)
+    _check(argv, None if cwd is None else os.fspath(cwd), whole)
+    ours, theirs = os.openpty()
+    try:
+        resize(ours, columns, rows)
+        child = await Child.start(_leading(argv, whole), cwd=cwd, env=whole, stdin=theirs, stdout=theirs, stderr=theirs)
+    except BaseException:
+        os.close(ours)
+        raise
+    finally:
+        os.close(theirs)
+    child.argv = list(argv)
+    child.stdout = ours
+    return child
+
+
+def resize(terminal: int, columns: int, rows: int) -> None:
+    """Says how wide and high a terminal is; its programs are told when that changes."""
+    import fcntl
+    import termios
+
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+
+def _leading(argv: Sequence[str], env: Mapping[str, str]) -> list[str]:
+    if not can_supervise():  # no interpreter to go first: a terminal, but not its own
+        return list(argv)
+    return [sys.executable, "-I", "-S", "-c", _LEAD, "" if "LC_CTYPE" in env else "LC_CTYPE", *argv]
+
+
+def _check(argv: Sequence[str], cwd: str | None, env: Mapping[str, str]) -> None:
+    """Finds what is surely wrong before anything is started."""
+    if not argv or not argv[0]:
+        raise LaunchError("the command is empty; give a program and its arguments")
+    program = argv[0]
+    path = os.path.join(cwd or "", program) if os.path.dirname(program) else shutil.which(program, path=env.get("PATH"))
+    if path is None or not os.path.exists(path) or not os.path.isdir(cwd or os.curdir):
+        number = errno.ENOENT
+    elif os.path.isdir(path) or not os.access(path, os.X_OK):
+        number = errno.EACCES
+    else:
+        return
+    reason = explain(OSError(number, os.strerror(number)), program, cwd, env)
+    raise LaunchError(f"cannot start {spoken(argv)}: {reason}", command=spoken(argv))
