@@ -50,7 +50,7 @@ def test_any_bytes_may_be_looked_at(head: bytes) -> None:
     assert glimpse(head).kind in ("call", "answer", "stray")
 
 
-@pytest.mark.parametrize("head", [b'{"' + b"\\" * 4096, b"{" * 4096, b'{"a":"' + b'\\"' * 2048, b'{"' * 2048])
-def test_every_byte_is_looked_at_once(head: bytes) -> None:
-    assert sum(len(match[0]) for match in _TOKEN.finditer(head)) <= len(head)
-    assert max(match.end() for match in _TOKEN.finditer(head)) >= len(head) - 1
+@pytest.mark.parametrize("tail", [b"\\" * 4096, b'\\"' * 2048, b"x" * 4096])
+def test_a_string_that_is_cut_is_gone_through_once(tail: bytes) -> None:
+    """Looking for its end again from every quote inside would take quadratic time."""
+    assert len(_TOKEN.findall(b'{"a":"' + tail)) <= 5

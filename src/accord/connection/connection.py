@@ -85,6 +85,7 @@ class Connection:
         self.ask = self._asking.ask
         self._routes: Routes | None = None
         self._opening = Opening(conversation, self.backlog, self._sort)
+        self._trying_again = False
         self._heads: dict[str, bytes] = {}
         self._ended: asyncio.Future[Exception | None] | None = None
         self._end_error: Exception | None = None
@@ -121,12 +122,19 @@ class Connection:
 
     def not_speaking(self) -> None:
         """The handshake failed; the connection is as it was before it, once the answer that says so has left."""
-        if self._opening.keeps:
-            asyncio.get_running_loop().call_soon(self._try_again)
-        else:
+        if not self._opening.keeps:
             self._opening.waiting = False
+        elif not self._trying_again:
+            self._trying_again = True
+            asyncio.get_running_loop().call_soon(self._try_again)
+
+    def refused(self, id: RequestId) -> None:
+        """A request was answered no. If it was the handshake, whatever the reason, there is none."""
+        if self._routes is None and self._opening.waiting and self._opening.asked == id:
+            self.not_speaking()
 
     def _try_again(self) -> None:
+        self._trying_again = False
         for line in self._opening.release():
             self._opening.line(line)
 
@@ -225,7 +233,7 @@ class Connection:
                 self._serving.refuse(id, fault_of(error, name))
                 return
             if self._routes is None:
-                self._opening.waiting = True
+                self._opening.waiting, self._opening.asked = True, id
             self._accept(id, route, read, size)
         elif self._routes is None:
             why = f"{name[:100]} came before initialize; send initialize first"

@@ -73,5 +73,5 @@ def version_to_retry(error: RequestFailed, enabled: Collection[int], tried: int)
     supported = error.data.get("supported") if isinstance(error.data, dict) else None
     if error.code != UNSUPPORTED_VERSION or not isinstance(supported, list):
         return None
-    fitting = [version for version in supported if version in enabled and version != tried]
+    fitting = [version for version in supported if type(version) is int and version in enabled and version != tried]
     return max(fitting, default=None)

@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from msgspec import UNSET, UnsetType
+
 from accord.connection.backlog import Backlog
 from accord.connection.dispatch import Routes
 from accord.rpc.conversation import CANCEL, Conversation
 from accord.rpc.envelope import Batch, Failure, Notification, Request, Success, read
+from accord.rpc.ids import RequestId
 
 _COST = 100  # what keeping a line costs beside its bytes
 
@@ -25,6 +28,8 @@ class Opening:
         self, conversation: Conversation[Any], backlog: Backlog, sort: Callable[[Any, Routes, int], None]
     ) -> None:
         self.waiting = False
+        self.asked: RequestId | UnsetType = UNSET
+        """The `initialize` that is being handled."""
         self.early = Routes({})
         """What is served before the version is agreed."""
         self._conversation = conversation

@@ -97,6 +97,7 @@ class Serving:
             text = str(fault.message).encode(errors="replace").decode()
             line = self._conversation.refuse(id, Fault(fault.code, text))
         self._connection.send_quietly(line)
+        self._connection.refused(id)
 
     def cancel(self, id: RequestId) -> None:
         """They no longer want an answer; they get one all the same."""

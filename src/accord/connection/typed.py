@@ -13,7 +13,7 @@ from accord.connection.connection import Connection
 from accord.connection.dispatch import Answer, Handler, Routes
 from accord.connection.handshake import INITIALIZE
 from accord.connection.limits import Deadline, Limits
-from accord.errors import LocalProtocolError, MethodNotFound
+from accord.errors import INVALID_REQUEST, LocalProtocolError, MethodNotFound, RequestFailed
 from accord.schema.method import Method
 from accord.schema.repair import read as repair_read
 from accord.transports.base import Transport
@@ -44,6 +44,7 @@ class TypedConnection:
         self.connection = Connection(transport, side=side, limits=limits)
         self._unstable = unstable
         self._null_ids = null_ids
+        self._once = null_ids  # version 1 also says hello but once
         self._handlers = handlers
         served = [method for method in _all(methods) if method.served_by == side and (unstable or not method.unstable)]
         self._initialize = next((method for method in served if method.name == "initialize"), None)
@@ -62,8 +63,11 @@ class TypedConnection:
             self.connection.start(Routes({INITIALIZE: self._first}))
 
     def _speak(self) -> None:
+        table = self._table
+        if self._initialize is not None and self._once:
+            table = {**table, self._initialize: _already}
         routes = Routes(
-            self._table,
+            table,
             other_request=getattr(self._handlers, "extension_request", None),
             other_notification=getattr(self._handlers, "extension_notification", None),
         )
@@ -71,17 +75,13 @@ class TypedConnection:
 
     async def _first(self, raw: msgspec.Raw) -> Any:
         assert self._initialize is not None
-        try:
-            params = repair_read(self._initialize.params, msgspec.json.decode(raw))
-            handler = self._table.get(self._initialize)
-            if handler is None:
-                raise MethodNotFound("Method not found: initialize")
-            result = handler(params)
-            if isinstance(result, Awaitable):
-                result = await result
-        except BaseException:
-            self.connection.not_speaking()
-            raise
+        params = repair_read(self._initialize.params, msgspec.json.decode(raw))
+        handler = self._table.get(self._initialize)
+        if handler is None:
+            raise MethodNotFound("Method not found: initialize")
+        result = handler(params)
+        if isinstance(result, Awaitable):
+            result = await result
         # The answer leaves first: building what reads all the other methods takes a while.
         return Answer(result, self._speak)
 
@@ -130,6 +130,10 @@ class TypedConnection:
     def _check(self, method: Method[Any, Any]) -> None:
         if method.unstable and not self._unstable:
             raise LocalProtocolError(f"{method.name} is unstable; open the connection with unstable=True to use it")
+
+
+def _already(params: Any) -> None:
+    raise RequestFailed("initialize: this connection is initialized already", code=INVALID_REQUEST)
 
 
 def _all(methods: ModuleType) -> Iterable[Method[Any, Any]]:
