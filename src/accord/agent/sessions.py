@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -15,7 +15,7 @@ from accord.agent.turns import TurnQueue
 from accord.errors import InvalidParams, NotFound
 from accord.model.requests import McpServer, SystemPrompt
 from accord.model.session import Choice, Command, Option, SessionInfo, Subagent
-from accord.model.statement import TOLD_AGAIN, CommandsAre, InfoIs, OptionsAre
+from accord.model.statement import TOLD_AGAIN, CommandsAre, InfoIs, OptionsAre, Statement, TerminalData
 from accord.store.base import Page
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ class Sessions(ABC):
     async def _tell_again(self, session: Session, replay: bool, by_author: bool, muted: bool) -> None:
         """Tells the history from the store, or lets the author tell it: what he says now was said, and kept, before."""
         if replay and not by_author:
-            async for statement in self.agent.kept.history(session.id):
+            async for statement in _in_one_piece(self.agent.kept.history(session.id)):
                 if isinstance(statement, TOLD_AGAIN):
                     await session.tell(statement)
             return
@@ -332,6 +332,22 @@ class Sessions(ABC):
                 raise InvalidParams(
                     f"{path} is {server.transport[:40]!r}; this agent takes {offered}", data={"path": path}
                 )
+
+
+async def _in_one_piece(history: AsyncIterator[Statement]) -> AsyncIterator[Statement]:
+    """A history in which what a terminal printed at a stretch is told at once."""
+    printed: TerminalData | None = None
+    async for statement in history:
+        if isinstance(statement, TerminalData) and printed is not None and statement.id == printed.id:
+            printed = TerminalData(id=printed.id, data=printed.data + statement.data)
+            continue
+        if printed is not None:
+            yield printed
+        printed = statement if isinstance(statement, TerminalData) else None
+        if printed is None:
+            yield statement
+    if printed is not None:
+        yield printed
 
 
 def unknown_session(id: str) -> NotFound:

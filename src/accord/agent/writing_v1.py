@@ -30,6 +30,8 @@ def updates(statement: say.Statement, client: ClientOffers, terminals: dict[str,
                 yield _CHUNKS[role](message_id=id, content=block(content))
         case say.ToolPatch():
             yield tool_call(statement, terminals)
+        case say.TerminalPatch(id=id, output=bytes(output)):
+            terminals[id] = [output]
         case say.TerminalPatch(id=id):
             terminals.setdefault(id, [])  # from now on known as the agent's own, even before it prints anything
         case say.TerminalData(id=id, data=data):

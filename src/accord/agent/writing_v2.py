@@ -152,6 +152,8 @@ def location(place: Location) -> v2.ToolCallLocation:
 
 def terminal(patch: say.TerminalPatch) -> v2.TerminalUpdate:
     update = v2.TerminalUpdate(terminal_id=patch.id, command=patch.command, cwd=patch.cwd)
+    if not isinstance(patch.output, UnsetType):
+        update.output = v2.TerminalOutput(data=base64.b64encode(patch.output).decode())
     if not isinstance(patch.exit, UnsetType):
         update.exit_status = v2.TerminalExitStatus(
             exit_code=UNSET if patch.exit.code is None else patch.exit.code, signal=patch.exit.signal or UNSET

@@ -73,6 +73,8 @@ class TerminalPatch(Noun, tag=True):
     id: str
     command: str | UnsetType = UNSET
     cwd: str | UnsetType = UNSET
+    output: bytes | UnsetType = UNSET
+    """What it shows from now on, in place of all it showed before."""
     exit: ExitStatus | UnsetType = UNSET
     can_cancel: bool | UnsetType = UNSET
 
@@ -197,6 +199,7 @@ TOLD_AGAIN = (
     UsageIs,
     InfoIs,
     Compacted,
+    CompactionText,
     SubagentIs,
 )
 """What a replay repeats: everything but notices, states and what the answer itself carries."""
