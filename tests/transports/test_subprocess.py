@@ -28,7 +28,7 @@ async def launched(argv: list[str], **options: float) -> tuple[SubprocessTranspo
     return transport, heard
 
 
-@pytest.mark.req("V1-FRAME-05", "V1-FRAME-12", "V2-FRAME-05", "V2-FRAME-06")
+@pytest.mark.req("V1-FRAME-05", "V1-FRAME-12", "V2-FRAME-03", "V2-FRAME-05", "V2-FRAME-06")
 @pytest.mark.usefixtures("engine")
 async def test_an_agent_is_started_spoken_with_and_ended() -> None:
     transport, heard = await launched(ECHO)
