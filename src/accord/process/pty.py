@@ -30,7 +30,7 @@ os.environ.pop(sys.argv[1], None)
 try:
     os.execvp(sys.argv[2], sys.argv[2:])
 except OSError as error:
-    os.write(2, f"{sys.argv[2]}: {error.strerror}\\n".encode())
+    os.write(2, os.fsencode(f"{sys.argv[2]}: {error.strerror}\\n"))
     os._exit(127 if error.errno == errno.ENOENT else 126)
 """
 
@@ -83,7 +83,11 @@ def _check(argv: Sequence[str], cwd: str | None, env: Mapping[str, str]) -> None
     if not argv or not argv[0]:
         raise LaunchError("the command is empty; give a program and its arguments")
     program = argv[0]
-    path = os.path.join(cwd or "", program) if os.path.dirname(program) else shutil.which(program, path=env.get("PATH"))
+    if os.path.dirname(program):
+        path: str | None = os.path.join(cwd or "", program)
+    else:
+        where = env.get("PATH")
+        path = shutil.which(program, path=where) or shutil.which(program, mode=os.F_OK, path=where)
     if path is None or not os.path.exists(path) or not os.path.isdir(cwd or os.curdir):
         number = errno.ENOENT
     elif os.path.isdir(path) or not os.access(path, os.X_OK):

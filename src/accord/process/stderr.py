@@ -9,6 +9,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Protocol
 
 KEPT_BYTES = 64 * 1024
 LONGEST_LINE = 64 * 1024
@@ -70,13 +71,22 @@ class Tail:
             self._on_line(line)
 
 
-class Drain:
-    """Reads a descriptor into a tail until it ends, by the event loop where it can, else by a thread."""
+class Sink(Protocol):
+    """Whoever takes what is read: a tail, or the output of a terminal."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, fd: int, tail: Tail) -> None:
+    def feed(self, data: bytes, /) -> None: ...
+
+    def finish(self) -> None:
+        """Nothing more will come."""
+
+
+class Drain:
+    """Reads a descriptor into a sink until it ends, by the event loop where it can, else by a thread."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, fd: int, sink: Sink) -> None:
         self._loop = loop
         self._fd = fd
-        self._tail = tail
+        self._sink = sink
         self._is_open = True
         self._watching = False
         self._ended = asyncio.Event()
@@ -102,7 +112,7 @@ class Drain:
             if not data:
                 self.close()
                 return
-            self._tail.feed(data)
+            self._sink.feed(data)
             if len(data) < READ_BYTES:
                 return
 
@@ -121,13 +131,13 @@ class Drain:
             self._watching = False
             self._loop.remove_reader(self._fd)
             os.close(self._fd)
-        self._tail.finish()
+        self._sink.finish()
         self._ended.set()
 
     def _run(self) -> None:
         """The thread."""
         with suppress(RuntimeError, OSError):  # the loop is closed; the pipe is gone
             while self._is_open and (data := os.read(self._fd, READ_BYTES)):
-                self._loop.call_soon_threadsafe(self._tail.feed, data)
+                self._loop.call_soon_threadsafe(self._sink.feed, data)
             self._loop.call_soon_threadsafe(self.close)
         os.close(self._fd)

@@ -1,0 +1,1 @@
+"""Safe files and terminals, served to an agent or used by one."""
