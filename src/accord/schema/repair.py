@@ -144,9 +144,16 @@ def _read_union(
 
 
 def _read_untagged(options: list[Any], value: dict[str, Any], where: str) -> Any:
+    """The first of these that fits. One that has a tag all the same fits only with it."""
+    fitting = [option for option in options if not _is_struct(option) or _has_its_tag(option, value)]
     return _first_readable(
-        [partial(_read_struct if _is_struct(option) else read, option, value, where) for option in options]
+        [partial(_read_struct if _is_struct(option) else read, option, value, where) for option in fitting]
     )
+
+
+def _has_its_tag(struct: Any, value: dict[str, Any]) -> bool:
+    config = struct.__struct_config__
+    return config.tag_field is None or value.get(config.tag_field) == config.tag
 
 
 def _first_readable(attempts: list[Callable[[], Any]]) -> Any:

@@ -6,7 +6,7 @@ from typing import ClassVar, Union
 
 from accord.schema.common.config import SessionConfigOptionCategory, SessionConfigSelectOption
 from accord.schema.common.ids import SessionConfigGroupId, SessionConfigId, SessionConfigValueId, SessionId
-from accord.schema.shape import UNSET, Either, Emptied, Filtered, Message, Opt
+from accord.schema.shape import UNSET, Either, Emptied, Filtered, Former, Message, Opt
 
 
 class BooleanConfigOptionCapabilities(Message):
@@ -74,9 +74,16 @@ class SetSessionConfigId(Message):
     session_id: SessionId
     config_id: SessionConfigId
     value: SessionConfigValueId
+    type: Former[str] = UNSET
+    """Read only to tell a string from a boolean that is no boolean; never kept."""
+
+    def __post_init__(self) -> None:
+        if self.type == "boolean":
+            raise ValueError("value is a string; with the type boolean it must be true or false")
+        self.type = UNSET
 
 
-# A string is a value's id, whatever the type says beside it. It is also the usual case, so it is tried first.
+# A string is a value's id, whatever other type stands beside it. The usual case, so it is tried first.
 SetSessionConfigOptionRequest = Either[SetSessionConfigId, SetSessionConfigBoolean]
 
 
