@@ -1,0 +1,1 @@
+"""Configuration files, trust, known agents, and the registry."""

@@ -1,0 +1,37 @@
+"""Keeps secrets out of diagnostics: values of variables that are named like secrets, and words that look like keys."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+
+_SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH|COOKIE|SESSION_ID)", re.IGNORECASE)
+_LOOKS_SECRET = re.compile(
+    r"\b(sk-[A-Za-z0-9_-]{12,}|gh[pousr]_[A-Za-z0-9]{20,}|xox[abprs]-[A-Za-z0-9-]{10,}|AKIA[0-9A-Z]{16}"
+    r"|eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}(\.[A-Za-z0-9_-]*)?)"
+)
+_BEARER = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}")
+MASK = "••••"
+
+
+def is_secret_name(name: str) -> bool:
+    return _SECRET_NAME.search(name) is not None
+
+
+def masked(text: str, env: Mapping[str, str] | None = None) -> str:
+    """The text without the values of secret variables, given and our own, and without what looks like a secret."""
+    values = {
+        value
+        for source in (os.environ, env or {})
+        for name, value in source.items()
+        if len(value) >= 6 and is_secret_name(name)
+    }
+    for value in sorted(values, key=len, reverse=True):
+        text = text.replace(value, MASK)
+    return _BEARER.sub(lambda found: f"{found[1]} {MASK}", _LOOKS_SECRET.sub(MASK, text))
+
+
+def masked_env(env: Mapping[str, str]) -> dict[str, str]:
+    """Variables for showing: secret ones masked."""
+    return {name: MASK if is_secret_name(name) else masked(value, env) for name, value in env.items()}

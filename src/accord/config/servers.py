@@ -1,0 +1,78 @@
+"""MCP servers from configuration: our TOML, and the `mcpServers` JSON that many tools share."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from accord.config.settings import ConfigError, ServerEntry
+from accord.model.requests import McpServer
+
+
+class Chosen(NamedTuple):
+    """The servers to pass to an agent, and a line for each that is not passed."""
+
+    servers: list[McpServer]
+    notices: list[str]
+
+
+def read_servers(path: Path) -> dict[str, ServerEntry]:
+    """The servers of a JSON file with an `mcpServers` object."""
+    try:
+        document = msgspec.json.decode(path.read_bytes())
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+    except msgspec.DecodeError as error:
+        raise ConfigError(f"{path}: is no JSON: {error}") from None
+    listed = document.get("mcpServers") if isinstance(document, dict) else None
+    if not isinstance(listed, dict):
+        raise ConfigError(f"{path}: there is no mcpServers object in it")
+    return {name: _entry(path, name, raw) for name, raw in listed.items()}
+
+
+def _entry(path: Path, name: str, raw: Any) -> ServerEntry:
+    known = {"command", "args", "env", "url", "type", "headers"}
+    if not isinstance(raw, dict):
+        raise ConfigError(f"{path}: mcpServers.{name} must be an object")
+    kept = {key: value for key, value in raw.items() if key in known}
+    if kept.get("type") in ("streamable-http", "streamableHttp", "http-stream"):
+        kept["type"] = "http"
+    try:
+        return msgspec.convert(kept, ServerEntry)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"{path}: mcpServers.{name}: {str(error).replace('`', '')}") from None
+
+
+def choose(entries: Mapping[str, ServerEntry], offered: Iterable[str]) -> Chosen:
+    """Those that an agent can reach, in the form a session wants; and why each other one is not passed."""
+    can = set(offered)
+    servers: list[McpServer] = []
+    notices: list[str] = []
+    for name, entry in entries.items():
+        transport = entry.type or ("http" if entry.url else "stdio")
+        if transport not in can:
+            notices.append(f"MCP server {name!r} is not passed on: the agent cannot reach servers over {transport}")
+            continue
+        if transport == "stdio":
+            if not entry.command:
+                notices.append(f"MCP server {name!r} is not passed on: it has neither a command nor a url")
+                continue
+            command = _absolute(entry.command)
+            if command is None:
+                notices.append(f"MCP server {name!r} is not passed on: there is no program {entry.command!r}")
+                continue
+            servers.append(McpServer(name=name, command=command, args=list(entry.args), env=dict(entry.env)))
+        else:
+            servers.append(McpServer(name=name, transport=transport, url=entry.url or "", headers=dict(entry.headers)))
+    return Chosen(servers, notices)
+
+
+def _absolute(command: str) -> str | None:
+    """The wire wants an absolute path; people write `npx`."""
+    found = shutil.which(os.path.expanduser(command))
+    return os.path.abspath(found) if found else None

@@ -1,0 +1,109 @@
+"""From what a user typed to a command, its environment and its servers; secrets kept out of sight."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from accord.config.environment import environment
+from accord.config.mask import MASK, masked, masked_env
+from accord.config.registry import read_registry
+from accord.config.resolve import resolve
+from accord.config.servers import choose, read_servers
+from accord.config.settings import AgentEntry, ConfigError, ServerEntry, Settings
+from accord.errors import LaunchError
+
+SETTINGS = Settings(agents={"scribe": AgentEntry(command="python scribe.py", env={"A": "b"})})
+
+
+def test_a_configured_name_is_found_with_its_environment() -> None:
+    found = resolve("scribe", SETTINGS)
+    assert (found.argv, found.env, found.how) == (["python", "scribe.py"], {"A": "b"}, "configured")
+
+
+def test_anything_with_arguments_is_a_command_line() -> None:
+    assert resolve("python 'my agent.py' --x", SETTINGS).argv == ["python", "my agent.py", "--x"]
+
+
+def test_an_unknown_name_is_answered_with_the_nearest_configured_ones() -> None:
+    with pytest.raises(LaunchError, match="did you mean scribe") as caught:
+        resolve("scrbe", SETTINGS)
+    assert caught.value.stage == "resolve"
+
+
+def test_with_nothing_configured_the_way_to_add_one_is_told() -> None:
+    with pytest.raises(LaunchError, match="accord agents add"):
+        resolve("nothing-like-this", Settings())
+
+
+def test_a_minimal_environment_has_the_necessities_and_what_was_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_TOKEN", "secret")
+    found = environment("minimal", {"MINE": "1"})
+    assert "SOME_TOKEN" not in found and found["MINE"] == "1" and "PATH" in found
+
+
+def test_a_login_shell_gives_what_its_profile_sets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".profile").write_text("echo noise\nexport FROM_PROFILE='a\nb'\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("SHELL", "/bin/sh")
+    assert environment("login-shell", {})["FROM_PROFILE"] == "a\nb"
+
+
+def test_secrets_are_masked_by_name_and_by_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_API_KEY", "abcdef123456")
+    assert masked("key abcdef123456 here") == f"key {MASK} here"
+    assert masked("Authorization: Bearer abcdefghijk") == f"Authorization: Bearer {MASK}"
+    assert masked("sk-abcdefghijklmnop") == MASK
+    assert masked_env({"API_TOKEN": "x", "PATH": "/bin"}) == {"API_TOKEN": MASK, "PATH": "/bin"}
+
+
+def test_a_registry_is_read_and_its_faulty_entries_are_named(tmp_path: Path) -> None:
+    good = {"id": "a", "name": "A", "version": "1.0.0", "description": "d", "distribution": {"npx": {"package": "a@1"}}}
+    path = tmp_path / "registry.json"
+    path.write_text(
+        json.dumps(
+            {
+                "version": "1",
+                "agents": [
+                    good,
+                    {**good, "id": "B"},
+                    {**good, "id": "c", "version": "one"},
+                    {**good, "id": "d", "distribution": {"snap": {}}},
+                    {**good, "id": "e", "distribution": {}},
+                    7,
+                ],
+                "extensions": [],
+            }
+        )
+    )
+    registry = read_registry(path)
+    assert list(registry.entries) == ["a"]
+    assert len(registry.faults) == 5
+    with pytest.raises(ConfigError, match="cannot be read"):
+        read_registry(tmp_path / "none.json")
+
+
+def test_servers_come_from_the_json_that_many_tools_share(tmp_path: Path) -> None:
+    path = tmp_path / "mcp.json"
+    path.write_text(
+        json.dumps(
+            {
+                "mcpServers": {
+                    "sh": {"command": "sh", "args": ["-c", "true"], "disabled": False},
+                    "far": {"type": "streamable-http", "url": "https://example.com/mcp", "headers": {"X": "y"}},
+                    "old": {"type": "sse", "url": "https://example.com/sse"},
+                }
+            }
+        )
+    )
+    chosen = choose(read_servers(path), {"stdio", "http"})
+    assert [server.name for server in chosen.servers] == ["sh", "far"]
+    assert chosen.servers[0].command.startswith("/")
+    assert chosen.notices == ["MCP server 'old' is not passed on: the agent cannot reach servers over sse"]
+
+
+def test_a_server_whose_program_is_missing_is_named_and_not_passed() -> None:
+    chosen = choose({"x": ServerEntry(command="no-such-program-here")}, {"stdio"})
+    assert chosen.servers == [] and "there is no program" in chosen.notices[0]
