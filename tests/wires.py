@@ -43,17 +43,34 @@ async def ask(peer: WirePeer, session: str, *content: Any) -> int:
 
 
 async def stopped(peer: WirePeer, version: int, id: int) -> str:
-    """How the turn of a prompt ended: by its answer in version 1, by the state in version 2."""
-    if version == 1:
-        reason: str = (await peer.answer_to(id))["result"]["stopReason"]
-        return reason
+    """How the turn of a prompt ended: by its answer in version 1, by the state after its echo in version 2."""
     while True:
-        message = await peer.receive()
-        if message.get("id") == id and "error" in message:
-            raise AssertionError(f"the prompt was refused: {message['error']}")
-        update = message.get("params", {}).get("update", {})
-        if update.get("sessionUpdate") == "state_update" and update["state"] == "idle":
+        reason = _ended_by_answer(peer, id) if version == 1 else _ended_by_state(peer, id)
+        if reason is not None:
+            return reason
+        await peer.receive()
+
+
+def _answer(peer: WirePeer, id: int) -> Any:
+    for message in peer.received:
+        if message.get("id") == id and "method" not in message:
+            assert "result" in message, f"the prompt was refused: {message}"
+            return message["result"]
+    return None
+
+
+def _ended_by_answer(peer: WirePeer, id: int) -> str | None:
+    answer = _answer(peer, id)
+    return None if answer is None else str(answer["stopReason"])
+
+
+def _ended_by_state(peer: WirePeer, id: int) -> str | None:
+    answer, begun = _answer(peer, id), False
+    for update in peer.updates:
+        begun = begun or (answer is not None and update.get("messageId") == answer["messageId"])
+        if begun and update.get("state") == "idle":
             return str(update.get("stopReason"))
+    return None
 
 
 async def until_states(peer: WirePeer, *wanted: str) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import Awaitable, Callable
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,10 @@ from accord.transports.base import Transport
 if TYPE_CHECKING:
     from accord.agent.agent import Agent
     from accord.agent.dialect import Dialect
+
+
+_COMMAND = re.compile(r"\s*/(\S+)\s*(.*)", re.DOTALL)
+"""A slash command: its name, and everything that follows."""
 
 
 class AgentSide(Sessions):
@@ -173,12 +178,10 @@ class AgentSide(Sessions):
     async def handle(self, turn: Turn) -> StopReason | None:
         """Runs the handler of a prompt: a slash command's if it names one, else `prompt`."""
         for piece in turn.content:
-            if isinstance(piece, TextContent) and piece.text.lstrip().startswith("/"):
-                name, *argument = piece.text.lstrip()[1:].split(maxsplit=1)[:2] or [""]
-                found = self._commands.get(name)
-                if found is not None:
-                    turn.argument = "".join(argument)
-                    return await found[1](turn)
+            named = _COMMAND.match(piece.text) if isinstance(piece, TextContent) else None
+            if named is not None and named[1] in self._commands:
+                turn.argument = named[2]
+                return await self._commands[named[1]][1](turn)
         return await self.agent.prompt(turn)
 
     def cancel(self, id: str) -> Awaitable[None] | None:
