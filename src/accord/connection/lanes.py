@@ -92,6 +92,8 @@ class Lanes:
                 if self._ready and not self._waking:
                     self._wake()
                 await self._empty(lane)
+                if lane.items:
+                    await asyncio.sleep(0)  # handlers that never wait must not keep the loop from everyone else
             if self._closed or len(self._parked) >= _SPARE_WORKERS:
                 return
             parked = loop.create_future()
