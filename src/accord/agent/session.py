@@ -14,7 +14,7 @@ from accord.agent.permission import Permission
 from accord.agent.terminals import DisplayTerminal, Terminals
 from accord.agent.tool import Tool
 from accord.errors import LocalProtocolError
-from accord.model.content import as_content, as_contents
+from accord.model.content import UnknownContent, as_content, as_contents
 from accord.model.requests import McpServer, PermissionOption, Reply, SystemPrompt
 from accord.model.session import Command, Compaction, Cost, Notice, Option, Plan, PlanEntry, Subagent, Usage
 from accord.model.statement import (
@@ -138,7 +138,8 @@ class Session(Options):
             self._keep(self.id, Said(role=role, message_id=self._message_id, content=as_content(content)))
         if type(content) is str:
             return self.send(self._head + b'{"type":"text","text":' + encode(content) + b"}}}}\n")
-        return self.send(self._head + encode(as_content(content)) + b"}}}\n")
+        piece = as_content(content)
+        return self.send(self._head + encode(piece.data if isinstance(piece, UnknownContent) else piece) + b"}}}\n")
 
     def end_message(self) -> None:
         """What is said next is a new message."""

@@ -1,0 +1,259 @@
+"""Logging in and out: demanded by an agent, carried out by a client, and what was refused done again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from linked import Link
+from wires import ask, begun, hello, turn
+
+from accord import Agent, AgentSession, AuthMethod, AuthRequired, CapabilityError, RequestFailed, Turn
+from accord.testing import wire_client
+
+KEY = AuthMethod(id="key", name="API key", description="Paste it")
+SSO = AuthMethod(id="sso", name="Single sign-on")
+SHELL = AuthMethod(id="shell", name="In a terminal", kind="terminal", args=["login"], env={"A": "1"})
+
+
+class Gated(Agent):
+    """Opens no session, or takes no prompt, before somebody has logged in."""
+
+    auth_methods = (KEY, SSO, SHELL)
+    where = "session"
+
+    def __init__(self) -> None:
+        self.user: str | None = None
+
+    async def new_session(self, session: AgentSession) -> None:
+        if self.where == "session" and self.user is None:
+            raise AuthRequired("log in first")
+
+    async def accept_prompt(self, turn: Turn) -> None:
+        if self.where == "prompt" and self.user is None:
+            raise AuthRequired("log in first")
+
+    async def prompt(self, turn: Turn) -> None:
+        await turn.say(f"Hello, {self.user}")
+
+    async def login(self, method_id: str) -> None:
+        if method_id == "sso":
+            raise RequestFailed("the identity provider is down", code=-31000)
+        self.user = method_id
+
+    async def logout(self) -> None:
+        self.user = None
+
+
+class GatedAtPrompt(Gated):
+    where = "prompt"
+
+
+@pytest.mark.req("V1-AUTH-08", "V1-AUTH-09", "V1-AUTH-10", "V1-AUTH-04", "V2-AUTH-08")
+async def test_a_session_that_needs_a_login_is_begun_after_it(link: Link) -> None:
+    offered: list[str] = []
+
+    def choose(methods: list[AuthMethod]) -> str:
+        offered.extend(method.id for method in methods)
+        return "key"
+
+    async with link(Gated(), login=choose) as client:
+        session = await client.new_session()
+        turn = await session.prompt("hi")
+
+    assert offered == ["key", "sso"]
+    assert turn.text == "Hello, key"
+
+
+@pytest.mark.req("V1-AUTH-10", "V1-AUTH-24", "V2-AUTH-10", "V2-AUTH-08", "V2-PROMPT-11")
+async def test_a_prompt_that_needs_a_login_is_sent_again_after_it(link: Link) -> None:
+    async with link(GatedAtPrompt(), login=lambda methods: methods[0]) as client:
+        session = await client.new_session()
+        turn = await session.prompt("hi")
+
+    assert turn.text == "Hello, key"
+    said = [item.text for item in session.transcript.timeline if getattr(item, "role", "") == "user"]
+    assert said == ["hi"]
+
+
+@pytest.mark.req("V1-AUTH-08")
+async def test_without_a_way_to_log_in_the_demand_reaches_the_caller(link: Link) -> None:
+    async with link(Gated()) as client:
+        with pytest.raises(AuthRequired, match="log in first"):
+            await client.new_session()
+        await client.login("key")
+        session = await client.new_session()
+        assert (await session.prompt("hi")).text == "Hello, key"
+
+
+async def test_a_user_who_gives_up_is_not_asked_twice(link: Link) -> None:
+    asked: list[int] = []
+
+    async def give_up(methods: list[AuthMethod]) -> None:
+        asked.append(len(methods))
+
+    async with link(GatedAtPrompt(), login=give_up) as client:
+        session = await client.new_session()
+        with pytest.raises(AuthRequired):
+            await session.prompt("hi")
+
+    assert asked == [2]
+
+
+async def test_a_login_that_fails_says_why(link: Link) -> None:
+    async with link(GatedAtPrompt(), login=lambda methods: "sso") as client:
+        session = await client.new_session()
+        with pytest.raises(RequestFailed, match="identity provider is down"):
+            await session.prompt("hi")
+        with pytest.raises(RequestFailed, match="identity provider is down"):
+            await client.login("sso")
+
+
+async def test_a_login_is_tried_once_for_each_call(link: Link) -> None:
+    class Forgetful(GatedAtPrompt):
+        async def login(self, method_id: str) -> None: ...
+
+    tries: list[int] = []
+
+    def choose(methods: list[AuthMethod]) -> str:
+        tries.append(1)
+        return "key"
+
+    async with link(Forgetful(), login=choose) as client:
+        with pytest.raises(AuthRequired):
+            await (await client.new_session()).prompt("hi")
+
+    assert tries == [1]
+
+
+@pytest.mark.req("V1-AUTH-20", "V1-AUTH-21", "V1-AUTH-22", "V1-AUTH-23", "V2-AUTH-07", "V2-AUTH-09")
+async def test_after_logging_out_one_must_log_in_again(link: Link) -> None:
+    async with link(Gated()) as client:
+        await client.login()
+        session = await client.new_session()
+        await client.logout()
+        running = await session.prompt("still me?")
+        with pytest.raises(AuthRequired):
+            await client.new_session()
+
+    assert running.text == "Hello, None"
+
+
+@pytest.mark.req("V1-AUTH-04", "V1-AUTH-05", "V2-AUTH-06", "V2-AUTH-02", "V1-AUTH-19")
+async def test_a_login_or_logout_that_was_not_offered_is_not_sent(link: Link, version: int) -> None:
+    class Open(Agent):
+        async def prompt(self, turn: Turn) -> None: ...
+
+    async with link(Gated()) as client:
+        for method in ("unknown", "shell", SHELL):
+            with pytest.raises(CapabilityError):
+                await client.login(method)
+    async with link(Open()) as client:
+        with pytest.raises(CapabilityError):
+            await client.login()
+        with pytest.raises(CapabilityError):
+            await client.logout()
+
+
+@pytest.mark.req("V1-AUTH-01", "V1-AUTH-02", "V1-AUTH-11", "V2-AUTH-04", "V2-AUTH-11", "V2-AUTH-14", "V1-AUTH-12")
+async def test_ways_to_log_in_are_told_and_those_by_terminal_only_to_clients_that_have_one(version: int) -> None:
+    async with wire_client(Gated()) as peer:
+        plain = await hello(peer, version)
+    async with wire_client(Gated()) as peer:
+        able = await hello(peer, version, {"auth": {"terminal": True if version == 1 else {}}})
+
+    id, tag = ("id", {}) if version == 1 else ("methodId", {"type": "agent"})
+    assert plain["authMethods"] == [
+        {**tag, id: "key", "name": "API key", "description": "Paste it"},
+        {**tag, id: "sso", "name": "Single sign-on"},
+    ]
+    env: Any = {"A": "1"} if version == 1 else [{"name": "A", "value": "1"}]
+    assert able["authMethods"][2] == {
+        "type": "terminal",
+        id: "shell",
+        "name": "In a terminal",
+        "args": ["login"],
+        "env": env,
+    }
+
+
+@pytest.mark.req("V1-AUTH-06", "V1-AUTH-07", "V1-AUTH-05", "V2-AUTH-01", "V2-AUTH-06", "V2-AUTH-07", "V2-AUTH-03")
+async def test_a_login_is_answered_with_nothing_and_an_unknown_one_refused(version: int) -> None:
+    log_in, log_out = ("authenticate", "logout") if version == 1 else ("auth/login", "auth/logout")
+    agent = Gated()
+    async with wire_client(agent) as peer:
+        await hello(peer, version)
+        refused = await peer.call("session/new", {"cwd": "/", "mcpServers": []})
+        unknown = await peer.call(log_in, {"methodId": "x"})
+        by_terminal = await peer.call(log_in, {"methodId": "shell"})
+        logged_in = await peer.call(log_in, {"methodId": "key"})
+        begun = await peer.call("session/new", {"cwd": "/", "mcpServers": []})
+        logged_out = await peer.call(log_out, {"_meta": {"why": "bye"}})
+        again = await peer.call("session/new", {"cwd": "/", "mcpServers": []})
+
+    assert refused["error"]["code"] == again["error"]["code"] == -32000
+    assert unknown["error"]["code"] == by_terminal["error"]["code"] == -32602
+    assert logged_in["result"] == logged_out["result"] == {}
+    assert "sessionId" in begun["result"]
+
+
+@pytest.mark.req("V2-AUTH-01")
+async def test_in_version_2_an_agent_with_logins_has_a_logout_whether_it_was_written_or_not() -> None:
+    class NoLogout(Agent):
+        auth_methods = (KEY,)
+
+        async def prompt(self, turn: Turn) -> None: ...
+
+    async with wire_client(NoLogout()) as peer:
+        await hello(peer, 2)
+        assert (await peer.call("auth/logout", {}))["result"] == {}
+
+
+@pytest.mark.req("V2-PROMPT-11", "V2-PROMPT-09", "V1-AUTH-08")
+async def test_a_prompt_that_needs_a_login_is_refused_and_leaves_no_trace(version: int) -> None:
+    agent = GatedAtPrompt()
+    async with wire_client(agent) as peer:
+        session = await begun(peer, version)
+        refused = await peer.answer_to(await ask(peer, session, "hi"))
+        before = list(peer.updates)
+        agent.user = "Ada"
+        await turn(peer, version, session, "hi")
+
+    assert refused["error"]["code"] == -32000
+    assert before == []
+
+
+@pytest.mark.req(
+    "V1-AUTH-26", "V1-AUTH-27", "V1-AUTH-28", "V1-AUTH-29", "V1-AUTH-32", "V2-AUTH-18", "V2-AUTH-19", "V2-AUTH-20"
+)
+async def test_the_state_of_the_login_can_be_asked_and_is_told_where_it_is_offered(link: Link) -> None:
+    told: list[Any] = []
+    state = "unauthenticated"
+
+    class Telling(Gated):
+        unstable = True
+
+        async def auth_status(self, params: Any) -> Any:
+            return {"state": state, "accounts": [{"label": "ada@example.com", "active": True}]}
+
+        async def prompt(self, turn: Turn) -> None:
+            await turn.notify("auth/status_update", {"state": "authenticated", "accounts": []})
+
+    extensions = {"auth/status_update": told.append}
+    async with link(Telling(), unstable=True, extensions=extensions, login=lambda methods: "key") as client:
+        before = await client.auth_status()
+        session = await client.new_session()
+        await session.prompt("hi")
+        state = "_half"
+        unknown = await client.auth_status()
+    async with link(Gated(), unstable=True) as client:
+        with pytest.raises(CapabilityError):
+            await client.auth_status()
+    async with link(Telling()) as client:
+        with pytest.raises(CapabilityError, match="unstable"):
+            await client.auth_status()
+
+    assert before["state"] == "unauthenticated"
+    assert before["accounts"] == [{"label": "ada@example.com", "active": True}]
+    assert unknown["state"] == "unknown"
+    assert told == [{"state": "authenticated", "accounts": []}]

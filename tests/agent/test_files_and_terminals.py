@@ -1,0 +1,220 @@
+"""The client's files and terminals: used where they are offered (version 1), and clearly missed where they are not."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from linked import Link, does, until
+from wires import ask, begun
+
+from accord import CapabilityError, ExitStatus, NotFound, RequestFailed, Turn
+from accord.agent.terminals import Output
+from accord.testing import ScriptedClient, wire_client
+from accord.testing import link as link_in
+
+
+async def played(script: ScriptedClient, *steps: Any) -> Any:
+    """A turn of version 1 with a client that has files and terminals."""
+    async with link_in(does(*steps), script, version=1) as client:
+        return await (await client.new_session("/project")).prompt("go")
+
+
+@pytest.mark.req("V1-FS-03", "V1-FS-04", "V1-FS-06", "V1-FS-07", "V1-PROMPT-14")
+async def test_files_are_read_and_written_through_the_client() -> None:
+    script = ScriptedClient(files={"/project/notes.md": "one\ntwo\r\nthree\x0cstill three\nfour"})
+    seen: list[str] = []
+
+    async def edit(turn: Turn) -> None:
+        seen.append(await turn.files.read("notes.md"))
+        seen.append(await turn.files.read("/project/notes.md", line=2, limit=2))
+        seen.append(await turn.files.read("notes.md", line=9))
+        seen.append(await turn.files.read("notes.md", limit=0))
+        await turn.files.write("new/file.txt", "line\r\nend")
+
+    await played(script, edit)
+
+    assert seen == [script.files["/project/notes.md"], "two\r\nthree\x0cstill three\n", "", ""]
+    assert script.files["/project/new/file.txt"] == "line\r\nend"
+
+
+@pytest.mark.req("V1-FS-08")
+async def test_a_file_that_is_not_there_is_not_found() -> None:
+    errors: list[NotFound] = []
+
+    async def read(turn: Turn) -> None:
+        try:
+            await turn.files.read("absent.md")
+        except NotFound as error:
+            errors.append(error)
+
+    await played(ScriptedClient(), read)
+
+    assert errors[0].code == -32002
+    assert "/project/absent.md" in str(errors[0])
+
+
+@pytest.mark.req("V1-FS-01", "V1-FS-02", "V1-TERM-01", "V1-INIT-13", "V2-TERM-13")
+async def test_what_was_not_offered_is_not_asked_for(link: Link) -> None:
+    errors: list[str] = []
+
+    async def need(turn: Turn) -> None:
+        for asked in (
+            lambda: turn.files.read("a"),
+            lambda: turn.files.write("a", "b"),
+            lambda: turn.terminals.create("ls"),
+            lambda: turn.terminals.run("ls"),
+        ):
+            with pytest.raises(CapabilityError) as caught:
+                await asked()
+            errors.append(str(caught.value))
+
+    async with link(does(need)) as client:
+        sent: list[bytes] = []
+        client.connection.watch(lambda direction, lines: sent.append(lines) if direction == "in" else None)
+        await (await client.new_session()).prompt("go")
+
+    assert len(errors) == 4
+    assert all("nothing was sent" in error for error in errors)
+    assert not any(b"fs/" in line or b"terminal/" in line for line in sent)
+
+
+@pytest.mark.req("V1-TERM-02", "V1-TERM-03", "V1-TERM-05", "V1-TERM-06", "V1-TERM-09", "V1-TERM-13")
+async def test_a_command_is_run_to_its_end_and_its_terminal_released() -> None:
+    script = ScriptedClient(commands={"make test": ("all fine\n", 0), "false": ("", 1)})
+    outputs: list[Output] = []
+
+    async def run(turn: Turn) -> None:
+        outputs.append(await turn.terminals.run("make", ["test"], env={"CI": "1"}))
+        outputs.append(await turn.terminals.run("false", cwd="sub"))
+
+    await played(script, run)
+
+    assert outputs == [
+        Output(text="all fine\n", exit=ExitStatus(code=0)),
+        Output(text="", exit=ExitStatus(code=1)),
+    ]
+    assert [(c.command, c.args, c.env, c.cwd) for c in script.started] == [
+        ("make", ["test"], {"CI": "1"}, "/project"),
+        ("false", [], {}, "/project/sub"),
+    ]
+    assert script.released == ["terminal-1", "terminal-2"]
+
+
+@pytest.mark.req("V1-TERM-10", "V1-TERM-11", "V1-TERM-12", "V1-TERM-14", "V1-TERM-17", "V1-TOOL-19", "V1-TOOL-20")
+async def test_a_terminal_can_be_watched_killed_and_released() -> None:
+    script = ScriptedClient(commands={"server": ("listening\n", None)})
+    seen: list[Any] = []
+
+    async def serve(turn: Turn) -> None:
+        async with turn.tool("Serve") as tool:
+            async with await turn.terminals.create("server") as terminal:
+                await tool.show(terminal)
+                waiting = asyncio.ensure_future(terminal.wait())
+                seen.append(await terminal.output())
+                await terminal.kill()
+                seen.append(await waiting)
+                seen.append(await terminal.output())
+            await terminal.release()
+            with pytest.raises(NotFound):
+                await terminal.output()
+
+    turn = await played(script, serve)
+
+    assert [output.exit for output in (seen[0], seen[2])] == [None, ExitStatus(signal="SIGTERM")]
+    assert seen[1] == ExitStatus(signal="SIGTERM")
+    assert script.released == ["terminal-1"]
+    (call,) = turn.tool_calls
+    assert call.content[0].terminal_id == "terminal-1"
+
+
+@pytest.mark.req("V1-TERM-07", "V1-TERM-08", "V1-TERM-04")
+async def test_too_much_output_loses_its_beginning() -> None:
+    script = ScriptedClient(commands={"cat": ("abcäöü", 0)})
+    outputs: list[Output] = []
+
+    async def run(turn: Turn) -> None:
+        outputs.append(await turn.terminals.run("cat", output_limit=5))
+
+    await played(script, run)
+
+    assert (outputs[0].text, outputs[0].truncated) == ("öü", True)
+
+
+@pytest.mark.req("V1-TERM-13")
+async def test_a_terminal_made_for_a_cancelled_turn_is_released_as_soon_as_it_is_known() -> None:
+    async def run(turn: Turn) -> None:
+        await turn.terminals.run("sleep")
+
+    async with wire_client(does(run)) as peer:
+        session = await begun(peer, 1, {"terminal": True})
+        id = await ask(peer, session, "go")
+        create = await peer.next_call("terminal/create")
+        await peer.tell("session/cancel", {"sessionId": session})
+        assert (await peer.answer_to(id))["result"]["stopReason"] == "cancelled"
+        await peer.reply(create, {"terminalId": "late"})
+        release = await peer.next_call("terminal/release")
+        await peer.reply(release, {})
+        await peer.quiet()
+
+    assert release["params"] == {"sessionId": session, "terminalId": "late"}
+
+
+@pytest.mark.req("V1-FS-03", "V1-FS-06", "V1-TERM-03", "V1-TERM-04", "V1-TERM-16")
+async def test_on_the_wire_paths_are_absolute_and_what_is_not_needed_is_left_out() -> None:
+    async def use(turn: Turn) -> None:
+        await turn.files.read("a.txt")
+        await turn.files.write("b.txt", "text")
+        await turn.terminals.create("ls")
+
+    async with wire_client(does(use)) as peer:
+        session = await begun(peer, 1, {"terminal": True, "fs": {"readTextFile": True, "writeTextFile": True}})
+        await ask(peer, session, "go")
+        read = await peer.next_call("fs/read_text_file")
+        await peer.reply(read, {"content": ""})
+        write = await peer.next_call("fs/write_text_file")
+        await peer.reply(write, None)
+        create = await peer.next_call("terminal/create")
+        await peer.reply(create, {"terminalId": "t"})
+
+    assert read["params"] == {"sessionId": session, "path": "/project/a.txt"}
+    assert write["params"] == {"sessionId": session, "path": "/project/b.txt", "content": "text"}
+    assert create["params"] == {"sessionId": session, "command": "ls", "args": [], "env": [], "cwd": "/project"}
+
+
+@pytest.mark.req("V1-TERM-13", "V1-TERM-18")
+async def test_terminals_that_an_agent_forgot_are_released_with_their_session() -> None:
+    script = ScriptedClient(commands={"server": ("", None)})
+
+    async def forget(turn: Turn) -> None:
+        await turn.terminals.create("server")
+
+    async with link_in(does(forget, forget, forget), script, version=1) as client:
+        one = await client.new_session()
+        await one.prompt("go")
+        await one.close()
+        await until(lambda: len(script.released) == 3)
+        two = await client.new_session()
+        await two.prompt("echo")
+
+    assert sorted(script.released) == ["terminal-1", "terminal-2", "terminal-3"]
+
+
+async def test_a_client_that_cannot_do_what_it_offered_says_so() -> None:
+    errors: list[RequestFailed] = []
+
+    class Broken(ScriptedClient):
+        async def read(self, session_id: str, path: str, line: int | None, limit: int | None) -> str:
+            raise PermissionError("not yours")
+
+    async def read(turn: Turn) -> None:
+        try:
+            await turn.files.read("a")
+        except RequestFailed as error:
+            errors.append(error)
+
+    await played(Broken(), read)
+
+    assert errors[0].code == -32603
+    assert "PermissionError: not yours" in str(errors[0])
