@@ -18,6 +18,7 @@ from accord.errors import (
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
     REQUEST_CANCELLED,
+    ConnectionClosed,
     RemoteProtocolError,
     RequestFailed,
 )
@@ -142,7 +143,9 @@ def fault_of(error: BaseException, method: str) -> Fault:
         case Unreadable():
             return Fault(INVALID_PARAMS, f"{method}: {error}", {"path": error.where} if error.where else UNSET)
         case _:
-            log.error("%s failed", method, exc_info=error)
+            # A handler that was still speaking when the peer went is no fault of anyone's.
+            level = logging.DEBUG if isinstance(error, ConnectionClosed) else logging.ERROR
+            log.log(level, "%s failed", method, exc_info=error)
             return Fault(INTERNAL_ERROR, f"{method} failed: {type(error).__name__}: {error}")
 
 
