@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -41,3 +42,11 @@ def _bounded(test: Any) -> Any:
             await test(*args, **kwargs)
 
     return within
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """What a test printed may be no text (that is what some are about); a report that travels must be."""
+    report = yield
+    report.sections = [(name, text.encode("utf-8", "replace").decode()) for name, text in report.sections]
+    return report
