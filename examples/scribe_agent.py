@@ -1,0 +1,19 @@
+"""A whole agent: it reads a file of the user's, asks before it changes it, and says what it did.
+
+Put `python scribe_agent.py` into your editor's settings; the editor must offer its files, as most do."""
+
+from accord import Agent, Turn, run
+
+
+class Scribe(Agent):
+    async def prompt(self, turn: Turn) -> None:
+        async with turn.tool("Read notes", kind="read", locations=["NOTES.md"]) as tool:
+            notes = await turn.files.read("NOTES.md")
+            await tool.show(notes[:200])
+        if await turn.permit("Append a line to NOTES.md", kind="edit"):
+            await turn.files.write("NOTES.md", notes + turn.text + "\n")
+        await turn.say(f"Noted: {turn.text}")
+
+
+if __name__ == "__main__":
+    run(Scribe())

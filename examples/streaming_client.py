@@ -1,0 +1,51 @@
+"""A client that shows a turn while it happens: every kind of event that most agents send, matched and printed.
+
+    python streaming_client.py [COMMAND …]    (without one: the tour agent beside this file)
+
+It works in a temporary folder and allows everything: good for a first look at an agent, not for daily use."""
+
+import asyncio
+import sys
+import tempfile
+from pathlib import Path
+
+import accord
+
+AGENT = sys.argv[1:] or [sys.executable, str(Path(__file__).with_name("tour_agent.py"))]
+PROMPT = "Correct the greeting in hello.py, please."
+MARKS = {"pending": "[ ]", "in_progress": "[~]", "completed": "[x]", "failed": "[!]", "cancelled": "[-]"}
+
+
+shown: dict[str, str] = {}  # of each tool call, the status that was printed last
+
+
+def show(event: accord.Event) -> None:
+    match event:
+        case accord.Text(text=text) | accord.Thought(text=text):
+            print(text, end="", flush=True)
+        case accord.Plan(entries=entries):
+            print("\nplan:", *(f"{MARKS.get(entry.status, '[?]')} {entry.content}" for entry in entries), sep="\n  ")
+        case accord.ToolCall(id=id, title=title, kind=kind, status=status) if shown.get(id) != status:
+            shown[id] = status  # each change of a call is an event, and shows the whole call as it stands then
+            print(f"\n{MARKS.get(status, '[?]')} {kind}: {title}")
+            if event.is_final:
+                print(*(diff.patch for diff in event.diffs), sep="", end="")
+        case accord.Usage(used=used, size=size):
+            print(f"\n(the context is {used / size:.0%} full)")
+        case accord.Notice(severity=severity, title=title):
+            print(f"\n{severity}: {title}")
+
+
+async def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "hello.py").write_text('print("Helo, world")\n', encoding="utf-8")
+        async with accord.connect(AGENT, permissions=accord.allow_all) as agent:
+            session = await agent.new_session(cwd=folder)
+            turn = session.prompt(PROMPT)
+            async for event in turn:
+                show(event)
+            print(f"\nThe turn ended with {turn.stop_reason}, after {len(turn.tool_calls)} tool calls.")
+        print("hello.py:", Path(folder, "hello.py").read_text(encoding="utf-8").strip())
+
+
+asyncio.run(main())
