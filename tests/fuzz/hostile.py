@@ -152,7 +152,7 @@ class Hostile:
             elif action < 0.85:
                 del value[key]
             elif isinstance(value, dict):
-                value[f"{key}_"] = self._random.choice(ODD_VALUES)
+                value[f"{key}_"] = copy.deepcopy(self._random.choice(ODD_VALUES))
             else:
                 value.extend(copy.deepcopy(value))
             return
