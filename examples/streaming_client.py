@@ -36,16 +36,17 @@ def show(event: accord.Event) -> None:
             print(f"\n{severity}: {title}")
 
 
-async def main() -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "hello.py").write_text('print("Helo, world")\n', encoding="utf-8")
-        async with accord.connect(AGENT, permissions=accord.allow_all) as agent:
-            session = await agent.new_session(cwd=folder)
-            turn = session.prompt(PROMPT)
-            async for event in turn:
-                show(event)
-            print(f"\nThe turn ended with {turn.stop_reason}, after {len(turn.tool_calls)} tool calls.")
-        print("hello.py:", Path(folder, "hello.py").read_text(encoding="utf-8").strip())
+async def main(folder: str) -> None:
+    async with accord.connect(AGENT, permissions=accord.allow_all) as agent:
+        session = await agent.new_session(cwd=folder)
+        turn = session.prompt(PROMPT)
+        async for event in turn:
+            show(event)
+        print(f"\nThe turn ended with {turn.stop_reason}, after {len(turn.tool_calls)} tool calls.")
 
 
-asyncio.run(main())
+with tempfile.TemporaryDirectory() as folder:
+    file = Path(folder, "hello.py")
+    file.write_text('print("Helo, world")\n', encoding="utf-8")
+    asyncio.run(main(folder))
+    print("hello.py:", file.read_text(encoding="utf-8").strip())

@@ -1,4 +1,4 @@
-"""An agent that shows what agents do, without a model: it plans, thinks, reads, shows a change, asks, writes, and tells.
+"""An agent that shows what agents do, without a model: it plans, thinks, reads, shows a change, asks, writes and tells.
 
 `tour.py` and `streaming_client.py` play it. Whatever it is told, it corrects the greeting in hello.py: through the
 client where that lends its files, as editors do, and on the disk where it does not. `--fast` leaves out the pauses."""
@@ -66,14 +66,14 @@ async def stream(speak: Callable[[str], Awaitable[None]], text: str) -> None:
 async def read(turn: Turn) -> str:
     if turn.client.read_files:
         return await turn.files.read(FILE)
-    return Path(turn.session.cwd, FILE).read_text(encoding="utf-8")
+    return await asyncio.to_thread(Path(turn.session.cwd, FILE).read_text, encoding="utf-8")
 
 
 async def write(turn: Turn, text: str) -> None:
     if turn.client.write_files:
         await turn.files.write(FILE, text)
     else:
-        Path(turn.session.cwd, FILE).write_text(text, encoding="utf-8")
+        await asyncio.to_thread(Path(turn.session.cwd, FILE).write_text, text, encoding="utf-8")
 
 
 if __name__ == "__main__":
