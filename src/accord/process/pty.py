@@ -49,13 +49,16 @@ async def start_on_pty(
     if os.name != "posix":
         raise LaunchError(f"cannot start {spoken(argv)} on a terminal: this system has none; start it on pipes")
     whole = dict(os.environ if env is None else env)
-    _check(argv, None if cwd is None else os.fspath(cwd), whole)
+    where = None if cwd is None else os.fspath(cwd)
+    _check(argv, where, whole)
     ours, theirs = os.openpty()
     try:
         resize(ours, columns, rows)
         child = await Child.start(_leading(argv, whole), cwd=cwd, env=whole, stdin=theirs, stdout=theirs, stderr=theirs)
-    except BaseException:
+    except BaseException as error:
         os.close(ours)
+        if isinstance(error, LaunchError) and isinstance(error.__cause__, Exception):
+            raise _refused(argv, error.__cause__, where, whole) from error.__cause__  # ours, not the interpreter's
         raise
     finally:
         os.close(theirs)
@@ -94,5 +97,8 @@ def _check(argv: Sequence[str], cwd: str | None, env: Mapping[str, str]) -> None
         number = errno.EACCES
     else:
         return
-    reason = explain(OSError(number, os.strerror(number)), program, cwd, env)
-    raise LaunchError(f"cannot start {spoken(argv)}: {reason}", command=spoken(argv))
+    raise _refused(argv, OSError(number, os.strerror(number)), cwd, env)
+
+
+def _refused(argv: Sequence[str], error: Exception, cwd: str | None, env: Mapping[str, str]) -> LaunchError:
+    return LaunchError(f"cannot start {spoken(argv)}: {explain(error, argv[0], cwd, env)}", command=spoken(argv))

@@ -1,0 +1,70 @@
+"""A program on a terminal device of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+
+import pytest
+from process.alive import BOUND
+
+from accord.errors import LaunchError
+from accord.process.child import Child
+from accord.process.pty import resize, start_on_pty
+
+
+async def heard(child: Child, words: bytes) -> bytes:
+    """Reads until the program has said this."""
+    said = b""
+    assert child.stdout is not None
+    while words not in said:
+        said += await asyncio.wait_for(asyncio.to_thread(os.read, child.stdout, 1000), BOUND)
+    return said
+
+
+async def test_what_is_typed_is_read_and_the_keys_for_signals_work() -> None:
+    code = "import sys, time; print('name?', flush=True); print('hello', input(), flush=True); time.sleep(600)"
+    child = await start_on_pty([sys.executable, "-c", code])
+    await heard(child, b"name?")
+    assert child.stdout is not None
+    os.write(child.stdout, b"Ada\n")
+    await heard(child, b"hello Ada\r\n")
+    os.write(child.stdout, b"\x03")  # Ctrl-C
+
+    await heard(child, b"KeyboardInterrupt")
+    assert await asyncio.wait_for(child.wait(), BOUND) == -2
+    await child.stop()
+
+
+async def test_the_command_is_named_and_not_what_goes_before_it() -> None:
+    child = await start_on_pty(["sleep", "600"])
+
+    assert child.command == "`sleep 600`"
+    await child.stop(stdin_grace=0.0)
+
+
+async def test_the_size_is_there_from_the_start_and_can_change() -> None:
+    child = await start_on_pty(["/bin/sh", "-c", "stty size; read x; stty size"], columns=70, rows=20)
+    await heard(child, b"20 70\r\n")
+    assert child.stdout is not None
+    resize(child.stdout, 132, 50)
+    os.write(child.stdout, b"\n")
+
+    await heard(child, b"50 132\r\n")
+    await child.stop()
+
+
+async def test_nothing_of_a_failed_start_is_left_open() -> None:
+    await (await start_on_pty(["true"])).stop()
+    before = sorted(os.listdir("/proc/self/fd"))
+    for argv, env in (
+        (["nosuch"], None),
+        (["true", "a\0b"], None),
+        (["true"], {"A=": "1", "PATH": "/bin"}),
+        ([], None),
+    ):
+        with pytest.raises(LaunchError):
+            await start_on_pty(argv, env=env)
+
+    assert sorted(os.listdir("/proc/self/fd")) == before
