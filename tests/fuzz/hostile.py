@@ -224,19 +224,31 @@ def owed(line: bytes) -> tuple[Counter[Key], Counter[Key]]:
     text = line.strip().decode("utf-8-sig", "replace")
     is_text = "\ufffd" not in text
     try:
-        message = json.loads(text, parse_constant=_refuse)
+        messages = _values(text)
     except (ValueError, RecursionError):
         return must, may
-    for entry in message if isinstance(message, list) else [message]:
+    # Two messages in one line are none; with an empty line behind them they may be taken for two.
+    is_one = len(messages) == 1
+    for entry in [each for message in messages for each in (message if isinstance(message, list) else [message])]:
         if isinstance(entry, dict) and "id" in entry and _legal(entry["id"]):
             is_request = (
                 is_text
+                and is_one
                 and entry.get("jsonrpc") == "2.0"
                 and isinstance(entry.get("method"), str)
                 and isinstance(entry.get("params", {}), (dict, list, type(None)))
             )
             (must if is_request else may)[key_of(entry["id"])] += 1
     return must, may
+
+
+def _values(text: str) -> list[Any]:
+    values, at = [], 0
+    while at < len(text):
+        value, at = _DECODER.raw_decode(text, at)
+        values.append(value)
+        at += len(text[at:]) - len(text[at:].lstrip(" \t\r"))
+    return values
 
 
 def key_of(id: Any) -> Key:
@@ -252,3 +264,6 @@ def _legal(id: Any) -> bool:
 
 def _refuse(name: str) -> Any:
     raise ValueError(name)
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse)
