@@ -13,7 +13,7 @@ from accord import Agent, PlanEntry, Turn, run
 
 FILE = "hello.py"
 STEPS = [f"Read {FILE}", "Correct the greeting", "Say what changed"]
-PACE = 0.0 if "--fast" in sys.argv else 0.06
+PACE = 0.0 if "--fast" in sys.argv else 0.05
 
 
 class TourAgent(Agent):
