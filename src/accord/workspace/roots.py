@@ -13,10 +13,11 @@ the answer is always a directory reached from a root and a name in it, whatever 
 from __future__ import annotations
 
 import errno
-import math
 import os
 import stat
+import sys
 import threading
+import weakref
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import NoReturn, TypeVar
@@ -53,6 +54,7 @@ class Roots:
         self._closed = False
         self._kernel = _kernel_devices()
         self._roots: list[Root] = []
+        self._let_go = weakref.finalize(self, _close, self._roots)
         try:
             for path in dict.fromkeys(map(os.fspath, (cwd, *additional))):
                 self._roots.append(_open_root(path, by_descriptor))
@@ -72,18 +74,13 @@ class Roots:
         """Lets the directories go. Calls that are under way end undisturbed. Repeating changes nothing."""
         with self._lock:
             self._closed = True
-            for root in self._roots:
-                root.folder.close()
+            self._let_go()
 
     def __enter__(self) -> Roots:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def __del__(self) -> None:
-        with suppress(AttributeError, OSError):
-            self.close()
 
     def contains(self, real_path: str) -> bool:
         """Whether a path of ours, free of links, lies in a root."""
@@ -109,7 +106,7 @@ class Roots:
         folder = self._open(root)
         try:
             behind: list[str] = []  # directories passed, from the root
-            theirs = math.inf  # so many names at the end of `ahead` were written by the agent, not by a link
+            theirs = sys.maxsize  # so many names at the end of `ahead` were written by the agent, not by a link
             links = 0
             for _ in range(MAX_STEPS):
                 if not ahead:  # the root itself, or a link to where it stands
@@ -117,8 +114,7 @@ class Roots:
                 name = ahead.pop()
                 if name == "..":
                     # From the root again, along directories: the parent on disk may have changed since we passed it.
-                    up = behind[:-1] if behind else None
-                    root, ahead = (root, ahead + up[::-1]) if up is not None else self._climb(path, root, ahead)
+                    root, ahead = (root, ahead + behind[-2::-1]) if behind else self._climb(path, root, ahead, theirs)
                     folder, behind = self._instead(folder, self._open(root)), []
                     continue
                 if ahead and (inner := folder.child(name)) is not None:
@@ -179,13 +175,17 @@ class Roots:
                 return root, len(spelling)
         return None
 
-    def _climb(self, path: str, root: Root, ahead: list[str]) -> tuple[Root, list[str]]:
-        """`..` at a root: the path goes on above it and must come straight back into one."""
+    def _climb(self, path: str, root: Root, ahead: list[str], theirs: int) -> tuple[Root, list[str]]:
+        """`..` at a root: the path goes on above it and must come straight back into one. When a link says it, the link
+        must: one that points outside is not followed, whatever comes after."""
+        after = ahead[:theirs] if len(ahead) >= theirs else []
+        ahead = ahead[len(after) :]
         above = list(root.names[:-1])
         while ahead and ahead[-1] == "..":
             ahead.pop()
             del above[-1:]
-        return self._enter(path, (*above, *ahead[::-1]))
+        root, inside = self._enter(path, (*above, *ahead[::-1]))
+        return root, after + inside
 
     def _open(self, root: Root) -> Folder:
         with self._lock:  # or the number could be another directory's by now
@@ -201,6 +201,11 @@ class Roots:
     def _refuse(self, path: str) -> NoReturn:
         allowed = ", ".join(map(shown, self.paths))
         raise OutsideWorkspace(f"{shown(path)} is outside the workspace; allowed is what lies in {allowed}")
+
+
+def _close(roots: list[Root]) -> None:
+    for root in roots:
+        root.folder.close()
 
 
 def _open_root(path: str, by_descriptor: bool) -> Root:
