@@ -12,6 +12,7 @@ from accord.client.launch import Launched, launch
 from accord.client.login import Login
 from accord.client.workspace import Workspace
 from accord.connection.limits import Limits
+from accord.errors import LocalProtocolError
 from accord.model.requests import Implementation, McpServer
 from accord.transports.base import Transport
 from accord.version import __version__
@@ -51,6 +52,8 @@ def connect(
     where = os.path.abspath(os.fspath(cwd))
 
     async def begin() -> ConnectedAgent:
+        if not versions or not set(versions) <= {1, 2}:
+            raise LocalProtocolError(f"versions is {sorted(versions)}; it may hold 1 and 2")
         launched: Launched = await launch(target, where, env)
         agent = ConnectedAgent(
             launched.transport,
