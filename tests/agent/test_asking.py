@@ -10,6 +10,7 @@ from linked import Link, does, until
 from wires import ask, begun, hello, states, until_states
 
 from accord import Agent, AgentSession, CapabilityError, Reply, Turn
+from accord.agent.forms import fits
 from accord.testing import ScriptedAgent, ScriptedClient, wire_client
 
 NAME = {"properties": {"name": {"type": "string", "minLength": 1}}, "required": ["name"]}
@@ -259,3 +260,38 @@ async def test_two_questions_may_be_open_at_once(link: Link) -> None:
         turn = await (await agent.new_session()).prompt("go")
 
     assert turn.text == "{'name': '1'} {'name': '2'}"
+
+
+@pytest.mark.req("V1-ELIC-12", "V2-ELIC-08")
+@pytest.mark.parametrize(
+    ("field", "good", "bad"),
+    [
+        ({"type": "string", "minLength": 2, "maxLength": 3}, ["ab", "abc"], ["a", "abcd", 7, None]),
+        ({"type": "string", "enum": ["red", "green"]}, ["red"], ["blue"]),
+        ({"type": "string", "oneOf": [{"const": "r", "title": "Red"}]}, ["r"], ["Red"]),
+        ({"type": "integer", "minimum": 1, "maximum": 3}, [1, 3, 2.0], [0, 4, 1.5, True, "2"]),
+        ({"type": "number", "maximum": 1.5}, [1.5, -2], [1.6, False, "1"]),
+        ({"type": "boolean"}, [True, False], [1, "true"]),
+        ({"type": "array", "items": {"enum": ["x", "y"]}, "minItems": 1}, [["x"], ["y", "x"]], [[], ["z"], "x", [1]]),
+        ({"type": "array", "items": {"anyOf": [{"const": "x", "title": "X"}]}}, [["x"], []], [["X"]]),
+        ({"type": "_slider"}, [{"any": "thing"}], []),
+    ],
+)
+def test_an_answer_is_held_against_its_form(field: dict[str, Any], good: list[Any], bad: list[Any]) -> None:
+    schema = {"type": "object", "properties": {"it": field}, "required": ["it"]}
+
+    assert [value for value in good if not fits(schema, {"it": value, "more": 1})] == []
+    assert [value for value in bad if fits(schema, {"it": value})] == []
+    assert not fits(schema, {}) and not fits(schema, None)
+
+
+@pytest.mark.req("V1-ELIC-12")
+async def test_an_answer_that_does_not_fit_its_form_is_not_accepted(version: int) -> None:
+    replies: list[Reply] = []
+    async with wire_client(asking(replies, "Who?", NAME)) as peer:
+        session = await begun(peer, version, FORMS)
+        await ask(peer, session, "go")
+        await peer.reply(await peer.next_call("elicitation/create"), {"action": "accept", "content": {"name": ""}})
+        await until(lambda: replies)
+
+    assert (replies[0].action, replies[0].accepted) == ("invalid", False)

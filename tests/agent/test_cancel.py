@@ -74,7 +74,7 @@ async def test_whatever_the_handler_makes_of_it_the_turn_was_cancelled(link: Lin
     assert (turn.stop_reason, turn.error) == ("cancelled", None)
 
 
-@pytest.mark.req("V1-CANCEL-07", "V1-CANCEL-08", "V2-CANCEL-11")
+@pytest.mark.req("V1-CANCEL-07", "V1-CANCEL-08", "V1-CANCEL-14", "V2-CANCEL-11")
 async def test_last_words_come_before_the_end(version: int) -> None:
     async with wire_client(Waiting(speaks)) as peer:
         session = await begun(peer, version)

@@ -100,7 +100,7 @@ async def test_in_version_2_two_servers_of_one_name_are_refused() -> None:
     assert (refused["error"]["code"], refused["error"]["data"]) == (-32602, {"path": "mcpServers[1].name"})
 
 
-@pytest.mark.req("V1-MCP-03", "V1-MCP-02", "V2-MCP-01", "V1-SETUP-02")
+@pytest.mark.req("V1-MCP-03", "V1-MCP-02", "V2-MCP-01", "V2-MCP-05", "V1-SETUP-02")
 async def test_on_the_wire_a_server_is_written_whole(link: Link, version: int) -> None:
     sent: list[bytes] = []
     async with link(Served()) as client:

@@ -134,6 +134,19 @@ async def test_usage_without_a_cost_says_nothing_of_one(version: int) -> None:
     assert await told(version, {}, use) == [{"sessionUpdate": "usage_update", "used": 1, "size": 2}]
 
 
+@pytest.mark.req("V1-USAGE-05", "V1-USAGE-04")
+async def test_usage_without_a_size_is_the_authors_mistake(link: Link) -> None:
+    async def use(turn: Turn) -> None:
+        with pytest.raises(ValueError, match="size"):
+            await turn.usage(1, 0)
+
+    async with link(does(use)) as client:
+        session = await client.new_session()
+        await session.prompt("go")
+
+    assert session.transcript.usage is None
+
+
 # -- notices
 
 
@@ -208,3 +221,44 @@ async def test_a_compaction_is_told_from_its_beginning_to_its_end(link: Link) ->
     ]
     assert events[3].error == "too long"
     assert [piece.text for piece in session.transcript.compactions["c1"].summary] == ["We talked."]  # type: ignore[union-attr]
+
+
+# -- work outside turns
+
+
+@pytest.mark.req("V2-STATE-09", "V2-STATE-10", "V2-STATE-11", "V2-STATE-07", "V2-CANCEL-03")
+async def test_in_version_2_work_outside_turns_is_told_with_every_state() -> None:
+    kept: list[Any] = []
+
+    async def begin(turn: Turn) -> None:
+        terminal = turn.display_terminal("server")
+        kept.extend([turn.session, terminal])
+        turn.session.set_background([("terminal", terminal.id), ("tool_call", "c"), ("_odd", "x")])
+
+    async with wire_client(does(begin)) as peer:
+        session = await begun(peer, 2)
+        await turn(peer, 2, session, "go")
+        await turn(peer, 2, session, "again")
+        await kept[1].exit(0)
+        kept[0].set_background([])
+        await peer.quiet()
+
+    listed = [{"type": "terminal", "terminalId": kept[1].id}, {"type": "tool_call", "toolCallId": "c"}]
+    told = [(u["state"], u.get("background")) for u in peer.updates if u["sessionUpdate"] == "state_update"]
+    assert told == [
+        ("running", None),
+        ("running", listed),
+        ("idle", listed),
+        ("running", listed),
+        ("idle", listed),
+        ("idle", []),
+    ]
+
+
+async def test_in_version_1_work_outside_turns_has_no_words(link: Link) -> None:
+    async def begin(turn: Turn) -> None:
+        turn.session.set_background([("tool_call", "c")])
+
+    async with link(does(begin)) as client:
+        session = await client.new_session()
+        assert (await session.prompt("go")).stop_reason == "end_turn"

@@ -48,7 +48,7 @@ async def test_what_is_missing_or_null_is_empty(version: int, params: dict[str, 
     assert "sessionId" in answer["result"]
 
 
-@pytest.mark.req("V1-SETUP-09", "V1-SETUP-10", "V1-SETUP-17", "V2-SETUP-05")
+@pytest.mark.req("V1-SETUP-09", "V1-SETUP-10", "V1-SETUP-17", "V1-SETUP-20", "V2-SETUP-05")
 async def test_a_session_works_in_its_own_directories_whatever_the_process_does(link: Link) -> None:
     seen: list[Any] = []
 

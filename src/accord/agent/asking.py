@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from accord.agent.forms import fits
 from accord.agent.permission import Permission, choices_of, standard_options
 from accord.connection.connection import current_request
 from accord.errors import CapabilityError, RemoteProtocolError, RequestFailed
@@ -87,7 +88,12 @@ async def ask(session: Session, message: str, schema: dict[str, Any], url: str |
         return await _elicit(session, Elicitation(message=message, mode="url", url=url, id=id or side.new_id("elicit")))
     if session.client.forms:
         form = {"type": "object", "properties": {}, **schema}
-        return await _elicit(session, Elicitation(message=message, schema=form))
+        reply = await _elicit(session, Elicitation(message=message, schema=form))
+        return (
+            Reply(action="invalid", content=reply.content)
+            if reply.accepted and not fits(form, reply.content)
+            else reply
+        )
     choices = choices_of(schema)
     if choices is not None:
         # The id of an option names its place: values need not be unique as text.

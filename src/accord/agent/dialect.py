@@ -63,6 +63,9 @@ class Dialect(ABC):
     def waiting(self, session: Session, blocked: bool) -> None:
         """The work waits for a person, or goes on."""
 
+    def background_changed(self, session: Session) -> None:
+        """Other work than before goes on outside turns."""
+
     # -- the client's files and terminals: version 1 only
 
     async def read_file(self, session: Session, path: str, line: int | None, limit: int | None) -> str:

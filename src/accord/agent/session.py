@@ -177,6 +177,8 @@ class Session(Options):
 
     def usage(self, used: int, size: int, *, cost: float | None = None, currency: str = "USD") -> Awaitable[None]:
         """Tells how full the context is, and what the session has cost so far."""
+        if size <= 0:
+            raise ValueError("usage means nothing without the size of the context")
         money = Cost(amount=cost, currency=currency) if cost is not None else None
         return self.state(UsageIs(usage=Usage(used=used, size=size, cost=money)))
 
@@ -213,6 +215,13 @@ class Session(Options):
         """Tells about a child session and gives a handle to speak in its name (unstable)."""
         self.subagent(subagent)
         return self._side.child(self, subagent)
+
+    def set_background(self, work: Sequence[tuple[str, str]]) -> None:
+        """Tells which work goes on outside turns, all of it each time: `("terminal", id)`, `("tool_call", id)`.
+
+        Version 1 has no words for it."""
+        self.background = list(work)
+        self._side.dialect.background_changed(self)
 
     def update(self, version: int, update: Any) -> Awaitable[None]:
         """Sends an update in the words of one version; on another version nothing is sent."""
@@ -265,8 +274,9 @@ class Session(Options):
         """Asks the user for something: a form (`schema`, a flat JSON schema of an object), or to visit a page.
 
         Where the client has no forms, a single choice is asked as a permission; anything else is said as text, and the
-        reply's action is then "later": the next prompt may hold the answer. That a page was accepted means that it was
-        opened; give an `id` to say later, with `page_done`, that what was to be done there is done."""
+        reply's action is then "later": the next prompt may hold the answer. An answer that does not fit the form is
+        "invalid". That a page was accepted means that it was opened; give an `id` to say later, with `page_done`, that
+        what was to be done there is done."""
         return ask(self, message, schema or {}, url, id)
 
     def page_done(self, id: str) -> Awaitable[None]:

@@ -181,6 +181,9 @@ class V2(Dialect):
         if working is not None and not (working.turn.cancelled and not blocked):
             self._say_state(session, StateIs(state="requires_action" if blocked else "running"))
 
+    def background_changed(self, session: Session) -> None:
+        self._say_state(session, self._state_now(session))
+
     def _say_state(self, session: Session, state: StateIs) -> None:
         if self.side.connection.is_open:
             session.tell(self._with_background(session, state))

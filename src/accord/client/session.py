@@ -154,7 +154,7 @@ class Session:
         if self.busy:
             await self.cancel()
         if self._agent.offers.close and self._agent.connection.is_open:
-            await self._agent.dialect.close_session(self.id)
+            await self._agent.close_session(self.id)
         self._over(None)
 
     async def fork(self, *, cwd: str | None = None) -> Session:
