@@ -12,7 +12,7 @@ from msgspec import UNSET
 from accord.connection.dispatch import read_result
 from accord.connection.lanes import Lane, inside
 from accord.connection.limits import Deadline
-from accord.errors import AccordError, DeadlineExceeded, Overloaded, RequestFailed
+from accord.errors import AccordError, ConnectionClosed, DeadlineExceeded, Overloaded, RequestFailed
 from accord.rpc.conversation import Conversation
 from accord.rpc.envelope import Failure, Success
 from accord.schema.method import Method
@@ -76,7 +76,10 @@ class Asking:
         waiter.id, line = self._conversation.request(name, body, waiter)
         try:
             return waiter, connection.send(line)
-        except BaseException:
+        except BaseException as error:
+            if isinstance(error, ConnectionClosed) and connection.is_open:
+                # The wire is broken and the end is on its way; when it comes it tells who died, and of what.
+                return waiter, READY
             self._conversation.forget(waiter.id)
             if not patient:
                 connection.backlog.call_closed()
