@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 P = TypeVar("P")
 R = TypeVar("R")
 
+_END_COMES_WITHIN = 1.0
+
 Then = Callable[["asyncio.Future[Any]"], None]
 
 
@@ -79,6 +81,7 @@ class Asking:
         except BaseException as error:
             if isinstance(error, ConnectionClosed) and connection.is_open:
                 # The wire is broken and the end is on its way; when it comes it tells who died, and of what.
+                loop.call_later(_END_COMES_WITHIN, self._not_sent, waiter, error)
                 return waiter, READY
             self._conversation.forget(waiter.id)
             if not patient:
@@ -150,6 +153,12 @@ class Asking:
         if self._connection.is_open and self._conversation.awaits(waiter.id):
             waiter.future.cancel()
             self._connection.send_quietly(self._conversation.cancel(waiter.id))
+
+    def _not_sent(self, waiter: Waiter, error: ConnectionClosed) -> None:
+        """The end did not come after all."""
+        if not waiter.future.done():
+            self._conversation.forget(waiter.id)
+            self._resolve(waiter, error)
 
     def _too_late(self, waiter: Waiter, deadline: Deadline) -> None:
         if waiter.future.done():
