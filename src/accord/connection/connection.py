@@ -1,8 +1,8 @@
-"""One conversation over one transport: reads in order, a task per request, an orderly end.
+"""One conversation over one transport: its beginning, what it sends, and an orderly end.
 
-What arrives is decoded in the transport's own callback and handled there when the handler is a plain function. What
-must be awaited goes through its session's lane (`lanes`), so that a session sees its updates one at a time and in wire
-order, and gets the answer to a request only after the updates that came before it."""
+What comes in is for `delivering`, which keeps the order within a session by its lane (`lanes`): updates one at a time,
+and the answer to a request of ours (`asking`) only after the updates that came before it. What they ask is for
+`serving`."""
 
 from __future__ import annotations
 
@@ -10,47 +10,25 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, Literal
 
-import msgspec
-from msgspec import UNSET
-
 from accord.connection.asking import Asking, Then, Waiter
 from accord.connection.backlog import Backlog, Unsent
-from accord.connection.dispatch import Handler, Route, Routes, fault_of, log, method_not_found, read_params
+from accord.connection.delivering import Delivering
+from accord.connection.dispatch import Routes, log
 from accord.connection.lanes import Lanes
 from accord.connection.limits import Deadline, Limits
-from accord.connection.opening import Opening
 from accord.connection.serving import Serving, current_request
 from accord.connection.tap import Tap, Watcher
-from accord.errors import INVALID_REQUEST, AccordError, ConnectionClosed, PeerDied
-from accord.rpc.conversation import Answered, Cancelled, Conversation, Unexpected
-from accord.rpc.envelope import (
-    Call,
-    Fault,
-    Malformed,
-    Notification,
-    Request,
-    call_head,
-    looks_like_answer,
-)
-from accord.rpc.envelope import answer as read_answer
-from accord.rpc.glimpse import Glimpse, glimpse
-from accord.rpc.ids import RequestId
+from accord.connection.trouble import Trouble, Troubles
+from accord.errors import ConnectionClosed, PeerDied
+from accord.rpc.conversation import Conversation
+from accord.rpc.envelope import call_head
 from accord.schema.method import Method
-from accord.schema.repair import Unreadable
 from accord.schema.wire import encode
 from accord.transports.base import READY, YIELD, Transport
 
 __all__ = ["Connection", "Deadline", "Limits", "Then", "Trouble", "current_request"]
 
 _LAST_ANSWERS = 1.0  # seconds for requests that are still being handled when the last of them was read
-
-
-class Trouble(msgspec.Struct, frozen=True):
-    """Something went wrong on the wire that no caller waits for. It is reported, and the connection goes on."""
-
-    kind: Literal["stray", "oversized", "unexpected", "dropped", "refused", "handler"]
-    text: str
-    size: int = 0
 
 
 class Connection:
@@ -62,9 +40,6 @@ class Connection:
         self.peer = "client" if side == "agent" else "agent"
         self.limits = limits or Limits()
         self.tap = Tap()
-        self.troubles: dict[str, int] = {}
-        """How often each kind of trouble was met."""
-        self.on_trouble: Callable[[Trouble], None] | None = None
         self.stage = "initialize"
         self.is_open = True
         """Whether anything can be asked or told."""
@@ -75,17 +50,21 @@ class Connection:
         self.message_size = 0
         """About how many bytes the message now being delivered has."""
         conversation: Conversation[Waiter] = Conversation(batches=self.limits.batches)
+        troubles = Troubles(self.peer)
+        self._troubles = troubles
         self._conversation = conversation
         self._asking = Asking(self, conversation)
         self._serving = Serving(self, conversation)
         self.backlog = Backlog(self.limits, transport.pause, transport.resume, self._asking.give_up)
-        self.lanes = Lanes(self.backlog, self._handler_failed)
+        self.lanes = Lanes(self.backlog, troubles.handler_failed)
         self._answers = Unsent(self.backlog)
+        self._delivering = Delivering(self, conversation, self._asking, self._serving, troubles)
         self.call = self._asking.call
         self.ask = self._asking.ask
-        self._routes: Routes | None = None
-        self._opening = Opening(conversation, self.backlog, self._sort)
-        self._trying_again = False
+        self.lines = self._delivering.lines
+        self.oversized = self._delivering.oversized
+        self.refused = self._delivering.refused
+        self.not_speaking = self._delivering.not_speaking
         self._heads: dict[str, bytes] = {}
         self._ended: asyncio.Future[Exception | None] | None = None
         self._end_error: Exception | None = None
@@ -96,8 +75,8 @@ class Connection:
 
     def start(self, early: Routes) -> None:
         """Begins to receive. Until `speak` only what is in `early` is served; the rest is refused or kept."""
-        self._opening.early = early
-        self._opening.waiting = self.side == "client"
+        self._delivering.opening.early = early
+        self._delivering.opening.waiting = self.side == "client"
         self._ended = asyncio.get_running_loop().create_future()
         self.transport.max_message_bytes = self.limits.max_message_bytes
         self._conversation.reader = early.reader
@@ -108,214 +87,7 @@ class Connection:
         """The version is agreed: these methods are served now, or as soon as the answer that agrees to it has left."""
         self.stage = "session"
         self._conversation.null_ids = null_ids
-        if self._opening.keeps:
-            asyncio.get_running_loop().call_soon(self._serve_from_now, routes)
-        else:
-            self._serve_from_now(routes)
-
-    def _serve_from_now(self, routes: Routes) -> None:
-        self._conversation.reader = routes.reader
-        self._routes = routes
-        kept = self._opening.release()
-        if kept and self.can_answer:
-            self._deliver_all(b"\n".join(kept) + b"\n")
-
-    def not_speaking(self) -> None:
-        """The handshake failed; the connection is as it was before it, once the answer that says so has left."""
-        if not self._opening.keeps:
-            self._opening.waiting = False
-        elif not self._trying_again:
-            self._trying_again = True
-            asyncio.get_running_loop().call_soon(self._try_again)
-
-    def refused(self, id: RequestId) -> None:
-        """A request was answered no. If it was the handshake, whatever the reason, there is none."""
-        if self._routes is None and self._opening.waiting and self._opening.asked == id:
-            self.not_speaking()
-
-    def _try_again(self) -> None:
-        self._trying_again = False
-        for line in self._opening.release():
-            self._opening.line(line)
-
-    # -- what comes in (the transport's receiver)
-
-    def lines(self, block: bytes) -> None:
-        if self.tap.watchers:
-            self.tap.show("in", block)
-        if self._routes is not None:
-            self._deliver_all(block)
-        else:
-            self.heard = True
-            self._deliver_early(block)
-
-    def _deliver_all(self, block: bytes) -> None:
-        routes = self._routes
-        assert routes is not None
-        lines = block.count(b"\n") or 1
-        size = self.message_size = len(block) // lines or 1
-        answers = looks_like_answer(block)
-        if not answers:
-            calls = routes.reader.block(block, lines)
-            if calls is not None:
-                self._deliver_calls(calls, routes, size)
-                return
-        for line in (block,) if lines == 1 else block.split(b"\n"):
-            if line:
-                answer = read_answer(line) if answers or looks_like_answer(line) else None
-                waiter = self._conversation.take(answer) if answer is not None else None
-                if waiter is not None:
-                    self._asking.answered(waiter, answer)  # type: ignore[arg-type]
-                else:
-                    tried = False if lines == 1 and not answers else None
-                    for message in self._conversation.receive_line(line, is_call=tried):
-                        self._sort(message, routes, size)
-
-    def _deliver_calls(self, calls: list[Any], routes: Routes, size: int) -> None:
-        """The hot path: calls of known methods, read in one pass. `_deliver` is written out here."""
-        by_call, lanes, backlog = routes.by_call, self.lanes.active, self.backlog
-        for call in calls:
-            route = by_call[type(call)]
-            if call.id is not UNSET:
-                self._note(call, route, size)
-                continue
-            params = call.params
-            lane = lanes.get(params.session_id if route.by_session else None)
-            if lane is not None:
-                lane.items.append((route.handler, params, size))
-                backlog.add(size)
-            else:
-                self._deliver(route, params, size)
-
-    def _note(self, call: Call, route: Route, size: int) -> None:
-        """A request of theirs, read in one pass: from now on they await an answer."""
-        noted = self._conversation.note(call)
-        if noted is call:
-            self._accept(call.id, route, call.params, size)  # type: ignore[arg-type, attr-defined]
-        else:
-            self._complain(noted)  # type: ignore[arg-type]
-
-    def _deliver_early(self, block: bytes) -> None:
-        lines = [line for line in block.split(b"\n") if line.strip()]
-        for index, line in enumerate(lines):
-            if self._routes is not None:
-                self._deliver_all(b"\n".join(lines[index:]) + b"\n")
-                return
-            self._opening.line(line)
-
-    def _sort(self, message: Any, routes: Routes, size: int) -> None:
-        match message:
-            case Call():
-                route = routes.by_call[type(message)]
-                if message.id is UNSET:
-                    self._deliver(route, message.params, size)  # type: ignore[attr-defined]
-                else:
-                    self._accept(message.id, route, message.params, size)  # type: ignore[attr-defined]
-            case Answered(waiter=waiter, answer=answer):
-                self._asking.answered(waiter, answer)
-            case Request(id=id, method=name, params=params):
-                self._sort_request(id, name, params, routes, size)
-            case Notification(method=name, params=params):
-                self._sort_notification(name, params, routes, size)
-            case Cancelled(id=id):
-                self._serving.cancel(id)
-            case Malformed():
-                self._complain(message)
-            case Unexpected(id=id, error=error):
-                self._trouble("unexpected", f"an answer that nobody awaits (id {id!r}{_because(error)})")
-
-    def _sort_request(self, id: RequestId, name: str, params: bytes, routes: Routes, size: int) -> None:
-        route = routes.by_name.get((name, False))
-        if route is not None:
-            try:
-                read = read_params(route.method, params)
-            except Unreadable as error:
-                self._serving.refuse(id, fault_of(error, name))
-                return
-            if self._routes is None:
-                self._opening.waiting, self._opening.asked = True, id
-            self._accept(id, route, read, size)
-        elif self._routes is None:
-            why = f"{name[:100]} came before initialize; send initialize first"
-            self._serving.refuse(id, Fault(INVALID_REQUEST, why))
-        elif routes.other_request is not None:
-            other = routes.other_request
-            plain = msgspec.json.decode(params)
-            self._queue_request(id, lambda value: other(name, value), plain, size, _session_in(plain), name)
-        else:
-            self._serving.refuse(id, method_not_found(name))
-
-    def _sort_notification(self, name: str, params: bytes, routes: Routes, size: int) -> None:
-        route = routes.by_name.get((name, True))
-        if route is not None:
-            try:
-                read = read_params(route.method, params)
-            except Unreadable as error:
-                self._trouble("dropped", f"{name}: {error}", size)
-                return
-            self._deliver(route, read, size)
-        elif self._routes is not None and routes.other_notification is not None:
-            other = routes.other_notification
-            plain = msgspec.json.decode(params)
-            self._handle(lambda value: other(name, value), plain, size, _session_in(plain))
-        elif not name.startswith("$/"):
-            self._trouble("dropped", f"{name[:100]}: nobody here knows this notification", size)
-
-    def _deliver(self, route: Route, params: Any, size: int) -> None:
-        """A notification: in place when nothing of its session is waiting, else behind that."""
-        session = params.session_id if route.by_session else None
-        self._handle(route.handler, params, size, session)
-
-    def _handle(self, handler: Handler, params: Any, size: int, session: str | None) -> None:
-        if session in self.lanes.active:
-            self.lanes.push(session, handler, params, size)
-            return
-        try:
-            waiting = handler(params)
-        except Exception as error:
-            self._handler_failed(error)
-            return
-        if waiting is not None:
-            self.lanes.push(session, None, waiting, size)
-
-    def _accept(self, id: RequestId, route: Route, params: Any, size: int) -> None:
-        session = getattr(params, "session_id", None) or None if route.by_session else None
-        self._queue_request(id, route.handler, params, size, session, route.method.name)
-
-    def _queue_request(
-        self, id: RequestId, handler: Handler, params: Any, size: int, session: str | None, name: str
-    ) -> None:
-        """A request: its handler starts after everything of its session that came before."""
-        if session in self.lanes.active:
-            self.lanes.push(session, lambda value: self._serving.begin_behind(id, handler, value, name), params, size)
-        else:
-            self._serving.begin(id, handler, params, name)
-
-    def _complain(self, malformed: Malformed) -> None:
-        self._trouble("stray" if malformed.stray else "refused", malformed.answer.message)
-        # A client does not answer stray text: the agent never asked anything.
-        if malformed.gathering is not None or self.side == "agent" or not malformed.stray:
-            self.send_quietly(self._conversation.complain(malformed))
-
-    def oversized(self, head: bytes, size: int) -> None:
-        limit = self.limits.max_message_bytes
-        self._trouble("oversized", f"a message of {size} bytes was skipped; the limit is {limit}", size)
-        seen = glimpse(head)
-        if seen.kind == "answer":
-            waiter = self._conversation.forget(seen.id)
-            if waiter is not None:
-                why = f"{waiter.method.name}: the answer has {size} bytes; the limit is {limit}"
-                self._asking.answered(waiter, AccordError(why))
-        elif not self._never_answered(seen):
-            why = f"Invalid request: the message has {size} bytes; at most {limit} are read"
-            self.send_quietly(self._conversation.complain(Malformed(Fault(INVALID_REQUEST, why), seen.id, False)))
-
-    def _never_answered(self, seen: Glimpse) -> bool:
-        """A notification; and to a client, stray text. What may be a request with its id at the end is answered."""
-        if seen.kind == "stray":
-            return self.side == "client"
-        routes = self._routes or self._opening.early
-        return seen.id is None and seen.method is not None and (seen.method, True) in routes.by_name
+        self._delivering.speak(routes)
 
     # -- what goes out
 
@@ -413,6 +185,7 @@ class Connection:
         self.ended(None)
         self.can_answer = False
         await self._answers.close()
+        await self._serving.finish(1, self._closed_by)  # what began meanwhile has been cancelled too
         await self.lanes.close(0.5, self._closed_by)
         self._asking.settle()
         self._closed_by = None
@@ -430,29 +203,16 @@ class Connection:
 
         return stop_watching
 
-    def _trouble(self, kind: Any, text: str, size: int = 0) -> None:
-        self.troubles[kind] = self.troubles.get(kind, 0) + 1
-        if self.troubles[kind] <= 20:
-            log.warning("from the %s: %s", self.peer, text)
-        self._report(Trouble(kind, text, size))
+    @property
+    def troubles(self) -> dict[str, int]:
+        """How often each kind of trouble was met."""
+        return self._troubles.counts
 
-    def _handler_failed(self, error: BaseException) -> None:
-        log.error("a handler of a notification failed", exc_info=error)
-        self.troubles["handler"] = self.troubles.get("handler", 0) + 1
-        self._report(Trouble("handler", f"{type(error).__name__}: {error}"))
+    @property
+    def on_trouble(self) -> Callable[[Trouble], None] | None:
+        """Called with each trouble as it is met."""
+        return self._troubles.report
 
-    def _report(self, trouble: Trouble) -> None:
-        if self.on_trouble is not None:
-            try:
-                self.on_trouble(trouble)
-            except Exception as error:  # whoever watches for trouble must not make more
-                log.error("a report of trouble failed", exc_info=error)
-
-
-def _because(error: Fault | None) -> str:
-    return f", error {error.code}: {error.message[:200]}" if error is not None else ""
-
-
-def _session_in(params: Any) -> str | None:
-    session = params.get("sessionId") if isinstance(params, dict) else None
-    return session if isinstance(session, str) else None
+    @on_trouble.setter
+    def on_trouble(self, report: Callable[[Trouble], None] | None) -> None:
+        self._troubles.report = report
