@@ -25,8 +25,8 @@ def named(path: Path) -> str:
 
 
 def with_python() -> list[Any]:
-    """The documents that show Python. One of them says how to make a transport, as the protocol asks."""
-    rules = {"docs/transports.md": [pytest.mark.req("V1-FRAME-15", "V2-FRAME-09")]}
+    """The documents that show Python. One of them says how to make a transport, as the protocol asks, and makes one."""
+    rules = {"docs/transports.md": [pytest.mark.req("V1-FRAME-13", "V1-FRAME-15", "V2-FRAME-07", "V2-FRAME-09")]}
     shown = [path for path in DOCUMENTS if "```python" in path.read_text(encoding="utf-8")]
     return [pytest.param(path, marks=rules.get(named(path), []), id=named(path)) for path in shown]
 
