@@ -1,0 +1,259 @@
+"""Patterns for paths: `src/**`, `~/.ssh/**`, `/etc/*`, `**/.env`.
+
+A pattern is relative to the project unless it begins with `/` or `~/`. `*` stands for anything but a slash, `?` for one
+character but a slash, `[a-z]` and `[!a-z]` for one of (or none of) some characters, `**` for any number of folders, and
+a backslash takes the meaning from the next character. A pattern that ends in a slash means everything below.
+
+A pattern is read in two ways. To allow, a path has to match it to the letter. To ask or to deny, whatever might be
+meant counts: the case of letters is ignored, a folder stands for what is in it, `x/**` also for `x` itself, and a
+pattern that begins with `**` holds outside the project too.
+
+Matching never backtracks further than to the last star, so a hostile pattern costs little."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple, Union
+
+from accord.policy.fault import RuleError
+
+
+class _Any(NamedTuple):
+    """One character of a set, or none of it."""
+
+    chars: frozenset[str]
+    ranges: tuple[tuple[str, str], ...]
+    negated: bool
+
+    def has(self, char: str) -> bool:
+        inside = char in self.chars or any(low <= char <= high for low, high in self.ranges)
+        return inside != self.negated
+
+
+class _Star:
+    """Any run of characters."""
+
+
+class _One:
+    """Any one character."""
+
+
+STAR, ONE = _Star(), _One()
+Token = Union[str, _Any, _Star, _One]
+Segment = Union[tuple[Token, ...], None]
+"""The name of one folder or file; None for `**`."""
+
+
+class Glob(NamedTuple):
+    """A pattern that has been read."""
+
+    anchor: str
+    """`/` for the root, `~` for the user's folder, nothing for the project."""
+    segments: tuple[Segment, ...]
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it can match one path only."""
+        return all(
+            segment is not None and all(isinstance(token, str) for token in segment) for segment in self.segments
+        )
+
+
+def read(text: str) -> Glob:
+    """Reads a pattern; `RuleError` says what is wrong with it."""
+    if not text:
+        raise RuleError("an empty path pattern; expected something like src/** or ~/.ssh/**")
+    if "\0" in text:
+        raise RuleError(f"the path pattern {text!r} holds a NUL, which no path can")
+    anchor, rest = "", text
+    if text == "~" or text.startswith("~/"):
+        anchor, rest = "~", text[2:]
+    elif text.startswith("/"):
+        anchor, rest = "/", text[1:]
+    elif text.startswith("~"):
+        raise RuleError(f"the path pattern {text!r} names another user; expected ~/… or an absolute path")
+    elif text[1:3] == ":/" and text[0].isalpha():
+        anchor = "/"  # a drive of Windows is the first folder of an absolute path
+    # A slash that is escaped or in brackets is still a slash: no name holds one.
+    names = [name for name in rest.split("/") if name not in ("", ".")]
+    if ".." in names:
+        raise RuleError(f"the path pattern {text!r} goes up with ..; expected the path itself")
+    if rest.endswith("/") and not rest.endswith("\\/"):
+        names.append("**")
+    if not names and not anchor:
+        raise RuleError(f"the path pattern {text!r} names nothing; expected something like src/** (or ** for all)")
+    segments: list[Segment] = []
+    for name in names:
+        segment = None if name == "**" else _segment(name, text)
+        if segment is not None or not segments or segments[-1] is not None:
+            segments.append(segment)
+    return Glob(anchor, tuple(segments))
+
+
+def literal(path: str) -> str:
+    """A pattern that matches this path and no other."""
+    text = "".join("\\" + char if char in "*?[\\" else char for char in path)
+    return "\\" + text if text.startswith("~") else text
+
+
+def _segment(name: str, whole: str) -> tuple[Token, ...]:
+    tokens: list[Token] = []
+    at = 0
+    while at < len(name):
+        char = name[at]
+        at += 1
+        if char == "*":
+            if not tokens or tokens[-1] is not STAR:
+                tokens.append(STAR)
+        elif char == "?":
+            tokens.append(ONE)
+        elif char == "\\":
+            if at == len(name):
+                raise RuleError(
+                    f"the path pattern {whole!r} ends a name with a backslash; expected a character after it"
+                )
+            tokens.append(name[at])
+            at += 1
+        elif char == "[":
+            token, at = _brackets(name, at, whole)
+            tokens.append(token)
+        else:
+            tokens.append(char)
+    return tuple(tokens)
+
+
+def _brackets(name: str, at: int, whole: str) -> tuple[_Any, int]:
+    negated = name[at : at + 1] in ("!", "^")
+    at += negated
+    chars: set[str] = set()
+    ranges: list[tuple[str, str]] = []
+    first = True
+    while True:
+        if at >= len(name):
+            raise RuleError(
+                f"the path pattern {whole!r} has a [ that is never closed; expected ], or \\[ for a bracket"
+            )
+        char = name[at]
+        if char == "]" and not first:
+            return _Any(frozenset(chars), tuple(ranges), negated), at + 1
+        first = False
+        if char == "\\" and at + 1 < len(name):
+            at += 1
+            char = name[at]
+        if name[at + 1 : at + 2] == "-" and name[at + 2 : at + 3] not in ("", "]"):
+            high = name[at + 2]
+            if high < char:
+                raise RuleError(f"the path pattern {whole!r} has the range {char}-{high}, which goes backwards")
+            ranges.append((char, high))
+            at += 3
+        else:
+            chars.add(char)
+            at += 1
+
+
+def fold(text: str) -> str:
+    """A text without what file systems may take for the same: case, and how accents are written."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+
+
+def parts(path: str) -> tuple[str, ...]:
+    """The names on the way to an absolute path."""
+    if os.sep != "/":
+        path = path.replace(os.sep, "/")
+    return tuple(name for name in path.split("/") if name)
+
+
+@lru_cache(maxsize=4096)
+def _strict(text: str) -> Glob:
+    return read(text)
+
+
+@lru_cache(maxsize=4096)
+def _loose(text: str) -> Glob:
+    try:
+        return read(fold(text))
+    except RuleError:  # folding turned a range round: the pattern as it was written then
+        return read(text)
+
+
+def covers(text: str, names: Sequence[str], *, project: Sequence[str], home: Sequence[str]) -> bool:
+    """Whether a pattern allows a path: each name the path has must match, to the letter."""
+    glob = _strict(text)
+    bases = [""] if glob.anchor == "/" else list(home) if glob.anchor == "~" else list(project)
+    return bool(names) and all(
+        any(_match(glob.segments, rest) for base in bases if (rest := _below(base, parts(name))) is not None)
+        for name in names
+    )
+
+
+def catches(text: str, names: Sequence[str], *, project: Sequence[str], home: Sequence[str]) -> bool:
+    """Whether a pattern may speak of a path, for asking and denying: one name, or a folder above it, is enough."""
+    glob = _loose(text)
+    segments = glob.segments
+    if segments and segments[-1] is None and len(segments) > 1:
+        segments = segments[:-1]  # x/** is about x, and so about all below
+    bases = [""] if glob.anchor == "/" else list(home) if glob.anchor == "~" else list(project)
+    if not glob.anchor and segments and segments[0] is None:
+        bases.append("")
+    for name in names:
+        whole = parts(fold(name))
+        for base in bases:
+            rest = _below(fold(base), whole)
+            if rest is None:
+                continue
+            if _match(segments, rest) or _match((*segments, None), rest):
+                return True
+    return False
+
+
+def _below(base: str, names: tuple[str, ...]) -> tuple[str, ...] | None:
+    start = parts(base)
+    return names[len(start) :] if names[: len(start)] == start else None
+
+
+def _match(segments: Sequence[Segment], names: Sequence[str]) -> bool:
+    """Whether folder names match, with `**` for any number of them."""
+    at = place = 0
+    back, since = -1, 0
+    while place < len(names):
+        segment = segments[at] if at < len(segments) else ()
+        if segment is None:
+            back, since = at, place
+            at += 1
+        elif segment and _match_name(segment, names[place]):
+            at, place = at + 1, place + 1
+        elif back >= 0:
+            since += 1
+            at, place = back + 1, since
+        else:
+            return False
+    # `x/**` is what lies below x, and not x; `**` alone is everything.
+    return at == len(segments) or (at == 0 and segments[0] is None and len(segments) == 1)
+
+
+def _match_name(tokens: tuple[Token, ...], name: str) -> bool:
+    """The same for the characters of one name."""
+    at = place = 0
+    back, since = -1, 0
+    while place < len(name):
+        token = tokens[at] if at < len(tokens) else None
+        if token is STAR:
+            back, since = at, place
+            at += 1
+        elif token is not None and _is(token, name[place]):
+            at, place = at + 1, place + 1
+        elif back >= 0:
+            since += 1
+            at, place = back + 1, since
+        else:
+            return False
+    return all(token is STAR for token in tokens[at:])
+
+
+def _is(token: Token, char: str) -> bool:
+    if isinstance(token, str):
+        return token == char
+    return token.has(char) if isinstance(token, _Any) else isinstance(token, _One)

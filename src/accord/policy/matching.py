@@ -1,0 +1,102 @@
+"""Whether a rule speaks of a part of an action.
+
+Two questions, two readings. `covers`, for allowing, is strict: the facts have to match to the letter. `catches`, for
+asking and denying, is generous: whatever could be meant is meant."""
+
+from __future__ import annotations
+
+from accord.policy import commands, glob, urls
+from accord.policy.action import Action
+from accord.policy.parts import Part, World, mentioned
+from accord.policy.rule import Rule
+
+
+def covers(rule: Rule, part: Part, action: Action, world: World) -> bool:
+    """Whether an allowing rule allows a part."""
+    if not _is_about(rule, action, loose=False):
+        return False
+    match rule.subject:
+        case None:
+            return True  # everything; only who trusts an agent can make such a rule
+        case "command":
+            return part.command is not None and any(commands.covers(text, part.command) for text in rule.command)
+        case "line":
+            # The environment is not part of a line, and could change what every word of it means.
+            if part.what not in ("command", "path") or not commands.is_plain_environment(action.env):
+                return False
+            return action.line in [text.strip() for text in rule.line]
+        case "path":
+            # What a permission request calls reading may be anything.
+            if part.what != "path" or (rule.access == "read" and part.access != "read"):
+                return False
+            if rule.access == "write" and part.access == "read":
+                return False
+            return any(glob.covers(text, part.names, project=world.project, home=world.home) for text in rule.path)
+        case "url":
+            return part.what == "url" and any(urls.covers(text, part.text) for text in rule.url)
+    return False
+
+
+def catches(rule: Rule, part: Part, action: Action, world: World) -> bool:
+    """Whether a rule that asks or denies speaks of a part."""
+    if not _is_about(rule, action, loose=True):
+        return False
+    match rule.subject:
+        case None:
+            return True
+        case "command":
+            return part.command is not None and any(commands.catches(text, part.command) for text in rule.command)
+        case "line":
+            line = action.line
+            return line is not None and " ".join(line.split()) in [" ".join(text.split()) for text in rule.line]
+        case "path":
+            return _catches_path(rule, part, world)
+        case "url":
+            return _catches_url(rule, part)
+    return False
+
+
+def may_catch(rule: Rule, part: Part, action: Action) -> bool:
+    """Whether a rule could speak of a command, depending on what only the shell knows."""
+    if part.command is None or not _is_about(rule, action, loose=True):
+        return False
+    if rule.subject == "command":
+        return any(commands.may_catch(text, part.command) for text in rule.command)
+    return rule.subject in ("path", "url") and any(not word.literal for word in part.command.words)
+
+
+def _is_about(rule: Rule, action: Action, *, loose: bool) -> bool:
+    """Whether what narrows a rule holds for an action."""
+    if rule.agent and not like(rule.agent, action.agent, loose=loose):
+        return False
+    if rule.session and rule.session != action.session:
+        return False
+    if rule.tool_kind and not like(rule.tool_kind, action.tool_kind, loose=loose):
+        return False
+    return not rule.title or like(rule.title, action.title, loose=loose)
+
+
+def like(pattern: str, text: str, *, loose: bool) -> bool:
+    """Whether a text is like a pattern with stars in it."""
+    if loose:
+        pattern, text = glob.fold(pattern), glob.fold(text)
+    return commands.fits(tuple(pattern.split("*")), text)
+
+
+def _catches_path(rule: Rule, part: Part, world: World) -> bool:
+    if part.command is not None:
+        return any(
+            glob.catches(text, names, project=world.project, home=world.home)
+            for names in mentioned(part.command, part.bases, world)
+            for text in rule.path
+        )
+    if part.what != "path" or (rule.access and part.access not in (rule.access, "any")):
+        return False
+    return any(glob.catches(text, part.names, project=world.project, home=world.home) for text in rule.path)
+
+
+def _catches_url(rule: Rule, part: Part) -> bool:
+    if part.command is not None:
+        words = [word.text.partition("=")[2] if word.text.startswith("-") else word.text for word in part.command.words]
+        return any(urls.catches(text, word) for word in words if "://" in word for text in rule.url)
+    return part.what == "url" and any(urls.catches(text, part.text) for text in rule.url)

@@ -1,0 +1,148 @@
+"""What people chose for good, per project, in one file in the user's data folder that a person can read and edit.
+
+    [[rule]]
+    project = "/home/ada/engine"
+    effect = "allow"
+    command = "make test"
+    added = 2026-11-15T09:30:00Z
+    expires = 2027-01-01T00:00:00Z
+
+A rule that cannot be read does not count; it is told as a fault, with its line, and stays in the file. Rules that have
+expired do not count either, and go when the file is next written."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from accord.policy.fault import RuleError
+from accord.policy.rule import Rule, rule_from_table, table_of
+from accord.policy.tables import Block, Contents, Tables
+
+FILE = "permissions.toml"
+_HEAD = (
+    "# What you allowed and refused for good, per project. Accord reads this file again whenever it changes:\n"
+    "# edit it, or remove what should be asked again.\n"
+)
+
+
+def data_folder(environment: Mapping[str, str] = os.environ) -> Path:
+    """The user's data folder, by the conventions of the platform; ACCORD_DATA_HOME is another."""
+    if chosen := environment.get("ACCORD_DATA_HOME"):
+        return Path(chosen)
+    home = Path.home()
+    if sys.platform == "darwin":
+        return home / "Library/Application Support/accord"
+    if sys.platform == "win32":
+        return Path(environment.get("LOCALAPPDATA") or home) / "accord"
+    base = environment.get("XDG_DATA_HOME", "")
+    return (Path(base) if os.path.isabs(base) else home / ".local/share") / "accord"
+
+
+class Memory:
+    """Remembered rules. Several processes may use the same file."""
+
+    def __init__(self, path: str | os.PathLike[str] | None = None, *, clock: Callable[[], float] = time.time) -> None:
+        self.path = Path(path) if path is not None else data_folder() / FILE
+        self._tables = Tables(self.path, "rule", _HEAD)
+        self._clock = clock
+        self._read: tuple[Contents, list[tuple[str, Rule]], list[RuleError]] | None = None
+
+    def rules(self, project: str) -> list[Rule]:
+        """What is remembered for a project and has not expired."""
+        folder, now = os.path.realpath(project), self._clock()
+        return [rule for where, rule in self._rules() if where == folder and not rule.expired(now)]
+
+    @property
+    def faults(self) -> list[RuleError]:
+        """What is wrong with the file, each with its line."""
+        self._rules()
+        return list(self._read[2]) if self._read is not None else []
+
+    def add(self, project: str, rules: Iterable[Rule]) -> None:
+        """Remembers rules for a project. What says the same already is replaced; what has expired goes."""
+        folder = os.path.realpath(project)
+        now = self._clock()
+        new = list(dict.fromkeys(rules))
+
+        def change(contents: Contents) -> tuple[list[Block], list[dict[str, Any]]]:
+            said = {_same(rule) for rule in new}
+            kept = [
+                block
+                for block in contents.blocks
+                if (rule := _readable(block)) is None
+                or not (rule.expired(now) or (block.table.get("project") == folder and _same(rule) in said))
+            ]
+            added = datetime.fromtimestamp(int(now), UTC)
+            return kept, [{"project": folder, **table_of(rule), "added": added} for rule in new]
+
+        self._tables.change(change)
+
+    def forget(self, project: str, rules: Iterable[Rule] | None = None) -> None:
+        """Forgets some rules of a project, or all of them."""
+        folder = os.path.realpath(project)
+        gone = None if rules is None else {_same(rule) for rule in rules}
+
+        def change(contents: Contents) -> tuple[list[Block], list[dict[str, Any]]]:
+            return [
+                block
+                for block in contents.blocks
+                if block.table.get("project") != folder
+                or (gone is not None and ((rule := _readable(block)) is None or _same(rule) not in gone))
+            ], []
+
+        self._tables.change(change)
+
+    def _rules(self) -> list[tuple[str, Rule]]:
+        contents = self._tables.read()
+        if self._read is None or self._read[0] is not contents:
+            rules: list[tuple[str, Rule]] = []
+            faults = list(contents.faults)
+            for block in contents.blocks:
+                try:
+                    project, rule = _rule(block)
+                except RuleError as fault:
+                    faults.append(fault.at(str(self.path), fault.line or block.line))
+                    continue
+                if not (contents.is_unsafe and rule.effect == "allow"):
+                    rules.append((project, rule))
+            self._read = contents, rules, faults
+        return self._read[1]
+
+
+def _rule(block: Block) -> tuple[str, Rule]:
+    table = dict(block.table)
+    project = table.pop("project", None)
+    table.pop("added", None)
+    if not isinstance(project, str) or not os.path.isabs(project) or "\0" in project:
+        found = "nothing" if project is None else repr(project)
+        raise RuleError(f"project is {found}; expected the absolute path of a folder", line=block.line_of("project"))
+    try:
+        rule = rule_from_table(table)
+        if rule.scope != "forever":
+            raise RuleError(
+                f"scope is {rule.scope!r}; what is remembered holds for ever, or until it expires", key="scope"
+            )
+        return os.path.realpath(project), rule
+    except RuleError as fault:
+        raise fault.at("", block.line_of(fault.key)) from None
+
+
+def _readable(block: Block) -> Rule | None:
+    try:
+        return _rule(block)[1]
+    except RuleError:
+        return None
+
+
+def _same(rule: Rule) -> tuple[Any, ...]:
+    """What a rule is about, whatever it says and however long it holds."""
+    return (
+        rule.everything, rule.command, rule.line, rule.path, rule.access, rule.url,
+        rule.tool_kind, rule.title, rule.agent, rule.session,
+    )  # fmt: skip
