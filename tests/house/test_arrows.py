@@ -20,6 +20,7 @@ ARROWS: dict[str, set[str]] = {
     "model": {"schema"},
     "process": {"errors"},
     "workspace": {"errors", "process", "model"},
+    "policy": {"errors", "schema", "model"},
     "transports": {"errors", "process"},
     "connection": {"errors", "rpc", "schema", "transports"},
     "transcript": {"schema", "model"},
