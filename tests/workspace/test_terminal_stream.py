@@ -98,6 +98,8 @@ async def test_one_that_is_too_slow_is_told_how_much_it_missed() -> None:
 
     assert delta.data.endswith(b"xend")
     assert len(b"begin") + delta.skipped + len(delta.data) == command.source.output.end
+    command.prints(b"more")
+    assert await anext(watcher) == Delta(b"more")
 
 
 async def test_many_watch_at_their_own_pace() -> None:
@@ -167,6 +169,18 @@ async def test_as_text_characters_are_whole_wherever_the_pieces_end() -> None:
     await reading
 
     assert texts == ["é", "漢", "🙂", "\n", "\ufffd"]
+
+
+async def test_as_text_half_a_character_before_a_gap_spoils_nothing_after_it() -> None:
+    command = Command(ceiling=BLOCK_BYTES)
+    texts = Subscription(command.source).texts()
+    command.prints(b"a\xf0\x9f")
+    assert await anext(texts) == "a"
+    command.prints(b"\x99\x82")
+    for _ in range(4):
+        command.prints(b"x" * BLOCK_BYTES)
+
+    assert await anext(texts) == "x" * BLOCK_BYTES
 
 
 # -- what is told of it
@@ -254,6 +268,10 @@ def test_after_a_gap_what_is_kept_replaces_what_was_told() -> None:
     assert after[0] == TerminalPatch(id="t", output=b"the ")
     assert seen(*before, *after).output == b"the newest"
 
+    patient = Display("t", most_bytes=4)
+    assert patient.take(Delta(b"waits"), now=0.0) == []
+    assert seen(*patient.take(Delta(b"the newest", skipped=1000), now=0.0)).output == b"the newest"
+
 
 def test_in_version_1_a_gap_leaves_what_is_kept_as_well() -> None:
     terminals: dict[str, list[bytes]] = {}
@@ -293,6 +311,22 @@ async def test_a_terminal_is_told_to_its_end_and_a_slow_client_hears_less_often(
     assert len(told) == 3
     assert seen(*told).output == b"".join(b"%d\n" % number for number in range(1000))
     assert seen(*told).exit == DONE
+
+
+async def test_the_last_words_from_the_background_are_told_too() -> None:
+    command = Command()
+    told: list[Any] = []
+
+    async def say(statement: Any) -> None:
+        told.append(statement)
+        if isinstance(statement, TerminalPatch):
+            command.prints(b"later")
+            command.closes()
+
+    command.exits()
+    await show(Subscription(command.source), Display("t", enough_seconds=60.0), say)
+
+    assert told == [TerminalPatch(id="t", exit=DONE, can_cancel=False), TerminalData(id="t", data=b"later")]
 
 
 async def test_what_waits_for_more_is_told_when_its_time_has_come() -> None:

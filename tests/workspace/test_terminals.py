@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 from linked import until
 from process.alive import is_alive
+from process.alive import until as wait_until
 from workspace.printing import python, until_printed
 
 from accord.errors import RESOURCE_NOT_FOUND, NotFound, RequestFailed
 from accord.model.tool import ExitStatus
+from accord.workspace.stream import Delta, Subscription
 from accord.workspace.terminals import Printed, Terminals
 
 OBEDIENT = """
@@ -41,6 +43,10 @@ def gate(tmp_path: Path) -> Path:
     path = tmp_path / "gate"
     os.mkfifo(path)
     return path
+
+
+async def all_of(watcher: Subscription) -> list[Delta]:
+    return [delta async for delta in watcher]
 
 
 def let_through(gate: Path) -> None:
@@ -186,7 +192,7 @@ async def test_what_was_released_can_still_be_shown(terminals: Terminals) -> Non
     assert terminals.kept(id) == Printed(shown, False, ExitStatus(code=0)), (
         "a person sees more than the agent asked for"
     )
-    assert [delta.data for delta in [delta async for delta in terminals.subscribe(id)]] == [shown.encode()]
+    assert await all_of(terminals.subscribe(id)) == [Delta(shown.encode(), 0, ExitStatus(code=0))]
 
 
 async def test_of_what_was_released_the_oldest_is_forgotten() -> None:
@@ -206,7 +212,7 @@ async def test_with_its_session_every_terminal_is_released(terminals: Terminals)
     mine = [await terminals.create("mine", "sleep", ["600"], cwd="/") for _ in range(3)]
     other = await terminals.create("other", "sleep", ["600"], cwd="/")
     pids = [terminals.terminal(id).pid for id in mine]
-    await asyncio.gather(terminals.release(mine[0]), terminals.release_session("mine"))
+    await asyncio.gather(terminals.release_session("mine"), terminals.release(mine[0]))
 
     assert not any(map(is_alive, pids))
     assert terminals.ids("mine") == []
@@ -258,12 +264,13 @@ async def test_there_is_an_end_to_how_many_there_may_be() -> None:
 async def test_a_command_that_closes_its_output_runs_on(terminals: Terminals, gate: Path) -> None:
     id = await terminals.create("s", f"echo bye; exec >&- 2>&-; read x < {gate}; exit 4", cwd="/")
     terminal = terminals.terminal(id)
-    await until_printed(terminals, id, "bye")
+    watching = asyncio.ensure_future(all_of(terminals.subscribe(id)))
     await until(lambda: terminal.output.finished)
     assert terminals.output(id) == Printed("bye\n", False, None)
     await asyncio.to_thread(let_through, gate)
 
     assert await terminals.wait_for_exit(id) == ExitStatus(code=4)
+    assert [delta.data for delta in await watching] == [b"bye\n", b""]
 
 
 async def test_what_the_command_leaves_in_the_background_neither_delays_its_end_nor_is_lost(
@@ -279,6 +286,27 @@ async def test_what_the_command_leaves_in_the_background_neither_delays_its_end_
     assert terminals.terminal(id).output.finished
 
 
+async def test_who_watches_is_done_when_the_last_in_the_background_is(terminals: Terminals, gate: Path) -> None:
+    id = await terminals.create("s", f"(read x < {gate}) & echo now", cwd="/")
+    watching = asyncio.ensure_future(all_of(terminals.subscribe(id)))
+    await terminals.wait_for_exit(id)
+    await asyncio.sleep(0)
+    assert not watching.done()
+    await asyncio.to_thread(let_through, gate)
+
+    assert b"".join(delta.data for delta in await watching) == b"now\n"
+
+
+@pytest.mark.parametrize("pty", [False, True], ids=["pipe", "pty"])
+async def test_all_that_was_printed_has_been_read_when_the_end_is_told(terminals: Terminals, pty: bool) -> None:
+    id = await terminals.create("s", "seq 2000", cwd="/", pty=pty)
+    pid = terminals.terminal(id).pid
+    wait_until(lambda: not is_alive(pid))  # holding up the event loop: all of it and the end come at once
+    await terminals.wait_for_exit(id)
+
+    assert terminals.output(id).text.split() == [str(number) for number in range(1, 2001)]
+
+
 async def test_standard_output_and_error_come_in_the_order_they_were_written(terminals: Terminals) -> None:
     id = await terminals.create("s", "for i in 1 2 3 4 5; do echo out$i; echo err$i >&2; done", cwd="/")
     await terminals.wait_for_exit(id)
@@ -287,9 +315,18 @@ async def test_standard_output_and_error_come_in_the_order_they_were_written(ter
 
 
 async def test_a_command_on_a_pipe_has_nothing_to_read(terminals: Terminals) -> None:
-    id = await terminals.create("s", "cat", cwd="/")
+    ours = os.dup(0)
+    reading, writing = os.pipe()
+    os.dup2(reading, 0)  # what we read from is not for others
+    try:
+        id = await terminals.create("s", "cat; readlink /proc/self/fd/0", cwd="/")
+        await terminals.wait_for_exit(id)
+    finally:
+        os.dup2(ours, 0)
+        for fd in (ours, reading, writing):
+            os.close(fd)
 
-    assert await terminals.wait_for_exit(id) == ExitStatus(code=0)
+    assert terminals.output(id).text == "/dev/null\n"
 
 
 async def test_bytes_that_are_no_text_do_no_harm(terminals: Terminals) -> None:

@@ -180,9 +180,8 @@ class Terminals:
         for id, terminal in list(self._kept.items()):
             if total <= self._kept_bytes:
                 return
-            if terminal.exit is not None:
-                total -= _room(terminal)
-                del self._kept[id]
+            total -= _room(terminal)
+            del self._kept[id]
 
 
 def _room(terminal: Terminal) -> int:
