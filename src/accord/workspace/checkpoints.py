@@ -11,6 +11,7 @@ is a checkpoint itself. To restore one brings back everything that changed since
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import os
 import sys
@@ -73,7 +74,8 @@ class Checkpoints:
             folder = default_folder(files, session)
         self._history = History(folder, max_checkpoints=max_checkpoints, max_bytes=max_bytes)
         self._current: Checkpoint | None = None
-        self._lock = threading.RLock()
+        self._lock = threading.Lock()
+        self._restoring = asyncio.Lock()
         self._stop: Callable[[], None] | None = files.before_change(self._note)
 
     def close(self) -> None:
@@ -102,20 +104,21 @@ class Checkpoints:
     async def restore(self, checkpoint: Checkpoint | str, *, force: bool = False) -> Restored:
         """Brings the files back to what they were when a checkpoint began. Begin another one before going on."""
         id = checkpoint if isinstance(checkpoint, str) else checkpoint.id
-        return await self._carry_out(self._since(id), f"restore of {id}", force)
+        async with self._restoring:
+            return await self._carry_out(self._since(id), f"restore of {id}", force)
 
     async def undo_restore(self, *, force: bool = False) -> Restored:
         """Takes back the last restore that was not taken back yet. Files changed since then are conflicts."""
-        with self._lock:
-            restores = [each for each in self._history.checkpoints if each.is_restore and not each.is_undone]
+        async with self._restoring:
+            restores = [each for each in self.all if each.is_restore and not each.is_undone]
             if not restores:
                 raise NotFound("there is no restore to take back")
             last = restores[-1]
             tasks = [_task(path, touched) for path, touched in last.files.items()]
-        report = await self._carry_out(tasks, f"undo of {last.label}", force, is_restore=False)
-        last.is_undone = True
-        await self._files.away(self._save, last)
-        return report
+            report = await self._carry_out(tasks, f"undo of {last.label}", force, is_restore=False)
+            last.is_undone = True
+            await self._files.away(self._save, last)
+            return report
 
     # -- noting
 
@@ -127,6 +130,10 @@ class Checkpoints:
     def _save(self, checkpoint: Checkpoint, call: Call = QUIET) -> None:
         with self._lock:
             self._history.save(checkpoint)
+
+    def _trim(self, call: Call = QUIET) -> None:
+        with self._lock:
+            self._history.trim()
 
     def _note(self, path: str, before: State, after: State, made_folders: tuple[str, ...]) -> None:
         with self._lock:
@@ -158,10 +165,11 @@ class Checkpoints:
         return list(tasks.values())
 
     async def _carry_out(self, tasks: list[_Task], label: str, force: bool, *, is_restore: bool = True) -> Restored:
-        await self._files.away(self._begin, label, is_restore)
         report = Restored()
         lists = {"restored": report.restored, "same": report.same, "conflict": report.conflicts, "lost": report.lost}
+        self._history.is_in_use = True
         try:
+            await self._files.away(self._begin, label, is_restore)
             for task in tasks:
                 lists[await self._bring_back(task, force)].append(task.path)
             folders = {folder for task in tasks if task.before.kind == "absent" for folder in task.made_folders}
@@ -169,6 +177,8 @@ class Checkpoints:
                 await self._files.away(self._files.disk.remove_folder_if_empty, folder)
         finally:
             self.end()
+            self._history.is_in_use = False
+            await self._files.away(self._trim)
         return report
 
     async def _bring_back(self, task: _Task, force: bool) -> str:

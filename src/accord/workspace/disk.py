@@ -45,7 +45,7 @@ class Disk(Looking):
 
         def work(place: Place) -> Buffer | None:
             place.need_file(or_nothing=True)
-            buffer = self.overlay.find(place.real)
+            buffer = self._on_screen(place)
             if buffer is not None and buffer.owner is not None:
                 self._announce(place, file_state(buffer.text.encode(errors="replace")), file_state(data))
                 return buffer
@@ -116,7 +116,7 @@ class Disk(Looking):
         def work(place: Place) -> Buffer | str:
             if place.path != path or place.kind not in ("absent", "file", "link"):
                 return "conflict"  # its directory is a link now, or it is a directory itself
-            buffer = self.overlay.find(place.real)
+            buffer = self._on_screen(place)
             owned = buffer is not None and buffer.owner is not None and wanted.text is not None
             now = file_state(buffer.text.encode(errors="replace")) if buffer and owned else self._state(place)
             if now.digest == wanted.digest and (owned or now.mode == wanted.mode):

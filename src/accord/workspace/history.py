@@ -73,12 +73,13 @@ class History:
             os.makedirs(each, mode=0o700, exist_ok=True)
         self.checkpoints = self._load()
         self._sizes = dict(self._kept())
+        self.is_in_use = False
         self._clean()
 
     # -- checkpoints
 
     def add(self, label: str, *, is_restore: bool = False) -> Checkpoint:
-        """Begins a new one, dropping the oldest when there are too many."""
+        """Begins a new one."""
         number = max((int(each.id) for each in self.checkpoints), default=0)
         while True:
             number += 1
@@ -88,9 +89,18 @@ class History:
                 break
         self.save(checkpoint)
         self.checkpoints.append(checkpoint)
-        while len(self.checkpoints) > self._max_checkpoints:
-            self._drop_oldest()
+        self.trim()
         return checkpoint
+
+    def trim(self) -> None:
+        """Drops the oldest while there are too many; but none while files are being brought back from them."""
+        while not self.is_in_use and len(self.checkpoints) > 1:
+            if len(self.checkpoints) <= self._max_checkpoints and self._bytes() <= self._max_bytes:
+                break
+            self._drop_oldest()
+
+    def _bytes(self) -> int:
+        return sum(self._sizes.values())
 
     def save(self, checkpoint: Checkpoint) -> None:
         _replace(self._path(checkpoint.id), msgspec.json.encode(checkpoint))
@@ -101,15 +111,17 @@ class History:
         sha = saved.sha
         if sha is None or sha in self._sizes:
             return saved
-        while sum(self._sizes.values()) + state.size > self._max_bytes and len(self.checkpoints) > 1:
-            self._drop_oldest()
-        if state.data is None or sum(self._sizes.values()) + state.size > self._max_bytes:
+        if state.data is None or state.size > self._max_bytes:
             saved.is_kept = False
             return saved
         path = self._object(sha)
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         _replace(path, state.data)
         self._sizes[sha] = state.size
+        self.trim()
+        if sha in self._sizes and self._bytes() > self._max_bytes and not self.is_in_use:
+            self._forget(sha)  # there is no room even with this checkpoint alone
+            saved.is_kept = False
         return saved
 
     def bring(self, saved: Saved) -> State | None:

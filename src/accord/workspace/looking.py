@@ -12,7 +12,7 @@ from accord.errors import InvalidParams, NotFound, RequestFailed
 from accord.model.noun import Noun
 from accord.workspace.changes import Change
 from accord.workspace.folder import Swapped
-from accord.workspace.overlay import Overlay
+from accord.workspace.overlay import Buffer, Overlay
 from accord.workspace.paths import shown
 from accord.workspace.place import Place, kind_of
 from accord.workspace.replacing import TEMPORARY
@@ -61,7 +61,7 @@ class Looking:
         """The text of a file, as it is on screen or else on disk."""
 
         def work(place: Place) -> str:
-            buffer = self.overlay.find(place.real)
+            buffer = self._on_screen(place)
             if buffer is not None:
                 source = io.BytesIO(buffer.text.encode(errors="replace"))
                 return read_text(source, path, line=line, limit=limit, ceiling=self._max_read_bytes)
@@ -70,15 +70,18 @@ class Looking:
                 size = os.fstat(file.fileno()).st_size
                 if size > self._max_read_bytes and limit is None and (line or 0) <= 1:
                     raise too_large(path, size, self._max_read_bytes)
-                ceiling = self._max_read_bytes
-                return read_text(file, path, line=line, limit=limit, ceiling=ceiling, go_on=call.go_on)
+                most = self._max_read_bytes
+                return read_text(file, path, line=line, limit=limit, ceiling=most, size=size, go_on=call.go_on)
 
         return self.roots.at(path, work)
+
+    def _on_screen(self, place: Place) -> Buffer | None:
+        return self.overlay.find(place.real) if len(self.overlay) else None
 
     def exists(self, path: str, call: Call = QUIET) -> bool:
         """Whether there is anything of this name, on disk or on screen."""
         with suppress(NotFound):
-            return self.roots.at(path, lambda place: bool(place.status or self.overlay.find(place.real)))
+            return self.roots.at(path, lambda place: bool(place.status or self._on_screen(place)))
         return False
 
     def list(self, path: str, call: Call = QUIET) -> list[Entry]:

@@ -41,7 +41,7 @@ class Overlay:
 
     def find(self, real_path: str) -> Buffer | None:
         """The buffer of a file, whichever path it was opened by; the path asked for is free of links."""
-        return self._buffers.get(os.path.normcase(real_path)) if self._buffers else None
+        return self._buffers.get(os.path.normcase(real_path))
 
     def __len__(self) -> int:
         return len(self._buffers)

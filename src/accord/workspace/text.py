@@ -40,14 +40,17 @@ def read_text(
     line: int | None = None,
     limit: int | None = None,
     ceiling: int,
+    size: int = _CHUNK,
     go_on: Callable[[], None] = nothing,
 ) -> str:
-    """The text from a line on (counted from 1; 0 is read as 1), at most `limit` lines of it."""
+    """The text from a line on (counted from 1; 0 is read as 1), at most `limit` lines of it. `size` is how large the
+    whole probably is; what is wanted whole is read in one piece."""
     for name, value in (("line", line), ("limit", limit)):
         if value is not None and value < 0:
             raise InvalidParams(f"{name} is {value}; lines are counted from 1", data={"path": name})
     excerpt = _Excerpt(path, max((line or 1) - 1, 0), limit, ceiling)
-    chunk = source.read(_CHUNK)
+    step = min(size, _CHUNK if limit is not None or (line or 0) > 1 else ceiling) + 1
+    chunk = source.read(step)
     _need_text(chunk, path)
     if limit == 0:
         return ""
@@ -56,7 +59,7 @@ def read_text(
         chunk = chunk[len(MARK) :]
     while excerpt.take(chunk):
         go_on()
-        chunk = source.read(_CHUNK)
+        chunk = source.read(step)
         if not chunk:
             break
     return excerpt.text()
