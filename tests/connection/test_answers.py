@@ -159,6 +159,26 @@ async def test_an_error_text_that_is_no_unicode_is_sent_as_far_as_it_is() -> Non
     assert error == {"code": -32603, "message": "fs/read_text_file failed: FileNotFoundError: no file caf?"}
 
 
+async def test_an_error_that_cannot_even_be_told_is_still_an_answer() -> None:
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError("no words")
+
+    def handler(params: Any) -> None:
+        raise Mute
+
+    assert (await asked(handler))["error"] == {"code": -32603, "message": "fs/read_text_file failed: Mute"}
+
+
+@pytest.mark.req("V1-FRAME-22")
+@pytest.mark.parametrize("code", ["7", 1.5, 2**40, True])
+async def test_a_code_that_is_none_becomes_an_internal_error(code: Any) -> None:
+    def handler(params: Any) -> None:
+        raise RequestFailed("no", code=code)
+
+    assert (await asked(handler))["error"] == {"code": -32603, "message": "no"}
+
+
 # -- what follows an answer
 
 

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from connection.ends import BOUND, a_client, update
+from connection.ends import BOUND, a_client, passes, update
 
 from accord import v1
 from accord.connection.limits import Deadline
@@ -76,3 +76,28 @@ async def test_a_deadline_counts_the_time_in_its_sessions_lane_too() -> None:
         with pytest.raises(DeadlineExceeded, match="stage close"):
             await asyncio.wait_for(asking, BOUND)
         stuck.set()
+
+
+async def test_a_deadline_passes_while_a_peer_takes_nothing() -> None:
+    async with a_client() as (peer, connection):
+        peer.transport.pause()
+        prompt = v1.PromptRequest(session_id="s", prompt=[v1.TextContent(text="x" * 3_000_000)])
+        loop = asyncio.get_running_loop()
+        begin = loop.time()
+        with pytest.raises(DeadlineExceeded, match="stage turn"):
+            await connection.call(v1.methods.SESSION_PROMPT, prompt, deadline=Deadline("turn", 0.05))
+        assert loop.time() - begin < 5
+        peer.transport.resume()
+
+
+async def test_a_peer_that_takes_it_slowly_but_in_time_is_waited_for() -> None:
+    async with a_client() as (peer, connection):
+        peer.transport.pause()
+        prompt = v1.PromptRequest(session_id="s", prompt=[v1.TextContent(text="x" * 3_000_000)])
+        asking = asyncio.ensure_future(
+            connection.call(v1.methods.SESSION_PROMPT, prompt, deadline=Deadline("turn", BOUND))
+        )
+        await passes()
+        peer.transport.resume()
+        await peer.reply(await peer.next_call("session/prompt"), {"stopReason": "end_turn"})
+        assert (await asking).stop_reason == "end_turn"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -132,6 +133,41 @@ async def test_what_a_caller_wants_done_with_the_answer_is_done_in_its_place() -
         await until(lambda: len(story) == 3)
 
     assert story == ["before", "end_turn", "after"]
+
+
+async def test_what_is_done_with_an_answer_may_fail_without_harm() -> None:
+    def fail(future: Any) -> None:
+        future.result()
+        raise RuntimeError("no")
+
+    async with a_client() as (peer, connection):
+        inner = connection.connection
+        inner.ask(v1.methods.SESSION_LIST, v1.ListSessionsRequest(), then=fail, patient=True)
+        await peer.reply(await peer.next_call("session/list"), {"sessions": []})
+        await peer.quiet()
+
+
+async def test_the_last_line_end_of_a_block_may_be_missing() -> None:
+    seen: list[str] = []
+    async with a_client(session_update=lambda params: seen.append(text_of(params))) as (_, connection):
+        lines = [
+            json.dumps({"jsonrpc": "2.0", "method": "session/update", "params": update("s", text)}) for text in "abc"
+        ]
+        for count in (1, 2, 3):
+            connection.connection.lines("\n".join(lines[:count]).encode())
+
+    assert "".join(seen) == "aababc"
+
+
+async def test_a_plain_handler_that_raises_a_cancellation_harms_nobody() -> None:
+    def session_update(params: Any) -> None:
+        raise asyncio.CancelledError
+
+    async with a_client(session_update=session_update) as (peer, connection):
+        await peer.tell("session/update", update("s", ""))
+        await peer.quiet()
+
+    assert connection.connection.troubles == {"handler": 1}
 
 
 async def test_a_handler_may_ask_within_its_own_session_without_deadlock() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 from msgspec import UNSET
 
-from accord.connection.dispatch import read_result
+from accord.connection.dispatch import log, read_result
 from accord.connection.lanes import Lane, inside
 from accord.connection.limits import Deadline
 from accord.errors import AccordError, ConnectionClosed, DeadlineExceeded, Overloaded, RequestFailed
@@ -17,7 +17,7 @@ from accord.rpc.conversation import Conversation
 from accord.rpc.envelope import Failure, Success
 from accord.schema.method import Method
 from accord.schema.wire import encode
-from accord.transports.base import READY
+from accord.transports.base import READY, YIELD
 
 if TYPE_CHECKING:
     from accord.connection.connection import Connection
@@ -106,7 +106,7 @@ class Asking:
                 assert self._loop is not None
                 timer = self._loop.call_later(deadline.seconds, self._too_late, waiter, deadline)
             if waiting is not READY:
-                await waiting
+                await (waiting if deadline is None or waiting is YIELD else _sent(waiting, waiter.future))
             return await waiter.future  # type: ignore[no-any-return]
         finally:
             if timer is not None:
@@ -146,7 +146,10 @@ class Asking:
         else:
             future.set_exception(answer)
         if waiter.then is not None:
-            waiter.then(future)
+            try:
+                waiter.then(future)
+            except Exception as error:
+                log.error("what follows the answer to %s failed", waiter.method.name, exc_info=error)
 
     def abandon(self, waiter: Waiter) -> None:
         """Nobody awaits the answer any more: they are told, and when it comes all the same it is dropped."""
@@ -193,3 +196,13 @@ class Asking:
         """Nothing more will be delivered: whoever still waits for their turn gets the answer now."""
         for waiter in list(self._late):
             self._now(waiter)
+
+
+async def _sent(waiting: Awaitable[None], future: asyncio.Future[Any]) -> None:
+    """Waits for a peer that takes nothing, but no longer than for its answer: that may be too late already."""
+    sending = asyncio.ensure_future(waiting)
+    try:
+        await asyncio.wait((sending, future), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        if not sending.done():
+            sending.cancel()

@@ -94,8 +94,13 @@ def read_params(method: Method[Any, Any], params: bytes) -> Any:
         return msgspec.Raw(params)
     try:
         return repair_read(method.params, msgspec.json.decode(params))
+    except Unreadable:
+        raise
     except RecursionError:
         raise Unreadable("", "params are nested too deeply") from None
+    except Exception as error:  # a fault of ours, found by odd input; it must not end the connection
+        log.error("%s: its params could not be read", method.name, exc_info=error)
+        raise Unreadable("", "params cannot be read") from None
 
 
 def read_result(method: Method[Any, Any], result: bytes | msgspec.Raw) -> Any:
@@ -109,7 +114,7 @@ def read_result(method: Method[Any, Any], result: bytes | msgspec.Raw) -> Any:
         return repair_read(method.result, msgspec.json.decode(_Sound.decode(text)))
     except Unreadable as error:
         raise RemoteProtocolError(f"{method.name}: the answer cannot be read: {error}") from None
-    except (ValueError, RecursionError):
+    except Exception:  # whatever it is, it fails this call and nothing else
         raise RemoteProtocolError(f"{method.name}: the answer cannot be read") from None
 
 
@@ -137,7 +142,8 @@ def fault_of(error: BaseException, method: str) -> Fault:
     """What an exception is on the wire."""
     match error:
         case RequestFailed():
-            return Fault(error.code, error.message, UNSET if error.data is None else error.data)
+            code = error.code if type(error.code) is int and -(2**31) <= error.code < 2**31 else INTERNAL_ERROR
+            return Fault(code, str(error.message), UNSET if error.data is None else error.data)
         case asyncio.CancelledError():
             return Fault(REQUEST_CANCELLED, "Request cancelled")
         case Unreadable():
@@ -146,7 +152,14 @@ def fault_of(error: BaseException, method: str) -> Fault:
             # A handler that was still speaking when the peer went is no fault of anyone's.
             level = logging.DEBUG if isinstance(error, ConnectionClosed) else logging.ERROR
             log.log(level, "%s failed", method, exc_info=error)
-            return Fault(INTERNAL_ERROR, f"{method} failed: {type(error).__name__}: {error}")
+            return Fault(INTERNAL_ERROR, f"{method} failed: {type(error).__name__}{_words(error)}")
+
+
+def _words(error: BaseException) -> str:
+    try:
+        return f": {error}"
+    except Exception:  # an exception may fail to say what it is
+        return ""
 
 
 def method_not_found(method: str) -> Fault:

@@ -108,7 +108,7 @@ class Reader:
             return None
         try:
             calls = self._decoder.decode_lines(block)
-        except (ValueError, RecursionError):
+        except Exception:  # whatever it is, the slow reading says it better
             return None
         # To the decoder a line end is a blank: it also reads two messages in one line, and one message in two. (With an
         # empty line beside them two in one pass for two; looking closer would cost every block, and harms nobody.)
@@ -120,7 +120,7 @@ class Reader:
             return None
         try:
             return self._decoder.decode(line)
-        except (ValueError, RecursionError):
+        except Exception:
             return None
 
 
