@@ -37,7 +37,7 @@ check: $(VENV)/.tools ## The quick loop: format, lint, types, unit tests
 	@$(BIN)/ruff format --quiet --check . || { echo "run: make format" >&2; exit 1; }
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy --no-error-summary
-	@$(BIN)/python -m pytest -q -m "not peer and not slow" --no-header
+	@$(BIN)/python -m pytest -q -n auto -m "not peer and not slow" --no-header
 
 format: $(VENV)/.tools ## Format the code and mend what lint can mend
 	@$(BIN)/ruff format --quiet . && $(BIN)/ruff check --quiet --fix .
