@@ -111,7 +111,7 @@ const scenarios = {
       rawInput: { path },
     });
     await turn.update("tool_call_update", { toolCallId, status: "in_progress" });
-    const text = `--- a${path}\n+++ b${path}\n@@ -1 +1 @@\n-old\n+new\n`;
+    const text = `diff --git ${path} ${path}\n--- ${path}\n+++ ${path}\n@@ -1 +1 @@\n-old\n+new\n`;
     const changes = [{ operation: "modify", path, fileType: "text" }];
     const content = [{ type: "diff", changes, patch: { format: "git_patch", text } }];
     await turn.update("tool_call_update", { toolCallId, status: "completed", content, rawOutput: { written: 4 } });
