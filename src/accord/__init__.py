@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from accord.store.base import SessionStore as SessionStore
     from accord.store.memory import MemoryStore as MemoryStore
     from accord.transcript.events import CommandsChanged as CommandsChanged
+    from accord.transcript.events import ConnectionChanged as ConnectionChanged
     from accord.transcript.events import Event as Event
     from accord.transcript.events import InfoChanged as InfoChanged
     from accord.transcript.events import Media as Media
@@ -112,7 +113,8 @@ _ROOMS = {
     "model.tool": "Diff ExitStatus Location Terminal ToolCall",
     "store.base": "SessionStore",
     "store.memory": "MemoryStore",
-    "transcript.events": "CommandsChanged Event InfoChanged Media MessageSet OptionsChanged PlanRemoved StateChanged "
+    "transcript.events": "CommandsChanged ConnectionChanged Event "
+    "InfoChanged Media MessageSet OptionsChanged PlanRemoved StateChanged "
     "SubagentMessage TerminalChanged TerminalOutput Text Thought Unknown UserText",
     "transcript.transcript": "Transcript",
     "transports.base": "Transport",

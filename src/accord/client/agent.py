@@ -11,8 +11,9 @@ import msgspec
 from accord.client.dialect import Dialect
 from accord.client.early import Early
 from accord.client.handlers import Handlers
-from accord.client.login import Login, Logins
+from accord.client.login import Login, Logins, TerminalLogin
 from accord.client.offers import AgentOffers
+from accord.client.reviving import Relaunch, Reviving
 from accord.client.session import Session
 from accord.client.sessions import Sessions
 from accord.client.workspace import Workspace
@@ -45,7 +46,7 @@ _FAREWELL = 5.0
 """How long an agent in this process may take to stop."""
 
 
-class ConnectedAgent(Logins, Sessions):
+class ConnectedAgent(Reviving, Logins, Sessions):
     """An agent at the other end of a connection, past the handshake."""
 
     dialect: Dialect
@@ -65,8 +66,18 @@ class ConnectedAgent(Logins, Sessions):
         info: Implementation,
         deadlines: Mapping[str, float | None],
         limits: Limits | None = None,
+        relaunch: Relaunch | None = None,
+        restart: bool = False,
+        terminal_login: TerminalLogin | None = None,
     ) -> None:
         self.connection = Connection(transport, side="client", limits=limits)
+        self.relaunch = relaunch
+        self.restart = restart
+        self.terminal_login = terminal_login
+        self._limits = limits
+        self._closed = False
+        self._tries = 0
+        self._since = 0.0
         self.cwd = cwd
         self.unstable = unstable
         self.handlers = handlers
@@ -89,13 +100,17 @@ class ConnectedAgent(Logins, Sessions):
         if serving is not None:
             self._serving = asyncio.get_running_loop().create_task(serving)
             self._serving.add_done_callback(self._reaped)
-        self.connection.start(Routes({}))
         try:
-            await self._handshake(max(self._versions))
+            await self.shake_hands()
         except BaseException:
             await self.close()
             raise
-        self.spawn(self._mourn())
+
+    async def shake_hands(self) -> None:
+        """Starts the connection that is there now and agrees on a version."""
+        self.connection.start(Routes({}))
+        await self._handshake(max(self._versions))
+        self.spawn(self._mourn(self.connection))
 
     async def _handshake(self, version: int, *, again: bool = True) -> None:
         from accord.client.hello import hello
@@ -133,15 +148,21 @@ class ConnectedAgent(Logins, Sessions):
         finally:
             asking.cancel()
 
-    async def _mourn(self) -> None:
-        """When the connection ends, every session learns why."""
-        await self.connection.wait_ended()
-        error = self.connection.closed_error("session")
+    async def _mourn(self, connection: Connection) -> None:
+        """When the connection ends, every session learns why; or it is made anew, if that was asked for."""
+        await connection.wait_ended()
+        if connection is not self.connection or self._closed:
+            return
+        error = connection.closed_error("session")
+        if self.restart and self.relaunch is not None:
+            await self.revive(error)
+            return
         for session in list(self.sessions.values()):
             session._over(error)
 
     async def close(self) -> None:
         """Ends the connection, and the agent with it if it was started here."""
+        self._closed = True
         for session in list(self.sessions.values()):
             session._over(ConnectionClosed("the connection was closed here"))
         await self.connection.close()

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Union
 
 from accord.client.agent import ConnectedAgent
 from accord.client.handlers import Elicitations, Handlers, Permissions
-from accord.client.launch import Launched, launch
+from accord.client.launch import Launched, command_of, launch, log_in_by_terminal
 from accord.client.login import Login
 from accord.client.workspace import Workspace
 from accord.connection.limits import Limits
 from accord.errors import LocalProtocolError
-from accord.model.requests import Implementation, McpServer
+from accord.model.requests import AuthMethod, Implementation, McpServer
 from accord.transports.base import Transport
 from accord.version import __version__
 
@@ -35,26 +35,39 @@ def connect(
     versions: Collection[int] = (1,),
     unstable: bool = False,
     login: Login | None = None,
+    terminal_login: bool = False,
+    restart: bool = False,
     extensions: Mapping[str, Callable[[Any], Any]] | None = None,
     deadlines: Mapping[str, float | None] | None = None,
     limits: Limits | None = None,
     info: Implementation | None = None,
 ) -> Connecting:
-    """Connects to an agent: a command line, a list of arguments, an `Agent` object, or a transport.
+    """Connects to an agent: a configured name, a command line, a list of arguments, an `Agent` object, or a transport.
 
     Use what it gives with `async with` (the agent is ended with the block), or await it and call `close()`.
 
     `env` is added to the environment of a command. `workspace` is what the agent may use of ours; `permissions` and
     `elicitation` answer what it asks: without them it is refused. While version 2 is a draft, only version 1 is offered
     unless `versions` says otherwise. `login` chooses a login method when the agent demands one; the call that failed is
-    then made again. `extensions` maps methods that the protocol does not know to handlers. `deadlines` overrides how
-    long machines may take, by the name of the wait (`accord.client.agent.DEADLINES`)."""
+    then made again. `terminal_login` lets it use methods that run the agent's program on our terminal. `restart` starts
+    an agent that died again and resumes its sessions; `ConnectionChanged` events tell. `extensions` maps methods that
+    the protocol does not know to handlers. `deadlines` overrides how long machines may take, by the name of the wait
+    (`accord.client.agent.DEADLINES`)."""
     where = os.path.abspath(os.fspath(cwd))
+
+    is_command = isinstance(target, (str, Sequence))
+
+    async def relaunch() -> Launched:
+        return await launch(target, where, env)
+
+    async def log_in(method: AuthMethod) -> bool:
+        assert isinstance(target, (str, Sequence))
+        return await log_in_by_terminal(command_of(target, where, env), where, method.args, method.env)
 
     async def begin() -> ConnectedAgent:
         if not versions or not set(versions) <= {1, 2}:
             raise LocalProtocolError(f"versions is {sorted(versions)}; it may hold 1 and 2")
-        launched: Launched = await launch(target, where, env)
+        launched = await relaunch()
         agent = ConnectedAgent(
             launched.transport,
             cwd=where,
@@ -67,6 +80,9 @@ def connect(
             info=info or Implementation(name="accord", version=__version__),
             deadlines=deadlines or {},
             limits=limits,
+            relaunch=relaunch if is_command else None,
+            restart=restart,
+            terminal_login=log_in if terminal_login and is_command else None,
         )
         await agent.open(launched.serving)
         return agent

@@ -21,7 +21,7 @@ def hello(version: int, agent: ConnectedAgent) -> dict[str, Any]:
     params: dict[str, Any] = {"protocolVersion": version}
     if version >= 2:
         params["info"] = info
-        params["capabilities"] = _elicitation(agent)
+        params["capabilities"] = {**_elicitation(agent), **_login(agent, {})}
     if 1 in agent._versions:
         params["clientInfo"] = info
         params["clientCapabilities"] = _v1_capabilities(agent)
@@ -38,6 +38,7 @@ def _v1_capabilities(agent: ConnectedAgent) -> dict[str, Any]:
         "terminal": workspace is not None and workspace.offers(*TERMINAL_METHODS),
         "session": {"compaction": {}, "configOptions": {"boolean": {}}, "notices": {}},
         **_elicitation(agent),
+        **_login(agent, True),
     }
     if agent.unstable:
         capabilities["plan"] = {}
@@ -47,3 +48,8 @@ def _v1_capabilities(agent: ConnectedAgent) -> dict[str, Any]:
 
 def _elicitation(agent: ConnectedAgent) -> dict[str, Any]:
     return {"elicitation": {"form": {}, "url": {}}} if agent.handlers.elicitation is not None else {}
+
+
+def _login(agent: ConnectedAgent, yes: Any) -> dict[str, Any]:
+    """Logins in a terminal are offered only by a client that can run one."""
+    return {"auth": {"terminal": yes}} if agent.terminal_login is not None else {}

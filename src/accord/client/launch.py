@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-import shlex
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -22,31 +22,54 @@ async def launch(target: Any, cwd: str, env: Mapping[str, str] | None) -> Launch
     """Starts a command, joins an `Agent` object in memory, or takes a transport as it is."""
     if isinstance(target, Transport):
         return Launched(target)
-    if isinstance(target, str):
-        return Launched(await _command(_words(target), cwd, env))
-    if isinstance(target, Sequence):
-        return Launched(await _command([str(word) for word in target], cwd, env))
+    if isinstance(target, (str, Sequence)):
+        return Launched(await _start(command_of(target, cwd, env), cwd))
     return _in_memory(target)
 
 
-def _words(line: str) -> list[str]:
-    if line.startswith(("http://", "https://", "ws://", "wss://")):
-        raise LaunchError(
-            f"{line}: agents behind a URL cannot be reached by this version; start one by its command", stage="resolve"
-        )
-    try:
-        words = shlex.split(line)
-    except ValueError as error:
-        raise LaunchError(f"{line!r} is no command line: {error}", command=line, stage="resolve") from None
-    if not words:
-        raise LaunchError("the command line of the agent is empty", stage="resolve")
-    return words
+class Command(NamedTuple):
+    """What to start, and in which environment."""
+
+    argv: list[str]
+    env: dict[str, str] | None
 
 
-async def _command(words: list[str], cwd: str, env: Mapping[str, str] | None) -> Transport:
+def command_of(target: str | Sequence[str], cwd: str, env: Mapping[str, str] | None) -> Command:
+    """A list of words as it is; a string by its name in the configuration, else as a command line."""
+    if not isinstance(target, str):
+        return Command([str(word) for word in target], None if env is None else {**os.environ, **env})
+    from pathlib import Path
+
+    from accord.config.environment import environment
+    from accord.config.resolve import resolve
+    from accord.config.settings import load
+    from accord.policy.trust import Trust
+
+    found = resolve(target, load(Path(cwd), trusted=Trust().trusts(cwd)).settings)
+    return Command(found.argv, environment(found.environment, {**found.env, **(env or {})}))
+
+
+async def _start(command: Command, cwd: str) -> Transport:
     from accord.transports.subprocess import SubprocessTransport
 
-    return await SubprocessTransport.launch(words, cwd=cwd, env=None if env is None else {**os.environ, **env})
+    return await SubprocessTransport.launch(command.argv, cwd=cwd, env=command.env)
+
+
+async def log_in_by_terminal(command: Command, cwd: str, args: Sequence[str], env: Mapping[str, str]) -> bool:
+    """Runs the agent's own program on our terminal, with the arguments and variables of a login method.
+
+    Ending with status 0 is success; anything else, or being interrupted, is not."""
+    variables = {**(os.environ if command.env is None else command.env), **env}
+    try:
+        process = await asyncio.create_subprocess_exec(*command.argv, *args, cwd=cwd, env=variables)
+    except OSError as error:
+        raise LaunchError(f"the login of {command.argv[0]} cannot be started: {error.strerror}") from None
+    try:
+        return await process.wait() == 0
+    except asyncio.CancelledError:
+        process.terminate()
+        await process.wait()
+        raise
 
 
 def _in_memory(target: Any) -> Launched:

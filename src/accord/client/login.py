@@ -16,12 +16,20 @@ Login = Callable[[list[AuthMethod]], Union[LoginChoice, Awaitable[LoginChoice]]]
 """Chooses how to log in, when an agent demands it: a method, its id, or None to give up."""
 
 
+TerminalLogin = Callable[[AuthMethod], Awaitable[bool]]
+"""Runs the agent's own program in a terminal with the arguments and variables of a method; whether that went well."""
+
+
 class Logins(ABC):
     """How a client comes to be known to its agent."""
 
     dialect: Dialect
     offers: AgentOffers
+    terminal_login: TerminalLogin | None
     _login: Login | None
+
+    @abstractmethod
+    async def reconnect(self) -> None: ...
 
     @abstractmethod
     def need_unstable(self, what: str) -> None: ...
@@ -31,14 +39,23 @@ class Logins(ABC):
         return self.offers.auth_methods
 
     async def login(self, method: AuthMethod | str | None = None) -> None:
-        """Logs in by one of the agent's methods; by the first that it carries out itself unless one is named."""
-        usable = [each for each in self.auth_methods if each.kind == "agent"]
+        """Logs in by one of the agent's methods; by the first that it carries out itself unless one is named.
+
+        A method of the kind `terminal` runs the agent's program in a terminal, and connects anew if that went well."""
+        kinds = ["agent", "terminal"] if self.terminal_login is not None else ["agent"]
+        usable = [each for kind in kinds for each in self.auth_methods if each.kind == kind]
         id = method.id if isinstance(method, AuthMethod) else method
         chosen = next((each for each in usable if id is None or each.id == id), None)
         if chosen is None:
             names = ", ".join(each.id for each in usable) or "none"
-            raise CapabilityError(f"the agent has no login method {id or ''!r} of its own; it has: {names}")
-        await self.dialect.login(chosen.id)
+            raise CapabilityError(f"the agent has no login method {id or ''!r} that can be used here; it has: {names}")
+        if chosen.kind != "terminal":
+            await self.dialect.login(chosen.id)
+            return
+        assert self.terminal_login is not None
+        if not await self.terminal_login(chosen):
+            raise AuthRequired(f"the login {chosen.name!r} did not succeed")
+        await self.reconnect()
 
     async def logout(self) -> None:
         """Logs out."""

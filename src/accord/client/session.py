@@ -39,6 +39,8 @@ class Session:
         self._fold = agent.dialect.fold(self.transcript)
         self._open: list[Turn] = []
         self._waiting: deque[Turn] = deque()
+        self.deaf = False
+        """Set while an agent tells what is known already."""
         self._listeners: list[Listener] = []
         self._questions: dict[asyncio.Task[Any], bool] = {}  # and whether a turn was running when it was asked
         self._turns = 0
@@ -180,6 +182,8 @@ class Session:
 
     def receive(self, update: Any, size: int) -> None:
         """One update from the wire, in order."""
+        if self.deaf:
+            return
         event = self._fold.apply(update)
         self._push(event, size)
         if type(event) in _NOTABLE:
@@ -298,6 +302,14 @@ class Session:
             raise CapabilityError(f"session {self.id!r} is a subagent's; it cannot {what} from here")
         if self.closed:
             raise LocalProtocolError(f"session {self.id!r} is closed; it cannot {what} any more")
+
+    def interrupted(self, error: BaseException) -> None:
+        """The connection broke, and may come back: what was under way failed, the session stays."""
+        self._void_questions(all_of_them=True)
+        waiting, self._waiting = list(self._waiting), deque()
+        open_turns, self._open = self._open, []
+        for turn in [*open_turns, *waiting]:
+            turn.end(None, error=error)
 
     def _over(self, error: BaseException | None) -> None:
         """The session, or its connection, is gone."""

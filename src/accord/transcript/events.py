@@ -132,6 +132,14 @@ class SubagentMessage(msgspec.Struct, gc=False):
     data: dict[str, Any]
 
 
+class ConnectionChanged(msgspec.Struct, gc=False):
+    """The agent is gone, is being started again, is back, or is given up. Told by the client, not by the agent."""
+
+    state: Literal["lost", "restarting", "restored", "gone"]
+    detail: str = ""
+    attempt: int = 0
+
+
 class Unknown(msgspec.Struct, gc=False):
     """An update of a kind that is not known here, kept whole."""
 
@@ -159,5 +167,6 @@ Event = Union[
     StateChanged,
     Subagent,
     SubagentMessage,
+    ConnectionChanged,
     Unknown,
 ]

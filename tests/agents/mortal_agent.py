@@ -1,0 +1,60 @@
+"""An agent that remembers its sessions in a folder and dies when told to. `--login` is its login program."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from accord import Agent, AgentSession, AuthMethod, AuthRequired, Turn, run
+
+HOME = Path(os.environ["MORTAL_HOME"])
+LOADS = os.environ.get("MORTAL_LOADS") == "1"
+
+
+class Mortal(Agent):
+    auth_methods = (AuthMethod(id="terminal", name="Log in", kind="terminal", args=["--login"], env={"HOW": "well"}),)
+
+    async def new_session(self, session: AgentSession) -> None:
+        if os.environ.get("MORTAL_LOGIN") and not (HOME / "key").exists():
+            raise AuthRequired("log in first")
+        (HOME / session.id).write_text("")
+
+    async def resume_session(self, session: AgentSession) -> None:
+        self._known(session)
+
+    async def prompt(self, turn: Turn) -> None:
+        (HOME / turn.session.id).open("a").write(turn.text + "\n")
+        if turn.text == "die":
+            print("it was my time", file=sys.stderr, flush=True)
+            os._exit(7)
+        count = len((HOME / turn.session.id).read_text().splitlines())
+        await turn.say(f"prompt {count} in process {os.getpid()}")
+
+    def _known(self, session: AgentSession) -> None:
+        if not (HOME / session.id).exists():
+            from accord import NotFound
+
+            raise NotFound("no such session")
+
+
+class Loading(Mortal):
+    """Cannot resume, only load."""
+
+    resume_session = Agent.resume_session
+
+    async def load_session(self, session: AgentSession) -> None:
+        self._known(session)
+        for line in (HOME / session.id).read_text().splitlines():
+            await session.user_said(line)
+            await session.say("old words")
+
+
+if __name__ == "__main__":
+    if "--login" in sys.argv:
+        (HOME / "key").write_text(os.environ["HOW"])
+        sys.exit(int(os.environ.get("MORTAL_LOGIN_STATUS", "0")))
+    if os.environ.get("MORTAL_STILLBORN") and (HOME / "born").exists():
+        sys.exit(9)
+    (HOME / "born").write_text("")
+    run(Loading() if LOADS else Mortal())
