@@ -30,7 +30,7 @@ def resolve(target: str, settings: Settings) -> Resolved:
     """Finds what a target names. `LaunchError` says what was tried, and which configured names are nearest."""
     target = target.strip()
     if not target:
-        raise LaunchError("no agent was named", stage="resolve")
+        raise LaunchError("no agent was named: the target is empty", stage="resolve")
     if target.startswith(URLS):
         raise LaunchError(
             f"{target}: agents behind a URL cannot be reached by this version; name one by its command", stage="resolve"
