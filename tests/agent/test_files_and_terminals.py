@@ -1,15 +1,17 @@
-"""The client's files and terminals: used where they are offered (version 1), and clearly missed where they are not."""
+"""Files and terminals: the client's where they are offered (version 1), the agent's own where they are not."""
 
 from __future__ import annotations
 
 import asyncio
+import os
+from pathlib import Path
 from typing import Any
 
 import pytest
 from linked import Link, does, until
 from wires import ask, begun
 
-from accord import CapabilityError, ExitStatus, NotFound, RequestFailed, Turn
+from accord import ExitStatus, NotFound, RequestFailed, TextContent, Turn
 from accord.agent.terminals import Output
 from accord.testing import ScriptedClient, wire_client
 from accord.testing import link as link_in
@@ -56,28 +58,87 @@ async def test_a_file_that_is_not_there_is_not_found() -> None:
 
 
 @pytest.mark.req("V1-FS-01", "V1-FS-02", "V1-TERM-01", "V1-INIT-13", "V2-TERM-13")
-async def test_what_was_not_offered_is_not_asked_for(link: Link) -> None:
-    errors: list[str] = []
+async def test_what_was_not_offered_is_not_asked_for_but_done_by_the_agent_itself(link: Link, tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("one\ntwo\n")
+    found: list[Any] = []
 
-    async def need(turn: Turn) -> None:
-        for asked in (
-            lambda: turn.files.read("a"),
-            lambda: turn.files.write("a", "b"),
-            lambda: turn.terminals.create("ls"),
-            lambda: turn.terminals.run("ls"),
-        ):
-            with pytest.raises(CapabilityError) as caught:
-                await asked()
-            errors.append(str(caught.value))
+    async def work(turn: Turn) -> None:
+        found.append(await turn.files.read("notes.md", line=2))
+        await turn.files.write("new/file.txt", "written")
+        found.append(await turn.terminals.run("sh", ["-c", "pwd; exit 3"]))
 
-    async with link(does(need)) as client:
+    async with link(does(work)) as client:
         sent: list[bytes] = []
         client.connection.watch(lambda direction, lines: sent.append(lines) if direction == "in" else None)
-        await (await client.new_session()).prompt("go")
+        await (await client.new_session(str(tmp_path))).prompt("go")
 
-    assert len(errors) == 4
-    assert all("nothing was sent" in error for error in errors)
+    assert found == ["two\n", Output(text=f"{tmp_path}\n", exit=ExitStatus(code=3))]
+    assert (tmp_path / "new" / "file.txt").read_text() == "written"
     assert not any(b"fs/" in line or b"terminal/" in line for line in sent)
+
+
+@pytest.mark.req("V1-SETUP-11", "V2-SETUP-06", "V1-SETUP-22")
+async def test_the_agents_own_files_and_commands_stay_in_the_sessions_directories(link: Link, tmp_path: Path) -> None:
+    inside = tmp_path / "project"
+    inside.mkdir()
+    (tmp_path / "secret").write_text("s")
+    (inside / "way-out").symlink_to(tmp_path)
+    refused: list[str] = []
+
+    async def work(turn: Turn) -> None:
+        for attempt in (
+            lambda: turn.files.read("../secret"),
+            lambda: turn.files.read("way-out/secret"),
+            lambda: turn.files.write("way-out/new", "x"),
+            lambda: turn.terminals.run("true", cwd=".."),
+            lambda: turn.terminals.run("true", cwd="way-out"),
+        ):
+            with pytest.raises(RequestFailed) as caught:
+                await attempt()
+            refused.append(str(caught.value))
+
+    async with link(does(work)) as client:
+        await (await client.new_session(str(inside))).prompt("go")
+
+    assert len(refused) == 5
+    assert not (tmp_path / "new").exists()
+
+
+async def test_what_a_command_of_the_agents_own_prints_is_shown(link: Link, tmp_path: Path) -> None:
+    async def work(turn: Turn) -> None:
+        async with (
+            turn.tool("Print", kind="execute") as tool,
+            await turn.terminals.create("sh", ["-c", "echo shown"]) as terminal,
+        ):
+            await tool.show(terminal)
+            await terminal.wait()
+
+    async with link(does(work)) as client:
+        session = await client.new_session(str(tmp_path))
+        await session.prompt("go")
+        call = next(iter(session.transcript.tool_calls.values()))
+        terminals = [terminal.text for terminal in session.transcript.terminals.values()]
+        texts = [item.text for item in call.content if isinstance(item, TextContent)]
+
+    assert "shown\n" in [*terminals, *texts]
+
+
+async def test_a_command_that_is_left_running_ends_with_its_session(link: Link, tmp_path: Path) -> None:
+    pids: list[int] = []
+
+    async def work(turn: Turn) -> None:
+        terminal = await turn.terminals.create("sh", ["-c", "echo $$; exec sleep 1000"])
+        while not (printed := (await terminal.output()).text):  # noqa: ASYNC110  # the process knows nothing of us
+            await asyncio.sleep(0)
+        pids.append(int(printed))
+
+    async with link(does(work)) as client:
+        session = await client.new_session(str(tmp_path))
+        await session.prompt("go")
+        os.kill(pids[0], 0)
+        await session.close()
+        with pytest.raises(ProcessLookupError):
+            os.kill(pids[0], 0)
 
 
 @pytest.mark.req("V1-TERM-02", "V1-TERM-03", "V1-TERM-05", "V1-TERM-06", "V1-TERM-09", "V1-TERM-13")

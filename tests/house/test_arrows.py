@@ -26,7 +26,7 @@ ARROWS: dict[str, set[str]] = {
     "transcript": {"schema", "model"},
     "config": {"errors", "model"},
     "store": {"errors", "model", "transcript"},
-    "agent": {"errors", "rpc", "schema", "model", "transports", "connection", "transcript", "store", "version"},
+    "agent": {"errors", "rpc", "schema", "model", "transports", "connection", "transcript", "store", "workspace", "version"},
     "client": {
         "errors",
         "schema",

@@ -15,6 +15,7 @@ from accord.model.tool import ExitStatus
 
 if TYPE_CHECKING:
     from accord.agent.agent import Agent
+    from accord.agent.local import LocalTerminal
     from accord.agent.session import Session
     from accord.agent.side import AgentSide
     from accord.agent.terminals import DisplayTerminal, Output
@@ -91,7 +92,7 @@ class Dialect(ABC):
     async def release_terminal(self, session: Session, id: str) -> None:
         raise _nothing_offered("terminals")
 
-    async def display_ended(self, session: Session, terminal: DisplayTerminal) -> None:
+    async def display_ended(self, session: Session, terminal: DisplayTerminal | LocalTerminal) -> None:
         """A terminal of the agent's own has ended."""
 
 

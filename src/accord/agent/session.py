@@ -40,6 +40,7 @@ from accord.schema.wire import encode
 from accord.transports.base import READY
 
 if TYPE_CHECKING:
+    from accord.agent.local import Local
     from accord.agent.side import AgentSide
     from accord.agent.turns import TurnQueue
 
@@ -83,6 +84,7 @@ class Session(Options):
         self.closed = False
         self._side = side
         self._keep = side.keeps(id)
+        self._local: Local | None = None
         self._held: list[bytes] | None = None
         self._role: Role | None = None
         self._message_id = ""
@@ -341,6 +343,25 @@ class Session(Options):
             raise LocalProtocolError(f"session {self.id} is closed; it can no longer {what}")
         if not self.is_known:
             raise LocalProtocolError(f"the client does not know session {self.id} yet; {what} once it has begun")
+
+    @property
+    def local(self) -> Local:
+        """The agent's own files and commands, for what the client does not offer."""
+        if self._local is None:
+            from accord.agent.local import Local
+
+            self._local = Local(self)
+        return self._local
+
+    async def put_away(self) -> None:
+        """Ends the commands that this session left running here."""
+        if self._local is not None:
+            local, self._local = self._local, None
+            await local.close()
+
+    def new_id(self, kind: str) -> str:
+        """An id that no other session, process or store has."""
+        return self._side.new_id(kind)
 
     def end(self) -> None:
         """The session is over: nothing is said in it any more."""

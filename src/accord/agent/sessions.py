@@ -210,6 +210,7 @@ class Sessions(ABC):
         try:
             await self.agent.close_session(session)
         finally:
+            await session.put_away()
             if self.sessions.get(id) is session:
                 del self.sessions[id]
             session.end()

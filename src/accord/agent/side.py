@@ -84,6 +84,7 @@ class AgentSide(Sessions):
         for session in sessions:
             session.end()
             try:
+                await session.put_away()
                 await self.agent.close_session(session)
             except Exception as error:  # the next session must be freed all the same
                 log.error("close_session of %s failed", session.id, exc_info=error)

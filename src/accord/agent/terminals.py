@@ -1,4 +1,4 @@
-"""Commands run by the client in its terminals, and terminals that the agent runs itself and shows."""
+"""Commands: in the client's terminals where it offers them, else as processes of the agent's own that are shown."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Output(Noun):
 
 
 class Terminals:
-    """The client's terminals. Raises `CapabilityError` when it offers none."""
+    """Runs commands, in the client's terminals or here."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -41,9 +41,10 @@ class Terminals:
     ) -> Terminal:
         """Starts a command and gives its terminal at once. Use it with `async with`, so that it is released."""
         session = self._session
-        session.client.need("terminals", "terminals")
         session.check_open("run commands")
         where = session.absolute(cwd) if cwd is not None else session.cwd
+        if not session.client.terminals:
+            return await session.local.run(command, args, where, env or {}, output_limit)
         dialect = session._side.dialect
         creating = asyncio.ensure_future(
             dialect.create_terminal(session, command, list(args), where, dict(env or {}), output_limit)

@@ -152,7 +152,7 @@ class Tool:
         from accord.agent.terminals import DisplayTerminal, Terminal
 
         if isinstance(item, (Terminal, DisplayTerminal)):
-            if isinstance(item, DisplayTerminal):
+            if hasattr(item, "shown_in"):
                 item.shown_in = self
             return TerminalRef(terminal_id=item.id)
         return item if isinstance(item, (Diff, TerminalRef)) else as_content(item)

@@ -29,6 +29,7 @@ from accord.transcript import reading_v1 as reading
 from accord.transcript.reading import given
 
 if TYPE_CHECKING:
+    from accord.agent.local import LocalTerminal
     from accord.agent.terminals import DisplayTerminal, Output
 
 
@@ -203,7 +204,7 @@ class V1(Dialect):
     def updates(self, session: Session, statement: Statement) -> Iterable[Any]:
         return writing.updates(statement, self.side.client, self._shown(session))
 
-    async def display_ended(self, session: Session, terminal: DisplayTerminal) -> None:
+    async def display_ended(self, session: Session, terminal: DisplayTerminal | LocalTerminal) -> None:
         if terminal.shown_in is not None:
             await terminal.shown_in.set_content(*terminal.shown_in.content)
 
