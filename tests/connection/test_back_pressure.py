@@ -203,6 +203,25 @@ async def test_asking_again_past_the_hard_limit_fails_at_once_instead_of_hanging
     assert seen == numbered(500)
 
 
+async def test_past_the_hard_limit_a_new_call_fails_before_it_is_sent() -> None:
+    stuck = Stuck()
+    async with a_client(session_update=stuck, limits=LIMITS) as (peer, connection):
+        waiting = asyncio.ensure_future(connection.session_list(v1.ListSessionsRequest()))
+        await peer.next_call("session/list")
+        await flood(peer, numbered(500))
+        await asyncio.wait({waiting}, timeout=BOUND)
+        assert isinstance(waiting.exception(), Overloaded)
+        with pytest.raises(Overloaded, match="session/close"):
+            await connection.session_close(v1.CloseSessionRequest(session_id="x"))
+        stuck.may_go_on.set()
+        await until(lambda: len(stuck.seen) == 500)
+        asking = asyncio.ensure_future(connection.session_list(v1.ListSessionsRequest()))
+        await peer.reply(await peer.next_call("session/list"), {"sessions": []})
+        await asyncio.wait_for(asking, BOUND)
+
+    assert [message["method"] for message in peer.received] == ["session/list", "$/cancel_request", "session/list"]
+
+
 # -- the other way
 
 

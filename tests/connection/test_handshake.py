@@ -13,7 +13,7 @@ from accord import v1
 from accord.connection.handshake import agreed_version, choose, requested_version, version_to_retry
 from accord.errors import DeadlineExceeded, InvalidParams, RequestFailed, VersionError
 from accord.schema.repair import Unreadable
-from accord.testing import WirePeer
+from accord.testing import ScriptedAgent, WirePeer, wire_client
 from accord.transports.memory import pair
 
 INFO = {"name": "agent", "version": "1"}
@@ -285,6 +285,39 @@ async def test_what_waits_is_refused_when_the_handshake_fails_and_after_its_answ
         assert hello.began == 1
         hello.may_go_on.set()
         assert (await peer.answer_to("in time"))["result"] == {"sessions": []}
+
+    assert [(message["id"], message.get("error", {}).get("code")) for message in peer.received] == [
+        ("first", -32000),
+        ("too early", -32600),
+        ("second", None),
+        ("in time", None),
+    ]
+
+
+async def test_an_agent_that_refuses_a_client_hears_its_next_attempt_in_order() -> None:
+    class Wary(ScriptedAgent):
+        tries = 0
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.may_go_on = asyncio.Event()
+
+        async def connected(self, client: Any) -> None:
+            self.tries += 1
+            await self.may_go_on.wait()
+            if self.tries == 1:
+                raise RequestFailed("not today", code=-32000)
+            await asyncio.sleep(0)
+
+    agent = Wary()
+    async with wire_client(agent) as peer:
+        await peer.ask("initialize", HELLO[1], id="first")
+        await peer.ask("session/new", {"cwd": "/", "mcpServers": []}, id="too early")
+        await peer.ask("initialize", HELLO[1], id="second")
+        await peer.ask("session/new", {"cwd": "/", "mcpServers": []}, id="in time")
+        await until(lambda: agent.tries)
+        agent.may_go_on.set()
+        await peer.answer_to("in time")
 
     assert [(message["id"], message.get("error", {}).get("code")) for message in peer.received] == [
         ("first", -32000),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accord.rpc.glimpse import _TOKEN, Glimpse, glimpse
@@ -45,6 +45,7 @@ def test_what_stands_at_the_top_is_told(head: bytes, kind: Any, id: Any, method:
     assert glimpse(head) == Glimpse(kind, id, method)
 
 
+@settings(derandomize=True, deadline=None)
 @given(st.binary(max_size=60) | st.text(alphabet='{}[]":, \\\\a1', max_size=60).map(str.encode))
 def test_any_bytes_may_be_looked_at(head: bytes) -> None:
     assert glimpse(head).kind in ("call", "answer", "stray")

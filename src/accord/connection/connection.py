@@ -84,7 +84,7 @@ class Connection:
         self._send_straight()
 
     def speak(self, routes: Routes, *, null_ids: bool) -> None:
-        """The version is agreed: these methods are served now, or as soon as the answer that agrees to it has left."""
+        """The version is agreed, and the answer that says so has left: these methods are served from now on."""
         self.stage = "session"
         self._conversation.null_ids = null_ids
         self._delivering.speak(routes)

@@ -54,13 +54,7 @@ class Delivering:
     # -- beginning
 
     def speak(self, routes: Routes) -> None:
-        """These methods are served now, or as soon as the answer that agrees to it has left."""
-        if self.opening.keeps:
-            asyncio.get_running_loop().call_soon(self._serve_from_now, routes)
-        else:
-            self._serve_from_now(routes)
-
-    def _serve_from_now(self, routes: Routes) -> None:
+        """These methods are served from now on. What was kept is read now."""
         self._conversation.reader = routes.reader
         self._routes = routes
         kept = self.opening.release()
