@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
+from accord.client.agent import DEADLINES
 from accord.config.agents import AgentFile, argv
-from accord.config.settings import AgentEntry, ConfigError, load, read
+from accord.config.settings import WAITS, AgentEntry, ConfigError, load, read
 
 
 def written(path: Path, text: str) -> Path:
@@ -18,11 +20,23 @@ def written(path: Path, text: str) -> Path:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("x =\n", "line 1, column 4"),
-        ("[agents.a]\ncomand = 'x'\n", "line 2: agents.comand: there is no setting 'comand' here"),
-        ("[agents.a]\ncommand = 5\n", "line 2: agents.command: Expected str | array, got int"),
-        ("[agents.a]\ncommand = 'x'\nenvironment = 'mine'\n", "line 3: agents.environment: Invalid enum value 'mine'"),
-        ("\n\nfoo = 1\n", "line 3: foo: there is no setting 'foo' here"),
+        ("x =\n", "line 1, column 4: invalid value; expected TOML"),
+        ("[agents.a]\ncomand = 'x'\n", "line 2: agents.a.comand: there is no such setting; expected command, env"),
+        ("[agents.a]\ncommand = 5\n", "line 2: agents.a.command: found a whole number; expected a text or a list"),
+        ("[agents.a]\ncommand = ['x', 5]\n", "line 2: agents.a.command.1: found a whole number; expected a text"),
+        ("[agents.a]\ncommand = 'a'\n[agents.b]\ncommand = 5\n", "line 4: agents.b.command: found a whole number"),
+        ("[agents]\na = {command = 5}\n", "line 2: agents.a.command: found a whole number"),
+        ("[agents.'b b']\n\ncommand = 5\n", "line 3: agents.b b.command"),
+        ("[agents.a]\ncommand = 'a'\n\n[agents.b]\nenv = {}\n", "line 4: agents.b: command is missing"),
+        (
+            "[agents.a]\ncommand = 'x'\nenvironment = 'mine'\n",
+            "line 3: agents.a.environment: found 'mine'; expected inherit, minimal, login-shell",
+        ),
+        ("[mcp_servers.x]\ntype = 'ftp'\n", "line 2: mcp_servers.x.type: found 'ftp'; expected stdio, http, sse"),
+        ("agents = 5\n", "line 1: agents: found a whole number; expected a table"),
+        ("[deadlines]\nfirst = 5\n", "line 2: deadlines.first: expected first byte, initialize, session"),
+        ("[deadlines]\nsession = -5\n", "line 2: deadlines.session: found -5; expected seconds"),
+        ("\n\nfoo = 1\n", "line 3: foo: there is no such setting; expected default_agent, registry, agents"),
     ],
 )
 def test_a_broken_file_is_refused_with_its_name_the_line_and_what_was_expected(
@@ -67,6 +81,53 @@ def test_an_agent_is_added_replaced_and_removed_and_the_rest_of_the_file_stays(t
     assert file.settings().agents["a"] == AgentEntry(command="new", environment="minimal")
     file.remove("a")
     assert list(file.settings().agents) == ["b"]
+
+
+def test_a_replaced_agent_stays_in_its_place_and_the_comments_of_others_with_them(tmp_path: Path) -> None:
+    text = "# all\n[agents.a]\ncommand = 'a'\n[agents.a.env]\nK = 'v'\n\n# about b\n[agents.b]\ncommand = 'b'\n"
+    path = written(tmp_path / "config.toml", text)
+    AgentFile(path).put("a", AgentEntry(command="new"))
+    expected = "# all\n[agents.a]\ncommand = \"new\"\n\n# about b\n[agents.b]\ncommand = 'b'\n"
+    assert path.read_text() == expected
+    AgentFile(path).remove("a")
+    assert path.read_text() == "# all\n# about b\n[agents.b]\ncommand = 'b'\n"
+
+
+def test_the_default_agent_is_set_and_goes_with_its_agent(tmp_path: Path) -> None:
+    path = written(tmp_path / "config.toml", "[agents.a]\ncommand = 'a'\n[agents.b]\ncommand = 'b'\n")
+    file = AgentFile(path)
+    file.set_default("a")
+    assert path.read_text().startswith('default_agent = "a"\n\n[agents.a]')
+    file.set_default("b")
+    assert file.settings().chosen_agent == "b"
+    file.remove("b")
+    assert file.settings().default_agent is None
+    assert file.settings().chosen_agent == "a", "the only one is meant when none is named"
+
+
+def test_a_file_written_in_another_way_is_left_to_its_author(tmp_path: Path) -> None:
+    text = "agents = {a = {command = 'a'}}\n"
+    path = written(tmp_path / "config.toml", text)
+    with pytest.raises(ConfigError, match="edit it yourself"):
+        AgentFile(path).put("a", AgentEntry(command="b"))
+    with pytest.raises(ConfigError, match="edit it yourself"):
+        AgentFile(path).remove("a")
+    assert path.read_text() == text
+    assert os.listdir(tmp_path) == ["config.toml"]
+
+
+def test_a_new_file_is_for_its_owner_alone_and_a_link_stays_one(tmp_path: Path) -> None:
+    path = tmp_path / "config" / "config.toml"
+    AgentFile(path).put("a", AgentEntry(command="a", env={"API_KEY": "x"}))
+    assert path.stat().st_mode & 0o777 == 0o600
+    link = tmp_path / "link.toml"
+    link.symlink_to(path)
+    AgentFile(link).put("b", AgentEntry(command="b"))
+    assert link.is_symlink() and sorted(AgentFile(path).settings().agents) == ["a", "b"]
+
+
+def test_the_waits_that_can_be_set_are_those_that_a_connection_has() -> None:
+    assert set(WAITS) == set(DEADLINES)
 
 
 def test_removing_an_agent_that_is_not_there_names_the_nearest(tmp_path: Path) -> None:

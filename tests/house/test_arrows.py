@@ -24,7 +24,7 @@ ARROWS: dict[str, set[str]] = {
     "transports": {"errors", "process"},
     "connection": {"errors", "rpc", "schema", "transports"},
     "transcript": {"schema", "model"},
-    "config": {"errors", "model"},
+    "config": {"errors", "version", "model", "process"},
     "store": {"errors", "model", "transcript"},
     "agent": {"errors", "rpc", "schema", "model", "transports", "connection", "transcript", "store", "workspace", "version"},
     "client": {

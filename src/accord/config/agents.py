@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
+import os
 import re
 import shlex
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from accord.config.folders import config_folder
-from accord.config.settings import USER_FILE, AgentEntry, ConfigError, Settings, read
-from accord.config.toml import table_text
+from accord.config.settings import AgentEntry, ConfigError, Settings, parse, user_config
+from accord.config.toml import table_text, value_text
 
-NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9_-]*$")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
 def argv(entry: AgentEntry) -> list[str]:
@@ -26,27 +26,30 @@ def argv(entry: AgentEntry) -> list[str]:
 
 
 def nearest(name: str, known: Iterable[str]) -> list[str]:
-    """The configured names that look most like this one."""
-    return difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
+    """The names that look most like this one."""
+    import difflib
+
+    names = {each.lower(): each for each in known}
+    return [names[each] for each in difflib.get_close_matches(name.lower(), list(names), n=3, cutoff=0.5)]
 
 
 def looks_like_name(target: str) -> bool:
     """Whether a target could be a configured name or a registry id: one word without a path or arguments."""
-    return NAME.match(target) is not None
+    return NAME.fullmatch(target) is not None
 
 
 class AgentFile:
     """The `[agents.…]` tables of the user's configuration, changed one table at a time; the rest stays as written."""
 
     def __init__(self, path: Path | None = None) -> None:
-        self.path = path or config_folder() / USER_FILE
+        self.path = path or user_config()
 
     def settings(self) -> Settings:
-        return read(self.path) if self.path.is_file() else Settings()
+        return parse(self._text(), self.path)
 
     def put(self, name: str, entry: AgentEntry) -> None:
-        """Adds an agent, or replaces the one of that name."""
-        if not NAME.match(name):
+        """Adds an agent, or replaces the one of that name where it stands."""
+        if not looks_like_name(name):
             raise ConfigError(f"{name!r} is no name for an agent: letters, digits, - and _ only")
         fields: dict[str, object] = {"command": entry.command}
         if entry.env:
@@ -57,38 +60,95 @@ class AgentFile:
             value = getattr(entry, key)
             if value is not None:
                 fields[key] = value
-        text = self._without(name)
+        wanted = self.settings()
+        wanted.agents = {**wanted.agents, name: entry}
+        before, after, found = _cut(self._text(), name)
         block = table_text(f"agents.{name}", fields)
-        self._write(f"{text.rstrip()}\n\n{block}" if text.strip() else block)
+        if found:
+            self._write(before + block + ("\n" if after.strip() else "") + after, wanted)
+        else:
+            self._write(f"{before.rstrip()}\n\n{block}" if before.strip() else block, wanted)
 
     def remove(self, name: str) -> None:
-        known = self.settings().agents
-        if name not in known:
-            close = nearest(name, known)
+        wanted = self.settings()
+        if name not in wanted.agents:
+            close = nearest(name, wanted.agents)
             hint = f"; did you mean {' or '.join(close)}?" if close else ""
             raise ConfigError(f"{self.path}: there is no agent {name!r}{hint}")
-        self._write(self._without(name))
+        wanted.agents = {other: entry for other, entry in wanted.agents.items() if other != name}
+        before, after, _ = _cut(self._text(), name)
+        if wanted.default_agent == name:
+            before = re.sub(r"(?m)^[ \t]*default_agent[ \t]*=.*\n?", "", before, count=1)
+            wanted.default_agent = None
+        self._write(before + after, wanted)
 
-    def _without(self, name: str) -> str:
-        """The file's text without one agent's table (and the tables below it)."""
-        if not self.path.is_file():
+    def set_default(self, name: str) -> None:
+        """Makes an agent the one that is meant when none is named."""
+        wanted = self.settings()
+        wanted.default_agent = name
+        line = f"default_agent = {value_text(name)}\n"
+        text, count = re.subn(r"(?m)^[ \t]*default_agent[ \t]*=.*\n?", lambda _: line, self._text(), count=1)
+        self._write(text if count else line + ("\n" if text.strip() else "") + text, wanted)
+
+    def _text(self) -> str:
+        try:
+            return self.path.read_text(encoding="utf-8")
+        except FileNotFoundError:
             return ""
-        read(self.path)  # a broken file is reported, not rewritten
-        kept, skipping = [], False
-        ours = re.compile(rf"^\s*\[agents\.\"?{re.escape(name)}\"?(\.[^\]]*)?\]\s*(#.*)?$")
-        for line in self.path.read_text(encoding="utf-8").splitlines(keepends=True):
-            if line.lstrip().startswith("["):
-                skipping = ours.match(line) is not None
-            if not skipping:
-                kept.append(line)
-        return "".join(kept)
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{self.path}: cannot be read: {error}") from None
 
-    def _write(self, text: str) -> None:
-        """Replaces the file in one step, so that nobody ever sees half of it."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = self.path.with_name(f".{self.path.name}.new")
-        temporary.write_text(text, encoding="utf-8")
-        read(temporary)
-        if self.path.exists():
-            temporary.chmod(self.path.stat().st_mode & 0o777)
-        temporary.replace(self.path)
+    def _write(self, text: str, wanted: Settings) -> None:
+        """Replaces the file in one step, so that nobody ever sees half of it, and for its owner alone: it may hold keys.
+
+        A link stays one: what it leads to is replaced."""
+        try:
+            right = parse(text, self.path) == wanted
+        except ConfigError:
+            right = False
+        if not right:
+            raise ConfigError(f"{self.path}: it is written in a way that cannot be changed from here; edit it yourself")
+        try:
+            target = Path(os.path.realpath(self.path))
+            target.parent.mkdir(parents=True, exist_ok=True)
+            mode = target.stat().st_mode & 0o777 if target.exists() else 0o600
+            with tempfile.NamedTemporaryFile("w", dir=target.parent, encoding="utf-8", delete=False) as new:
+                try:
+                    new.write(text)
+                    new.flush()
+                    os.chmod(new.name, mode)
+                    os.replace(new.name, target)
+                except BaseException:
+                    os.unlink(new.name)
+                    raise
+        except OSError as error:
+            raise ConfigError(f"{self.path}: cannot be written: {error.strerror}") from None
+
+
+def _cut(text: str, name: str) -> tuple[str, str, bool]:
+    """The text before one agent's tables, what comes after them, and whether they were there."""
+    ours = re.compile(rf"\s*\[\s*agents\s*\.\s*[\"']?{re.escape(name)}[\"']?\s*(\.[^\]]*)?\]\s*(#.*)?$")
+    before: list[str] = []
+    after: list[str] = []
+    skipped: list[str] = []
+    found = skipping = False
+    for line in text.splitlines(keepends=True):
+        if line.lstrip().startswith("["):
+            if skipping:
+                after += _remarks(skipped)
+                skipped = []
+            skipping = ours.match(line) is not None
+            found = found or skipping
+        (skipped if skipping else after if found else before).append(line)
+    return "".join(before), "".join([*after, *_remarks(skipped)]), found
+
+
+def _remarks(lines: list[str]) -> list[str]:
+    """The comments at the end of a table, which belong to what follows it."""
+    start = len(lines)
+    while start > 1 and (not lines[start - 1].strip() or lines[start - 1].lstrip().startswith("#")):
+        start -= 1
+    rest = lines[start:]
+    while rest and not rest[0].strip():
+        rest = rest[1:]
+    return rest

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Mapping
 from typing import Literal
 
@@ -13,6 +12,7 @@ Source = Literal["inherit", "minimal", "login-shell"]
 _NECESSITIES = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "TMPDIR", "TZ")
 _WINDOWS = ("SYSTEMROOT", "PATHEXT", "COMSPEC", "APPDATA", "LOCALAPPDATA", "USERPROFILE", "TEMP", "TMP")
 _PATIENCE = 10.0
+_MARK = "accord-environment-begins"
 
 
 def environment(source: Source, extra: Mapping[str, str]) -> dict[str, str]:
@@ -26,24 +26,26 @@ def environment(source: Source, extra: Mapping[str, str]) -> dict[str, str]:
     return {**base, **extra}
 
 
-def login_shell() -> dict[str, str]:
+def login_shell(patience: float = _PATIENCE) -> dict[str, str]:
     """What a login shell would have: editors started from a desktop do not."""
+    from accord.config.running import run
+
     shell = os.environ.get("SHELL") or "/bin/sh"
-    mark = "accord-environment-begins"
     try:
-        done = subprocess.run(
-            [shell, "-l", "-c", f"echo {mark}; env -0"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_PATIENCE,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        raise LaunchError(
-            f'the login shell {shell} did not give its environment ({error}); use environment = "inherit"',
-            stage="resolve",
-        ) from None
+        done = run([shell, "-l", "-c", f"echo {_MARK}; env -0"], timeout=patience)
+    except LaunchError as error:
+        raise _without(shell, str(error)) from None
     # A profile may print things of its own before.
-    _, _, told = done.stdout.partition(mark.encode() + b"\n")
+    _, mark, told = done.output.partition(_MARK.encode() + b"\n")
+    if done.status != 0 or not mark:
+        how = f"no end within {patience:g} s" if done.status is None else f"it ended with status {done.status}"
+        last = (done.complaints.strip().splitlines() or ["it said nothing"])[-1]
+        raise _without(shell, f"{how}: {last}")
     pairs = (entry.partition(b"=") for entry in told.split(b"\0") if b"=" in entry)
     return {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
+
+
+def _without(shell: str, why: str) -> LaunchError:
+    return LaunchError(
+        f'the login shell {shell} did not give its environment ({why}); use environment = "inherit"', stage="resolve"
+    )

@@ -6,17 +6,22 @@ import os
 import re
 from collections.abc import Mapping
 
-_SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH|COOKIE|SESSION_ID)", re.IGNORECASE)
+_NAME = r"(?:key(?!board|word)|token|secret|passw|credential|auth(?!or)|cookie|session_?id)"
+_SECRET_NAME = re.compile(_NAME, re.IGNORECASE)
+_NO_SECRET = re.compile(r"(_FILE|_PATH|_DIR|_SOCK|_URL|_COMMAND)$|^(SSH_AUTH_SOCK|XAUTHORITY)$", re.IGNORECASE)
 _LOOKS_SECRET = re.compile(
-    r"\b(sk-[A-Za-z0-9_-]{12,}|gh[pousr]_[A-Za-z0-9]{20,}|xox[abprs]-[A-Za-z0-9-]{10,}|AKIA[0-9A-Z]{16}"
-    r"|eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}(\.[A-Za-z0-9_-]*)?)"
+    r"\b(sk-[A-Za-z0-9_-]{12,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abprs]-[A-Za-z0-9-]{10,}"
+    r"|A(?:KIA|SIA)[0-9A-Z]{16}|AIza[\w-]{30,}|eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}(\.[A-Za-z0-9_-]*)?)"
 )
 _BEARER = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}")
+_ASSIGNED = re.compile(rf"(?i)([\w-]*{_NAME}[\w-]*=)([^\s\"'&;,]{{4,}})")
+_OPTION = re.compile(rf"(?i)(--[\w-]*{_NAME}[\w-]*\s+)([^\s\"'-][^\s\"']{{3,}})")
+_IN_ADDRESS = re.compile(r"(://)[^/\s@:]*:[^/\s@]+@")
 MASK = "••••"
 
 
 def is_secret_name(name: str) -> bool:
-    return _SECRET_NAME.search(name) is not None
+    return _SECRET_NAME.search(name) is not None and _NO_SECRET.search(name) is None
 
 
 def masked(text: str, env: Mapping[str, str] | None = None) -> str:
@@ -29,7 +34,10 @@ def masked(text: str, env: Mapping[str, str] | None = None) -> str:
     }
     for value in sorted(values, key=len, reverse=True):
         text = text.replace(value, MASK)
-    return _BEARER.sub(lambda found: f"{found[1]} {MASK}", _LOOKS_SECRET.sub(MASK, text))
+    text = _BEARER.sub(lambda found: f"{found[1]} {MASK}", _LOOKS_SECRET.sub(MASK, text))
+    text = _ASSIGNED.sub(rf"\1{MASK}", text)
+    text = _OPTION.sub(rf"\1{MASK}", text)
+    return _IN_ADDRESS.sub(rf"\1{MASK}@", text)
 
 
 def masked_env(env: Mapping[str, str]) -> dict[str, str]:

@@ -1,21 +1,27 @@
-"""The ACP registry: one JSON document of agents and how each is distributed. Read from a file the user gives.
+"""The ACP registry: one JSON document of agents and how each is distributed. Read from a file or URL the user gives.
 
-Nothing is fetched uninvited. An entry that cannot be read is left out and said so; the others are used."""
+Nothing is fetched uninvited: what a URL gave is kept, and used until the user asks for it anew. An entry that cannot
+be read is left out and said so; the others are used."""
 
 from __future__ import annotations
 
+import hashlib
 import platform
 import re
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
+from accord.config.fetch import fetch, is_url
+from accord.config.folders import cache_folder
 from accord.config.settings import ConfigError
 
-_ID = re.compile(r"^[a-z][a-z0-9-]*$")
-_VERSION = re.compile(r"^\d+\.\d+\.\d+([-+].*)?$")
+_ID = re.compile(r"[a-z][a-z0-9-]*")
+_VERSION = re.compile(r"\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]*)?")
+_MOST_BYTES = 32 * 1024 * 1024
 
 
 class Package(msgspec.Struct, forbid_unknown_fields=True):
@@ -66,17 +72,18 @@ class Registry(NamedTuple):
     faults: list[str]
 
 
-def read_registry(path: Path) -> Registry:
-    """Reads a registry file: the aggregated document, or a single `agent.json`."""
+def read_registry(source: str | Path, *, anew: bool = False, cache: Path | None = None) -> Registry:
+    """Reads a registry: the aggregated document, or a single `agent.json`; `anew` fetches it again."""
+    path = _kept(str(source), anew, cache) if is_url(str(source)) else Path(source).expanduser()
     try:
         document = msgspec.json.decode(path.read_bytes())
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+        raise ConfigError(f"{source}: cannot be read: {error.strerror}") from None
     except msgspec.DecodeError as error:
-        raise ConfigError(f"{path}: is no JSON: {error}") from None
+        raise ConfigError(f"{source}: is no JSON: {error}") from None
     listed = document.get("agents") if isinstance(document, dict) and "agents" in document else [document]
     if not isinstance(listed, list):
-        raise ConfigError(f"{path}: agents must be a list")
+        raise ConfigError(f"{source}: agents must be a list")
     entries: dict[str, RegistryEntry] = {}
     faults: list[str] = []
     for number, raw in enumerate(listed):
@@ -84,17 +91,37 @@ def read_registry(path: Path) -> Registry:
         try:
             entry = _entry(raw)
         except (msgspec.ValidationError, ValueError) as error:
-            faults.append(f"{path}: entry {name or number}: {str(error).replace('`', '')}")
+            faults.append(f"{source}: entry {name or number}: {str(error).replace('`', '')}")
             continue
         entries[entry.id] = entry
     return Registry(entries, faults)
 
 
+def _kept(url: str, anew: bool, cache: Path | None) -> Path:
+    """The copy of a registry that is behind a URL."""
+    folder = (cache or cache_folder()) / "registries"
+    path = folder / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}.json"
+    if path.is_file() and not anew:
+        return path
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=folder, delete=False) as new:
+        try:
+            fetch(url, new, most=_MOST_BYTES)
+            if not isinstance(msgspec.json.decode(Path(new.name).read_bytes()), dict):
+                raise ConfigError(f"{url}: is no registry: expected a JSON object")
+            Path(new.name).replace(path)
+        except msgspec.DecodeError as error:
+            raise ConfigError(f"{url}: is no JSON: {error}") from None
+        finally:
+            Path(new.name).unlink(missing_ok=True)
+    return path
+
+
 def _entry(raw: Any) -> RegistryEntry:
     entry: RegistryEntry = msgspec.convert(raw, RegistryEntry)
-    if not _ID.match(entry.id):
+    if not _ID.fullmatch(entry.id):
         raise ValueError(f"the id {entry.id!r} must be lower-case letters, digits and hyphens, a letter first")
-    if not _VERSION.match(entry.version):
+    if not _VERSION.fullmatch(entry.version):
         raise ValueError(f"the version {entry.version!r} is no semantic version")
     ways = entry.distribution
     if ways.npx is None and ways.uvx is None and not ways.binary:

@@ -7,8 +7,6 @@ said so."""
 from __future__ import annotations
 
 import os
-import re
-import tomllib
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,6 +17,8 @@ from accord.errors import AccordError
 
 USER_FILE = "config.toml"
 PROJECT_FILE = "accord.toml"
+WAITS = ("first byte", "initialize", "session", "call", "login", "extension")
+"""The waits for machines that have a deadline."""
 
 
 class ConfigError(AccordError):
@@ -53,11 +53,26 @@ class Settings(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """The configuration as a whole."""
 
     default_agent: str | None = None
+    registry: str | None = None
+    """A registry, by its path or URL, whose agents can be named by their ids."""
     agents: dict[str, AgentEntry] = {}
     mcp_servers: dict[str, ServerEntry] = {}
     permissions: dict[str, Any] = {}
     """Rules for the policy engine, which reads them itself."""
     deadlines: dict[str, float] = {}
+    """How long machines may take, in seconds, by the name of the wait; 0 is without end."""
+
+    @property
+    def chosen_agent(self) -> str | None:
+        """The agent that is meant when none is named: the default one, or the only one."""
+        if self.default_agent is None and len(self.agents) == 1:
+            return next(iter(self.agents))
+        return self.default_agent
+
+    @property
+    def waits(self) -> dict[str, float | None]:
+        """The deadlines as a connection takes them."""
+        return {name: seconds or None for name, seconds in self.deadlines.items()}
 
 
 class Loaded(msgspec.Struct, kw_only=True):
@@ -68,13 +83,24 @@ class Loaded(msgspec.Struct, kw_only=True):
     project_rules: dict[str, Any] = {}
     notes: list[str] = []
     files: list[Path] = []
+    trusted: bool = False
+
+
+def user_config() -> Path:
+    """The user's own file."""
+    return Path(os.environ.get("ACCORD_CONFIG") or config_folder() / USER_FILE)
+
+
+def has_project_file(project: Path) -> bool:
+    """Whether a folder has a configuration of its own, so that it matters whether it is trusted."""
+    return (project / PROJECT_FILE).is_file()
 
 
 def load(project: Path | None = None, *, trusted: bool = False, user_file: Path | None = None) -> Loaded:
     """Reads the user's file and the project's, and merges them."""
-    path = user_file or Path(os.environ.get("ACCORD_CONFIG") or config_folder() / USER_FILE)
-    loaded = Loaded(settings=Settings())
-    if path.is_file():
+    path = user_file or user_config()
+    loaded = Loaded(settings=Settings(), trusted=trusted)
+    if path.exists():
         loaded.settings = read(path)
         loaded.user_rules = loaded.settings.permissions
         loaded.files.append(path)
@@ -95,67 +121,66 @@ def _add_project(loaded: Loaded, project: Settings, path: Path, trusted: bool) -
             ("agents", project.agents),
             ("mcp_servers", project.mcp_servers),
             ("default_agent", project.default_agent),
+            ("registry", project.registry),
+            ("deadlines", project.deadlines),
         )
         if value
     ]
     if not trusted:
         if widening:
-            loaded.notes.append(f"{path}: {', '.join(widening)} ignored until you trust this folder")
+            loaded.notes.append(
+                f"{path}: {', '.join(widening)} ignored until you trust this folder (accord trust {path.parent})"
+            )
         return
     settings = loaded.settings
     settings.agents = {**settings.agents, **project.agents}
     settings.mcp_servers = {**settings.mcp_servers, **project.mcp_servers}
     settings.default_agent = project.default_agent or settings.default_agent
+    settings.registry = project.registry or settings.registry
     settings.deadlines = {**settings.deadlines, **project.deadlines}
 
 
 def read(path: Path) -> Settings:
     """One file, or `ConfigError` with the file, the line and what was expected."""
+    return parse(_text(path), path)
+
+
+def parse(text: str, path: Path) -> Settings:
+    """The settings that a text holds; `path` names it in faults."""
+    import tomllib
+
+    from accord.config import faults
+
     try:
-        text = path.read_text(encoding="utf-8")
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: {faults.syntax(str(error))}") from None
+    except RecursionError:
+        raise ConfigError(f"{path}: it is nested too deeply; expected plain tables") from None
+
+    def checked(value: Any, kind: Any, keys: list[str]) -> Any:
+        try:
+            return msgspec.convert(value, kind)
+        except msgspec.ValidationError as error:
+            inner, words = faults.complaint(str(error), kind)
+            raise ConfigError(f"{path}: {faults.place(text, [*keys, *inner])}: {words}") from None
+
+    # One at a time: a fault in a table of tables does not say by itself in which of them it is.
+    for group, kind in (("agents", AgentEntry), ("mcp_servers", ServerEntry)):
+        if isinstance(table.get(group), dict):
+            table[group] = {name: checked(value, kind, [group, name]) for name, value in table[group].items()}
+    settings: Settings = checked(table, Settings, [])
+    for name, seconds in settings.deadlines.items():
+        if name not in WAITS or seconds < 0:
+            found = f"found {seconds:g}; expected seconds" if name in WAITS else f"expected {', '.join(WAITS)}"
+            raise ConfigError(f"{path}: {faults.place(text, ['deadlines', name])}: {found}")
+    return settings
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise ConfigError(f"{path}: the file is not UTF-8 text") from None
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
-    try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: {_at_line(str(error))}") from None
-    try:
-        return msgspec.convert(table, Settings)
-    except msgspec.ValidationError as error:
-        raise ConfigError(f"{path}{_where(text, str(error))}") from None
-
-
-def _at_line(said: str) -> str:
-    found = re.search(r"\(at line (\d+), column (\d+)\)", said)
-    if found is None:
-        return said
-    return f"line {found[1]}, column {found[2]}: {said[: found.start()].strip()}"
-
-
-def _where(text: str, said: str) -> str:
-    """The line of the key that a complaint is about, as far as it can be found, and the complaint in our words."""
-    what, _, path = said.partition(" - at `$")
-    keys = [key for key in re.split(r"[.\[\]`]+", path) if key and key != "..."]
-    unknown = re.match(r"Object contains unknown field `(.+)`", what)
-    if unknown:
-        keys.append(unknown[1])
-        what = f"there is no setting {unknown[1]!r} here"
-    line = _line_of(text, keys)
-    place = f", line {line}" if line else ""
-    name = ".".join(keys)
-    return f"{place}: {name}: {what.replace('`', '')}" if name else f"{place}: {what.replace('`', '')}"
-
-
-def _line_of(text: str, keys: list[str]) -> int | None:
-    """The first line where the last of these keys is named, after the tables of the others."""
-    start, found = 0, None
-    lines = text.splitlines()
-    for key in keys:
-        pattern = re.compile(rf"(^|[\[.\s{{,]){re.escape(key)}\s*([\].=]|$)|\"{re.escape(key)}\"")
-        for number in range(start, len(lines)):
-            if pattern.search(lines[number].split("#")[0]):
-                start, found = number, number + 1
-                break
-    return found

@@ -16,7 +16,8 @@ from contextlib import suppress
 from subprocess import DEVNULL, PIPE, STDOUT
 
 from accord.process.guard import Ward
-from accord.process.launch import launch, spoken
+from accord.process.launch import spoken
+from accord.process.start import Started, start
 from accord.process.stderr import Drain, Tail
 from accord.process.tree import Family, end
 
@@ -77,40 +78,15 @@ class Child:
         """Starts a program. `env` is its whole environment (None: ours); `on_stderr` gets each line it complains.
 
         Streams are as in `subprocess`. Raises `LaunchError`."""
-        ward = Ward()
-        theirs: list[int] = []
-        ours: dict[str, int] = {}
+        return cls.of(start(argv, cwd=cwd, env=env, stdin=stdin, stdout=stdout, stderr=stderr), on_stderr=on_stderr)
 
-        def piped(name: str, stream: int | None) -> int | None:
-            if stream != PIPE:
-                return stream
-            reading, writing = os.pipe()
-            theirs.append(reading if name == "stdin" else writing)
-            ours[name] = writing if name == "stdin" else reading
-            return theirs[-1]
-
-        try:
-            process = launch(
-                argv,
-                cwd=cwd,
-                env=ward.environment(env),
-                stdin=piped("stdin", stdin),
-                stdout=piped("stdout", stdout),
-                stderr=piped("stderr", stderr),
-            )
-        except BaseException:
-            ward.over()
-            for fd in ours.values():
-                os.close(fd)
-            raise
-        finally:
-            for fd in theirs:
-                os.close(fd)
-        ward.started(process.pid)
-        child = cls(process, ward, argv, Tail(on_stderr))
-        child.stdin, child.stdout = ours.get("stdin"), ours.get("stdout")
-        if "stderr" in ours:
-            child._drain = Drain(child._loop, ours["stderr"], child._tail)
+    @classmethod
+    def of(cls, started: Started, *, on_stderr: Callable[[str], None] | None = None) -> Child:
+        """Looks after a program that was started before."""
+        child = cls(started.process, started.ward, started.argv, Tail(on_stderr))
+        child.stdin, child.stdout = started.pipes.get("stdin"), started.pipes.get("stdout")
+        if "stderr" in started.pipes:
+            child._drain = Drain(child._loop, started.pipes["stderr"], child._tail)
         return child
 
     @property

@@ -1,0 +1,118 @@
+"""Says what is wrong with a configuration file: the line, the setting, what was found and what was expected."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Sequence
+from typing import Any, get_args
+
+import msgspec
+
+_TYPES = {
+    "str": "a text",
+    "array": "a list",
+    "object": "a table",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "null": "nothing",
+}
+_SYNTAX_PLACE = re.compile(r"\(at line (\d+), column (\d+)\)")
+
+
+def syntax(said: str) -> str:
+    """What TOML itself does not allow, with its place in front."""
+    found = _SYNTAX_PLACE.search(said)
+    if found is None:
+        return said
+    words = said[: found.start()].strip()
+    return f"line {found[1]}, column {found[2]}: {words[:1].lower()}{words[1:]}; expected TOML"
+
+
+def place(text: str, keys: Sequence[str]) -> str:
+    """The line that a setting stands in, as far as it can be found, and the setting's name."""
+    line = line_of(text, keys)
+    return f"{f'line {line}: ' if line else ''}{'.'.join(keys)}"
+
+
+def complaint(said: str, kind: type[msgspec.Struct]) -> tuple[list[str], str]:
+    """What msgspec said about a value for a class: the keys that lead to the fault, and the fault in our words."""
+    what, _, path = said.partition(" - at `$")
+    keys = [key for key in re.split(r"[.\[\]`]+", path) if key and key != ""]
+    if unknown := re.match(r"Object contains unknown field `(.+)`", what):
+        known = [field.encode_name for field in msgspec.structs.fields(_inner(kind, keys))]
+        return [*keys, unknown[1]], f"there is no such setting; expected {', '.join(known)}"
+    if missing := re.match(r"Object missing required field `(.+)`", what):
+        return keys, f"{missing[1]} is missing"
+    if value := re.match(r"Invalid enum value '(.*)'", what):
+        choices = [str(choice) for choice in _choices(kind, keys)]
+        return keys, f"found {value[1]!r}; expected {', '.join(choices)}"
+    if types := re.match(r"Expected `([^`]+)`, got `([^`]+)`", what):
+        wanted = [_TYPES.get(each, each) for each in types[1].split(" | ") if each != "null"]
+        return keys, f"found {_TYPES.get(types[2], types[2])}; expected {' or '.join(wanted)}"
+    return keys, what.replace("`", "")
+
+
+def _inner(kind: type[msgspec.Struct], keys: Sequence[str]) -> type[msgspec.Struct]:
+    """The class that a path of fields leads to."""
+    for key in keys:
+        field = next((each for each in msgspec.structs.fields(kind) if each.encode_name == key), None)
+        inner = [each for each in (field.type, *get_args(field.type)) if _is_struct(each)] if field else []
+        if inner:
+            kind = inner[0]
+    return kind
+
+
+def _choices(kind: type[msgspec.Struct], keys: Sequence[str]) -> list[Any]:
+    for field in msgspec.structs.fields(kind):
+        if keys and field.encode_name == keys[-1]:
+            literals = [arg for each in (field.type, *get_args(field.type)) for arg in get_args(each)]
+            return [choice for choice in dict.fromkeys(literals) if isinstance(choice, str)]
+    return []
+
+
+def _is_struct(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
+
+
+def line_of(text: str, keys: Sequence[str]) -> int | None:
+    """The line that names a setting, or the nearest table around it."""
+    best, found = 0, None
+    table: list[str] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        named = _named(line)
+        if named is None:
+            continue
+        if line.lstrip().startswith("["):
+            path = table = named
+        else:
+            path = [*table, *named]
+        shared = 0
+        for ours, theirs in zip(path, keys, strict=False):
+            if ours != theirs:
+                break
+            shared += 1
+        if shared > best:
+            best, found = shared, number
+    return found
+
+
+def _named(line: str) -> list[str] | None:
+    """The key or table that a line names."""
+    stripped = line.strip()
+    if not stripped or stripped.startswith("#"):
+        return None
+    heading = re.match(r"\[\[?([^\[\]]+)\]\]?\s*(#.*)?$", stripped)
+    key = heading[1] if heading else stripped.partition("=")[0] if "=" in stripped else None
+    if key is None:
+        return None
+    try:
+        inner: Any = tomllib.loads(f"{key} = 0")
+    except tomllib.TOMLDecodeError:
+        return None
+    names = []
+    while isinstance(inner, dict):
+        (name, inner), *_ = inner.items()
+        names.append(name)
+    return names
