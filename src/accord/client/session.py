@@ -254,7 +254,10 @@ class Session:
         turn.end(stop_reason, tokens=tokens, error=error)
         if turn in self._open:
             self._open.remove(turn)
-        if not self._open and self._waiting and not self.closed:
+            if self._open and not self._open[0].inserted:
+                self._open[0].place = len(self.transcript.timeline)
+        # When the connection is gone those that wait are told so with all the others.
+        if not self._open and self._waiting and not self.closed and self._agent.connection.is_open:
             self._start(self._waiting.popleft())
 
     async def _cancel_turn(self, turn: Turn) -> None:

@@ -39,7 +39,7 @@ class Turn:
         self.request_id: int | None = None
         """The id of its request, while that is open (version 2)."""
         self.place = 0
-        """How long the session's timeline was when it was sent."""
+        """How long the session's timeline was when its turn came."""
         self.ended = False
         self._error: BaseException | None = None
         self._said: list[str] = []

@@ -200,6 +200,8 @@ class V2(Dialect):
         transcript = session.transcript
         turn.inserted = True
         turn.message_id = answer.message_id or None
+        if turn is not session.open_turns[0]:
+            turn.place = len(transcript.timeline)
         if answer.stop_reason:
             # The first draft answered at the end of the work.
             self._end(session, turn, answer.stop_reason, None, None)
