@@ -26,7 +26,18 @@ ARROWS: dict[str, set[str]] = {
     "transcript": {"schema", "model"},
     "config": {"errors", "version", "model", "process"},
     "store": {"errors", "model", "transcript"},
-    "agent": {"errors", "rpc", "schema", "model", "transports", "connection", "transcript", "store", "workspace", "version"},
+    "agent": {
+        "errors",
+        "rpc",
+        "schema",
+        "model",
+        "transports",
+        "connection",
+        "transcript",
+        "store",
+        "workspace",
+        "version",
+    },
     "client": {
         "errors",
         "schema",
@@ -45,6 +56,7 @@ ARROWS: dict[str, set[str]] = {
     "v2": {"connection", "schema", "transports"},
     "serve": {"agent", "transports"},
     "testing": {"errors", "model", "agent", "client", "transports"},
+    "showcase": {"agent", "model", "errors"},
 }
 ARROWS["cli"] = set(ARROWS)  # commands use whatever they need, when called
 ARROWS["__main__"] = {"cli"}

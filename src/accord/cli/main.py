@@ -17,6 +17,7 @@ COMMANDS = {
     "agents": ("accord.cli.agents", "List, add, pin, update and run agents."),
     "doctor": ("accord.cli.doctor", "Say in words why an agent does not start, and what to do."),
     "run": ("accord.cli.run", "Send one prompt to an agent and print its answer."),
+    "showcase": ("accord.cli.showcase", "Serve an agent that shows every feature of the protocol."),
 }
 
 

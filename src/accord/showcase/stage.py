@@ -1,0 +1,40 @@
+"""What every topic of the showcase stands on: the pace at which things are shown, and arguments read kindly."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import ClassVar
+
+from accord.agent.agent import Agent
+from accord.agent.turn import Turn
+
+
+class Stage(Agent):
+    """The base of all topics. A topic is a class with slash commands, and its `topic` is their heading."""
+
+    topic: ClassVar[str] = ""
+
+    def __init__(self, *, pace: float = 0.0) -> None:
+        self.pace = pace
+        """Seconds between two steps, so that a person can watch; none for programs."""
+
+    async def pause(self, steps: float = 1.0) -> None:
+        """Waits for a step or several. Others work meanwhile, even without a pace."""
+        await asyncio.sleep(self.pace * steps)
+
+    async def number(self, turn: Turn, what: str, usual: float, most: float) -> float:
+        """The number that follows a command. What is no number, or out of bounds, is said and the usual one taken."""
+        if not turn.argument.strip():
+            return usual
+        try:
+            value = float(turn.argument)
+        except ValueError:
+            value = -1.0
+        if 0 < value <= most:
+            return value
+        await turn.say(f"I need a number of {what} above 0 and up to {most:g}; I take {usual:g}.\n\n")
+        return usual
+
+    def wants(self, turn: Turn, part: str) -> bool:
+        """Whether a part of a command was asked for: by its name, or by naming none."""
+        return turn.argument.strip() in ("", part)
