@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import os
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -19,9 +20,11 @@ class Launched(NamedTuple):
 
 
 async def launch(target: Any, cwd: str, env: Mapping[str, str] | None) -> Launched:
-    """Starts a command, joins an `Agent` object in memory, or takes a transport as it is."""
+    """Starts a command, joins an `Agent` object in memory, or takes a transport as it is, or as a function gives it."""
     if isinstance(target, Transport):
         return Launched(target)
+    if inspect.iscoroutinefunction(target):
+        return Launched(await target())
     if isinstance(target, (str, Sequence)):
         return Launched(await _start(command_of(target, cwd, env), cwd))
     return _in_memory(target)
