@@ -86,8 +86,8 @@ async def test_the_highest_common_version_is_spoken(versions: set[int]) -> None:
 @pytest.mark.parametrize(
     ("target", "words"),
     [
-        ("", "empty"),
-        ("   ", "empty"),
+        ("", "empty|no agent was named"),
+        ("   ", "empty|no agent was named"),
         ([], "empty"),
         ("python 'unclosed", "no command line"),
         ("https://example.com/acp", "cannot be reached by this version"),
