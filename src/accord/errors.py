@@ -69,7 +69,7 @@ class RequestFailed(AccordError):
         super().__init__(message)
 
     def __str__(self) -> str:
-        place = f"{self.method}: " if self.method else ""
+        place = f"{self.method}: " if self.method and not self.message.startswith(self.method) else ""
         return f"{place}{self.message} (code {self.code})"
 
     @staticmethod

@@ -187,6 +187,7 @@ class Connection:
         await self._answers.close()
         await self._serving.finish(1, self._closed_by)  # what began meanwhile has been cancelled too
         await self.lanes.close(0.5, self._closed_by)
+        self._serving.close()
         self._asking.settle()
         self._closed_by = None
 

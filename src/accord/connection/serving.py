@@ -9,6 +9,7 @@ from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
 from accord.connection.dispatch import Answer, Handler, encode_result, fault_of, log
+from accord.connection.eager import Eager
 from accord.connection.lanes import inside
 from accord.errors import RequestFailed
 from accord.rpc.conversation import Conversation
@@ -29,11 +30,11 @@ class Serving:
         self._connection = connection
         self._conversation = conversation
         self.tasks: dict[RequestId, asyncio.Task[None]] = {}
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._eager = Eager()
         self._cancelled_early: set[RequestId] = set()
 
     def begin(self, id: RequestId, handler: Handler, params: Any, name: str) -> None:
-        """Runs a handler: a plain one in place, an async one in a task."""
+        """Runs a handler: a plain one in place, an async one in a task from where it first waits."""
         if self._cancelled_early and id in self._cancelled_early:
             self._cancelled_early.discard(id)
             self.refuse(id, fault_of(asyncio.CancelledError(), name))
@@ -44,9 +45,13 @@ class Serving:
             self.refuse(id, fault_of(error, name))
             return
         if type(result) is CoroutineType or hasattr(result, "__await__"):
-            if self._loop is None:
-                self._loop = asyncio.get_running_loop()  # asking each time costs a system call in Python 3.11
-            self.tasks[id] = self._loop.create_task(self._serve(id, result, name))
+            serving = self._serve(id, result, name)
+            if name == "initialize":  # its end changes how the lines behind it are read: not while they are
+                task: asyncio.Task[None] | None = asyncio.get_running_loop().create_task(serving)
+            else:
+                task = self._eager.start(serving)
+            if task is not None:
+                self.tasks[id] = task
         else:
             self.answer(id, result, name)
 
@@ -106,6 +111,10 @@ class Serving:
             _cancel_after_first_step(task)
         else:
             self._cancelled_early.add(id)
+
+    def close(self) -> None:
+        """Nothing more will be handled."""
+        self._eager.close()
 
     async def finish(self, seconds: float, but: asyncio.Task[Any] | None = None) -> None:
         """Lets what is being handled come to its end, for so long. One request may let the next begin."""

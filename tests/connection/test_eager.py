@@ -1,0 +1,232 @@
+"""Coroutines whose first step runs at once: in everything they can notice, they are in a task of their own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from typing import Any
+
+import pytest
+
+from accord.connection.eager import Eager
+
+colour: ContextVar[str] = ContextVar("colour", default="none")
+
+
+async def outside(start: Callable[[], Any]) -> Any:
+    """Calls something as a transport does: from the loop, in no task."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Any] = loop.create_future()
+    loop.call_soon(lambda: done.set_result(start()))
+    return await done
+
+
+async def ended(task: asyncio.Task[None]) -> None:
+    await asyncio.wait([task])
+
+
+async def nothing() -> None:
+    """Never waits."""
+
+
+@pytest.fixture
+async def eager() -> Any:
+    eager = Eager()
+    await (await outside(lambda: eager.start(nothing())))  # the first one only gets the spare task ready
+    yield eager
+    eager.close()
+    await asyncio.sleep(0)
+
+
+async def test_what_never_waits_is_over_at_once_and_no_task_is_made(eager: Eager) -> None:
+    story: list[Any] = []
+
+    async def work(number: int) -> None:
+        story.append(number)
+
+    assert await outside(lambda: [eager.start(work(1)), eager.start(work(2))]) == [None, None]
+    assert story == [1, 2]
+    assert len([task for task in asyncio.all_tasks() if task.get_name() == "accord handler"]) == 1
+
+
+async def test_what_waits_goes_on_in_the_task_that_it_began_in(eager: Eager) -> None:
+    tasks: list[Any] = []
+    gate = asyncio.Event()
+
+    async def work() -> None:
+        tasks.append(asyncio.current_task())
+        await gate.wait()
+        tasks.append(asyncio.current_task())
+        await asyncio.sleep(0)
+        tasks.append(asyncio.current_task())
+
+    task = await outside(lambda: eager.start(work()))
+    gate.set()
+    await ended(task)
+    assert tasks == [task, task, task]
+
+
+async def test_a_timeout_that_was_entered_in_the_first_step_works(eager: Eager) -> None:
+    story: list[str] = []
+
+    async def work() -> None:
+        try:
+            async with asyncio.timeout(0.01):
+                await asyncio.Event().wait()
+        except TimeoutError:
+            story.append("in time")
+
+    await ended(await outside(lambda: eager.start(work())))
+    assert story == ["in time"]
+
+
+async def test_a_task_group_that_was_entered_in_the_first_step_works(eager: Eager) -> None:
+    story: list[str] = []
+
+    async def fails() -> None:
+        raise ValueError("child")
+
+    async def work() -> None:
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(fails())
+                await asyncio.Event().wait()
+        except* ValueError as errors:
+            story.append(str(errors.exceptions[0]))
+
+    await ended(await outside(lambda: eager.start(work())))
+    assert story == ["child"]
+
+
+@pytest.mark.parametrize("when", ["at once", "later"])
+async def test_cancelling_the_task_cancels_the_coroutine(eager: Eager, when: str) -> None:
+    story: list[str] = []
+
+    async def work() -> None:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            story.append("cancelled")
+            raise
+
+    def begin() -> Any:
+        task = eager.start(work())
+        assert task is not None
+        if when == "at once":
+            task.cancel()
+        return task
+
+    task = await outside(begin)
+    if when == "later":
+        await asyncio.sleep(0)
+        task.cancel()
+    await ended(task)
+    assert story == ["cancelled"]
+    assert task.cancelled()
+
+
+async def test_a_coroutine_that_swallows_its_cancellation_goes_on(eager: Eager) -> None:
+    story: list[str] = []
+
+    async def work() -> None:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            await asyncio.sleep(0)
+            story.append("went on")
+
+    task = await outside(lambda: eager.start(work()))
+    await asyncio.sleep(0)
+    task.cancel()
+    await ended(task)
+    assert story == ["went on"]
+
+
+async def test_each_has_a_context_of_its_own_through_all_its_steps(eager: Eager) -> None:
+    seen: list[str] = []
+
+    async def work(name: str, wait: bool) -> None:
+        seen.append(colour.get())
+        colour.set(name)
+        if wait:
+            await asyncio.sleep(0)
+        seen.append(colour.get())
+
+    task = await outside(lambda: [eager.start(work("red", False)), eager.start(work("blue", True))][1])
+    await ended(task)
+    assert seen == ["none", "red", "none", "blue"]
+    assert colour.get() == "none"
+
+
+async def test_what_is_started_by_a_first_step_has_a_task_of_its_own(eager: Eager) -> None:
+    tasks: list[Any] = []
+
+    async def inner() -> None:
+        tasks.append(asyncio.current_task())
+
+    async def work() -> None:
+        tasks.append(asyncio.current_task())
+        task = eager.start(inner())
+        assert task is not None
+        await task
+
+    await ended(await outside(lambda: eager.start(work())))
+    assert tasks[0] is not tasks[1]
+
+
+async def test_inside_a_task_a_coroutine_is_started_the_usual_way(eager: Eager) -> None:
+    async def work() -> None:
+        await asyncio.sleep(0)
+
+    task = eager.start(work())
+    assert task is not None and task is not asyncio.current_task()
+    await ended(task)
+
+
+async def test_a_first_step_that_raises_raises_where_it_was_started(eager: Eager) -> None:
+    async def work() -> None:
+        raise ValueError("at once")
+
+    def begin() -> str:
+        with pytest.raises(ValueError, match="at once"):
+            eager.start(work())
+        return "told"
+
+    assert await outside(begin) == "told"
+
+
+async def test_a_later_step_that_raises_ends_its_task_with_it(eager: Eager) -> None:
+    async def work() -> None:
+        await asyncio.sleep(0)
+        raise ValueError("later")
+
+    task = await outside(lambda: eager.start(work()))
+    with pytest.raises(ValueError, match="later"):
+        await task
+
+
+async def test_any_awaitable_can_be_waited_for_in_the_first_step(eager: Eager) -> None:
+    story: list[Any] = []
+
+    async def child() -> str:
+        await asyncio.sleep(0)
+        return "child"
+
+    def waits() -> list[Awaitable[Any]]:
+        return [asyncio.sleep(0, "sleep"), asyncio.create_task(child()), asyncio.gather(child(), child())]
+
+    async def work() -> None:
+        for waiting in waits():
+            story.append(await waiting)  # noqa: PERF401
+
+    await ended(await outside(lambda: eager.start(work())))
+    assert story == ["sleep", "child", ["child", "child"]]
+
+
+async def test_closing_leaves_no_task_behind(eager: Eager) -> None:
+    assert await outside(lambda: eager.start(nothing())) is None
+    eager.close()
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert [task for task in asyncio.all_tasks() if task.get_name() == "accord handler"] == []
