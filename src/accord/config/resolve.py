@@ -37,7 +37,7 @@ def resolve(target: str, settings: Settings, *, install: Install | None = None) 
     `install` gets an agent of the registry that is not on this machine yet; without it, that is an error."""
     target = target.strip()
     if not target:
-        raise LaunchError("no agent was named", stage="resolve")
+        raise LaunchError("no agent was named: the target is empty", stage="resolve")
     if target.startswith(URLS):
         raise LaunchError(
             f"{target}: agents behind a URL cannot be reached by this version; name one by its command", stage="resolve"
