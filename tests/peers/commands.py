@@ -47,7 +47,7 @@ def play(
     )
     assert done.returncode == 0, f"the client ended with status {done.returncode}:\n{done.stdout}\n{done.stderr}"
     seen: list[list[dict[str, Any]]] = []
-    for line in map(json.loads, done.stdout.splitlines()):
+    for line in map(json.loads, done.stdout.strip().split("\n")):  # and at nothing else that ends lines in Python
         if line["saw"] == "step":
             seen.append([])
         else:

@@ -36,9 +36,9 @@ class Media(Stage):
 
     @command("resource", "Embedded text, an embedded blob, links, and annotations")
     async def show_resource(self, turn: Turn) -> None:
-        notes = turn.session.absolute("notes.md")
+        notes = self.uri(turn, "notes.md")
         await turn.say("Text carried along: ")
-        await turn.say(Resource.of(f"file://{notes}", "# Notes\n\nCarried along.\n", "text/markdown"))
+        await turn.say(Resource.of(notes, "# Notes\n\nCarried along.\n", "text/markdown"))
         await self.pause()
         await turn.say("Bytes carried along: ")
         blob = ResourceContents(
@@ -60,7 +60,7 @@ class Media(Stage):
                 annotations={"audience": ["user"], "priority": 0.8, "lastModified": "2025-01-12T15:00:58Z"},
             )
         )
-        await turn.say(Link(uri=f"file://{notes}", name="notes.md"))
+        await turn.say(Link(uri=notes, name="notes.md"))
         await turn.say(
             TextContent(
                 "This text is meant for the assistant alone, says its annotation.",

@@ -27,7 +27,7 @@ class Progress(Stage):
         if turn.client.plans:
             await turn.plan(Plan(id="notes", markdown="## Later\n\n- [ ] a second plan\n- [ ] in *Markdown*"))
             await self.pause(5)
-            await turn.plan(Plan(id="file", uri=f"file://{turn.session.absolute('PLAN.md')}"))
+            await turn.plan(Plan(id="file", uri=self.uri(turn, "PLAN.md")))
             await self.pause(5)
             await turn.session.remove_plan("notes")
             await turn.session.remove_plan("file")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import ClassVar
 
 from accord.agent.agent import Agent
@@ -38,3 +39,7 @@ class Stage(Agent):
     def wants(self, turn: Turn, part: str) -> bool:
         """Whether a part of a command was asked for: by its name, or by naming none."""
         return turn.argument.strip() in ("", part)
+
+    def uri(self, turn: Turn, path: str) -> str:
+        """A file of the session's working directory as a URI."""
+        return Path(turn.session.absolute(path)).as_uri()
