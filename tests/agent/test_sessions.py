@@ -17,7 +17,7 @@ from accord import (
     RequestFailed,
     Turn,
 )
-from accord.testing import wire_client
+from accord.testing import ScriptedAgent, wire_client
 
 
 @pytest.mark.req("V1-SETUP-02", "V1-SETUP-05", "V2-SETUP-01", "V2-SETUP-02", "V2-SETUP-04")
@@ -158,3 +158,20 @@ async def test_a_session_whose_making_is_cancelled_leaves_no_trace(version: int)
 
     assert cancelled["error"]["code"] == -32800
     assert listed["result"]["sessions"] == []
+
+
+async def test_an_author_whose_sessions_live_elsewhere_names_them_himself(link: Link) -> None:
+    names = ["backend-1", "backend-2", "backend-1"]
+
+    class Adapter(ScriptedAgent):
+        async def new_session_id(self) -> str:
+            return names.pop(0)
+
+    async with link(Adapter()) as client:
+        first, second = await client.new_session(), await client.new_session()
+        with pytest.raises(RequestFailed, match="open already"):
+            await client.new_session()
+        turn = await first.prompt("still there?")
+
+    assert (first.id, second.id) == ("backend-1", "backend-2")
+    assert turn.text == "You said: still there?"

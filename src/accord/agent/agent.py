@@ -78,6 +78,10 @@ class Agent:
 
     # -- sessions
 
+    async def new_session_id(self) -> str:
+        """The id of a session that is about to begin, for agents whose sessions live elsewhere; else one is made up."""
+        raise NotImplementedError
+
     async def new_session(self, session: Session) -> None:
         """A session begins: set its modes, options and commands here. Raising refuses it."""
 

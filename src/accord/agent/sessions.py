@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from accord.agent.options import copies
 from accord.agent.session import Session
 from accord.agent.turns import TurnQueue
-from accord.errors import InvalidParams, NotFound
+from accord.errors import InvalidParams, LocalProtocolError, NotFound
 from accord.model.requests import McpServer, SystemPrompt
 from accord.model.session import Choice, Command, Option, SessionInfo, Subagent
 from accord.model.statement import TOLD_AGAIN, CommandsAre, InfoIs, OptionsAre, Statement, TerminalData
@@ -77,7 +77,7 @@ class Sessions(ABC):
     async def new_session(self, place: Place) -> Session:
         """Begins a session. Its updates are held back until the answer has left (`Session.release`)."""
         self._check_place(place)
-        session = self._make(self.new_id("sess"), place)
+        session = self._make(await self._new_session_id(), place)
         session.hold()
         try:
             await self._keep(session)
@@ -95,7 +95,7 @@ class Sessions(ABC):
         kept = await self.agent.kept.get(source)
         if not by_author and kept is None:
             raise unknown_session(source)
-        session = self._make(self.new_id("sess"), place)
+        session = self._make(await self._new_session_id(), place)
         session.title = kept.title if kept is not None else None
         session.hold()
         try:
@@ -110,6 +110,12 @@ class Sessions(ABC):
             raise
         self.settle(session)
         return session
+
+    async def _new_session_id(self) -> str:
+        id = await self.agent.new_session_id() if self.agent.offers("new_session_id") else self.new_id("sess")
+        if id in self.sessions:
+            raise LocalProtocolError(f"new_session_id gave {id!r}, which is open already")
+        return id
 
     def child(self, parent: Session, subagent: Subagent) -> Session:
         """A handle for a child session. A client that does not show subagents hears nothing of it."""
