@@ -66,19 +66,20 @@ class Asking(Stage):
         "permission", "Asks with every kind of option, with a diff, and with a command", hint="options, diff or command"
     )
     async def show_permission(self, turn: Turn) -> None:
-        if self.wants(turn, "options"):
+        parts = await self.parts(turn, "options", "diff", "command")
+        if "options" in parts:
             answer = await turn.permit(
                 "Do something harmless", options=ALL_OPTIONS, description="Every kind of option is offered."
             )
             await turn.say(f"Options: {_said(answer)}.\n\n")
-        if self.wants(turn, "diff"):
+        if "diff" in parts:
             async with turn.tool("Change greet.py", kind="edit", locations=["greet.py:1"]) as tool:
                 await tool.diff("greet.py", OLD, NEW)
                 answer = await tool.permit(always=True)
                 if not answer:
                     await tool.update(status="cancelled" if answer.cancelled else "failed")
             await turn.say(f"Diff: {_said(answer)}; no file was changed.\n\n")
-        if self.wants(turn, "command"):
+        if "command" in parts:
             answer = await turn.permit("Run the tests", command="make test ARGS='-k \"not slow\"'", always=True)
             await turn.say(f"Command: {_said(answer)}; nothing was run.\n\n")
 
@@ -86,13 +87,14 @@ class Asking(Stage):
         "elicit", "A form with every kind of field, a single choice, and a page to visit", hint="form, choice or url"
     )
     async def show_elicit(self, turn: Turn) -> None:
-        if self.wants(turn, "form"):
+        parts = await self.parts(turn, "form", "choice", "url")
+        if "form" in parts:
             reply = await turn.ask("Please fill in every kind of field.", FORM)
             await turn.say(f"\n\nForm: {_replied(reply)}\n\n")
-        if self.wants(turn, "choice"):
+        if "choice" in parts:
             reply = await turn.ask("Which colour?", CHOICE)
             await turn.say(f"Choice: {_replied(reply)}\n\n")
-        if self.wants(turn, "url"):
+        if "url" in parts:
             await self._visit(turn)
 
     async def _visit(self, turn: Turn) -> None:

@@ -31,15 +31,15 @@ class Endings(Stage):
         "error", "A tool call that fails, then a JSON-RPC error with data; or one of them", hint="tool, rpc or crash"
     )
     async def show_error(self, turn: Turn) -> None:
-        wanted = turn.argument.strip()
-        if wanted in ("", "tool"):
+        parts = await self.parts(turn, "tool", "rpc", "crash")
+        if "tool" in parts:
             async with turn.tool("A tool call that fails", kind="execute", raw_input={"command": "false"}) as tool:
                 await self.pause()
                 await tool.fail("exit status 1", {"exitCode": 1})
-        if wanted == "tool":
+        if parts == ("tool",):
             await turn.say("The tool call failed; the turn did not.")
             return
-        if wanted == "crash":
+        if parts == ("crash",):
             raise ZeroDivisionError("an exception that nobody expected")
         raise RequestFailed("this error was asked for", code=CODE, data={"why": "it was asked for", "retry": False})
 

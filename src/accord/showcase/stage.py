@@ -36,9 +36,14 @@ class Stage(Agent):
         await turn.say(f"I need a number of {what} above 0 and up to {most:g}; I take {usual:g}.\n\n")
         return usual
 
-    def wants(self, turn: Turn, part: str) -> bool:
-        """Whether a part of a command was asked for: by its name, or by naming none."""
-        return turn.argument.strip() in ("", part)
+    async def parts(self, turn: Turn, *there: str) -> tuple[str, ...]:
+        """The parts of a command that are wanted: the one that was named, or all when none was, or none of them."""
+        named = turn.argument.strip()
+        if named in there:
+            return (named,)
+        if named:
+            await turn.say(f"There is {', '.join(there)}; here is all of it.\n\n")
+        return there
 
     def uri(self, turn: Turn, path: str) -> str:
         """A file of the session's working directory as a URI."""

@@ -59,7 +59,7 @@ class Version2(Stage):
             terminal = turn.display_terminal("showcase --watch", can_cancel=True)
             await tool.show(terminal)
         stop = session.data.setdefault("stops", {})[terminal.id] = asyncio.Event()
-        work = asyncio.ensure_future(_watch(session, terminal, stop, seconds))
+        work = asyncio.create_task(_watch(session, terminal, stop, seconds), name=f"background of {session.id}")
         running = session.data.setdefault("running", {})
         running[terminal.id] = work
         work.add_done_callback(lambda done: running.pop(terminal.id, None))
