@@ -1,31 +1,99 @@
-"""Clients on the official SDKs before Accord's agent: what they expect of an agent on an SDK, they get from ours.
+"""Clients on the official SDKs with our agent: Python and TypeScript in version 1, TypeScript in version 2.
 
-The tests are those that hold the peers against each other; only what an agent may well do otherwise is said anew."""
+Each client plays all steps once, with one process of the agent; the tests look at what it saw."""
 
 from __future__ import annotations
 
+import base64
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from peers import commands
-from peers import test_peers as between_peers
-from peers.test_peers import STEPS, Seen
 
 pytestmark = pytest.mark.peer
 
-AGENT = [sys.executable, str(Path(__file__).resolve().parents[1] / "agents" / "scenarios.py")]
 CLIENTS = ["py-client-v1", "ts-client-v1", "ts-client-v2"]
-ELSEWHERE = {
-    "test_without_a_login_no_session_opens_when_it_is_asked_for",
-    "test_the_unstable_entry_of_the_typescript_sdk_serves_as_well",
-    "test_a_tool_call_goes_from_pending_to_completed_with_a_diff",
-    "test_a_changed_mode_is_reported",
-}
-globals().update(
-    {name: test for name, test in vars(between_peers).items() if name.startswith("test_") and name not in ELSEWHERE}
-)
+AGENT = Path(__file__).resolve().parents[1] / "agents" / "interop_agent.py"
+
+PROMPTS = [
+    "plan", "think", "tool", "terminal echo hi there", "fail", "break", "refuse", "usage", "mode", "commands",
+    "title New", "big 3000000", "extension", "hello big world", "read notes.md", "write out.md some text",
+    "read absent.md", "print",
+]  # fmt: skip
+STEPS: dict[str, dict[str, Any]] = {
+    "log in": {"do": "authenticate"},
+    "log in wrongly": {"do": "authenticate", "method": "unknown"},
+    "new": {"do": "new"},
+    **{text: {"do": "prompt", "text": text} for text in PROMPTS},
+    "allow": {"do": "prompt", "text": "permission", "permission": "allow_once"},
+    "reject": {"do": "prompt", "text": "permission", "permission": "reject_once"},
+    "answer cancelled": {"do": "prompt", "text": "permission", "permission": "cancelled"},
+    "cancel while asked": {"do": "prompt", "text": "permission", "permission": "cancel"},
+    "wait": {"do": "prompt", "text": "wait", "cancel": True},
+    "after cancel": {"do": "prompt", "text": "still here"},
+    "elicit": {"do": "prompt", "text": "elicit", "elicitation": {"name": "Ada"}},
+    "decline": {"do": "prompt", "text": "elicit"},
+    "list": {"do": "list"},
+    "set mode": {"do": "mode", "mode": "careful"},
+    "set wrong mode": {"do": "mode", "mode": "unknown"},
+    "set option": {"do": "option", "option": "model", "value": "deep"},
+    "set wrong option": {"do": "option", "option": "nothing", "value": "deep"},
+    "echo": {"do": "request", "method": "_test/echo", "params": {"a": [1, {"b": None}]}},
+    "unknown request": {"do": "request", "method": "_test/unknown"},
+    "note": {"do": "notify", "method": "_test/note", "params": {"n": 1}, "until": "_test/noted"},
+    "prompt unknown": {"do": "prompt", "text": "hello", "session": "nobody"},
+    "bad params": {"do": "request", "method": "session/prompt", "params": {"sessionId": "x", "prompt": "no list"}},
+    "load": {"do": "load", "session": "stored-1"},
+    "load unknown": {"do": "load", "session": "nobody"},
+    "resume": {"do": "resume", "session": "stored-1"},
+    "after resume": {"do": "prompt", "text": "and now"},
+    "close": {"do": "close"},
+    "after close": {"do": "prompt", "text": "hello"},
+    "new again": {"do": "new"},
+    "die": {"do": "prompt", "text": "die"},
+}  # fmt: skip
+
+
+class Seen:
+    """What a client saw, by the name of the step."""
+
+    def __init__(self, steps: list[list[dict[str, Any]]]) -> None:
+        self.steps = dict(zip(["initialize", *STEPS, "exit"], steps, strict=True))
+
+    def all(self, step: str, what: str) -> list[dict[str, Any]]:
+        return [line for line in self.steps[step] if line["saw"] == what]
+
+    def one(self, step: str, what: str) -> dict[str, Any]:
+        (line,) = self.all(step, what)
+        return line
+
+    def updates(self, step: str, *kinds: str) -> list[dict[str, Any]]:
+        updates = [line["update"] for line in self.all(step, "update")]
+        return [update for update in updates if update["sessionUpdate"] in kinds]
+
+    def said(self, step: str) -> list[str]:
+        return [update["content"]["text"] for update in self.updates(step, "agent_message_chunk")]
+
+    def stop(self, step: str) -> str:
+        reason: str = self.one(step, "stop")["reason"]
+        return reason
+
+    def code(self, step: str) -> int | None:
+        code: int | None = self.one(step, "error")["code"]
+        return code
+
+    def call(self, step: str) -> dict[str, Any]:
+        """The one tool call of a step as it stood in the end: updates laid over each other, chunks put together."""
+        call: dict[str, Any] = {}
+        for update in self.updates(step, "tool_call", "tool_call_update", "tool_call_content_chunk"):
+            assert update["toolCallId"] == call.setdefault("toolCallId", update["toolCallId"])
+            if update["sessionUpdate"] == "tool_call_content_chunk":
+                call["content"] = [*call.get("content", []), update["content"]]
+            else:
+                call.update(update)
+        return call
 
 
 @pytest.fixture(scope="module", params=CLIENTS)
@@ -43,43 +111,285 @@ def version(client: str) -> int:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("interop")
+    folder = tmp_path_factory.mktemp("project")
     (folder / "notes.md").write_text("one\ntwo\n")
     return folder
 
 
+def play(client: str, folder: Path, *steps: dict[str, Any], flags: tuple[str, ...] = ()) -> list[list[dict[str, Any]]]:
+    started = commands.client(client[:2], int(client[-1]))  # type: ignore[arg-type]
+    return commands.play(started, [sys.executable, str(AGENT), str(folder), *flags], *steps, cwd=folder)
+
+
 @pytest.fixture(scope="module")
-def seen(client: str, version: int, folder: Path) -> Seen:
-    started = commands.client(client[:2], version)  # type: ignore[arg-type]
-    return Seen(commands.play(started, AGENT, *STEPS.values(), cwd=folder))
+def seen(client: str, folder: Path) -> Seen:
+    return Seen(play(client, folder, *STEPS.values()))
 
 
-def test_a_tool_call_is_announced_runs_and_is_completed_with_a_diff(seen: Seen, version: int, folder: Path) -> None:
-    updates = seen.updates("tool", "tool_call", "tool_call_update", "tool_call_content_chunk")
-    path = str(folder / "notes.txt")
-    assert [call["status"] for call in updates if "status" in call] == ["pending", "in_progress", "completed"]
-    assert updates[0]["locations"] == [{"path": path, "line": 1}]
-    assert (updates[0]["rawInput"], updates[-1]["rawOutput"]) == ({"path": path}, {"written": 4})
-    shown: list[Any] = [call["content"] for call in updates if call.get("content")]
-    diff = shown[-1][0] if version == 1 else shown[-1]
-    assert diff["type"] == "diff"
+# -- connection and sessions
+
+
+def test_the_handshake_tells_who_we_are_and_what_we_offer(seen: Seen, version: int) -> None:
+    result = seen.one("initialize", "initialize")["result"]
+    assert result["protocolVersion"] == version
     if version == 1:
-        assert (diff["path"], diff["oldText"], diff["newText"]) == (path, "old\n", "new\n")
+        assert result["agentInfo"]["name"] == "interop-agent"
+        assert result["authMethods"][0]["id"] == "test"
+        offered = result["agentCapabilities"]
+        assert offered["loadSession"] is True
+        assert {"list", "resume", "close"} <= set(offered["sessionCapabilities"])
+        assert (offered["promptCapabilities"]["image"], offered["promptCapabilities"]["embeddedContext"]) == (
+            True,
+            True,
+        )
+    else:
+        assert result["info"]["name"] == "interop-agent"
+        assert result["authMethods"][0]["methodId"] == "test"
+        assert result["capabilities"]["session"]["prompt"] == {"image": {}, "embeddedContext": {}}
+
+
+def test_logging_in_works_by_the_known_method_alone(seen: Seen) -> None:
+    assert seen.one("log in", "answer")["result"] == {}
+    assert seen.code("log in wrongly") == -32602
+
+
+def test_without_a_login_no_session_opens_when_it_is_asked_for(client: str, tmp_path: Path) -> None:
+    steps = [{"do": "new"}, {"do": "authenticate"}, {"do": "new"}, {"do": "prompt", "text": "hello"}]
+    _, refused, _, opened, prompted, ended = play(client, tmp_path, *steps, flags=("--auth",))
+    assert refused[-1]["code"] == -32000
+    assert opened[-1]["saw"] == "session"
+    assert prompted[-1]["reason"] == "end_turn"
+    assert ended[-1]["status"] == 0, "the agent ends by itself when its client is gone"
+
+
+def test_a_new_session_has_its_options(seen: Seen, version: int) -> None:
+    result = seen.one("new", "session")["result"]
+    ids = [option["id" if version == 1 else "configId"] for option in result["configOptions"]]
+    assert ids == ["mode", "model"]
+    assert [option["currentValue"] for option in result["configOptions"]] == ["ask", "fast"]
+    if version == 1:
+        assert result["modes"]["currentModeId"] == "ask"
+        assert [mode["id"] for mode in result["modes"]["availableModes"]] == ["ask", "careful"]
+
+
+def test_sessions_are_listed_the_newest_first(seen: Seen) -> None:
+    newest, stored = seen.one("list", "answer")["result"]["sessions"]
+    assert (newest["sessionId"], newest["title"]) == (seen.one("new", "session")["id"], "New")
+    assert (stored["sessionId"], stored["title"]) == ("stored-1", "An earlier talk")
+
+
+def test_a_stored_session_is_told_again(seen: Seen) -> None:
+    told = seen.updates("load", "user_message", "user_message_chunk", "agent_message", "agent_message_chunk")
+    contents = [update["content"] for update in told]
+    texts = [content[0]["text"] if isinstance(content, list) else content["text"] for content in contents]
+    assert [update["sessionUpdate"].split("_")[0] for update in told] == ["user", "agent"]
+    assert texts == ["an earlier question", "an earlier answer"]
+    opened = seen.one("load", "session")
+    assert opened["id"] == "stored-1"
+    assert [line["saw"] for line in seen.steps["load"]][-1] == "session", "the answer comes after what was said"
+
+
+def test_a_stored_session_is_resumed_without_being_told(seen: Seen) -> None:
+    assert seen.one("resume", "session")["id"] == "stored-1"
+    said = ("user_message", "user_message_chunk", "agent_message", "agent_message_chunk")
+    assert seen.updates("resume", *said) == []
+    assert seen.said("after resume") == ["and ", "now"]
+
+
+def test_a_closed_session_takes_no_prompt(seen: Seen) -> None:
+    assert seen.one("close", "answer")
+    assert seen.code("after close") == -32002
+
+
+# -- what our agent says
+
+
+def test_a_prompt_is_answered_in_chunks_of_one_message(seen: Seen) -> None:
+    assert seen.said("hello big world") == ["hello ", "big ", "world"]
+    chunks = seen.updates("hello big world", "agent_message_chunk")
+    assert len({chunk["messageId"] for chunk in chunks}) == 1
+    assert seen.stop("hello big world") == "end_turn"
+
+
+def test_a_plan_is_shown_and_changed(seen: Seen, version: int) -> None:
+    updates = seen.updates("plan", "plan", "plan_update")
+    first, second = (update["entries"] if version == 1 else update["plan"]["entries"] for update in updates)
+    assert [(entry["content"], entry["priority"]) for entry in first] == [
+        ("Look", "high"),
+        ("Write", "medium"),
+        ("Check", "low"),
+    ]
+    assert [entry["status"] for entry in second] == ["completed", "in_progress", "pending"]
+    assert seen.said("plan") == ["planned"]
+
+
+def test_thoughts_come_before_words_and_apart_from_them(seen: Seen) -> None:
+    spoken = seen.updates("think", "agent_thought_chunk", "agent_message_chunk")
+    assert [update["sessionUpdate"] for update in spoken] == ["agent_thought_chunk"] * 3 + ["agent_message_chunk"] * 3
+    assert "".join(update["content"]["text"] for update in spoken) == "one two threefour five six"
+    assert len({update["messageId"] for update in spoken}) == 2
+
+
+def test_a_tool_call_goes_its_way_and_shows_its_change(seen: Seen, version: int, folder: Path) -> None:
+    updates = seen.updates("tool", "tool_call", "tool_call_update")
+    assert [update["status"] for update in updates if "status" in update] == ["pending", "in_progress", "completed"]
+    assert updates[0]["sessionUpdate"] == ("tool_call" if version == 1 else "tool_call_update")
+    path = str(folder / "notes.txt")
+    call = seen.call("tool")
+    assert (call["title"], call["kind"], call["locations"]) == ("Edit the notes", "edit", [{"path": path, "line": 1}])
+    assert (call["rawInput"], call["rawOutput"]) == ({"path": path}, {"written": 4})
+    (diff,) = call["content"]
+    if version == 1:
+        assert diff == {"type": "diff", "path": path, "oldText": "old\n", "newText": "new\n"}
     else:
         assert diff["changes"] == [{"operation": "modify", "path": path, "fileType": "text"}]
-        assert diff["patch"]["text"].endswith("@@ -1 +1 @@\n-old\n+new\n")
+        assert diff["patch"]["text"] == f"diff --git {path} {path}\n--- {path}\n+++ {path}\n@@ -1 +1 @@\n-old\n+new\n"
+    assert seen.said("tool") == ["edited"]
 
 
-def test_a_mode_that_the_agent_changes_is_told(seen: Seen, version: int) -> None:
-    *_, options = seen.updates("mode", "config_option_update")
-    assert [option["currentValue"] for option in options["configOptions"]] == ["careful", "deep"]
+def test_usage_title_and_commands_are_told(seen: Seen) -> None:
+    (usage,) = seen.updates("usage", "usage_update")
+    assert (usage["used"], usage["size"], usage["cost"]) == (1200, 200000, {"amount": 0.25, "currency": "USD"})
+    assert seen.updates("title New", "session_info_update")[0]["title"] == "New"
+    (told,) = seen.updates("commands", "available_commands_update")
+    plan, _ = told["availableCommands"]
+    assert (plan["name"], plan["input"]["hint"]) == ("plan", "what to plan")
+
+
+def test_changed_options_are_told(seen: Seen, version: int) -> None:
+    last = seen.updates("mode", "config_option_update")[-1]
+    assert [option["currentValue"] for option in last["configOptions"]] == ["careful", "deep"]
+    modes = [update["currentModeId"] for update in seen.updates("mode", "current_mode_update")]
+    assert modes == (["careful"] if version == 1 else [])
+
+
+def test_setting_modes_and_options_is_answered(seen: Seen) -> None:
+    assert seen.one("set mode", "answer")
+    assert seen.code("set wrong mode") == -32602
+    options = seen.one("set option", "answer")["result"]["configOptions"]
+    assert [option["currentValue"] for option in options] == ["careful", "deep"]
+    assert seen.code("set wrong option") == -32602
+
+
+def test_a_large_message_arrives_whole(seen: Seen) -> None:
+    assert seen.said("big 3000000") == ["x" * 3_000_000]
+
+
+def test_a_refusal_is_how_the_turn_ended(seen: Seen) -> None:
+    assert seen.stop("refuse") == "refusal"
+
+
+def test_what_is_printed_does_no_harm(seen: Seen) -> None:
+    assert seen.said("print") == ["printed"]
+    assert seen.stop("print") == "end_turn"
+
+
+# -- what our agent asks
+
+
+@pytest.mark.parametrize("step, said", [("allow", "allowed"), ("reject", "denied"), ("answer cancelled", "cancelled")])
+def test_permission_is_asked_and_the_answer_arrives(seen: Seen, version: int, step: str, said: str) -> None:
+    asked = seen.one(step, "permission")
+    options = [(option["optionId"], option["kind"]) for option in asked["options"]]
+    assert options == [("yes", "allow_once"), ("no", "reject_once")]
+    call = asked["toolCall"] if version == 1 else asked["subject"]["toolCall"]
+    assert (call["title"], call["kind"]) == ("Delete the notes", "delete")
+    assert call["toolCallId"] == seen.call(step)["toolCallId"], "the call was shown before it was asked about"
+    assert (seen.said(step), seen.stop(step)) == ([said], "end_turn")
+
+
+def test_while_a_person_is_asked_version_2_says_so(seen: Seen, version: int) -> None:
+    states = [update["state"] for update in seen.updates("allow", "state_update")]
+    assert states == ([] if version == 1 else ["running", "requires_action", "running", "idle"])
+
+
+def test_cancelling_while_asked_ends_the_turn_and_the_call(seen: Seen, version: int) -> None:
+    assert (seen.said("cancel while asked"), seen.stop("cancel while asked")) == ([], "cancelled")
+    # Version 1 has no word for a call that was cancelled.
+    assert seen.call("cancel while asked")["status"] == ("failed" if version == 1 else "cancelled")
+
+
+def test_a_form_is_filled_in_or_declined(seen: Seen) -> None:
+    asked = seen.one("elicit", "elicitation")
+    assert (asked["message"], asked["schema"]["required"]) == ("Who are you?", ["name"])
+    assert seen.said("elicit") == ["hello Ada"]
+    assert seen.said("decline") == ["decline"]
+
+
+def test_files_are_read_and_written_through_the_client(seen: Seen, version: int, folder: Path) -> None:
+    if version == 2:
+        assert seen.said("read notes.md") == ["read ", "notes.md"]  # version 2 has no such methods
+        return
+    assert seen.said("read notes.md") == ["one\ntwo\n"]
+    assert seen.said("write out.md some text") == ["written"]
+    assert (folder / "out.md").read_text() == "some text"
+    assert seen.said("read absent.md") == ["error -32002"]
+
+
+def test_a_command_runs_and_its_output_is_shown(seen: Seen, version: int) -> None:
+    step = "terminal echo hi there"
+    assert seen.said(step) == ["hi there\n", "exit 0"]
+    call = seen.call(step)
+    assert (call["kind"], call["status"], call["content"][0]["type"]) == ("execute", "completed", "terminal")
     if version == 1:
-        assert seen.updates("mode", "current_mode_update")[0]["currentModeId"] == "careful"
+        asked = [line["method"].split("/")[1] for line in seen.all(step, "request")]
+        assert asked == ["create", "wait_for_exit", "output", "release"]
+    else:
+        first, *_, last = seen.updates(step, "terminal_update")
+        assert (first["terminalId"], first["command"]) == (call["content"][0]["terminalId"], "echo hi there")
+        assert last["exitStatus"] == {"exitCode": 0}
+        chunks = seen.updates(step, "terminal_output_chunk")
+        assert b"".join(base64.b64decode(chunk["data"]) for chunk in chunks) == b"hi there\n"
 
 
-def test_without_a_login_no_session_opens(client: str, version: int, tmp_path: Path) -> None:
-    started = commands.client(client[:2], version)  # type: ignore[arg-type]
-    steps = {"do": "new"}, {"do": "authenticate"}, {"do": "new"}
-    refused, _, opened = commands.play(started, [*AGENT, "--auth"], *steps, cwd=tmp_path)[1:4]
-    assert refused[0]["code"] == -32000
-    assert opened[0]["id"] == "session-1"
+# -- cancelling
+
+
+def test_cancelling_ends_the_turn_and_the_session_goes_on(seen: Seen) -> None:
+    assert (seen.said("wait"), seen.stop("wait")) == (["waiting"], "cancelled")
+    assert (seen.said("after cancel"), seen.stop("after cancel")) == (["still ", "here"], "end_turn")
+
+
+# -- beyond the protocol, and errors
+
+
+def test_extensions_work_both_ways(seen: Seen) -> None:
+    assert seen.one("echo", "answer")["result"] == {"a": [1, {"b": None}]}
+    assert seen.one("note", "notification") == {"saw": "notification", "method": "_test/noted", "params": {"n": 1}}
+    assert seen.one("extension", "request")["params"] == {"from": "agent"}
+    assert seen.said("extension") == ['{"from":"agent"}']
+
+
+def test_an_unknown_method_is_not_found(seen: Seen) -> None:
+    assert seen.code("unknown request") == -32601
+
+
+def test_a_failing_prompt_says_why(seen: Seen, version: int) -> None:
+    failure = seen.one("fail", "error") if version == 1 else seen.one("fail", "stop")["error"]
+    assert (failure["code"], failure["data"]) == (-32603, {"why": "asked"})
+    assert failure["message"] == "the agent was asked to fail"
+
+
+def test_what_nobody_expected_is_an_internal_error(seen: Seen, version: int) -> None:
+    failure = seen.one("break", "error") if version == 1 else seen.one("break", "stop")["error"]
+    assert failure["code"] == -32603
+    assert "ZeroDivisionError: nobody expected this" in failure["message"]
+
+
+def test_an_unknown_session_is_not_found(seen: Seen) -> None:
+    assert seen.code("load unknown") == -32002
+    assert seen.code("prompt unknown") == -32002
+
+
+def test_bad_params_are_refused_with_their_place(seen: Seen, client: str) -> None:
+    if client.startswith("py"):
+        assert seen.code("bad params") == -32601  # this SDK puts an underscore before what it is asked to send
+        return
+    failure = seen.one("bad params", "error")
+    assert failure["code"] == -32602
+    assert "prompt" in failure["message"]
+
+
+def test_the_end_of_our_agent_is_noticed(seen: Seen) -> None:
+    assert seen.code("die") is None
+    assert seen.one("exit", "exit")["status"] == 3
