@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Union
 
 import msgspec
 
 from accord.model import session as noun
-from accord.model.content import TextContent, UnknownContent
+from accord.model.content import TextContent, UnknownContent, text_of
 from accord.model.tool import Diff, TerminalRef
 from accord.model.tool import ToolCall as ToolCallNoun
 from accord.transcript import events as heard
 
 
-class _Line(msgspec.Struct, tag_field="event", tag=str.lower, kw_only=True, omit_defaults=True):
+class _Line(msgspec.Struct, tag_field="event", kw_only=True, omit_defaults=True):
     """One line of output."""
 
 
@@ -22,6 +23,7 @@ class Session(_Line, tag="session"):
 
     session_id: str
     agent: str
+    """What the agent calls itself."""
     protocol_version: int
     mode: str | None = None
     model: str | None = None
@@ -31,18 +33,36 @@ class Prompt(_Line, tag="prompt"):
     """A prompt was sent."""
 
     text: str
+    attached: list[str] = []
+    """The files that were embedded, linked or shown with it, by their URIs."""
 
 
 class Text(_Line, tag="text"):
     """The agent said some more."""
 
     text: str
+    message_id: str | None = None
 
 
 class Thought(_Line, tag="thought"):
     """The agent thought some more."""
 
     text: str
+    message_id: str | None = None
+
+
+class Message(_Line, tag="message"):
+    """A whole message of the agent's was set at once; what was said under the same id before is replaced by it."""
+
+    message_id: str
+    role: str
+    text: str
+
+
+class Media(_Line, tag="media"):
+    """A piece of a message that is not text: a picture, a sound, a link, a file."""
+
+    content: Any
 
 
 class Change(msgspec.Struct, omit_defaults=True):
@@ -93,7 +113,7 @@ class Usage(_Line, tag="usage"):
 
 
 class Permission(_Line, tag="permission"):
-    """The agent asked for permission; what was decided, and why."""
+    """Something was decided about: what, whether it was allowed or refused, and why."""
 
     title: str
     decision: str
@@ -109,11 +129,21 @@ class Notice(_Line, tag="notice"):
 
 
 class Ended(_Line, tag="ended"):
-    """The turn is over."""
+    """A turn is over."""
 
     stop_reason: str | None
+    """Absent words of the agent's own: end_turn, refusal, max_tokens, max_turn_requests, cancelled, or another."""
     text: str
+    """All that the agent said in it."""
     error: str | None = None
+    code: int | None = None
+
+
+class Error(_Line, tag="error"):
+    """It failed, and not in a turn: the agent could not be started, or did not do as asked."""
+
+    message: str
+    stage: str | None = None
     code: int | None = None
 
 
@@ -124,20 +154,24 @@ class Other(_Line, tag="other"):
     data: Any = None
 
 
-Line = Union[Session, Prompt, Text, Thought, ToolCall, Plan, Usage, Permission, Notice, Ended, Other]
+Line = Union[
+    Session, Prompt, Text, Thought, Message, Media, ToolCall, Plan, Usage, Permission, Notice, Ended, Error, Other
+]
 
 
 def line_of(event: heard.Event) -> Line | None:
     """An event of a session as a line; None for what scripts need not hear."""
     match event:
-        case heard.Text(text=text):
-            return Text(text=text)
-        case heard.Thought(text=text):
-            return Thought(text=text)
-        case heard.MessageSet(role="agent"):
-            return Text(text=event.text)
+        case heard.Text(text=text, message_id=id):
+            return Text(text=text, message_id=id)
+        case heard.Thought(text=text, message_id=id):
+            return Thought(text=text, message_id=id)
+        case heard.MessageSet(role=role, message_id=id, content=content) if role != "user":
+            return Message(message_id=id, role=role, text=text_of(content))
         case heard.UserText() | heard.MessageSet() | heard.StateChanged():
             return None
+        case heard.Media(content=content, role=role):
+            return Media(content=_plain(content)) if role != "user" else None
         case ToolCallNoun():
             return tool_call(event)
         case noun.Plan(id=id, entries=entries, markdown=markdown):
@@ -157,7 +191,7 @@ def line_of(event: heard.Event) -> Line | None:
         case heard.Unknown(kind=kind, data=data):
             return Other(kind=kind, data=data)
         case _:
-            return Other(kind=type(event).__name__, data=_plain(event))
+            return Other(kind=_kind(event), data=_plain(event))
 
 
 def tool_call(call: ToolCallNoun) -> ToolCall:
@@ -181,7 +215,14 @@ def tool_call(call: ToolCallNoun) -> ToolCall:
     )
 
 
+def _kind(event: Any) -> str:
+    """`OptionsChanged` as scripts write it: options_changed."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", type(event).__name__).lower()
+
+
 def _plain(event: Any) -> Any:
+    if isinstance(event, UnknownContent):
+        return event.data
     try:
         return msgspec.to_builtins(event, enc_hook=_hook)
     except (TypeError, ValueError):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
+from accord.cli.failing import Failure, is_debugging
 from accord.errors import AccordError
 from accord.version import __version__
 
@@ -17,8 +18,10 @@ COMMANDS = {
     "agents": ("accord.cli.agents", "List, add, pin, update and run agents."),
     "doctor": ("accord.cli.doctor", "Say in words why an agent does not start, and what to do."),
     "run": ("accord.cli.run", "Send one prompt to an agent and print its answer."),
-    "showcase": ("accord.cli.showcase", "Serve an agent that shows every feature of the protocol."),
+    "showcase": ("accord.cli.showcase", "An agent without a model that shows every feature of the protocol."),
+    "trust": ("accord.cli.trust", "Trust a folder, so that its accord.toml counts."),
 }
+BROKEN_PIPE = 141
 
 
 class Commands(click.Group):
@@ -44,38 +47,62 @@ class Commands(click.Group):
             import difflib
 
             close = difflib.get_close_matches(name, COMMANDS, n=1)
-            hint = f" Did you mean {close[0]}?" if close else ""
-            raise click.UsageError(f"there is no command {name!r}.{hint}", ctx)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            raise click.UsageError(f"there is no command {name!r}{hint}", ctx)
         return super().resolve_command(ctx, args)
 
 
-@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
 @click.version_option(__version__, prog_name="accord")
-def accord() -> None:
+@click.pass_context
+def accord(ctx: click.Context) -> None:
     """The Agent Client Protocol at the command line."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
 
 
 def main() -> None:
     """Runs a command. Errors are one or two lines on standard error; ACCORD_DEBUG=1 shows the traceback."""
     try:
-        status = accord(standalone_mode=False)
+        status = accord(standalone_mode=False, prog_name="accord")
+        sys.stdout.flush()
     except click.exceptions.Exit as end:
         sys.exit(end.exit_code)
     except click.UsageError as error:
-        error.show()
-        sys.exit(2)
+        where = error.ctx.command_path if error.ctx is not None else "accord"
+        _fail(f"{where}: {_sentence(error.format_message())}\nsee: {where} --help", 2)
     except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
+        _fail(f"accord: {_sentence(error.format_message())}", error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(130)
-    except AccordError as error:
-        if os.environ.get("ACCORD_DEBUG"):
-            raise
-        click.echo(f"accord: {error}", err=True)
-        sys.exit(1)
     except BrokenPipeError:
         # Whoever read our output has had enough (`accord run … | head`).
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        sys.exit(0)
+        sys.exit(BROKEN_PIPE)
+    except Failure as failure:
+        if is_debugging():
+            raise
+        _fail(f"accord: {failure}", failure.status)
+    except AccordError as error:
+        if is_debugging():
+            raise
+        _fail(f"accord: {error}", 1)
+    except Exception as error:
+        if is_debugging():
+            raise
+        _fail(f"accord: a fault in accord itself: {type(error).__name__}: {error}\nACCORD_DEBUG=1 shows where", 1)
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _sentence(text: str) -> str:
+    """What click says of options, in the manner of the others."""
+    text = text.strip().removesuffix(".")
+    return text[:1].lower() + text[1:] if text[1:2].islower() else text
+
+
+def _fail(text: str, status: int) -> NoReturn:
+    from accord.cli.words import fit
+    from accord.config.mask import masked
+
+    click.echo(fit(masked(text)), err=True)
+    sys.exit(status)

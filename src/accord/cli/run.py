@@ -4,299 +4,178 @@ The agent's text goes to standard output as it streams, what it does to standard
 The exit status says how the last turn ended:
 
     0 end_turn    1 it failed    2 wrong usage    3 refusal    4 max_tokens    5 max_turn_requests
-    124 --timeout    130 cancelled
+    124 --timeout    130 cancelled, or Ctrl-C    141 nobody read the output to its end    143 SIGTERM
 """
 
 from __future__ import annotations
 
-import asyncio
-import signal
+import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 if TYPE_CHECKING:
-    from accord.client.agent import ConnectedAgent
-    from accord.client.session import Session
-    from accord.policy.rule import Effect, Rule
+    from accord.cli.begin import Begun
 
-STATUS = {"end_turn": 0, "refusal": 3, "max_tokens": 4, "max_turn_requests": 5, "cancelled": 130}
-TIMED_OUT = 124
+
+class Wanted(NamedTuple):
+    """What the command line asks for."""
+
+    prompts: list[str]
+    agent: str | None
+    cwd: Path
+    as_json: bool
+    images: Sequence[Path]
+    session_id: str | None
+    options: list[tuple[str, str]]
+    rules: list[Any]
+    timeout: float | None
+    mcp_config: Path | None
+    versions: frozenset[int]
+    quiet: bool
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("prompt", nargs=-1)
-@click.option("-a", "--agent", help="A configured name or a command line; the default agent unless given.")
+@click.option(
+    "-a", "--agent", help="A configured name, a registry id or a command line; the default agent unless given."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per event.")
 @click.option("--output-schema", is_flag=True, help="Print the JSON schema of what --json prints, and end.")
-@click.option("-f", "--script", type=click.File("r"), help="Prompts from a file, with lines of --- between turns.")
-@click.option("--image", "images", multiple=True, type=click.Path(path_type=Path), help="Attach a picture.")
-@click.option("--session", "session_id", help="Continue this session.")
+@click.option(
+    "-f", "--script", type=click.File("r", encoding="utf-8"), help="Prompts from a file, lines of --- between turns."
+)
+@click.option(
+    "--image", "images", multiple=True, type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Show it."
+)
+@click.option("--session", "session_id", metavar="ID", help="Continue this session.")
 @click.option("--mode", help="Set the mode first.")
 @click.option("--model", help="Set the model first.")
 @click.option("--set", "options", multiple=True, metavar="OPTION=VALUE", help="Set any option first.")
+@click.option("--allow", multiple=True, metavar="RULE", help="Allow this, such as 'command:git status'; or all.")
+@click.option("--ask", multiple=True, metavar="RULE", help="Ask about this, such as 'write:src/**'.")
+@click.option("--deny", multiple=True, metavar="RULE", help="Deny this, such as 'path:**/.env'.")
+@click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Give up after so long.")
 @click.option(
-    "--allow", "allowed", multiple=True, metavar="RULE", help="Allow this, e.g. 'command:git status', or all."
+    "--cwd", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path("."), help="The project."
 )
-@click.option("--ask", "asked", multiple=True, metavar="RULE", help="Ask about this, e.g. 'write:src/**'.")
-@click.option("--deny", "denied", multiple=True, metavar="RULE", help="Deny this, e.g. 'path:**/.env'.")
-@click.option("--timeout", type=float, help="Cancel after so many seconds.")
-@click.option("--cwd", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path("."))
-@click.option("--mcp-config", type=click.Path(exists=True, path_type=Path), help="A JSON file with mcpServers.")
+@click.option(
+    "--mcp-config", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A JSON file with mcpServers."
+)
 @click.option("--v2", is_flag=True, help="Offer protocol version 2 as well.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on standard error.")
-def run(**given: Any) -> int:
+@click.pass_context
+def run(ctx: click.Context, /, **given: Any) -> int:
     """Send PROMPT to an agent and print its answer.
 
-    Without PROMPT it is read from standard input. Files named with @path are attached."""
+    Without PROMPT it is read from standard input; a word - in it stands for what is there. Files named with @path are
+    attached. The exit status is 0 when the agent came to its end, 3 when it refused, 4 or 5 when it ran out of tokens
+    or requests, 124 after --timeout, 130 when cancelled, 1 when anything failed, 2 for wrong usage."""
     if given["output_schema"]:
         from accord.cli.events import schema
 
         click.echo(schema())
         return 0
+    wanted = _wanted(given)
+    begun = _begin(wanted)
+    # Only now, while the agent starts as well, comes what is needed to talk to it.
+    try:
+        import asyncio
+
+        from accord.cli.headless import Headless
+
+        headless = Headless(wanted, begun)
+    except BaseException:
+        begun.started.abandon()
+        raise
+    try:
+        return asyncio.run(headless.run())
+    except click.UsageError as error:
+        error.ctx = error.ctx or ctx
+        raise
+
+
+def _begin(wanted: Wanted) -> Begun:
+    from accord.cli.begin import begin
+    from accord.errors import AccordError
+
+    try:
+        return begin(wanted.agent, wanted.cwd)
+    except AccordError as error:
+        if wanted.as_json:
+            from accord.cli import events
+            from accord.cli.showing import Json
+            from accord.config.mask import masked
+
+            Json().line(events.Error(message=masked(str(error)), stage=getattr(error, "stage", None)))
+        raise
+
+
+def _wanted(given: dict[str, Any]) -> Wanted:
+    """Reads and checks all that can be checked before anything is started."""
+    from accord.cli.options import pairs
+
     prompts = _prompts(given)
     if not prompts:
         raise click.UsageError("there is no prompt: give one, or pipe one in")
-    return asyncio.run(_Run(given, prompts).run())
+    return Wanted(
+        prompts=prompts,
+        agent=given["agent"],
+        cwd=given["cwd"].resolve(),
+        as_json=given["as_json"],
+        images=given["images"],
+        session_id=given["session_id"],
+        options=pairs(given["mode"], given["model"], given["options"]),
+        rules=_rules(given),
+        timeout=given["timeout"],
+        mcp_config=given["mcp_config"],
+        versions=frozenset({1, 2} if given["v2"] else {1}),
+        quiet=given["quiet"],
+    )
+
+
+def _rules(given: dict[str, Any]) -> list[Any]:
+    if not (given["allow"] or given["ask"] or given["deny"]):
+        return []
+    from accord.cli.loading import flag_rules
+    from accord.policy.fault import RuleError
+
+    try:
+        return flag_rules({"allow": given["allow"], "ask": given["ask"], "deny": given["deny"]})
+    except RuleError as fault:
+        raise click.UsageError(str(fault)) from None
 
 
 def _prompts(given: dict[str, Any]) -> list[str]:
+    words = given["prompt"]
     if given["script"] is not None:
-        turns = given["script"].read().split("\n---\n")
+        if words:
+            raise click.UsageError("give a prompt or a --script, not both")
+        turns = re.split(r"(?m)^---[ \t]*\r?$", _read(given["script"]))
         return [turn.strip() for turn in turns if turn.strip()]
-    if given["prompt"]:
-        return [" ".join(given["prompt"])]
-    if sys.stdin is None or sys.stdin.isatty():
-        return []
-    text = sys.stdin.read().strip()
-    return [text] if text else []
+    if not words:
+        if sys.stdin is None or sys.stdin.isatty():
+            return []
+        words = ("-",)
+    if "-" in words:
+        piped = _read(sys.stdin).strip()
+        text = "\n\n".join(part for part in _around(words, piped) if part)
+    else:
+        text = " ".join(words)
+    return [text.strip()] if text.strip() else []
 
 
-class _Run:
-    """One call of the command."""
-
-    def __init__(self, given: dict[str, Any], prompts: list[str]) -> None:
-        from accord.cli.asking import Terminal
-        from accord.cli.showing import Json, Plain
-
-        self.given = given
-        self.prompts = prompts
-        self.cwd = given["cwd"].resolve()
-        self.terminal = Terminal()
-        progress = not given["quiet"] and sys.stderr is not None and sys.stderr.isatty()
-        self.show: Json | Plain = Json() if given["as_json"] else Plain(progress=progress)
-        self.timed_out = False
-
-    async def run(self) -> int:
-        from accord.client.connect import connect
-        from accord.client.local import LocalWorkspace
-        from accord.config.environment import environment
-        from accord.config.resolve import resolve
-        from accord.config.settings import load
-        from accord.policy.trust import Trust
-
-        loaded = load(self.cwd, trusted=Trust().trusts(self.cwd))
-        for note in loaded.notes:
-            self._note("warning", note)
-        target = self.given["agent"] or loaded.settings.default_agent
-        if target is None:
-            raise click.UsageError("no agent is configured as the default: name one with --agent")
-        found = resolve(target, loaded.settings)
-        policy = self._policy(loaded, found.name)
-        for note in policy.notes:
-            self._note("warning", note)
-        ask = self._ask if self.terminal.is_there else None
-        async with (
-            LocalWorkspace(self.cwd, policy=policy, ask=ask, told=self._told) as workspace,
-            connect(
-                found.argv,
-                cwd=self.cwd,
-                workspace=workspace,
-                permissions=workspace.permissions,
-                elicitation=self._elicit if self.terminal.is_there else None,
-                env=environment(found.environment, found.env),
-                versions={1, 2} if self.given["v2"] else {1},
-                deadlines=loaded.settings.deadlines,
-            ) as agent,
-        ):
-            return await self._turns(agent, loaded.settings)
-
-    def _policy(self, loaded: Any, agent: str) -> Any:
-        from accord.policy.audit import Audit
-        from accord.policy.engine import Policy
-        from accord.policy.memory import Memory
-        from accord.policy.text import parse
-        from accord.policy.trust import Trust
-
-        words: dict[Effect, str] = {"allow": "allowed", "ask": "asked", "deny": "denied"}
-        flags = [
-            parse(text, effect, trusted_agent=True, where=f"--{effect}")
-            for effect, texts in words.items()
-            for text in self.given[texts]
-        ]
-        return Policy(
-            self.cwd,
-            flags=flags,
-            remembered=Memory(),
-            user=_rules(loaded.user_rules, "your configuration"),
-            project_rules=_rules(loaded.project_rules, "accord.toml"),
-            trusted=Trust().trusts(self.cwd),
-            audit=Audit(),
-            agent=agent,
-        )
-
-    # -- the turns
-
-    async def _turns(self, agent: ConnectedAgent, settings: Any) -> int:
-        from accord.cli import events
-        from accord.cli.attach import prompt_content
-
-        session = await self._session(agent, settings)
-        await self._set(session)
-        self.show.line(
-            events.Session(
-                session_id=session.id,
-                agent=agent.name,
-                protocol_version=agent.version,
-                mode=_value(session, "mode"),
-                model=_value(session, "model"),
-            )
-        )
-        status = 0
-        for number, text in enumerate(self.prompts):
-            images = list(self.given["images"]) if number == 0 else []
-            content = prompt_content(text, images, self.cwd, agent.offers)
-            self.show.line(events.Prompt(text=text))
-            status = await self._turn(session, content)
-            if status:
-                break
-        return status
-
-    async def _session(self, agent: ConnectedAgent, settings: Any) -> Session:
-        from accord.config.servers import choose, read_servers
-
-        entries = dict(settings.mcp_servers)
-        if self.given["mcp_config"] is not None:
-            entries |= read_servers(self.given["mcp_config"])
-        chosen = choose(entries, agent.offers.mcp)
-        for notice in chosen.notices:
-            self._note("warning", notice)
-        id = self.given["session_id"]
-        if id is None:
-            return await agent.new_session(mcp_servers=chosen.servers)
-        if agent.offers.resume:
-            return await agent.resume_session(id, mcp_servers=chosen.servers)
-        return await agent.load_session(id, mcp_servers=chosen.servers)
-
-    async def _set(self, session: Session) -> None:
-        wanted = [pair.partition("=") for pair in self.given["options"]]
-        for name, equals, _ in wanted:
-            if not equals:
-                raise click.UsageError(f"--set takes OPTION=VALUE, not {name!r}")
-        pairs = [(name, value) for name, _, value in wanted]
-        pairs += [(name, self.given[name]) for name in ("mode", "model") if self.given[name]]
-        for name, value in pairs:
-            option = session.option(name)
-            if option is not None and option.is_boolean:
-                await session.set_option(name, value.lower() in ("true", "on", "yes", "1"))
-            else:
-                await session.set_option(name, value)
-
-    async def _turn(self, session: Session, content: list[Any]) -> int:
-        from accord.cli import events
-        from accord.errors import AccordError, RequestFailed
-
-        turn = session.prompt(*content)
-        loop = asyncio.get_running_loop()
-        stops = 0
-
-        def stop() -> None:
-            nonlocal stops
-            stops += 1
-            if stops > 1:
-                raise KeyboardInterrupt
-            loop.create_task(turn.cancel())  # noqa: RUF006  # the turn itself is awaited below
-
-        loop.add_signal_handler(signal.SIGINT, stop)
-        timer = None
-        if self.given["timeout"] is not None:
-
-            def late() -> None:
-                self.timed_out = True
-                stop()
-
-            timer = loop.call_later(self.given["timeout"], late)
-        error: AccordError | None = None
-        try:
-            async for event in turn:
-                self.show.event(event)
-        except AccordError as failure:
-            error = failure
-        finally:
-            loop.remove_signal_handler(signal.SIGINT)
-            if timer is not None:
-                timer.cancel()
-        reason = "cancelled" if self.timed_out and turn.stop_reason == "cancelled" else turn.stop_reason
-        self.show.line(
-            events.Ended(
-                stop_reason=reason,
-                text=turn.text,
-                error=str(error) if error is not None else None,
-                code=error.code if isinstance(error, RequestFailed) else None,
-            )
-        )
-        if error is not None:
-            return 1
-        return TIMED_OUT if self.timed_out else STATUS.get(str(reason), 1)
-
-    # -- questions and notes
-
-    async def _ask(self, question: Any) -> Any:
-        from accord.cli.asking import ask_policy
-
-        return await ask_policy(self.terminal, question)
-
-    async def _elicit(self, question: Any) -> Any:
-        from accord.cli.asking import fill_form
-
-        return await fill_form(self.terminal, question, "The agent")
-
-    def _told(self, what: Any, decision: Any) -> None:
-        from accord.cli import events
-
-        if getattr(what, "kind", None) == "read" and decision.allowed:
-            return
-        title = getattr(what, "title", "") or getattr(what, "line", None) or ", ".join(getattr(what, "paths", ()))
-        self.show.line(
-            events.Permission(title=title, decision="allowed" if decision.allowed else "refused", why=decision.why)
-        )
-
-    def _note(self, severity: str, text: str) -> None:
-        from accord.cli import events
-
-        self.show.line(events.Notice(severity=severity, title=text))
+def _around(words: Sequence[str], piped: str) -> list[str]:
+    """The words before the dash, what was piped in, and the words behind."""
+    at = list(words).index("-")
+    return [" ".join(words[:at]), piped, " ".join(word for word in words[at + 1 :] if word != "-")]
 
 
-def _rules(table: dict[str, Any], where: str) -> list[Rule]:
-    """The rules of a configuration: short texts under allow, ask and deny, and whole tables under rule."""
-    from accord.policy.fault import RuleError
-    from accord.policy.rule import rule_from_table
-    from accord.policy.text import parse
-
-    found: list[Rule] = []
-    effects: dict[str, Effect] = {"allow": "allow", "ask": "ask", "deny": "deny"}
-    for key, value in table.items():
-        if key in effects and isinstance(value, list):
-            found += [parse(str(text), effects[key], where=f"{where}, permissions.{key}") for text in value]
-        elif key == "rule" and isinstance(value, list):
-            found += [rule_from_table(each) for each in value]
-        else:
-            raise RuleError(f"{where}: permissions.{key}: expected lists allow, ask and deny, or [[permissions.rule]]")
-    return found
-
-
-def _value(session: Session, name: str) -> str | None:
-    option = session.option(name)
-    return str(option.value) if option is not None else None
+def _read(stream: Any) -> str:
+    try:
+        return str(stream.read())
+    except UnicodeDecodeError:
+        raise click.UsageError("the prompt is no text in UTF-8") from None

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import sys
-from typing import IO
+from collections.abc import Callable
+from typing import IO, Any
 
 import msgspec
 
 from accord.cli import events
+from accord.cli.words import fit, one_line
 from accord.transcript.events import Event
 
 _encode = msgspec.json.Encoder().encode
 _MARKS = {"pending": "…", "in_progress": "▸", "completed": "✓", "failed": "✗", "cancelled": "–"}
 
 
-class Plain:
-    """Text as it streams; tool calls, plans and notices as lines for people, when people are there to read them."""
+class Show:
+    """Where lines go. Whoever reads them may have had enough: `on_broken` is then called, once."""
 
-    def __init__(self, *, progress: bool, out: IO[str] | None = None, err: IO[str] | None = None) -> None:
-        self._progress = progress
-        self._out = out or sys.stdout
-        self._err = err or sys.stderr
-        self._in_text = False
-        self._shown: dict[str, str] = {}
+    def __init__(self, on_broken: Callable[[], None] | None = None) -> None:
+        self.is_broken = False
+        self.on_broken = on_broken
 
     def event(self, event: Event) -> None:
         line = events.line_of(event)
@@ -30,14 +29,49 @@ class Plain:
             self.line(line)
 
     def line(self, line: events.Line) -> None:
+        if self.is_broken:
+            return
+        try:
+            self.put(line)
+        except BrokenPipeError:
+            self.is_broken = True
+            if self.on_broken is not None:
+                self.on_broken()
+
+    def put(self, line: events.Line) -> None:
+        raise NotImplementedError
+
+
+class Plain(Show):
+    """Text as it streams; tool calls, plans and notices as lines for people, when people are there to read them."""
+
+    def __init__(
+        self,
+        *,
+        progress: bool,
+        out: IO[str] | None = None,
+        err: IO[str] | None = None,
+        on_broken: Callable[[], None] | None = None,
+    ) -> None:
+        super().__init__(on_broken)
+        self._progress = progress
+        self._out = _lenient(out or sys.stdout)
+        self._err = _lenient(err or sys.stderr)
+        self._is_terminal = self._out.isatty()
+        self._in_text = False
+        self._shown: dict[str, tuple[str, str]] = {}
+        self._said: dict[str, list[str]] = {}
+        self._last: str | None = None
+
+    def put(self, line: events.Line) -> None:
         match line:
-            case events.Text(text=text):
-                self._out.write(text)
-                self._out.flush()
-                self._in_text = not text.endswith("\n")
+            case events.Text(text=text, message_id=id):
+                self._say(text, id)
+            case events.Message(role="agent", message_id=id, text=text):
+                self._say_whole(text, id)
             case events.ToolCall(id=id, title=title, status=status):
-                if self._shown.get(id) != status:
-                    self._shown[id] = status
+                if self._shown.get(id) != (status, title):
+                    self._shown[id] = (status, title)
                     self._tell(f"{_MARKS.get(status, '?')} {title}{'' if status in _MARKS else f' ({status})'}")
             case events.Plan(steps=steps):
                 done = sum(step.status == "completed" for step in steps)
@@ -47,6 +81,11 @@ class Plain:
                 self._tell(f"{severity}: {title}{f': {description}' if description else ''}", always=severity != "info")
             case events.Permission(title=title, decision=decision, why=why):
                 self._tell(f"{decision}: {title}{f' ({why})' if why else ''}", always=decision != "allowed")
+            case events.Session(session_id=id, agent=agent):
+                self._tell(f"{agent}, session {id}")
+            case events.Media(content=content):
+                kind = content.get("type", "something") if isinstance(content, dict) else "something"
+                self._tell(f"(the agent shows {kind}; --json has it)", always=True)
             case events.Ended(stop_reason=reason, error=error):
                 self._finish()
                 if error:
@@ -56,11 +95,32 @@ class Plain:
             case _:
                 return
 
+    def _say(self, text: str, id: str | None) -> None:
+        if id is not None:
+            if self._last is not None and id != self._last:
+                self._finish()  # another message: it does not go on in the same line
+            self._last = id
+            self._said.setdefault(id, []).append(text)
+        self._out.write(fit(text) if self._is_terminal else text)
+        self._out.flush()
+        if text:
+            self._in_text = not text.endswith("\n")
+
+    def _say_whole(self, text: str, id: str) -> None:
+        """What is already there is not said twice; what was said otherwise is said again."""
+        said = "".join(self._said.get(id, []))
+        if text.startswith(said):
+            self._say(text[len(said) :], id)
+        elif text:
+            self._finish()
+            self._said[id] = []
+            self._say(text, id)
+
     def _tell(self, text: str, *, always: bool = False) -> None:
         if self._progress or always:
-            if self._in_text and self._out.isatty():
+            if self._in_text and self._is_terminal:
                 self._finish()
-            print(text, file=self._err, flush=True)
+            print(one_line(text, 2000), file=self._err, flush=True)
 
     def _finish(self) -> None:
         if self._in_text:
@@ -69,17 +129,20 @@ class Plain:
             self._in_text = False
 
 
-class Json:
+class Json(Show):
     """One object per line, for programs."""
 
-    def __init__(self, out: IO[str] | None = None) -> None:
-        self._out = out or sys.stdout
+    def __init__(self, out: IO[bytes] | None = None, on_broken: Callable[[], None] | None = None) -> None:
+        super().__init__(on_broken)
+        self._out = out or sys.stdout.buffer
 
-    def event(self, event: Event) -> None:
-        line = events.line_of(event)
-        if line is not None:
-            self.line(line)
-
-    def line(self, line: events.Line) -> None:
-        self._out.write(_encode(line).decode() + "\n")
+    def put(self, line: events.Line) -> None:
+        self._out.write(_encode(line) + b"\n")
         self._out.flush()
+
+
+def _lenient(stream: Any) -> Any:
+    """What the terminal's encoding cannot show is shown as a question mark, instead of ending the run."""
+    if hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="replace")
+    return stream

@@ -75,9 +75,7 @@ class LocalWorkspace(Workspace):
         await self.files.write(path, text)
 
     async def create_terminal(self, session_id: str, command: TerminalCommand) -> str:
-        cwd = os.path.realpath(command.cwd or self.root)  # noqa: ASYNC240  # a few look-ups in a warm cache
-        if not self.roots.contains(cwd):
-            raise OutsideWorkspace(f"a terminal starts inside the workspace; {command.cwd} is not in it")
+        cwd = self._inside(command.cwd or self.root)
         environment = commands.environment(self._environment, command.env, pty=self._pty)
         shell = commands.by_shell(command.command, command.args, cwd=cwd, env=environment)
         await self._pass(
@@ -85,6 +83,8 @@ class LocalWorkspace(Workspace):
                 command.command, command.args, shell=shell, cwd=cwd, env=command.env, **self._who(session_id)
             )
         )
+        if self._inside(cwd) != cwd:  # a person may take a while to answer, and an agent may use the time
+            raise OutsideWorkspace(f"{cwd} is not the folder any more that was asked about")
         return await self.terminals.create(
             session_id,
             command.command,
@@ -108,6 +108,10 @@ class LocalWorkspace(Workspace):
     async def release_terminal(self, session_id: str, terminal_id: str) -> None:
         await self.terminals.release(terminal_id)
 
+    def kill(self) -> None:
+        """Ends every command at once, without waiting; `close` is still to be called."""
+        self.terminals.kill_all()
+
     async def close(self) -> None:
         """Ends every terminal and lets go of the roots."""
         await self.terminals.close()
@@ -118,6 +122,13 @@ class LocalWorkspace(Workspace):
 
     async def __aexit__(self, *exc: object) -> None:
         await self.close()
+
+    def _inside(self, cwd: str) -> str:
+        """Where a folder really is, if that is in the workspace."""
+        real = os.path.realpath(cwd)
+        if not self.roots.contains(real):
+            raise OutsideWorkspace(f"a terminal starts inside the workspace; {cwd} is not in it")
+        return real
 
     def _who(self, session_id: str) -> dict[str, Any]:
         return {"session": session_id, "agent": self.policy.agent, "project": self.root}

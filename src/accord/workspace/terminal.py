@@ -105,6 +105,10 @@ class Terminal:
             if self._child.status is not None:
                 self._conclude()
 
+    def kill(self) -> None:
+        """Ends the command and everyone it started at once, without waiting."""
+        self._child.kill()
+
     def resize(self, columns: int, rows: int) -> None:
         """Makes the terminal device this large; nothing happens on a pipe, or when it is gone."""
         if self._is_device and self._fd is not None:

@@ -138,6 +138,11 @@ class Terminals:
         self._is_closed = True
         await self._release(list(self._open))
 
+    def kill_all(self) -> None:
+        """Ends every command at once, without waiting: for a client that is in a hurry to end."""
+        for terminal in self._open.values():
+            terminal.kill()
+
     def ids(self, session_id: str | None = None) -> list[str]:
         """The terminals that are not released: of a session, or all."""
         return [id for id, terminal in self._open.items() if session_id in (None, terminal.session_id)]

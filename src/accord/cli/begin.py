@@ -1,0 +1,55 @@
+"""The first steps of a run: find the agent and start it, with as little loaded as possible.
+
+An agent needs a while to start. So it is started first, and what it takes to talk to it is loaded meanwhile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from accord.cli.loading import configuration
+from accord.config.environment import environment
+from accord.config.resolve import Resolved, resolve
+from accord.config.settings import AgentEntry, Loaded
+from accord.process.start import Started, start
+
+if TYPE_CHECKING:
+    from accord.config.registry import RegistryEntry
+
+
+class Begun(NamedTuple):
+    """An agent that was started, and everything that is known of it."""
+
+    loaded: Loaded
+    found: Resolved
+    env: dict[str, str]
+    """Its whole environment."""
+    started: Started
+
+
+def begin(target: str | None, cwd: Path) -> Begun:
+    """Starts the agent that was named, or the default one."""
+    loaded = configuration(cwd)
+    name = target or loaded.settings.chosen_agent
+    if name is None:
+        raise click.UsageError(_nobody(loaded))
+    found = resolve(name, loaded.settings, install=install)
+    env = environment(found.environment, found.env)
+    return Begun(loaded, found, env, start(found.argv, cwd=cwd, env=env))
+
+
+def install(entry: RegistryEntry) -> AgentEntry:
+    """Installs an agent of the registry, with a bar for whoever is watching."""
+    from accord.cli.progress import Bar
+    from accord.config.install import installed
+
+    with Bar() as bar:
+        return installed(entry, progress=bar)
+
+
+def _nobody(loaded: Loaded) -> str:
+    if not loaded.settings.agents:
+        return "no agent is configured: name one with --agent, or add one with: accord agents add NAME -- COMMAND"
+    return f"name an agent with --agent, or make one the default (configured: {', '.join(loaded.settings.agents)})"

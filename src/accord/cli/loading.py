@@ -1,0 +1,58 @@
+"""What the user and the project configured, as the commands want it: settings, and the policy made of its rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from accord.config.settings import Loaded, has_project_file, load
+
+if TYPE_CHECKING:
+    from accord.policy.engine import Policy
+    from accord.policy.rule import Effect, Rule
+
+
+def configuration(cwd: Path) -> Loaded:
+    """Both files. Whether the folder is trusted matters, and is looked up, only when it has a file of its own."""
+    trusted = False
+    if has_project_file(cwd):
+        from accord.policy.trust import Trust
+
+        trusted = Trust().trusts(cwd)
+    return load(cwd, trusted=trusted)
+
+
+def flag_rules(flags: dict[Effect, Sequence[str]]) -> list[Rule]:
+    """The rules given as options."""
+    from accord.policy.text import parse
+
+    return [
+        parse(text, effect, trusted_agent=True, where=f"--{effect}")
+        for effect, texts in flags.items()
+        for text in texts
+    ]
+
+
+def policy(loaded: Loaded, cwd: Path, agent: str, flags: Sequence[Rule] = (), audit: Any = None) -> Policy:
+    """The policy of a project: the options of this run, what was remembered, the project's rules, the user's."""
+    from accord.config.settings import PROJECT_FILE, user_config
+    from accord.policy.engine import Policy
+    from accord.policy.memory import Memory
+    from accord.policy.settings import permissions
+    from accord.policy.trust import Trust
+
+    user = permissions(loaded.user_rules, where=str(user_config()))
+    project = permissions(loaded.project_rules, where=str(cwd / PROJECT_FILE))
+    return Policy(
+        cwd,
+        flags=flags,
+        remembered=Memory(),
+        user=user.rules,
+        project_rules=project.rules,
+        trusted=loaded.trusted,
+        default="deny" if "deny" in (user.default, project.default) else "ask",
+        protected=[str(Trust().path), str(user_config())],
+        audit=audit,
+        agent=agent,
+    )

@@ -1,0 +1,123 @@
+"""The person at the terminal: asked in plain lines, by numbers or words, without colours.
+
+Questions go to the terminal itself and answers come from it, so that standard input and output stay free for pipes.
+One question at a time; waiting for an answer can be cancelled at any time."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+
+from accord.cli.words import fit
+
+
+class Terminal:
+    """Where questions are asked, if there is anybody to ask."""
+
+    def __init__(self, reading: int | None = None, writing: int | None = None) -> None:
+        if reading is None:
+            reading, writing = _devices()
+        self._reading = reading
+        self._writing = writing if writing is not None else reading
+        self._buffer = b""
+        self._turn = asyncio.Lock()
+
+    @property
+    def is_there(self) -> bool:
+        """Whether anybody can be asked."""
+        return self._reading is not None
+
+    @asynccontextmanager
+    async def question(self) -> AsyncIterator[None]:
+        """Holds the terminal for one question. What was typed before it was asked is no answer to it."""
+        async with self._turn:
+            self._buffer = b""
+            with suppress(Exception):  # a system without it, or something that is no terminal
+                import termios
+
+                termios.tcflush(self._reading or 0, termios.TCIFLUSH)
+            self.say()
+            yield
+
+    def say(self, text: str = "") -> None:
+        self._write(f"{fit(text)}\n")
+
+    def _write(self, text: str) -> None:
+        assert self._writing is not None
+        data = text.encode("utf-8", "replace")
+        while data:
+            data = data[os.write(self._writing, data) :]
+
+    async def line(self, question: str) -> str | None:
+        """One line typed by the person; None at the end of input."""
+        assert self._reading is not None
+        self._write(fit(question))
+        loop = asyncio.get_running_loop()
+        while b"\n" not in self._buffer:
+            ready: asyncio.Future[None] = loop.create_future()
+            loop.add_reader(self._reading, _set, ready)
+            try:
+                await ready
+            finally:
+                loop.remove_reader(self._reading)
+            try:
+                got = os.read(self._reading, 4096)
+            except OSError:  # the terminal is gone
+                got = b""
+            if not got:
+                self._write("\n")
+                return None
+            self._buffer += got
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        return line.decode("utf-8", "replace").strip()
+
+    async def choose(self, question: str, names: Sequence[str], words: dict[str, int] | None = None) -> int | None:
+        """The place of the one that was chosen by its number, its name, or one of `words`; None at the end of input."""
+        while True:
+            said = await self.line(question)
+            if said is None:
+                return None
+            chosen = pick(said, names)
+            if chosen is None and words is not None:
+                chosen = words.get(said.lower())
+            if chosen is not None:
+                return chosen
+            self.say(f"Please type a number from 1 to {len(names)}, or the beginning of a name.")
+
+
+def pick(said: str, names: Sequence[str]) -> int | None:
+    """Which of the names was meant: by its number, by itself, or by its beginning if no other begins so."""
+    if said.isdecimal():
+        return int(said) - 1 if 1 <= int(said) <= len(names) else None
+    low = [name.lower() for name in names]
+    if said.lower() in low:
+        return low.index(said.lower())
+    starting = [place for place, name in enumerate(low) if said and name.startswith(said.lower())]
+    return starting[0] if len(starting) == 1 else None
+
+
+def _set(ready: asyncio.Future[None]) -> None:
+    if not ready.done():
+        ready.set_result(None)
+
+
+def _devices() -> tuple[int | None, int | None]:
+    """To read from and to write to: the terminal that standard input or standard error is, opened for both."""
+    found = [stream.fileno() for stream in (sys.stdin, sys.stderr) if stream is not None and _is_terminal(stream)]
+    if not found:
+        return None, None
+    try:
+        device = os.open(os.ttyname(found[0]), os.O_RDWR | getattr(os, "O_NOCTTY", 0))
+    except (OSError, AttributeError):
+        return found[0], found[-1]
+    return device, device
+
+
+def _is_terminal(stream: object) -> bool:
+    try:
+        return os.isatty(stream.fileno())  # type: ignore[attr-defined]
+    except (OSError, ValueError, AttributeError):
+        return False
