@@ -142,6 +142,7 @@ class Connection:
         self._asking.end()
         if not self.can_answer:
             self._serving.cancel_all(self._closed_by)
+            self._serving.close()
         if self._ended is not None and not self._ended.done():
             self._ended.set_result(error)
 
