@@ -293,8 +293,8 @@ async def test_cancelling_while_asked_ends_the_question_and_the_turn(session: Se
     void = asyncio.Event()
 
     async def decide() -> None:
-        await session.cancel()
         try:
+            await session.cancel()  # which makes this very question void
             await asyncio.Event().wait()
         finally:
             void.set()
