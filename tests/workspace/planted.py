@@ -16,17 +16,18 @@ LOOT = "what an agent wrote"
 class Planted:
     """`app` and `lib` are the roots; all else in `base` is off limits, and is watched."""
 
-    def __init__(self, base: Path) -> None:
+    def __init__(self, base: Path, *, with_twins: bool = True) -> None:
         self.base = base
         self.app = base / "app"
         self.lib = base / "lib"
         self.outside = base / "outside"
-        for folder in ("app/sub/deep", "lib", "app2", "ap", "app.bak", "outside/dir"):
-            (base / folder).mkdir(parents=True)
+        twins = ["app2", "ap", "app.bak", "."] if with_twins else []
+        for folder in ("app/sub/deep", "lib", "outside/dir", *twins):
+            (base / folder).mkdir(parents=True, exist_ok=True)
         (self.app / "notes.txt").write_text("notes\n")
         (self.app / "sub/deep/file.txt").write_text("deep\n")
         (self.lib / "lib.txt").write_text("lib\n")
-        for place in ("app2", "ap", "app.bak", "outside", "outside/dir", "."):
+        for place in ("outside", "outside/dir", *twins):
             (base / place / "secret.txt").write_text(SECRET)
         self.roots = Roots(str(self.app), [str(self.lib)])
         self.files = Files(self.roots, sync=False)

@@ -57,6 +57,10 @@ def by_way_of_lib(planted: Planted) -> None:
     os.symlink(planted.outside, planted.lib / "exit")
 
 
+def link_in(planted: Planted) -> None:
+    os.symlink("sub", planted.app / "in")
+
+
 def odd_link(planted: Planted) -> None:
     os.symlink(os.fsencode(planted.outside) + b"/\xff", os.fsencode(planted.app) + b"/odd")
 
@@ -126,6 +130,7 @@ ATTACKS: dict[str, Attack] = {
     "relative dangling link": Attack("{app}/a", OUT, OUT, ("a", "../outside/new.txt")),
     "dangling link to a directory": Attack("{app}/a/new.txt", OUT, OUT, ("a", "{outside}/new")),
     "dangling link inside": Attack("{app}/a", GONE, BAD, ("a", "sub/new.txt")),
+    "dangling link past a link": Attack("{app}/a", GONE, BAD, ("a", "in/new.txt"), link_in),
     "dangling link to a directory inside": Attack("{app}/a/b/new.txt", GONE, BAD, ("a", "new")),
     # the system's own links
     "proc root": Attack("/proc/self/root{outside}/secret.txt", OUT, OUT),

@@ -32,10 +32,10 @@ def check(folder: Path, contents: list[str]) -> None:
 
 def test_a_writer_killed_at_any_moment_leaves_a_whole_file(tmp_path: Path) -> None:
     chance = random.Random(7)
-    for _ in range(12):
+    for _ in range(10):
         writing = start(tmp_path, -1)
         assert writing.stdout is not None
-        for _ in range(chance.randrange(1, 12)):
+        for _ in range(chance.randrange(1, 8)):
             assert writing.stdout.read(1) == b"."
         writing.send_signal(signal.SIGKILL)
         writing.wait()

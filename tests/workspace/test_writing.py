@@ -51,6 +51,7 @@ async def test_a_file_is_made_with_the_directories_it_needs(files: Files, app: P
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(max_size=200))
 def test_any_text_is_read_as_it_was_written(files: Files, app: Path, text: str) -> None:
+    files.disk.sync = False
     files.disk.write(str(app / "file.txt"), text)
     assert (app / "file.txt").read_bytes() == text.encode()
     assert files.disk.read(str(app / "file.txt")) == text.removeprefix("\ufeff")

@@ -72,7 +72,7 @@ class Checkpoints:
         self._files = files
         if folder is None:
             folder = default_folder(files, session)
-        self._history = History(folder, max_checkpoints=max_checkpoints, max_bytes=max_bytes)
+        self._history = History(folder, max_checkpoints=max_checkpoints, max_bytes=max_bytes, sync=files.disk.sync)
         self._current: Checkpoint | None = None
         self._lock = threading.Lock()
         self._restoring = asyncio.Lock()

@@ -29,7 +29,7 @@ class Disk(Looking):
     def __init__(self, roots: Roots, overlay: Overlay, *, max_read_bytes: int, sync: bool) -> None:
         super().__init__(roots, overlay, max_read_bytes)
         self.guards: list[Guard] = []
-        self._sync = sync
+        self.sync = sync
         self._lock = threading.Lock()
         self._swept: set[tuple[int, int]] = set()
 
@@ -198,7 +198,7 @@ class Disk(Looking):
                 with suppress(OSError):  # it may be written to, but not listed
                     sweep(folder)
                 self._swept.add((status.st_dev, status.st_ino))
-            replace(folder, place.name, data, mode=mode, like=old, sync=self._sync, go_on=call.go_on)
+            replace(folder, place.name, data, mode=mode, like=old, sync=self.sync, go_on=call.go_on)
 
     @contextmanager
     def _old(self, place: Place) -> Iterator[int | None]:

@@ -64,11 +64,12 @@ class Checkpoint(Noun):
 class History:
     """The checkpoints in one folder, oldest first."""
 
-    def __init__(self, folder: str, *, max_checkpoints: int, max_bytes: int) -> None:
+    def __init__(self, folder: str, *, max_checkpoints: int, max_bytes: int, sync: bool = True) -> None:
         self._folder = folder
         self._objects = os.path.join(folder, "objects")
         self._max_checkpoints = max_checkpoints
         self._max_bytes = max_bytes
+        self._sync = sync
         for each in (folder, self._objects):  # one by one: only the last of a way is made private
             os.makedirs(each, mode=0o700, exist_ok=True)
         self.checkpoints = self._load()
@@ -103,7 +104,7 @@ class History:
         return sum(self._sizes.values())
 
     def save(self, checkpoint: Checkpoint) -> None:
-        _replace(self._path(checkpoint.id), msgspec.json.encode(checkpoint))
+        _replace(self._path(checkpoint.id), msgspec.json.encode(checkpoint), self._sync)
 
     def keep(self, state: State) -> Saved:
         """Takes a state into the history; only without its content when there is no room."""
@@ -116,7 +117,7 @@ class History:
             return saved
         path = self._object(sha)
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        _replace(path, state.data)
+        _replace(path, state.data, self._sync)
         self._sizes[sha] = state.size
         self.trim()
         if sha in self._sizes and self._bytes() > self._max_bytes and not self.is_in_use:
@@ -194,14 +195,15 @@ def _contents(checkpoints: list[Checkpoint]) -> set[str]:
     return {file.before.sha for each in checkpoints for file in each.files.values() if file.before.sha}
 
 
-def _replace(path: str, data: bytes) -> None:
+def _replace(path: str, data: bytes, sync: bool) -> None:
     temporary = f"{path}.{os.urandom(4).hex()}.tmp"
     fd = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     try:
         with open(fd, "wb") as file:
             file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+            if sync:
+                file.flush()
+                os.fsync(file.fileno())
         os.replace(temporary, path)
     except BaseException:
         with suppress(OSError):

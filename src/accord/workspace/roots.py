@@ -4,8 +4,9 @@ A path is walked name by name from a root that was opened once, each step relati
 system never follows a link for us: a link is read, and what it says is walked the same way, from the same roots. So
 the answer is always a directory reached from a root and a name in it, whatever is swapped meanwhile.
 
-- A link that points inside the roots is followed; one that points outside is refused, by whatever way.
-- `..` is allowed as long as the path stays in the roots or comes straight back into one.
+- A link that points inside the roots is followed; one that points outside is refused, even when the path would come
+  back in after it.
+- `..` in a path is allowed as long as it stays in the roots or comes straight back into one.
 - Roots are compared name by name: `/srv/app2` is not in `/srv/app`.
 - What is neither file nor directory (FIFO, socket, device) is never opened; `/proc`, `/sys` and their like never
   entered, even where a root contains them."""
