@@ -95,8 +95,8 @@ class Audit:
 
     def _shown(self, value: Any) -> Any:
         if isinstance(value, str):
-            text = masked(value, self._secrets)
-            text = text if len(text) <= _LONG else f"{text[:_LONG]}… ({len(text)} characters)"
+            text = masked(value[: 2 * _LONG], self._secrets)
+            text = text[:_LONG] if len(value) <= _LONG else f"{text[:_LONG]}… ({len(value)} characters)"
             return text.encode("utf-8", "replace").decode()  # a lone surrogate has no place in JSON
         return [self._shown(each) for each in value] if isinstance(value, list) else value
 

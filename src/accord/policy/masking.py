@@ -6,11 +6,15 @@ import re
 from collections.abc import Iterable
 
 MASK = "••••"
-_NAME = r"[\w-]*(?:token|secret|passw|api[_-]?key|access[_-]?key|private[_-]?key|credential|authorization|cookie)[\w-]*"
+# Bounded on both sides, so that a long word costs no more than its length.
+_NAME = (
+    r"(?<![\w-])[\w-]{0,40}?(?:token|secret|passw|api[_-]?key|access[_-]?key|private[_-]?key|credential|authorization"
+    r"|cookie)[\w-]{0,40}"
+)
 _ASSIGNED = re.compile(rf"(?i)({_NAME}[\"']?\s*[=:]\s*)(\"[^\"]*\"|'[^']*'|[^\s\"'&;,]+)")
-_OPTION = re.compile(rf"(?i)(--?{_NAME}\s+)(\"[^\"]*\"|'[^']*'|[^\s\"'-][^\s\"']*)")
-_SCHEME = re.compile(r"(?i)\b(bearer|basic|token)(\s+)[A-Za-z0-9._~+/=-]{8,}")
-_IN_ADDRESS = re.compile(r"(://)[^/\s@:]*:?[^/\s@]*@")
+_OPTION = re.compile(rf"(?i)((?=--?){_NAME}\s+)(\"[^\"]*\"|'[^']*'|[^\s\"'-][^\s\"']*)")
+_SCHEME = re.compile(r"(?i)\b(bearer|basic)(\s+)[A-Za-z0-9._~+/=-]{8,}")
+_IN_ADDRESS = re.compile(r"(://)[^/\s@]*@")
 _LOOKS_LIKE_ONE = re.compile(
     r"\b(?:sk-[A-Za-z0-9_-]{12,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abprs]-[\w-]{10,}"
     r"|A(?:KIA|SIA)[0-9A-Z]{16}|AIza[\w-]{30,}|eyJ[\w-]{10,}\.[\w-]{10,}(?:\.[\w-]*)?)"

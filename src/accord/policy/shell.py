@@ -104,7 +104,7 @@ class Reader(Wrappers, Words):
                 self.at = number.end() if number else self.at
                 redirection = _REDIRECTION.match(self.text, self.at)
                 if redirection is None:  # a process substitution is a word
-                    command.words.append(self.word())
+                    self._process(command)
                 else:
                     self._redirect(command, redirection[0], waiting)
             else:
@@ -117,9 +117,16 @@ class Reader(Wrappers, Words):
             elif self.peek(2) == "\\\n":
                 if self.heredocs:
                     raise Unjudged("a broken line stands between a here-document and its text")
+                if self.at and self.text[self.at - 1] not in " \t\n":
+                    raise Unjudged("a word or sign is broken over two lines")
                 self.at += 2
             else:
                 return
+
+    def _process(self, command: _Command) -> None:
+        if self.at == self.word_end or self.text[self.at - 1 : self.at].isdigit():
+            raise Unjudged("a process substitution is glued to a word")
+        command.words.append(self.word())
 
     def _operator(self) -> None:
         if self.peek(2) in (";;", ";&", ";|"):
@@ -202,12 +209,16 @@ class Reader(Wrappers, Words):
             raise Unjudged(f"{operator} is followed by nothing")
         if operator == "<<<":
             return
-        if operator in (">&", "<&") and re.fullmatch(r"[0-9]*-?", target.source):
+        if operator in (">&", "<&") and target.source[0] in "-0123456789":
+            if not re.fullmatch(r"-|[0-9]+-?", target.source):
+                raise Unjudged(f"{operator} is followed by what shells do not read alike")
             return
         if operator == "&>" or operator == "&>>":
             command.closed = True  # for some shells a new command begins after it
         if operator == "<" and target.source.startswith("<(") and target.source.endswith(")"):
             return
+        if operator == ">&" and target.source != target.text:
+            raise Unjudged(">& with a name in quotes is not read alike everywhere")
         path = target.text
         if not target.literal and not _HOME.fullmatch(target.source):
             raise Unjudged("it opens a file whose name only the shell will know")

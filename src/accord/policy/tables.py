@@ -131,7 +131,7 @@ class Tables:
                 start -= 1
             starts.append(start)
         blocks = []
-        for place, start, end in zip(headings, starts, [*starts[1:], len(lines)], strict=True):
+        for place, start, end in zip(headings, starts, [*starts, len(lines)][1:], strict=True):
             own = tuple(lines[start:end])
             try:
                 parsed = tomllib.loads("".join(own))

@@ -29,6 +29,7 @@ class Words:
         self.at = 0
         self.found = found
         self.depth = depth
+        self.word_end = -1  # where the last word ended
         self.heredocs = 0  # those whose body comes after the end of this line
 
     def commands(self, closer: str) -> None:
@@ -82,6 +83,7 @@ class Words:
                 bare.append(char)
                 self.at += 1
         source = self.text[start : self.at]
+        self.word_end = self.at
         if "\n" in source and self.heredocs:
             raise Unjudged("a line break in a word stands between a here-document and its text")
         if literal and self._is_expanded(source, "".join(bare)):

@@ -154,6 +154,9 @@ class Wrappers:
         while wrapper.assigns and at < len(words) and re.match(r"[A-Za-z_][A-Za-z0-9_]*=", words[at].text):
             assignments.append(words[at])
             at += 1
+        if wrapper.assigns and at < len(words) and "=" in words[at].text:
+            self.found.commands.append(command)
+            raise Unjudged(f"{name} is given a variable with an odd name")
         inside = words[at:]
         if not all(word.literal for word in words[:at]):
             # One that becomes two words, or none, would make another word the command.
@@ -210,6 +213,8 @@ class Wrappers:
     def _find(self, command: Simple) -> None:
         self.found.commands.append(command)
         words = list(command.words)
+        if any(not word.literal and re.search(r"^-|[$`(]", word.source) for word in words):
+            raise Unjudged("find is given words that only the shell will know, and it can run commands")
         for start, word in enumerate(words):
             if word.text not in _FIND_RUNS:
                 continue

@@ -1,0 +1,48 @@
+"""What the tests of decisions share: a project in /work/app, and rules as texts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accord.model.requests import PermissionOption, PermissionRequest
+from accord.model.tool import ToolCall
+from accord.policy.action import Action
+from accord.policy.engine import Policy
+from accord.policy.rule import Rule
+from accord.policy.text import parse
+
+PROJECT, HOME = "/work/app", "/home/ada"
+OPTIONS = ("allow_once", "allow_always", "reject_once", "reject_always")
+
+
+def rules(*texts: str) -> list[Rule]:
+    return [parse(text, trusted_agent=True) for text in texts]
+
+
+def policy(*flags: str, **settings: Any) -> Policy:
+    """A policy without links and without the clock of the machine."""
+    for name in ("session", "user", "project_rules"):
+        settings[name] = rules(*settings.get(name, ()))
+    if "remembered" in settings and isinstance(settings["remembered"], (tuple, list)):
+        settings["remembered"] = rules(*settings["remembered"])
+    settings.setdefault("resolve", lambda path: path)
+    return Policy(PROJECT, flags=rules(*flags), home=HOME, **{"clock": lambda: 1000.0, **settings})
+
+
+def run(line: str, **fields: Any) -> Action:
+    return Action.of_terminal(line, shell=True, session="s1", project=PROJECT, **fields)
+
+
+def write(path: str, **fields: Any) -> Action:
+    return Action.of_write(
+        path if path.startswith("/") else f"{PROJECT}/{path}", session="s1", project=PROJECT, **fields
+    )
+
+
+def read(path: str) -> Action:
+    return Action.of_read(path if path.startswith("/") else f"{PROJECT}/{path}", session="s1", project=PROJECT)
+
+
+def request(call: ToolCall | None = None, *, kinds: tuple[str, ...] = OPTIONS, **fields: Any) -> PermissionRequest:
+    options = [PermissionOption(id=f"id-{kind}", name=kind, kind=kind) for kind in kinds]
+    return PermissionRequest(session_id="s1", title="May I?", options=options, tool_call=call, **fields)

@@ -1,0 +1,123 @@
+"""Patterns for paths, read to allow and read to deny."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accord.policy import glob
+from accord.policy.fault import RuleError
+
+PROJECT, HOME = ["/work/app"], ["/home/ada"]
+
+
+def covers(pattern: str, *names: str) -> bool:
+    return glob.covers(pattern, names, project=PROJECT, home=HOME)
+
+
+def catches(pattern: str, *names: str) -> bool:
+    return glob.catches(pattern, names, project=PROJECT, home=HOME)
+
+
+@pytest.mark.parametrize(
+    "pattern, name, allowed, denied",
+    [
+        ("src/a.py", "/work/app/src/a.py", True, True),
+        ("src/a.py", "/work/app/src/A.PY", False, True),
+        ("src/a.py", "/work/app/lib/src/a.py", False, False),
+        ("src/a.py", "/work/app2/src/a.py", False, False),
+        ("./src//a.py", "/work/app/src/a.py", True, True),
+        ("src", "/work/app/src/a.py", False, True),
+        ("src/", "/work/app/src/a/b.py", True, True),
+        ("src/*", "/work/app/src/a.py", True, True),
+        ("src/*", "/work/app/src/a/b.py", False, True),
+        ("src/*", "/work/app/src", False, False),
+        ("src/**", "/work/app/src/a/b.py", True, True),
+        ("src/**", "/work/app/src", False, True),
+        ("src/**", "/work/app/src2/a", False, False),
+        ("src/**/test_*.py", "/work/app/src/test_a.py", True, True),
+        ("src/**/test_*.py", "/work/app/src/a/b/test_a.py", True, True),
+        ("src/**/test_*.py", "/work/app/src/a/b/a.py", False, False),
+        ("**", "/work/app/.hidden/x", True, True),
+        ("**", "/work/app", True, True),
+        ("**", "/etc/passwd", False, True),
+        ("**/.env", "/work/app/.env", True, True),
+        ("**/.env", "/work/app/a/b/.env", True, True),
+        ("**/.env", "/work/app/.env.local", False, False),
+        ("**/.env", "/elsewhere/.env", False, True),
+        ("**/.git/**", "/work/app/.git", False, True),
+        ("**/.git/**", "/work/app/.gitignore", False, False),
+        ("*.py", "/work/app/a.py", True, True),
+        ("*.py", "/work/app/src/a.py", False, False),
+        ("a?c", "/work/app/abc", True, True),
+        ("a?c", "/work/app/a/c", False, False),
+        ("[a-c]x", "/work/app/bx", True, True),
+        ("[!a-c]x", "/work/app/bx", False, False),
+        ("[!a-c]x", "/work/app/dx", True, True),
+        ("[]a]x", "/work/app/]x", True, True),
+        ("\\*x", "/work/app/*x", True, True),
+        ("\\*x", "/work/app/ax", False, False),
+        ("/etc/*", "/etc/passwd", True, True),
+        ("/etc/*", "/work/app/etc/passwd", False, False),
+        ("/", "/", True, True),
+        ("~/.ssh/**", "/home/ada/.ssh/id", True, True),
+        ("~/.ssh/**", "/work/app/~/.ssh/id", False, False),
+        ("~", "/home/ada", True, True),
+        ("caf\u00e9", "/work/app/cafe\u0301", False, True),
+    ],
+)
+def test_a_pattern_allows_to_the_letter_and_denies_what_could_be_meant(
+    pattern: str, name: str, allowed: bool, denied: bool
+) -> None:
+    assert (covers(pattern, name), catches(pattern, name)) == (allowed, denied)
+
+
+def test_to_allow_every_name_has_to_match_and_to_deny_one_is_enough() -> None:
+    assert not covers("src/**", "/work/app/src/link", "/etc/passwd")
+    assert catches("/etc/**", "/work/app/src/link", "/etc/passwd")
+    assert not covers("src/**")
+
+
+@pytest.mark.parametrize("pattern", ["", ".", "../x", "a/../b", "[a", "a[z-a]", "a\\", "a\0b", "~bob/x"])
+def test_a_pattern_that_is_none_is_refused_with_words(pattern: str) -> None:
+    with pytest.raises(RuleError, match="path pattern"):
+        glob.read(pattern)
+
+
+@given(st.text(max_size=30), st.text(max_size=30))
+def test_no_text_raises_anything_else(pattern: str, name: str) -> None:
+    try:
+        covers(pattern, "/work/app/" + name)
+        catches(pattern, "/work/app/" + name)
+    except RuleError:
+        pass
+
+
+NAMES = st.text(st.characters(exclude_characters="/\0", exclude_categories=("Cs",)), min_size=1, max_size=8).filter(
+    lambda name: name not in (".", "..")
+)
+
+
+@given(st.lists(NAMES, min_size=1, max_size=4), st.lists(NAMES, min_size=1, max_size=4))
+def test_a_literal_pattern_matches_its_path_alone(names: list[str], others: list[str]) -> None:
+    pattern = glob.literal("/".join(names))
+    assert glob.read(pattern).is_exact
+    assert covers(pattern, "/work/app/" + "/".join(names))
+    assert covers(pattern, "/work/app/" + "/".join(others)) is (names == others)
+
+
+@given(st.lists(st.sampled_from(["a", "b", "*", "**", "a*", "?"]), min_size=1, max_size=5), st.lists(NAMES, max_size=5))
+def test_what_a_pattern_allows_it_would_also_deny(pattern: list[str], names: list[str]) -> None:
+    path = "/work/app/" + "/".join(names)
+    if covers("/".join(pattern), path):
+        assert catches("/".join(pattern), path)
+
+
+def test_hostile_patterns_cost_little() -> None:
+    before = time.process_time()
+    catches("*a" * 200 + "b", "/work/app/" + "a" * 4000)
+    catches("**/a/" * 200 + "b", "/work/app/" + "a/" * 2000)
+    assert time.process_time() - before < 5

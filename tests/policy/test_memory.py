@@ -1,0 +1,273 @@
+"""What is remembered, in a file that people edit too."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from policy.deciding import rules
+
+from accord.policy.fault import RuleError
+from accord.policy.memory import Memory, data_folder
+from accord.policy.rule import Rule
+from accord.policy.tables import Tables
+from accord.policy.text import show
+
+NOW = 1_800_000_000.0
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "data" / "permissions.toml"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> str:
+    (tmp_path / "app").mkdir()
+    return str(tmp_path / "app")
+
+
+def memory(path: Path, now: float = NOW) -> Memory:
+    return Memory(path, clock=lambda: now)
+
+
+def shown(path: Path, project: str, now: float = NOW) -> list[str]:
+    return [show(rule) for rule in memory(path, now).rules(project)]
+
+
+def test_nothing_is_remembered_where_there_is_no_file(path: Path, project: str) -> None:
+    assert (memory(path).rules(project), memory(path).faults) == ([], [])
+    assert not path.exists()
+
+
+def test_what_is_remembered_is_read_by_the_next_process(path: Path, project: str) -> None:
+    texts = [
+        "allow command:git commit -m 'a\"b'",
+        "deny write:src/**",
+        "allow line:a && b\n",
+        'deny title:"x\ty" kind:z',
+    ]
+    memory(path).add(project, [*rules(*texts[:2]), Rule(effect="allow", line=("a\n\u202eb \\",))])
+    assert shown(path, project) == [*texts[:2], 'allow line:"a\\n\u202eb \\\\"']
+
+
+def test_the_file_is_for_people(path: Path, project: str) -> None:
+    memory(path).add(project, rules("allow command:make test", "deny write:a write:b expires:2030-01-01T00:00:00Z"))
+    assert path.read_text() == (
+        "# What you allowed and refused for good, per project. Accord reads this file again whenever it changes:\n"
+        "# edit it, or remove what should be asked again.\n"
+        "\n"
+        "[[rule]]\n"
+        f'project = "{project}"\n'
+        'effect = "allow"\n'
+        'command = "make test"\n'
+        "added = 2027-01-15T08:00:00Z\n"
+        "\n"
+        "[[rule]]\n"
+        f'project = "{project}"\n'
+        'effect = "deny"\n'
+        'path = ["a", "b"]\n'
+        'access = "write"\n'
+        "expires = 2030-01-01T00:00:00Z\n"
+        "added = 2027-01-15T08:00:00Z\n"
+    )
+
+
+def test_the_file_is_for_its_owner_alone(path: Path, project: str) -> None:
+    memory(path).add(project, rules("allow command:a"))
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert sorted(os.listdir(path.parent)) == ["permissions.toml", "permissions.toml.lock"]
+
+
+def test_projects_do_not_share(path: Path, project: str, tmp_path: Path) -> None:
+    memory(path).add(project, rules("allow command:a"))
+    assert shown(path, str(tmp_path)) == []
+    (tmp_path / "link").symlink_to(project)
+    assert shown(path, str(tmp_path / "link")) == ["allow command:a"]
+
+
+def test_hand_edits_count_at_once_and_stay(path: Path, project: str) -> None:
+    kept = memory(path)
+    kept.add(project, rules("allow command:a", "allow command:b"))
+    edited = path.read_text().replace('command = "a"', 'command = "c *"  # wider') + "\n# the end\n"
+    path.write_text(edited)
+    assert [show(rule) for rule in kept.rules(project)] == ["allow command:c *", "allow command:b"]
+    kept.add(project, rules("deny command:d"))
+    assert path.read_text().startswith(edited)
+    assert len(kept.rules(project)) == 3
+
+
+def test_comments_go_with_the_rule_below_them(path: Path, project: str) -> None:
+    path.parent.mkdir()
+    block = '[[rule]]\nproject = "{}"\neffect = "allow"\ncommand = "{}"\n\n'
+    path.write_text("# head\n\n# about a\n" + block.format(project, "a") + "# about b\n" + block.format(project, "b"))
+    path.chmod(0o600)
+    memory(path).forget(project, rules("allow command:a"))
+    assert path.read_text() == "# head\n\n# about b\n" + block.format(project, "b")
+
+
+@pytest.mark.parametrize(
+    "line, words",
+    [
+        ('comand = "x"', ":5: a rule has no 'comand'; expected effect,"),
+        ('effect = "alow"', ":5: effect is 'alow'; expected allow, ask or deny"),
+        ('effect = "allow"\nkind = "edit"', ":3: the kind of a tool call is what the agent says of itself"),
+        ('effect = "allow"\neverything = true', ":3: only somebody who starts an agent"),
+        ('effect = "allow"\ncommand = "a; b"', ":6: the command pattern 'a; b' has a bare ';'"),
+        ('effect = "allow"\ncommand = "a"\nscope = "once"', ":7: scope is 'once'; what is remembered holds for ever"),
+        ('effect = "allow"\ncommand = "a"\nexpires = "soon"', ":7: expires is 'soon'"),
+    ],
+)
+def test_a_rule_that_cannot_be_read_is_told_with_its_line_and_stays(
+    line: str, words: str, path: Path, project: str
+) -> None:
+    path.parent.mkdir()
+    head = f'[[rule]]\nproject = "{project}"\n'
+    text = f'# a\n\n{head}{line}\n\n{head}effect = "deny"\npath = "x"\n'
+    path.write_text(text)
+    path.chmod(0o600)
+    kept = memory(path)
+    assert [show(rule) for rule in kept.rules(project)] == ["deny path:x"]
+    assert str(kept.faults[0]).startswith(f"{path}{words}")
+    kept.add(project, rules("allow command:z"))
+    assert path.read_text().startswith(text)
+
+
+@pytest.mark.parametrize("project_line", ["", 'project = "app"', "project = 5", 'project = "/a\\u0000b"'])
+def test_a_rule_without_a_project_does_not_count(project_line: str, path: Path) -> None:
+    path.parent.mkdir()
+    path.write_text(f'[[rule]]\n{project_line}\neffect = "allow"\ncommand = "a"\n')
+    path.chmod(0o600)
+    [fault] = memory(path).faults
+    assert "expected the absolute path of a folder" in str(fault)
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("[[rule]]\nproject = \n", ":2: Invalid value; expected TOML with [[rule]] tables"),
+        ("rule = 5\n", ": rule is no list of tables; expected [[rule]]"),
+        ("\udcff", ": is no text in UTF-8"),
+        ("x = " + "[" * 5000, ": is nested too deeply"),
+    ],
+)
+def test_a_file_that_is_broken_is_told_and_never_written_to(text: str, words: str, path: Path, project: str) -> None:
+    path.parent.mkdir()
+    data = text.encode("utf-8", "surrogateescape")
+    path.write_bytes(data)
+    kept = memory(path)
+    assert kept.rules(project) == []
+    assert str(kept.faults[0]).startswith(f"{path}{words}")
+    with pytest.raises(RuleError, match=r"permissions\.toml"):
+        kept.add(project, rules("allow command:a"))
+    assert path.read_bytes() == data
+
+
+def test_tables_of_other_names_are_told_and_kept(path: Path, project: str) -> None:
+    path.parent.mkdir()
+    text = f'note = "mine"\n[[rule]]\nproject = "{project}"\neffect = "deny"\npath = "x"\n[other]\na = 1\n'
+    path.write_text(text)
+    path.chmod(0o600)
+    kept = memory(path)
+    assert [fault.message for fault in kept.faults] == [
+        f"has a {key!r} that is not known here; expected [[rule]] tables" for key in ("note", "other")
+    ]
+    kept.add(project, rules("allow command:a"))
+    assert path.read_text().startswith(text)
+    assert shown(path, project) == ["deny path:x", "allow command:a"]
+    with pytest.raises(RuleError, match="cannot be changed here"):
+        kept.forget(project)
+
+
+def test_a_list_in_one_line_is_read_and_not_added_to(path: Path, project: str) -> None:
+    path.parent.mkdir()
+    text = f'rule = [{{ project = "{project}", effect = "deny", path = "x" }}]\n'
+    path.write_text(text)
+    path.chmod(0o600)
+    assert shown(path, project) == ["deny path:x"]
+    with pytest.raises(RuleError, match="expected TOML"):
+        memory(path).add(project, rules("allow command:a"))
+    assert path.read_text() == text
+
+
+def test_what_others_may_write_to_allows_nothing(path: Path, project: str) -> None:
+    memory(path).add(project, rules("allow command:a", "deny command:b"))
+    path.chmod(0o620)
+    kept = memory(path)
+    assert [show(rule) for rule in kept.rules(project)] == ["deny command:b"]
+    assert str(kept.faults[0]).endswith(f"run: chmod 600 {path}")
+
+
+def test_the_same_said_again_replaces_what_was_said(path: Path, project: str, tmp_path: Path) -> None:
+    memory(path).add(project, rules("allow command:a", "allow command:b"))
+    memory(path).add(str(tmp_path), rules("allow command:a"))
+    memory(path).add(project, rules("deny command:a"))
+    assert shown(path, project) == ["allow command:b", "deny command:a"]
+    assert shown(path, str(tmp_path)) == ["allow command:a"]
+
+
+def test_what_has_expired_does_not_count_and_goes_with_the_next_write(path: Path, project: str) -> None:
+    memory(path).add(project, [Rule(effect="allow", command=("a",), expires=NOW + 60), *rules("allow command:b")])
+    assert len(shown(path, project, NOW + 59)) == 2
+    assert shown(path, project, NOW + 60) == ["allow command:b"]
+    assert 'command = "a"' in path.read_text()
+    memory(path, NOW + 60).add(project, rules("allow command:c"))
+    assert 'command = "a"' not in path.read_text()
+
+
+def test_a_link_to_the_file_stays_a_link(path: Path, project: str, tmp_path: Path) -> None:
+    path.parent.mkdir()
+    path.symlink_to(tmp_path / "dotfiles.toml")
+    memory(path).add(project, rules("allow command:a"))
+    assert path.is_symlink() and (tmp_path / "dotfiles.toml").is_file()
+    assert shown(path, project) == ["allow command:a"]
+
+
+def test_several_processes_lose_nothing(path: Path, project: str) -> None:
+    code = (
+        "import sys\nfrom accord.policy.memory import Memory\nfrom accord.policy.rule import Rule\n"
+        "for n in range(8):\n"
+        "    Memory(sys.argv[1]).add(sys.argv[2], [Rule(effect='allow', command=(f'{sys.argv[3]} {n}',))])\n"
+    )
+    workers = [
+        subprocess.Popen([sys.executable, "-c", code, str(path), project, name], stderr=subprocess.PIPE)
+        for name in ("a", "b", "c")
+    ]
+    for worker in workers:
+        _, errors = worker.communicate(timeout=60)
+        assert worker.returncode == 0, errors
+    assert sorted(shown(path, project)) == sorted(f"allow command:{name} {n}" for name in "abc" for n in range(8))
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path, project: str) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RuleError, match="cannot be written"):
+        memory(tmp_path / "file" / "permissions.toml").add(project, rules("allow command:a"))
+
+
+def test_a_text_that_is_no_unicode_is_refused(path: Path, project: str) -> None:
+    with pytest.raises(RuleError, match="no Unicode"):
+        memory(path).add(project, [Rule(effect="deny", line=("a\ud800",))])
+    assert not path.exists()
+
+
+def test_the_data_folder_follows_the_environment(tmp_path: Path) -> None:
+    assert data_folder({"ACCORD_DATA_HOME": str(tmp_path)}) == tmp_path
+    if sys.platform == "linux":
+        assert data_folder({"XDG_DATA_HOME": "/data"}) == Path("/data/accord")
+        assert data_folder({"XDG_DATA_HOME": "relative"}) == data_folder({}) == Path.home() / ".local/share/accord"
+
+
+@given(st.binary(max_size=80) | st.text(max_size=80).map(lambda text: f"[[rule]]\n{text}".encode("utf-8", "replace")))
+def test_no_file_raises(data: bytes) -> None:
+    tables = Tables("/nowhere/permissions.toml", "rule", "")
+    with contextlib.suppress(UnicodeDecodeError, RuleError):
+        tables._parse(data.decode())

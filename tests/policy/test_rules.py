@@ -1,0 +1,246 @@
+"""Rules, as tables and as short texts."""
+
+from __future__ import annotations
+
+import contextlib
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accord.policy.fault import RuleError
+from accord.policy.rule import Rule, rule_from_table, table_of
+from accord.policy.settings import permissions
+from accord.policy.text import conditions, parse, show
+
+
+@pytest.mark.parametrize(
+    "text, rule",
+    [
+        ("allow command:git status", Rule(effect="allow", command=("git status",))),
+        ("deny path:**/.env", Rule(effect="deny", path=("**/.env",))),
+        ("allow read:docs/** agent:scribe", Rule(effect="allow", path=("docs/**",), access="read", agent="scribe")),
+        ("allow write:a write:b", Rule(effect="allow", path=("a", "b"), access="write")),
+        ("ask kind:execute", Rule(effect="ask", tool_kind="execute")),
+        ("ask title:Delete *", Rule(effect="ask", title="Delete *")),
+        ("allow line:cd a && make > log", Rule(effect="allow", line=("cd a && make > log",))),
+        ("allow url:https://example.com/docs/**", Rule(effect="allow", url=("https://example.com/docs/**",))),
+        ("allow command:docker run img:tag", Rule(effect="allow", command=("docker run img:tag",))),
+        ('deny title:"a kind:b"', Rule(effect="deny", title="a kind:b")),
+        ('deny title:"say \\"hi\\"\\n\\\\"', Rule(effect="deny", title='say "hi"\n\\')),
+        ("deny all session:s1", Rule(effect="deny", everything=True, session="s1")),
+        ("allow command:make scope:once", Rule(effect="allow", command=("make",), scope="once")),
+        (
+            "allow command:make expires:2030-01-01T00:00:00+00:00",
+            Rule(effect="allow", command=("make",), expires=datetime(2030, 1, 1, tzinfo=UTC).timestamp()),
+        ),
+    ],
+)
+def test_a_short_text_is_a_rule_and_a_rule_a_short_text(text: str, rule: Rule) -> None:
+    assert parse(text) == rule
+    assert show(rule) == text
+    assert rule_from_table(table_of(rule)) == rule
+
+
+def test_an_option_says_the_effect() -> None:
+    assert parse("command:git status", "allow") == parse("allow command:git status")
+    assert conditions(parse("path:**/.env", "deny")) == "path:**/.env"
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("", "is empty"),
+        ("git status", "found 'git status'; expected KEY:VALUE"),
+        ("comand:git status", "at character 1 of the rule 'comand:git status': found 'comand:git status'"),
+        ("kind:", "nothing follows 'kind:'"),
+        ('title:"a', "the quote at character 7 is never closed"),
+        ('title:"a"b', "at character 10"),
+        ('title:"\\x"', "found \\x"),
+        ("kind:a kind:b", "kind: stands there twice"),
+        ("path:a write:b", "do not go together"),
+        ("path:a command:b", "about one thing"),
+        ("path:../x", "goes up"),
+        ("command:a; b", "a bare ';'"),
+        ("url:http://", "address pattern"),
+        ("scope:always path:a", "scope is 'always'; expected once, session or forever"),
+        ("path:a expires:soon", "expires is 'soon'; expected a date and time"),
+        ("scope:once", "says what to ask nowhere"),
+    ],
+)
+def test_a_text_that_is_no_rule_is_refused_where_it_is_wrong(text: str, words: str) -> None:
+    with pytest.raises(RuleError) as refused:
+        parse(text, "ask", where="--ask")
+    assert words in str(refused.value)
+    assert str(refused.value).startswith("--ask: ")
+
+
+def test_without_an_effect_the_text_has_to_begin_with_one() -> None:
+    with pytest.raises(RuleError, match="does not begin with allow, ask or deny"):
+        parse("command:git status")
+
+
+@pytest.mark.parametrize("text", ["kind:read", "title:Read *", "kind:read title:x", "kind:read agent:scribe session:s"])
+def test_what_an_agent_says_of_itself_is_never_enough_to_allow(text: str) -> None:
+    with pytest.raises(RuleError, match="what the agent says of itself, which is never enough to allow"):
+        parse(text, "allow")
+    assert parse(text, "ask").effect == "ask"
+    assert parse(text, "deny").effect == "deny"
+    assert parse(text, "allow", trusted_agent=True).effect == "allow"
+
+
+def test_everything_is_allowed_only_by_who_says_so_when_starting_the_agent() -> None:
+    with pytest.raises(RuleError, match="only somebody who starts an agent"):
+        parse("all", "allow")
+    with pytest.raises(RuleError, match="has to say what is allowed"):
+        parse("agent:scribe", "allow")
+    with pytest.raises(RuleError, match="only somebody who starts an agent"):
+        rule_from_table({"effect": "allow", "everything": True})
+    assert parse("all", "allow", trusted_agent=True).everything
+    assert parse("all", "deny").everything
+
+
+@pytest.mark.parametrize(
+    "table, words",
+    [
+        ({}, "effect is nothing; expected allow, ask or deny"),
+        ({"effect": "permit"}, "effect is 'permit'"),
+        ({"effect": "deny", "paths": "x"}, "a rule has no 'paths'; expected effect, everything"),
+        ({"effect": "deny", "path": 5}, "path is 5; expected a text, or a list of texts"),
+        ({"effect": "deny", "path": []}, "path is []"),
+        ({"effect": "deny", "path": ["a", ""]}, "path is ['a', '']"),
+        ({"effect": "deny", "kind": ["a"]}, "kind is ['a']; expected a text"),
+        ({"effect": "deny", "path": "a", "access": "execute"}, "access is 'execute'; expected read or write"),
+        ({"effect": "deny", "command": "a", "access": "read"}, "access speaks of files"),
+        ({"effect": "deny", "everything": "yes"}, "everything is 'yes'; expected true or false"),
+        ({"effect": "deny", "path": "a", "expires": "tomorrow"}, "expires is 'tomorrow'"),
+        ({"effect": "deny", "command": "x" * 20_000}, "command has 20000 characters; expected at most 16384"),
+    ],
+)
+def test_a_table_that_is_no_rule_is_refused_with_words(table: dict[str, Any], words: str) -> None:
+    with pytest.raises(RuleError) as refused:
+        rule_from_table(table)
+    assert words in str(refused.value)
+
+
+@given(st.text(max_size=60), st.sampled_from(["allow", "ask", "deny", None]), st.booleans())
+def test_no_text_raises_anything_but_a_rule_error(text: str, effect: Any, trusted: bool) -> None:
+    with contextlib.suppress(RuleError):
+        parse(text, effect, trusted_agent=trusted)
+
+
+WORDS = [
+    "command:",
+    "path:",
+    "read:",
+    "kind:",
+    "title:",
+    '"',
+    "\\",
+    " ",
+    "a",
+    "*",
+    "[",
+    "all",
+    "\n",
+    "expires:",
+    "2030",
+]
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=10).map("".join))
+def test_whatever_can_be_read_is_shown_so_that_it_reads_the_same(text: str) -> None:
+    with contextlib.suppress(RuleError):
+        rule = parse(text, "deny")
+        assert parse(show(rule)) == rule
+        assert rule_from_table(table_of(rule)) == rule
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.datetimes(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+KEYS = st.sampled_from(["effect", "command", "path", "kind", "title", "scope", "expires", "everything", "url", "x"])
+
+
+@given(st.dictionaries(KEYS, VALUES | st.sampled_from(["allow", "deny", "once"]), max_size=5))
+def test_no_table_raises_anything_but_a_rule_error(table: dict[str, Any]) -> None:
+    with contextlib.suppress(RuleError):
+        rule_from_table(table)
+
+
+@given(TEXTS := st.text(min_size=1, max_size=20).filter(lambda text: text.strip() != ""), TEXTS, TEXTS)
+def test_any_values_go_through_the_text_and_back(title: str, line: str, agent: str) -> None:
+    rule = Rule(effect="deny", line=(line,), title=title, agent=agent)
+    assert parse(show(rule)) == rule
+
+
+@pytest.mark.parametrize(
+    "text, rank",
+    [
+        ("line:a && b", 3),
+        ("command:git status", 3),
+        ("command:git status *", 2),
+        ("command:git a*", 2),
+        ("path:src/a.py", 3),
+        ("path:src/*", 2),
+        ("path:src/a path:src/**", 2),
+        ("url:https://example.com/a", 3),
+        ("url:example.com", 2),
+        ("kind:edit", 1),
+        ("all agent:x", 1),
+        ("all", 0),
+    ],
+)
+def test_a_rule_knows_how_exact_it_is(text: str, rank: int) -> None:
+    assert parse(text, "deny").rank == rank
+
+
+def test_a_rule_expires_at_its_time() -> None:
+    rule = Rule(effect="deny", path=("a",), expires=100.0)
+    assert (rule.expired(99.9), rule.expired(100.0)) == (False, True)
+
+
+def test_a_day_is_a_time_and_a_time_without_a_zone_is_in_utc() -> None:
+    day = rule_from_table({"effect": "deny", "path": "a", "expires": datetime(2030, 1, 1).date()})
+    bare = rule_from_table({"effect": "deny", "path": "a", "expires": datetime(2030, 1, 1)})
+    assert day.expires == bare.expires == datetime(2030, 1, 1, tzinfo=UTC).timestamp()
+
+
+def test_the_permissions_of_a_configuration_are_read() -> None:
+    found = permissions(
+        {
+            "default": "deny",
+            "allow": ["command:git status", "write:src/**"],
+            "deny": ["path:**/.env"],
+            "rules": [{"effect": "ask", "kind": "execute"}],
+        }
+    )
+    assert found.default == "deny"
+    assert [show(rule) for rule in found.rules] == [
+        "allow command:git status",
+        "allow write:src/**",
+        "deny path:**/.env",
+        "ask kind:execute",
+    ]
+
+
+@pytest.mark.parametrize(
+    "table, words",
+    [
+        ({"alow": []}, "config.toml: permissions: there is no 'alow'; expected default, allow, ask, deny and rules"),
+        ({"default": "allow"}, "config.toml: permissions.default: is 'allow'; expected ask or deny"),
+        ({"allow": "x"}, "config.toml: permissions.allow: is 'x'; expected a list"),
+        ({"allow": ["path:a", "kind:edit"]}, "config.toml: permissions.allow[1]: the kind of a tool call"),
+        ({"rules": {}}, "config.toml: permissions.rules: is no list"),
+        ({"rules": [5]}, "config.toml: permissions.rules[0]: is 5; expected a table"),
+        ({"rules": [{"effect": "no"}]}, "config.toml: permissions.rules[0]: effect is 'no'"),
+    ],
+)
+def test_a_fault_in_a_configuration_is_told_with_its_place(table: dict[str, Any], words: str) -> None:
+    with pytest.raises(RuleError) as refused:
+        permissions(table, where="config.toml")
+    assert str(refused.value).startswith(words)
