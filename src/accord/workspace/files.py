@@ -42,8 +42,8 @@ class Files:
         max_read_bytes: int = MAX_READ_BYTES,
         sync: bool = True,
     ) -> None:
-        """`max_read_bytes` is the most that one read gives. With `sync` the content is on the disk itself before it takes
-        over the name, so that a power cut leaves the old file or the new one; without, only a kill is sure to."""
+        """`max_read_bytes` is the most that one read gives. With `sync` the content is on the disk itself before it
+        takes over the name, so that a power cut leaves the old file or the new one; without, only a kill is sure to."""
         self.roots = roots
         self.overlay = overlay if overlay is not None else Overlay()
         self.disk = Disk(roots, self.overlay, max_read_bytes=max_read_bytes, sync=sync)
