@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from accord import CapabilityError, RequestFailed, VersionError, Workspace, connect
+from accord import CapabilityError, VersionError, Workspace, connect
 from accord.client.agent import ConnectedAgent
 from accord.model.requests import Implementation
 from accord.testing import ScriptedClient, WirePeer, wire_agent
@@ -160,7 +160,7 @@ async def test_an_agent_that_names_its_versions_is_asked_again_once() -> None:
 async def test_an_agent_without_a_common_version_is_not_asked_again(data: Any) -> None:
     meeting = Meeting(versions={1, 2})
     await meeting.peer.refuse(await meeting.hello(), -32022, "no", data)
-    with pytest.raises(RequestFailed):
+    with pytest.raises(VersionError, match=r"none of our protocol versions \(1 and 2\)"):
         await meeting.connecting
     await meeting.close()
 

@@ -21,7 +21,15 @@ from accord.connection.connection import Connection
 from accord.connection.dispatch import Routes, log
 from accord.connection.handshake import INITIALIZE, agreed_version, version_to_retry
 from accord.connection.limits import Deadline, Limits
-from accord.errors import CapabilityError, ConnectionClosed, DeadlineExceeded, NotFound, RequestFailed
+from accord.errors import (
+    UNSUPPORTED_VERSION,
+    CapabilityError,
+    ConnectionClosed,
+    DeadlineExceeded,
+    NotFound,
+    RequestFailed,
+    VersionError,
+)
 from accord.model.requests import Implementation, McpServer
 from accord.schema.method import Method
 from accord.transports.base import Transport
@@ -120,6 +128,9 @@ class ConnectedAgent(Reviving, Logins, Sessions):
         except RequestFailed as error:
             lower = version_to_retry(error, self._versions, version)
             if lower is None or not again:
+                if error.code == UNSUPPORTED_VERSION:
+                    ours = " and ".join(map(str, sorted(self._versions)))
+                    raise VersionError(f"the agent speaks none of our protocol versions ({ours}): {error}") from error
                 raise
             await self._handshake(lower, again=False)
             return
