@@ -344,6 +344,14 @@ async def test_a_decision_is_answered_in_the_agents_options(
     assert (option.id if option else None) == answered
 
 
+@pytest.mark.req("V1-PERM-11")
+async def test_a_request_without_options_is_not_asked_about() -> None:
+    person = Person()
+    asked = request(EDIT, kinds=())
+    decision = await policy().answer(asked, ask=person)
+    assert (decision.effect, person.asked, answer_to(asked, decision)) == ("deny", [], None)
+
+
 async def test_what_a_person_chose_is_answered_as_chosen() -> None:
     asked = request(EDIT, kinds=("allow_once", "allow_always", "_custom", "reject_once", "reject_always"))
     for id in ("id-allow_once", "id-allow_always", "id-_custom", "id-reject_once", "id-reject_always"):

@@ -66,6 +66,7 @@ def catches(pattern: str, *names: str) -> bool:
         ("~/.ssh/**", "/home/ada/.ssh/id", True, True),
         ("~/.ssh/**", "/work/app/~/.ssh/id", False, False),
         ("~", "/home/ada", True, True),
+        (".git", "/work/app/.g\u200cit", False, True),
         ("caf\u00e9", "/work/app/cafe\u0301", False, True),
     ],
 )

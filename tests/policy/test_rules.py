@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from accord.policy.fault import RuleError
 from accord.policy.rule import Rule, rule_from_table, table_of
-from accord.policy.settings import permissions
+from accord.policy.settings import flags, permissions
 from accord.policy.text import conditions, parse, show
 
 
@@ -208,6 +208,18 @@ def test_a_day_is_a_time_and_a_time_without_a_zone_is_in_utc() -> None:
     day = rule_from_table({"effect": "deny", "path": "a", "expires": datetime(2030, 1, 1).date()})
     bare = rule_from_table({"effect": "deny", "path": "a", "expires": datetime(2030, 1, 1)})
     assert day.expires == bare.expires == datetime(2030, 1, 1, tzinfo=UTC).timestamp()
+
+
+def test_the_options_of_a_command_line_are_rules() -> None:
+    found = flags(allow=["all", "command:make"], ask=["kind:execute"], deny=["path:**/.env"])
+    assert [show(rule) for rule in found] == [
+        "allow all",
+        "allow command:make",
+        "ask kind:execute",
+        "deny path:**/.env",
+    ]
+    with pytest.raises(RuleError, match="--allow: the kind of a tool call is what the agent says of itself"):
+        flags(allow=["kind:read"])
 
 
 def test_the_permissions_of_a_configuration_are_read() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -14,6 +15,8 @@ from accord.policy.script import Word
 from accord.policy.shell import judge
 
 SHELLS = [shell for shell in ("bash", "dash", "sh") if shutil.which(shell)]
+if "dash" in SHELLS and os.path.realpath(shutil.which("sh") or "") == os.path.realpath(shutil.which("dash") or ""):
+    SHELLS.remove("sh")  # the same under another name
 # Programs outside of our folder, and a shell that sets its own PATH, are not ours to watch.
 LINES = [case.line for case in JUDGED if "/bin/" not in case.line and "sudo" not in case.line]
 PROGRAMS = "a b c d git rm make curl ls tee diff sort tar if".split()  # noqa: SIM905

@@ -185,8 +185,9 @@ class Policy:
         ask: Ask | None,
         deadline: Deadline,
     ) -> Decision:
-        if ask is None:
-            return Decision(effect="deny", by="nobody", why=f"nobody could be asked: {asked.why}")
+        if ask is None or (request is not None and not request.options):
+            who = "nobody could be asked" if ask is None else "there is nothing to choose from"
+            return Decision(effect="deny", by="nobody", why=f"{who}: {asked.why}")
         choices = choices_for(action, parts, self._world, request, lasting=asked.by != "protection")
         question = Question(action=action, choices=choices, why=asked.why, request=request)
         reply, in_time = await answered(ask(question), deadline)

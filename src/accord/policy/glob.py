@@ -155,8 +155,11 @@ def _brackets(name: str, at: int, whole: str) -> tuple[_Any, int]:
 
 
 def fold(text: str) -> str:
-    """A text without what file systems may take for the same: case, and how accents are written."""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+    """A text without what file systems may take for the same: case, how accents are written, invisible characters."""
+    if text.isascii():
+        return text.lower()
+    visible = "".join(char for char in text if unicodedata.category(char) != "Cf")
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", visible).casefold())
 
 
 def parts(path: str) -> tuple[str, ...]:

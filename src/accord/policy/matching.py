@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from accord.policy import commands, glob, urls
 from accord.policy.action import Action
-from accord.policy.parts import Part, World, mentioned
+from accord.policy.parts import Part, World
 from accord.policy.rule import Rule
 
 
@@ -87,7 +87,7 @@ def _catches_path(rule: Rule, part: Part, world: World) -> bool:
     if part.command is not None:
         return any(
             glob.catches(text, names, project=world.project, home=world.home)
-            for names in mentioned(part.command, part.bases, world)
+            for names in part.mentions
             for text in rule.path
         )
     if part.what != "path" or (rule.access and part.access not in (rule.access, "any")):

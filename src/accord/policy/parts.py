@@ -18,7 +18,6 @@ Resolve = Callable[[str], str]
 Access = Literal["read", "write", "any"]
 
 MAX_PATH = 4096
-_MAX_MENTIONS = 200
 
 
 class Part(NamedTuple):
@@ -31,8 +30,8 @@ class Part(NamedTuple):
     names: tuple[str, ...] = ()
     """Every name of a file."""
     access: Access = "any"
-    bases: tuple[str, ...] = ()
-    """The folders that a command may run in."""
+    mentions: tuple[tuple[str, ...], ...] = ()
+    """The files that the words of a command may name."""
     only_strict: bool = False
     """Whether it is only suspected, or mentioned: it can be asked about and denied, and need not be allowed."""
 
@@ -109,9 +108,13 @@ def _command_parts(action: Action, script: Script, world: World) -> Iterator[Par
     outer = tuple(Word(f"{name}={value}", True, f"{name}={value}") for name, value in action.env)
     for command in script.commands:
         whole = Simple(command.words, (*outer, *command.assignments))
-        yield Part("command", _shown(command), command=whole, bases=bases)
+        yield Part("command", _shown(command), command=whole, mentions=_mentions(command, bases, world))
+    known = {word.text for command in script.commands for word in command.words}
     for command in script.suspects:
-        yield Part("command", _shown(command), command=command, bases=bases, only_strict=True)
+        new = Simple(tuple(word for word in command.words if word.text not in known))
+        known |= {word.text for word in new.words}
+        mentions = _mentions(new, bases, world)
+        yield Part("command", _shown(command), command=command, mentions=mentions, only_strict=True)
     for path in script.writes:
         yield _path_part(_at_home(path, world), base, "write", world)
     for path in script.reads:
@@ -142,16 +145,16 @@ def _shown(command: Simple) -> str:
     return " ".join(word.source or word.text for word in (*command.assignments, *command.words))
 
 
-def mentioned(command: Simple, bases: tuple[str, ...], world: World) -> Iterator[tuple[str, ...]]:
-    """The files that the words of a command may name. A command can name a file in ways that no one sees."""
-    for word in command.words[:_MAX_MENTIONS]:
-        for text in dict.fromkeys(_candidates(word.text)):
-            if text == "~" or text.startswith("~/"):
-                text = world.home[0] + text[1:]
+def _mentions(command: Simple, bases: tuple[str, ...], world: World) -> tuple[tuple[str, ...], ...]:
+    """The files that words may name. A command can name a file in ways that no one sees: a help, and no wall."""
+    found: dict[tuple[str, ...], None] = {}
+    for word in dict.fromkeys(word.text for word in command.words):
+        for text in dict.fromkeys(_candidates(word)):
             for base in bases:
-                names = names_of(text, base, world.resolve)
+                names = names_of(_at_home(text, world), base, world.resolve)
                 if names:
-                    yield names
+                    found[names] = None
+    return tuple(found)
 
 
 def _candidates(word: str) -> Iterator[str]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 MAX_LINE = 64 * 1024
 MAX_DEPTH = 16
+MAX_WORDS = 500
 
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_@%+:,./-]+")
 # Control characters, and what only looks like nothing: no shell, and no person, reads them for certain.
@@ -48,6 +49,14 @@ class Found:
         """What may be a command inside another: too uncertain to allow anything, good enough to deny."""
         self.writes: list[str] = []
         self.reads: list[str] = []
+        self._words = 0
+
+    def note(self, command: Simple) -> None:
+        """A command was found."""
+        self.commands.append(Simple(command.words[:MAX_WORDS], command.assignments[:MAX_WORDS]))
+        self._words += len(command.words) + len(command.assignments)
+        if self._words > MAX_WORDS:
+            raise Unjudged(f"it has more than {MAX_WORDS} words")
 
 
 class Script(NamedTuple):

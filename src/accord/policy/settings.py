@@ -1,4 +1,4 @@
-"""The `[permissions]` table of a configuration file.
+"""Rules from options of a command line, and from the `[permissions]` table of a configuration file.
 
 [permissions]
 default = "ask"                                  # or "deny"
@@ -14,11 +14,11 @@ agent = "scribe"
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
 from accord.policy.fault import RuleError
-from accord.policy.rule import EFFECTS, Rule, rule_from_table
+from accord.policy.rule import EFFECTS, Effect, Rule, rule_from_table
 from accord.policy.text import parse
 
 
@@ -27,6 +27,16 @@ class Permissions(NamedTuple):
 
     rules: tuple[Rule, ...] = ()
     default: Literal["ask", "deny"] | None = None
+
+
+def flags(allow: Iterable[str] = (), ask: Iterable[str] = (), deny: Iterable[str] = ()) -> list[Rule]:
+    """The rules of a command line. Here alone `all` may be allowed: whoever types it starts the agent, and trusts it."""
+    given: tuple[tuple[Effect, Iterable[str]], ...] = (("allow", allow), ("ask", ask), ("deny", deny))
+    return [
+        parse(text, effect, trusted_agent=text.split()[:1] == ["all"], where=f"--{effect}")
+        for effect, texts in given
+        for text in texts
+    ]
 
 
 def permissions(table: Mapping[str, Any], *, where: str = "") -> Permissions:

@@ -114,16 +114,16 @@ class Wrappers:
     def _look_into(self, command: Simple) -> None:
         words = command.words
         if not words:
-            self.found.commands.append(command)
+            self.found.note(command)
             return
         if not words[0].literal:
-            self.found.commands.append(command)
+            self.found.note(command)
             raise Unjudged("it builds the name of a command")
         full = words[0].text
         name = full.rpartition("/")[2]
         wrapper = WRAPPERS.get(name)
         if name in REWRITERS or name in OTHER_SHELLS:
-            self.found.commands.append(command)
+            self.found.note(command)
             raise Unjudged(f"{name!r} is not read here: it can run, or change, anything")
         if name == "eval":
             self._eval(command)
@@ -134,19 +134,19 @@ class Wrappers:
         elif wrapper is not None:
             self._wrapped(command, name, wrapper)
         else:
-            self.found.commands.append(command)
+            self.found.note(command)
             if name in CALCULATORS:
                 _check_calculation(name, words)
         if name in RUNNERS or name in SECOND_RUNNERS:
             self._suspect(command, 1 if name in RUNNERS else 2)
         # A wrapper from another folder than the system's may be any program: then the whole counts as well.
         if full.removesuffix(name) not in _SYSTEM_FOLDERS and command not in self.found.commands:
-            self.found.commands.append(command)
+            self.found.note(command)
 
     def _wrapped(self, command: Simple, name: str, wrapper: Wrapper) -> None:
         words = command.words
         if name == "command" and len(words) > 1 and words[1].text in ("-v", "-V"):
-            self.found.commands.append(command)  # only looks it up
+            self.found.note(command)  # only looks it up
             return
         at = _after_options(name, wrapper, words)
         at += wrapper.skip
@@ -155,15 +155,15 @@ class Wrappers:
             assignments.append(words[at])
             at += 1
         if wrapper.assigns and at < len(words) and "=" in words[at].text:
-            self.found.commands.append(command)
+            self.found.note(command)
             raise Unjudged(f"{name} is given a variable with an odd name")
         inside = words[at:]
         if not all(word.literal for word in words[:at]):
             # One that becomes two words, or none, would make another word the command.
-            self.found.commands.append(command)
+            self.found.note(command)
             raise Unjudged(f"{name} has words before its command that only the shell will know")
         if wrapper.counts or not inside:
-            self.found.commands.append(command)
+            self.found.note(command)
         if inside:
             more = (Word("…", False, "…"),) if wrapper.extended else ()
             self.simple(Simple((*inside, *more), tuple(assignments)))
@@ -173,10 +173,10 @@ class Wrappers:
         if words and words[0].text == "--":
             words = words[1:]
         if not all(word.literal for word in words):
-            self.found.commands.append(command)
+            self.found.note(command)
             raise Unjudged("eval runs what only the shell will know")
         if command.assignments:
-            self.found.commands.append(Simple((), command.assignments))
+            self.found.note(Simple((), command.assignments))
         self.inner(" ".join(word.text for word in words))
 
     def _shell(self, command: Simple) -> None:
@@ -187,7 +187,7 @@ class Wrappers:
         while at < len(words) and words[at].literal and words[at].text.startswith(("-", "+")):
             option = words[at].text
             if not _SHELL_FLAGS.fullmatch(option) and option not in ("--login", "-o", "-eo", "-euo", "-exo", "-euxo"):
-                self.found.commands.append(command)
+                self.found.note(command)
                 raise Unjudged(f"the option {option[:40]!r} of a shell is not known here")
             runs = runs or ("c" in option and option != "--login")
             if option.endswith("o"):
@@ -196,22 +196,22 @@ class Wrappers:
                     raise Unjudged("a shell is given an option that is not known here")
             at += 1
         if at >= len(words):
-            self.found.commands.append(command)
+            self.found.note(command)
             raise Unjudged("a shell that runs whatever it is fed")
         if not runs:
-            self.found.commands.append(command)
+            self.found.note(command)
             if not words[at].literal:
                 raise Unjudged("a shell runs a file whose name only the shell will know")
             return
         if not words[at].literal:
-            self.found.commands.append(command)
+            self.found.note(command)
             raise Unjudged("a shell runs what only another shell will know")
         if command.assignments:
-            self.found.commands.append(Simple((), command.assignments))
+            self.found.note(Simple((), command.assignments))
         self.inner(words[at].text)
 
     def _find(self, command: Simple) -> None:
-        self.found.commands.append(command)
+        self.found.note(command)
         words = list(command.words)
         if any(not word.literal and re.search(r"^-|[$`(]", word.source) for word in words):
             raise Unjudged("find is given words that only the shell will know, and it can run commands")
