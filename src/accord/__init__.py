@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from accord.client.connect import connect as connect
     from accord.client.handlers import allow_all as allow_all
     from accord.client.handlers import reject_all as reject_all
+    from accord.client.local import LocalWorkspace as LocalWorkspace
+    from accord.client.local import Refused as Refused
     from accord.client.session import Session as Session
     from accord.client.workspace import Workspace as Workspace
     from accord.connection.limits import Limits as Limits
@@ -70,6 +72,7 @@ if TYPE_CHECKING:
     from accord.model.tool import Location as Location
     from accord.model.tool import Terminal as Terminal
     from accord.model.tool import ToolCall as ToolCall
+    from accord.policy.engine import Policy as Policy
     from accord.store.base import SessionStore as SessionStore
     from accord.store.memory import MemoryStore as MemoryStore
     from accord.transcript.events import CommandsChanged as CommandsChanged
@@ -101,6 +104,7 @@ _ROOMS = {
     "client.agent": "ConnectedAgent",
     "client.connect": "connect",
     "client.handlers": "allow_all reject_all",
+    "client.local": "LocalWorkspace Refused",
     "client.session": "Session",
     "client.workspace": "Workspace",
     "connection.limits": "Limits",
@@ -111,6 +115,7 @@ _ROOMS = {
     "model.requests": "AuthMethod Elicitation McpServer PermissionOption PermissionRequest Reply",
     "model.session": "Choice Command Compaction Mode Notice Option Plan PlanEntry SessionInfo Subagent Tokens Usage",
     "model.tool": "Diff ExitStatus Location Terminal ToolCall",
+    "policy.engine": "Policy",
     "store.base": "SessionStore",
     "store.memory": "MemoryStore",
     "transcript.events": "CommandsChanged ConnectionChanged Event "
