@@ -30,7 +30,7 @@ class Permissions(NamedTuple):
 
 
 def flags(allow: Iterable[str] = (), ask: Iterable[str] = (), deny: Iterable[str] = ()) -> list[Rule]:
-    """The rules of a command line. Here alone `all` may be allowed: whoever types it starts the agent, and trusts it."""
+    """The rules of a command line. Here alone `all` may be allowed: who types it starts the agent, and trusts it."""
     given: tuple[tuple[Effect, Iterable[str]], ...] = (("allow", allow), ("ask", ask), ("deny", deny))
     return [
         parse(text, effect, trusted_agent=text.split()[:1] == ["all"], where=f"--{effect}")
