@@ -156,6 +156,11 @@ class ConnectedAgent(Reviving, Logins, Sessions):
                     seconds=first,
                 )
             return await asking
+        except DeadlineExceeded as error:
+            if not self.connection.first_stray:
+                raise
+            said = f"{error}; what it printed is no message: {self.connection.first_stray}"
+            raise DeadlineExceeded(said, stage=error.stage, seconds=error.seconds) from None
         finally:
             asking.cancel()
 

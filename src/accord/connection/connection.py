@@ -211,6 +211,11 @@ class Connection:
         return self._troubles.counts
 
     @property
+    def first_stray(self) -> str:
+        """What was wrong with the first line that is no message; nothing when all are."""
+        return self._troubles.first_stray
+
+    @property
     def on_trouble(self) -> Callable[[Trouble], None] | None:
         """Called with each trouble as it is met."""
         return self._troubles.report

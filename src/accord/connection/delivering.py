@@ -239,7 +239,8 @@ class Delivering:
     # -- what is no message
 
     def _complain(self, malformed: Malformed) -> None:
-        self._troubles.met("stray" if malformed.stray else "refused", malformed.answer.message)
+        found = f": {malformed.head!r}" if malformed.head else ""
+        self._troubles.met("stray" if malformed.stray else "refused", f"{malformed.answer.message}{found}")
         # A client does not answer stray text: the agent never asked anything.
         if malformed.gathering is not None or self._connection.side == "agent" or not malformed.stray:
             self._connection.send_quietly(self._conversation.complain(malformed))

@@ -28,11 +28,15 @@ class Troubles:
     def __init__(self, peer: str) -> None:
         self.counts: dict[str, int] = {}
         self.report: Callable[[Trouble], None] | None = None
+        self.first_stray = ""
+        """The first of what was never meant for the wire."""
         self._peer = peer
 
     def met(self, kind: Kind, text: str, size: int = 0) -> None:
         """The peer sent something that is no good."""
         count = self.counts[kind] = self.counts.get(kind, 0) + 1
+        if kind == "stray":
+            self.first_stray = self.first_stray or text
         if count <= _LOGGED:
             log.warning("from the %s: %s", self._peer, text)
         self._tell(Trouble(kind, text, size))

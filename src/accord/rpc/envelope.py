@@ -62,13 +62,14 @@ class Malformed(NamedTuple):
     """A line, or an entry of a batch, that is no message. `answer` is what the protocol says to send back.
 
     `stray` tells text that was never meant for the wire (a log line, a banner) from a broken message; `gathering` is
-    the batch it came in; `answers` is the id of the request that it seems to answer."""
+    the batch it came in; `answers` is the id of the request that it seems to answer; `head` is how it began."""
 
     answer: Fault
     id: RequestId
     stray: bool
     gathering: Any = None
     answers: RequestId = None
+    head: str = ""
 
 
 class Batch(NamedTuple):
@@ -197,7 +198,8 @@ def read(line: bytes) -> Message | Batch | None:
         # The rest of an answer that was cut or written over: its id may still be told.
         seen = glimpse(text[:4096])
         meant_for = seen.id if seen.kind == "answer" else None
-        return Malformed(Fault(PARSE_ERROR, "Parse error: the line is not JSON"), None, True, None, meant_for)
+        fault = Fault(PARSE_ERROR, "Parse error: the line is not JSON")
+        return Malformed(fault, None, True, None, meant_for, text[:80].decode("utf-8", "replace"))
     if repaired[:1] == b"[":
         return _read_batch(repaired)
     return _read_one(repaired)
