@@ -159,9 +159,9 @@ def _greeted(connected: ConnectedAgent) -> Step:
         "offers": ", ".join(name for name in names if getattr(offers, name)) or "prompts alone",
         "mcp servers over": ", ".join(sorted(offers.mcp)) or "nothing",
     }
-    stray = connected.connection.troubles
+    stray = connected.connection.first_stray
     if stray:
-        details["note"] = [f"{count} times {kind} on its standard output" for kind, count in stray.items()]
+        details["note"] = f"it prints on standard output what is no message: {stray}"
     return Step(stage="initialize", ok=True, found=f"{who}, protocol version {connected.version}", details=details)
 
 

@@ -49,7 +49,9 @@ def doctor(agent: str | None, prompt: str | None, as_json: bool, timeout: float,
     import asyncio
 
     from accord.cli.diagnosis import stations
+    from accord.cli.failing import settle_log
 
+    settle_log()
     return asyncio.run(_walk(stations(agent, prompt, timeout, cwd.resolve()), as_json))
 
 

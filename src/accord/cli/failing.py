@@ -16,3 +16,13 @@ class Failure(Exception):
 def is_debugging() -> bool:
     """Whether the user wants to see where in the code a fault was."""
     return os.environ.get("ACCORD_DEBUG", "") not in ("", "0")
+
+
+def settle_log() -> None:
+    """What the library logs is for those who look for a fault; everybody else is told in other ways."""
+    import logging
+
+    if is_debugging():
+        logging.basicConfig(level=logging.DEBUG)
+    else:
+        logging.getLogger("accord").addHandler(logging.NullHandler())

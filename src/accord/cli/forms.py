@@ -199,6 +199,6 @@ _FORMATS = {"email": _email, "uri": _uri, "date": _date, "date-time": _moment}
 
 
 def _range(low: Any, high: Any) -> str:
-    told = [f"at least {low}"] if low is not None else []
-    told += [f"at most {high}"] if high is not None else []
+    told = [f"at least {low:g}"] if low is not None else []
+    told += [f"at most {high:g}"] if high is not None else []
     return " and ".join(told)

@@ -10,7 +10,7 @@ import click
 
 from accord.cli import events
 from accord.cli.begin import Begun
-from accord.cli.failing import Failure, is_debugging
+from accord.cli.failing import Failure, is_debugging, settle_log
 from accord.cli.showing import Json, Plain
 from accord.cli.stopping import Stops
 from accord.cli.terminal import Terminal
@@ -48,6 +48,7 @@ class Headless:
 
     async def run(self) -> int:
         """The exit status. Failures are told, and raised as `Failure`."""
+        settle_log()
         self.stops.watch()
         self.show.on_broken = self.stops.end
         self.terminal = Terminal()
@@ -102,6 +103,8 @@ class Headless:
         ):
             self._workspace = workspace
             self._agent = agent.name
+            if agent.connection.first_stray:
+                self._note("info", f"the agent printed what is no message: {agent.connection.first_stray}")
             return await self._turns(agent)
 
     async def _start(self) -> SubprocessTransport:

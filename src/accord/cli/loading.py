@@ -10,7 +10,7 @@ from accord.config.settings import Loaded, has_project_file, load
 
 if TYPE_CHECKING:
     from accord.policy.engine import Policy
-    from accord.policy.rule import Effect, Rule
+    from accord.policy.rule import Rule
 
 
 def configuration(cwd: Path) -> Loaded:
@@ -21,17 +21,6 @@ def configuration(cwd: Path) -> Loaded:
 
         trusted = Trust().trusts(cwd)
     return load(cwd, trusted=trusted)
-
-
-def flag_rules(flags: dict[Effect, Sequence[str]]) -> list[Rule]:
-    """The rules given as options."""
-    from accord.policy.text import parse
-
-    return [
-        parse(text, effect, trusted_agent=True, where=f"--{effect}")
-        for effect, texts in flags.items()
-        for text in texts
-    ]
 
 
 def policy(loaded: Loaded, cwd: Path, agent: str, flags: Sequence[Rule] = (), audit: Any = None) -> Policy:

@@ -140,11 +140,11 @@ def _wanted(given: dict[str, Any]) -> Wanted:
 def _rules(given: dict[str, Any]) -> list[Any]:
     if not (given["allow"] or given["ask"] or given["deny"]):
         return []
-    from accord.cli.loading import flag_rules
     from accord.policy.fault import RuleError
+    from accord.policy.settings import flags
 
     try:
-        return flag_rules({"allow": given["allow"], "ask": given["ask"], "deny": given["deny"]})
+        return list(flags(given["allow"], given["ask"], given["deny"]))
     except RuleError as fault:
         raise click.UsageError(str(fault)) from None
 

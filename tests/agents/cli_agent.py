@@ -1,0 +1,343 @@
+"""An agent for tests of the command line, without any library so that it starts at once. Version 1, blocking.
+
+The first word of a prompt says what to do. Options: `--offer a,b` (load, resume, delete, image, resource, http, login,
+modes, models, options), `--fault F` (see `begin`), `--log FILE` (writes down every method it is asked for)."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from typing import Any
+
+FORM = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "title": "Your name", "minLength": 2},
+        "mail": {"type": "string", "format": "email", "description": "Where to write to"},
+        "age": {"type": "integer", "minimum": 18, "default": 30},
+        "share": {"type": "number", "maximum": 1},
+        "news": {"type": "boolean", "default": True},
+        "colour": {"type": "string", "oneOf": [{"const": "r", "title": "Red"}, {"const": "b", "title": "Blue"}]},
+        "days": {"type": "array", "items": {"type": "string", "enum": ["mon", "tue", "wed"]}, "maxItems": 2},
+        "note": {"type": "string"},
+    },
+    "required": ["name", "colour"],
+}
+SLEEPER = "import signal, time; signal.signal(15, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
+
+
+def option(name: str, default: str = "") -> str:
+    return sys.argv[sys.argv.index(name) + 1] if name in sys.argv else default
+
+
+OFFERS = option("--offer").split(",")
+FAULT = option("--fault")
+LOG = option("--log")
+
+
+class Agent:
+    def __init__(self) -> None:
+        self.id = 1000
+        self.session = "s-1"
+        self.place: dict[str, Any] = {}
+        self.values: dict[str, Any] = {"mode": "ask", "model": "fast", "effort": "low", "web": False}
+        self.known = "login" not in OFFERS
+        self.cancelled = False
+        self.kept: list[dict[str, Any]] = []
+
+    # -- the wire
+
+    def send(self, message: dict[str, Any]) -> None:
+        sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        sys.stdout.flush()
+
+    def update(self, kind: str, /, **fields: Any) -> None:
+        params = {"sessionId": self.session, "update": {"sessionUpdate": kind, **fields}}
+        self.send({"method": "session/update", "params": params})
+
+    def say(self, text: str) -> None:
+        self.update("agent_message_chunk", content={"type": "text", "text": text})
+
+    def receive(self) -> dict[str, Any]:
+        line = sys.stdin.readline()
+        if not line:
+            sys.exit(0)
+        message: dict[str, Any] = json.loads(line)
+        if "method" in message:
+            log(message["method"])
+        if message.get("method") == "session/cancel":
+            self.cancelled = True
+        return message
+
+    def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Asks the client, and waits for its answer."""
+        self.id += 1
+        self.send({"id": self.id, "method": method, "params": {"sessionId": self.session, **params}})
+        while True:
+            message = self.receive()
+            if message.get("id") == self.id and "method" not in message:
+                return message
+            if "method" in message and "id" in message:
+                self.kept.append(message)
+
+    # -- what it is asked
+
+    def serve(self) -> None:
+        while True:
+            message = self.kept.pop(0) if self.kept else self.receive()
+            if "method" not in message or "id" not in message:
+                continue
+            handler = getattr(self, "on_" + message["method"].replace("/", "_"), None)
+            if handler is None:
+                self.send({"id": message["id"], "error": {"code": -32601, "message": "no such method"}})
+                continue
+            result = handler(message.get("params") or {})
+            if "code" in result:
+                self.send({"id": message["id"], "error": result})
+            else:
+                self.send({"id": message["id"], "result": result})
+
+    def on_initialize(self, params: dict[str, Any]) -> dict[str, Any]:
+        if FAULT == "refuses":
+            return {"code": -32603, "message": "this installation is broken"}
+        if FAULT == "future":
+            return {"protocolVersion": 99, "info": {"name": "cli-agent", "version": "99"}, "capabilities": {}}
+        return {
+            "protocolVersion": 1,
+            "agentInfo": {"name": "cli-agent", "title": "Tester", "version": "1.2"},
+            "agentCapabilities": {
+                "loadSession": "load" in OFFERS,
+                "promptCapabilities": {"image": "image" in OFFERS, "embeddedContext": "resource" in OFFERS},
+                "mcpCapabilities": {"http": "http" in OFFERS},
+                "sessionCapabilities": {name: {} for name in ("resume", "delete", "close") if name in OFFERS},
+            },
+            "authMethods": [{"id": "browser", "name": "Log in with a browser"}] if "login" in OFFERS else [],
+        }
+
+    def on_authenticate(self, params: dict[str, Any]) -> dict[str, Any]:
+        self.known = True
+        return {}
+
+    def on_session_new(self, params: dict[str, Any]) -> dict[str, Any]:
+        if not self.known:
+            return {"code": -32000, "message": "Authentication required"}
+        if FAULT == "no-session":
+            return {"code": -32603, "message": f"no disk left for {os.environ.get('TEST_API_KEY', 'you')}"}
+        if FAULT == "slow-session":
+            time.sleep(60)
+        self.place = params
+        return {"sessionId": self.session, **self.settings()}
+
+    def on_session_load(self, params: dict[str, Any]) -> dict[str, Any]:
+        self.session = params["sessionId"]
+        self.place = params
+        self.update("user_message_chunk", content={"type": "text", "text": "an old question"})
+        self.say("an old answer")
+        return self.settings()
+
+    def on_session_resume(self, params: dict[str, Any]) -> dict[str, Any]:
+        self.session = params["sessionId"]
+        self.place = params
+        return self.settings()
+
+    def on_session_close(self, params: dict[str, Any]) -> dict[str, Any]:
+        return {}
+
+    def on_session_delete(self, params: dict[str, Any]) -> dict[str, Any]:
+        return {}
+
+    def settings(self) -> dict[str, Any]:
+        said: dict[str, Any] = {}
+        if "modes" in OFFERS:
+            modes = [{"id": "ask", "name": "Ask"}, {"id": "code", "name": "Write code"}]
+            said["modes"] = {"currentModeId": self.values["mode"], "availableModes": modes}
+        if "models" in OFFERS:
+            models = [{"modelId": "fast", "name": "Fast"}, {"modelId": "deep", "name": "Deep thought"}]
+            said["models"] = {"currentModelId": self.values["model"], "availableModels": models}
+        if "options" in OFFERS:
+            said["configOptions"] = self.options()
+        return said
+
+    def options(self) -> list[dict[str, Any]]:
+        levels = [{"value": "low", "name": "Low"}, {"value": "high", "name": "High"}]
+        return [
+            {
+                "id": "effort",
+                "name": "Effort",
+                "type": "select",
+                "currentValue": self.values["effort"],
+                "options": levels,
+            },
+            {"id": "web", "name": "Search the web", "type": "boolean", "currentValue": self.values["web"]},
+        ]
+
+    def on_session_set_mode(self, params: dict[str, Any]) -> dict[str, Any]:
+        self.values["mode"] = params["modeId"]
+        return {}
+
+    def on_session_set_model(self, params: dict[str, Any]) -> dict[str, Any]:
+        self.values["model"] = params["modelId"]
+        return {}
+
+    def on_session_set_config_option(self, params: dict[str, Any]) -> dict[str, Any]:
+        self.values[params["configId"]] = params["value"]
+        return {"configOptions": self.options()}
+
+    # -- turns
+
+    def on_session_prompt(self, params: dict[str, Any]) -> dict[str, Any]:
+        self.cancelled = False
+        blocks = params["prompt"]
+        word, _, rest = blocks[0]["text"].partition(" ")
+        play = getattr(self, f"play_{word}", None)
+        result = play(rest, blocks) if play is not None else self.say(f"You said: {blocks[0]['text']}")
+        if isinstance(result, dict):
+            return result
+        return {"stopReason": "cancelled" if self.cancelled else result or "end_turn"}
+
+    def play_say(self, rest: str, blocks: Any) -> None:
+        for word in rest.split():
+            self.say(word + " ")
+
+    def play_many(self, rest: str, blocks: Any) -> None:
+        for number in range(int(rest)):
+            self.say(f"line {number}\n")
+
+    def play_stop(self, rest: str, blocks: Any) -> str:
+        self.say("so far")
+        return rest
+
+    def play_show(self, rest: str, blocks: Any) -> None:
+        """Says what came with the prompt."""
+        self.say(json.dumps(blocks[1:]))
+
+    def play_place(self, rest: str, blocks: Any) -> None:
+        """Says what the session was opened with, and what was set since."""
+        self.say(json.dumps({"id": self.session, **self.place, **self.values}))
+
+    def play_env(self, rest: str, blocks: Any) -> None:
+        self.say(json.dumps(dict(os.environ)))
+
+    def play_work(self, rest: str, blocks: Any) -> None:
+        """A plan, a thought, a tool call with a change, usage, a notice, commands, a picture."""
+        steps = [("look", "completed"), ("write", "in_progress"), ("check", "pending")]
+        self.update("plan", entries=[{"content": c, "status": s, "priority": "medium"} for c, s in steps])
+        self.update("agent_thought_chunk", content={"type": "text", "text": "hm"})
+        call = {"toolCallId": "call-1", "title": "Change the notes", "kind": "edit", "status": "pending"}
+        self.update("tool_call", **call, locations=[{"path": "/p/notes", "line": 3}], rawInput={"a": 1})
+        change = {"type": "diff", "path": "/p/notes", "oldText": "old\n", "newText": "new\n"}
+        text = {"type": "content", "content": {"type": "text", "text": "done so"}}
+        self.update("tool_call_update", toolCallId="call-1", status="in_progress")
+        self.update("tool_call_update", toolCallId="call-1", status="completed", content=[text, change])
+        self.update("usage_update", used=10, size=100, cost={"amount": 0.5, "currency": "EUR"})
+        self.update("available_commands_update", availableCommands=[{"name": "plan", "description": "Plans"}])
+        self.update("agent_message_chunk", content={"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"})
+        self.update("from_the_future", secret="none")
+        self.say("finished")
+
+    def play_control(self, rest: str, blocks: Any) -> None:
+        """Tries to play tricks on a terminal."""
+        call = {"toolCallId": "call-2", "title": "safe\x1b[2K\rreally\u202egpj.exe", "kind": "edit"}
+        self.update("tool_call", **call, status="in_progress")
+        self.say("red \x1b[31mtext\x1b[0m")
+
+    def play_permission(self, rest: str, blocks: Any) -> None:
+        """Asks whether it may run a command."""
+        call = {"toolCallId": "call-3", "title": f"Run {rest}", "kind": "execute", "rawInput": {"command": rest}}
+        options = [
+            {"optionId": "once", "name": "Allow once", "kind": "allow_once"},
+            {"optionId": "always", "name": "Always allow", "kind": "allow_always"},
+            {"optionId": "no", "name": "Reject", "kind": "reject_once"},
+            {"optionId": "never", "name": "Never allow", "kind": "reject_always"},
+        ]
+        answer = self.ask("session/request_permission", {"toolCall": call, "options": options})
+        outcome = answer["result"]["outcome"]
+        self.say(f"chosen: {outcome.get('optionId', outcome['outcome'])}")
+
+    def play_write(self, rest: str, blocks: Any) -> None:
+        path, _, text = rest.partition(" ")
+        answer = self.ask("fs/write_text_file", {"path": os.path.join(self.place["cwd"], path), "content": text})
+        self.say(answer.get("error", {}).get("message", "written"))
+
+    def play_read(self, rest: str, blocks: Any) -> None:
+        answer = self.ask("fs/read_text_file", {"path": os.path.join(self.place["cwd"], rest)})
+        self.say(answer["error"]["message"] if "error" in answer else answer["result"]["content"])
+
+    def play_terminal(self, rest: str, blocks: Any) -> None:
+        made = self.ask("terminal/create", {"command": rest})
+        if "error" in made:
+            self.say(made["error"]["message"])
+            return
+        terminal = {"terminalId": made["result"]["terminalId"]}
+        done = self.ask("terminal/wait_for_exit", terminal)["result"]
+        output = self.ask("terminal/output", terminal)["result"]["output"]
+        self.ask("terminal/release", terminal)
+        self.say(f"{done.get('exitCode')}: {output}")
+
+    def play_form(self, rest: str, blocks: Any) -> None:
+        answer = self.ask("elicitation/create", {"mode": "form", "message": "Who are you?", "requestedSchema": FORM})
+        self.say(json.dumps(answer.get("result") or answer["error"]["message"]))
+
+    def play_page(self, rest: str, blocks: Any) -> None:
+        page = {"mode": "url", "message": "Please visit", "url": rest, "elicitationId": "e-1"}
+        answer = self.ask("elicitation/create", page)
+        self.say(json.dumps(answer.get("result") or answer["error"]["message"]))
+
+    def play_slow(self, rest: str, blocks: Any) -> None:
+        """Works until it is cancelled."""
+        self.say("working ")
+        while not self.cancelled:
+            self.kept.append(self.receive())
+        self.say("stopped")
+
+    def play_stubborn(self, rest: str, blocks: Any) -> None:
+        """Does not heed a cancel, and has a child that heeds nothing. Says who they are."""
+        child = subprocess.Popen([sys.executable, "-S", "-c", SLEEPER], stdout=subprocess.PIPE, start_new_session=True)
+        assert child.stdout is not None
+        child.stdout.readline()
+        self.say(f"{os.getpid()} {child.pid}\n")
+        while True:
+            self.receive()
+
+    def play_fail(self, rest: str, blocks: Any) -> dict[str, Any]:
+        self.say("half an ")
+        return {"code": -32603, "message": f"the model said no: {os.environ.get('TEST_API_KEY', 'sorry')}"}
+
+    def play_log_in(self, rest: str, blocks: Any) -> dict[str, Any]:
+        return {"code": -32000, "message": "Authentication required"}
+
+    def play_die(self, rest: str, blocks: Any) -> None:
+        print(f"no key like {os.environ.get('TEST_API_KEY', 'this')}", file=sys.stderr, flush=True)
+        os._exit(3)
+
+
+def log(method: str) -> None:
+    if LOG:
+        with open(LOG, "a") as file:
+            file.write(method + "\n")
+
+
+def begin() -> None:
+    """What goes wrong before a word is said."""
+    if FAULT == "dies":
+        print("config.json: no such file", file=sys.stderr, flush=True)
+        sys.exit(3)
+    if FAULT == "never":
+        print("still downloading", file=sys.stderr, flush=True)
+        time.sleep(60)
+    if FAULT == "garbage":
+        print("Welcome to Tester!\nType help for help.", flush=True)
+        time.sleep(60)
+    if FAULT == "banner":
+        print("Welcome to Tester!", flush=True)
+    if FAULT == "forks":
+        subprocess.Popen([sys.executable, "-S", "-c", SLEEPER], stdout=subprocess.DEVNULL)
+        sys.exit(0)
+    Agent().serve()
+
+
+if __name__ == "__main__":
+    begin()

@@ -1,0 +1,142 @@
+"""What the command line says when something is wrong: where, what, and what to do; never a traceback or a secret."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+
+import pytest
+from commands import Accord, agent
+
+SECRET = "abcdef-0123456789"
+
+
+def test_without_arguments_there_is_help(accord: Accord) -> None:
+    done = accord()
+    assert done.status == 0 and done.out.startswith("Usage: accord [OPTIONS] [COMMAND]")
+    for name in ("agents", "doctor", "run", "trust"):
+        assert f"\n  {name} " in done.out
+    assert accord("agents").out.startswith("Usage: accord agents")
+    assert accord("--version").out.startswith("accord, version ")
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["rum"], "accord: there is no command 'rum'; did you mean run?\nsee: accord --help\n"),
+        (["run", "--alow", "x"], "accord run: no such option '--alow'. Did you mean '--allow'?"),
+        (["run", "--timeout", "0", "x"], "accord run: invalid value for '--timeout'"),
+        (["run", "hello"], "accord run: no agent is configured: name one with --agent, or add one with: accord agents"),
+    ],
+)
+def test_wrong_usage_is_said_in_two_lines(accord: Accord, words: list[str], said: str) -> None:
+    done = accord(*words)
+    assert done.status == 2 and done.out == ""
+    assert done.err.startswith(said)
+    assert len(done.err.splitlines()) == 2
+
+
+def test_an_unknown_agent_is_answered_with_the_nearest_names(accord: Accord) -> None:
+    accord.config.write_text("[agents.scribe]\ncommand = 'scribe'\n[agents.other]\ncommand = 'other'\n")
+    done = accord("run", "--agent", "scrib", "hello")
+    assert (done.status, done.err) == (
+        1,
+        "accord: there is no agent 'scrib', and no program of that name: did you mean scribe?\n",
+    )
+    done = accord("run", "hello")
+    assert "make one the default (configured: scribe, other)" in done.err
+
+
+@pytest.mark.parametrize("command", [["run", "hello"], ["agents", "list"], ["agents", "add", "a", "--", "b"]])
+def test_a_configuration_that_cannot_be_read_is_named_with_the_line(accord: Accord, command: list[str]) -> None:
+    text = "[agents.a]\ncommand = 'a'\n\n[agents.b]\ncommand = 5\n"
+    accord.config.write_text(text)
+    done = accord(*command)
+    assert (done.status, done.out) == (1, "")
+    assert done.err == (
+        f"accord: {accord.config}: line 5: agents.b.command: found a whole number; expected a text or a list\n"
+    )
+    assert accord.config.read_text() == text
+
+
+def test_a_configuration_that_may_not_be_read_is_an_error_and_not_ignored(accord: Accord) -> None:
+    accord.config.mkdir()
+    done = accord("agents", "list")
+    assert done.status == 1 and done.err.startswith(f"accord: {accord.config}: cannot be read: ")
+
+
+@pytest.mark.parametrize(
+    "fault, words",
+    [
+        ("dies", "initialize"),
+        ("never", 'said nothing within 0.5 s of initialize (stage first byte); its last words: "still downloading"'),
+        ("garbage", "(stage initialize); what it printed is no message: Parse error: the line is not JSON: 'Welcome"),
+        ("future", "the agent speaks protocol version 99, this client 1; update one of the two"),
+        ("refuses", "this installation is broken"),
+        ("no-session", "session/new: no disk left"),
+        ("forks", "the agent"),
+    ],
+)
+def test_an_agent_that_does_not_come_up_is_told_with_stage_and_words(accord: Accord, fault: str, words: str) -> None:
+    accord.config.write_text("[deadlines]\n'first byte' = 0.5\ninitialize = 0.5\n")
+    done = accord("run", "--agent", agent("--fault", fault), "hello")
+    assert (done.status, done.out) == (1, "")
+    assert words in done.err
+    if fault == "dies":
+        assert "ended with status 3" in done.err and "config.json: no such file" in done.err
+
+
+def test_a_banner_before_the_first_message_is_no_harm(accord: Accord) -> None:
+    done = accord("run", "--agent", agent("--fault", "banner"), "hello")
+    assert (done.status, done.out, done.err) == (0, "You said: hello\n", "")
+
+
+def test_an_agent_that_dies_in_a_turn_is_told_with_its_last_words(accord: Accord) -> None:
+    done = accord.run("die")
+    assert (done.status, done.out) == (1, "")
+    assert "ended with status 3; its last words: no key like this" in done.err
+
+
+def test_secrets_are_masked_wherever_they_come_from(accord: Accord) -> None:
+    accord.config.write_text(f"[agents.a]\ncommand = {agent()!r}\nenv = {{ TEST_API_KEY = '{SECRET}' }}\n")
+    for flags in [], ["--json"]:
+        for prompt in "die", "fail":
+            done = accord("run", "--agent", "a", *flags, prompt)
+            assert done.status == 1 and SECRET not in done.out + done.err
+            assert "••••" in done.out + done.err
+    done = accord("run", "--agent", agent("--fault", "no-session"), "x", env={"TEST_API_KEY": SECRET})
+    assert done.err.endswith("no disk left for •••• (code -32603)\n")
+    listed = accord("agents", "list")
+    assert SECRET not in listed.out
+
+
+def test_a_traceback_is_shown_to_those_who_ask_for_it(accord: Accord) -> None:
+    command = [sys.executable, "-m", "accord", "run", "--agent", "no-such-agent", "hello"]
+    done = subprocess.run(command, capture_output=True, text=True, env=accord.environment({"ACCORD_DEBUG": "1"}))
+    assert done.returncode == 1 and "Traceback" in done.stderr and "LaunchError" in done.stderr
+
+
+@pytest.mark.parametrize("command", [[], ["run"], ["agents"], ["agents", "add"], ["doctor"], ["trust"]], ids=" ".join)
+def test_help_comes_at_once(accord: Accord, command: list[str]) -> None:
+    """Within 150 ms on an idle machine; here the time of the processor counts, which others cannot take from us."""
+    best = min(_seconds([sys.executable, "-m", "accord", *command, "--help"], accord) for _ in range(3))
+    assert best < 0.15
+
+
+def _seconds(command: list[str], accord: Accord) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True, env=accord.environment())
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def test_help_loads_nothing_that_it_does_not_need(accord: Accord) -> None:
+    code = (
+        "import sys\nfrom accord.cli import main\nsys.argv = ['accord', 'run', '--help']\n"
+        "try:\n    main.main()\nexcept SystemExit:\n    pass\n"
+        "print([name for name in ('asyncio', 'msgspec', 'ssl', 'tomllib') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=dict(os.environ))
+    assert done.stdout.splitlines()[-1] == "[]"

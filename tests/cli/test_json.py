@@ -1,0 +1,120 @@
+"""accord run --json: one documented object per line."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import jsonschema_rs
+import pytest
+from commands import Accord, Done, agent
+
+from accord.cli import events
+from accord.cli.showing import Plain
+from accord.model.content import Image, TextContent, UnknownContent
+from accord.transcript import events as heard
+
+
+def is_valid(done: Done, schema: bytes = events.schema()) -> bool:
+    valid = jsonschema_rs.validator_for(json.loads(schema))
+    return all(valid.is_valid(line) for line in done.lines)
+
+
+def test_every_line_is_as_the_schema_says(accord: Accord) -> None:
+    schema = accord("run", "--output-schema")
+    assert schema.status == 0
+    done = accord.run("--json", "work", offer="modes,models")
+    assert done.status == 0 and done.err == ""
+    assert is_valid(done, schema.out.encode())
+    kinds = [line["event"] for line in done.lines]
+    assert kinds[0] == "session" and kinds[1] == "prompt" and kinds[-1] == "ended"
+    assert done.lines[0] == {
+        "event": "session",
+        "session_id": "s-1",
+        "agent": "Tester",
+        "protocol_version": 1,
+        "mode": "ask",
+        "model": "fast",
+    }
+    assert done.events("plan")[0]["steps"][1] == {"content": "write", "status": "in_progress", "priority": "medium"}
+    assert [line["text"] for line in done.events("thought")] == ["hm"]
+    call = done.events("tool_call")[-1]
+    assert (call["status"], call["locations"], call["text"], call["raw_input"]) == (
+        "completed",
+        ["/p/notes:3"],
+        "done so",
+        {"a": 1},
+    )
+    assert call["changes"][0]["paths"] == ["/p/notes"] and "-old\n+new\n" in call["changes"][0]["patch"]
+    assert done.events("usage") == [{"event": "usage", "used": 10, "size": 100, "cost": 0.5, "currency": "EUR"}]
+    assert done.events("media")[0]["content"]["mimeType"] == "image/png"
+    assert {line["kind"] for line in done.events("other")} == {"commands_changed", "from_the_future"}
+    assert done.events("ended") == [{"event": "ended", "stop_reason": "end_turn", "text": "finished"}]
+
+
+def test_what_is_not_in_the_schema_is_refused_by_it() -> None:
+    valid = jsonschema_rs.validator_for(json.loads(events.schema()))
+    assert not valid.is_valid({"event": "text"})
+    assert not valid.is_valid({"event": "nothing", "text": "x"})
+
+
+def test_a_failed_turn_says_why(accord: Accord) -> None:
+    done = accord.run("--json", "fail")
+    assert done.status == 1 and is_valid(done)
+    (ended,) = done.events("ended")
+    assert (ended["text"], ended["code"], ended["stop_reason"]) == ("half an ", -32603, None)
+    assert "the model said no: sorry" in ended["error"]
+
+
+@pytest.mark.parametrize(
+    "target, stage",
+    [("no-such-agent", "resolve"), ("/no/such/agent", "spawn"), (agent("--fault", "dies"), "initialize")],
+)
+def test_a_run_that_never_begins_is_an_error_with_its_stage(accord: Accord, target: str, stage: str) -> None:
+    done = accord("run", "--json", "--agent", target, "hello")
+    assert done.status == 1 and is_valid(done)
+    (error,) = done.lines
+    assert (error["event"], error["stage"]) == ("error", stage)
+    assert error["message"] in done.err
+
+
+def test_notes_of_the_program_itself_are_lines_too(accord: Accord) -> None:
+    accord.config.write_text("[mcp_servers.far]\nurl = 'https://example.org/mcp'\n")
+    done = accord.run("--json", "--deny", "command:rm *", "permission rm -r x")
+    assert is_valid(done) and done.err == ""
+    assert "MCP server 'far' is not passed on" in done.events("notice")[0]["title"]
+    (decided,) = done.events("permission")
+    assert (decided["title"], decided["decision"]) == ("Run rm -r x", "refused")
+    assert "deny command:rm *" in decided["why"]
+
+
+def test_an_event_of_any_kind_is_a_valid_line() -> None:
+    valid = jsonschema_rs.validator_for(json.loads(events.schema()))
+    whole = heard.MessageSet(role="agent", message_id="m", content=[TextContent("all"), Image("aa", "image/png")])
+    for event in (
+        whole,
+        heard.Media(UnknownContent("new", {"type": "new", "x": 1})),
+        heard.PlanRemoved("p"),
+        heard.OptionsChanged([]),
+        heard.TerminalOutput("t", b"\xff"),
+        heard.InfoChanged("title", None),
+        heard.ConnectionChanged("lost", "why", 1),
+    ):
+        line = events.line_of(event)
+        assert valid.is_valid(json.loads(events.msgspec.json.encode(line)))
+    assert events.line_of(heard.UserText("x")) is None
+
+
+def test_a_message_that_is_set_as_a_whole_is_not_said_twice(capsys: pytest.CaptureFixture[str]) -> None:
+    show = Plain(progress=False, out=sys.stdout, err=sys.stderr)
+    for event in (
+        heard.Text("Hel", "m1"),
+        heard.MessageSet("agent", "m1", [TextContent("Hello")]),
+        heard.Text(" world", "m1"),
+        heard.Text("Another", "m2"),
+        heard.MessageSet("agent", "m2", [TextContent("Other")]),
+        heard.MessageSet("thought", "m3", [TextContent("secret")]),
+        heard.MessageSet("agent", "m2", []),
+    ):
+        show.event(event)
+    assert capsys.readouterr().out == "Hello world\nAnother\nOther"

@@ -1,0 +1,102 @@
+"""Ctrl-C once and twice, the end of the time, and signals: what becomes of the turn, and of the processes."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+
+import pytest
+from commands import Accord, agent, gone
+
+
+def test_ctrl_c_cancels_the_turn_politely(accord: Accord) -> None:
+    screen = accord.on_terminal("run", "--agent", agent(), "slow")
+    screen.until("working")
+    screen.press("c")
+    screen.until("cancelling; Ctrl-C again ends the agent at once")
+    assert screen.until("stopped") and screen.end() == 130
+    screen.close()
+
+
+def test_ctrl_c_twice_kills_the_agent_and_all_it_started(accord: Accord) -> None:
+    with accord.start("run", "--agent", agent(), "stubborn") as process:
+        assert process.stdout is not None
+        pids = [int(pid) for pid in process.stdout.readline().split()]
+        process.send_signal(signal.SIGINT)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.3)
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 130
+        assert time.monotonic() - began < 3
+        assert gone(*pids)
+
+
+def test_ctrl_c_before_the_turn_ends_the_run(accord: Accord) -> None:
+    log = accord.folder / "log"
+    with accord.start("run", "--agent", agent("--fault", "slow-session", "--log", str(log)), "hello") as process:
+        while not log.exists() or "session/new" not in log.read_text():
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 130
+        assert process.stderr is not None and process.stderr.read() == ""
+
+
+def test_a_turn_that_takes_too_long_is_cancelled(accord: Accord) -> None:
+    done = accord.run("--json", "--timeout", "0.6", "slow")
+    assert done.status == 124
+    (ended,) = done.events("ended")
+    assert (ended["stop_reason"], ended["text"]) == ("cancelled", "working stopped")
+
+
+def test_an_agent_that_does_not_stop_in_time_is_killed(accord: Accord) -> None:
+    with accord.start("run", "--timeout", "0.5", "--agent", agent(), "stubborn") as process:
+        assert process.stdout is not None and process.stderr is not None
+        pids = [int(pid) for pid in process.stdout.readline().split()]
+        assert process.wait(15) == 124
+        assert "no end within 0.5 s" in process.stderr.read()
+        assert gone(*pids)
+
+
+def test_the_time_counts_from_the_start(accord: Accord) -> None:
+    done = accord("run", "--timeout", "0.5", "--agent", agent("--fault", "never"), "hello")
+    assert (done.status, done.err) == (124, "error: no end within 0.5 s\n")
+
+
+def test_a_request_to_end_is_heeded_in_order(accord: Accord) -> None:
+    with accord.start("run", "--agent", agent(), "stubborn") as process:
+        assert process.stdout is not None
+        pids = [int(pid) for pid in process.stdout.readline().split()]
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == 143
+        assert gone(*pids)
+
+
+def test_nobody_is_left_when_the_run_is_killed(accord: Accord) -> None:
+    with accord.start("run", "--agent", agent(), "stubborn") as process:
+        assert process.stdout is not None
+        pids = [int(pid) for pid in process.stdout.readline().split()]
+        process.kill()
+        process.wait()
+        assert gone(*pids, within=10)
+
+
+def test_a_reader_that_does_not_read_does_not_hold_up_ctrl_c(accord: Accord) -> None:
+    with accord.start("run", "--agent", agent(), "many 200000") as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "line 0\n"
+        began = time.monotonic()
+        while process.poll() is None and time.monotonic() - began < 10:
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.05)
+        assert process.returncode == 130
+
+
+def test_ctrl_c_at_a_question_withdraws_it(accord: Accord) -> None:
+    screen = accord.on_terminal("run", "--agent", agent(), "write a.txt hello")
+    screen.until("Your choice: ")
+    screen.press("c")
+    assert screen.end() == 130
+    assert not (accord.project / "a.txt").exists()
+    screen.close()
