@@ -14,6 +14,7 @@ from accord.model.tool import Location, ToolCall
 from accord.policy.action import Action
 from accord.policy.answers import answer_to
 from accord.policy.choices import Choice, Question, Reply
+from accord.policy.decision import Decision
 from accord.policy.memory import Memory
 from accord.policy.rule import Rule
 from accord.policy.text import show
@@ -315,6 +316,13 @@ async def test_what_was_allowed_for_another_session_or_long_ago_or_denied_since_
     assert judged.decide(write("src/a.py")).effect == "deny"
 
 
+async def test_to_ask_again_is_to_be_asked_again() -> None:
+    person = Person(True, False)
+    judged = policy()
+    assert (await judged.answer(request(EDIT), ask=person)).effect == "allow"
+    assert (await judged.answer(request(EDIT), ask=person)).effect == "deny"
+
+
 async def test_a_rejected_request_grants_nothing() -> None:
     judged = policy()
     await judged.answer(request(EDIT), ask=Person(False))
@@ -371,6 +379,14 @@ async def test_a_choice_that_was_overruled_is_not_answered() -> None:
 
     option = answer_to(asked, await judged.answer(asked, ask=late))
     assert option is not None and option.id == "id-reject_once"
+
+
+def test_an_option_that_allows_never_answers_a_denial() -> None:
+    asked = request(EDIT)
+    denied = Decision(effect="deny", by="person", why="", option="id-allow_once")
+    option = answer_to(asked, denied)
+    assert option is not None and option.id == "id-reject_once"
+    assert answer_to(asked, Decision(effect="ask", by="default", why="")) is None
 
 
 async def test_a_request_is_judged_for_the_agent_and_project_of_the_policy() -> None:

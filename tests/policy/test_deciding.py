@@ -247,6 +247,8 @@ def test_words_without_a_shell_are_judged_as_words() -> None:
         (["allow write:src/**"], write("/work/app2/src/a.py"), "ask"),
         (["allow read:src/**"], write("src/a.py"), "ask"),
         (["allow path:src/**"], write("src/a.py"), "allow"),
+        (["allow write:/other/**"], read("/other/a"), "ask"),
+        (["allow write:/other/**"], write("/other/a"), "allow"),
         (["allow path:~/notes/**"], write(f"{HOME}/notes/a"), "allow"),
         (["deny path:SRC/**"], write("src/a.py"), "deny"),
         (["deny path:src"], write("src/a.py"), "deny"),
