@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from policy.deciding import policy, run, write
+from policy.steady import steady
 
 from accord.policy.action import Action
 from accord.policy.audit import Audit
@@ -181,6 +182,7 @@ def test_the_log_itself_is_protected(path: Path) -> None:
         assert judged.decide(write(str(name))).by == "protection"
 
 
+@steady
 @given(st.text(max_size=50))
 def test_masking_raises_nothing(text: str) -> None:
     masked(text, [text])

@@ -7,6 +7,7 @@ import contextlib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from policy.steady import steady
 
 from accord.policy import commands
 from accord.policy.fault import RuleError
@@ -126,12 +127,14 @@ def test_a_pattern_that_is_none_is_refused_with_words(pattern: str) -> None:
         commands.read(pattern)
 
 
+@steady
 @given(st.text(max_size=40))
 def test_reading_a_pattern_raises_nothing_else(text: str) -> None:
     with contextlib.suppress(RuleError):
         commands.read(text)
 
 
+@steady
 @given(st.lists(st.text(min_size=0, max_size=8), min_size=1, max_size=4))
 def test_words_written_as_a_pattern_match_themselves_alone(words: list[str]) -> None:
     pattern = commands.read(commands.written(words))
@@ -139,6 +142,7 @@ def test_words_written_as_a_pattern_match_themselves_alone(words: list[str]) -> 
     assert [pieces[0] for pieces in pattern.words] == words
 
 
+@steady
 @given(st.lists(st.sampled_from(["git", "rm", "x", "-o", "*", "--output=a", "a*"]), min_size=1, max_size=4))
 def test_what_a_pattern_allows_it_would_also_deny(words: list[str]) -> None:
     command = Simple(tuple(Word(word) for word in ("git", "x", "--output=a")))

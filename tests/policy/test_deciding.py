@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from policy.deciding import HOME, PROJECT, policy, read, request, rules, run, write
 from policy.lines import SOUP
+from policy.steady import steady
 
 from accord.model.tool import Diff, Location, ToolCall
 from accord.policy.action import Action
@@ -173,6 +174,7 @@ ALONE = ["git status", "make test", "npm run build", "rm -rf x", "ls", "echo a",
 GLUE = st.sampled_from([" && ", " || ", "; ", " | ", "\n", " & "])
 
 
+@steady
 @given(
     st.lists(st.sampled_from(["git status", "make *", "npm run *", "ls", "cat *", "echo a"]), unique=True),
     st.lists(st.tuples(st.sampled_from(ALONE), GLUE), min_size=1, max_size=4),
@@ -191,6 +193,7 @@ def test_no_compound_is_allowed_when_a_part_alone_is_not(
         assert together == "allow"
 
 
+@steady
 @given(SOUP)
 def test_no_soup_of_signs_is_allowed_unless_all_commands_in_it_are(line: str) -> None:
     judged = policy("allow command:a *", "allow command:env *", "allow write:f")
@@ -389,6 +392,7 @@ def test_rules_that_never_matched_are_known() -> None:
     assert [show(rule) for rule in judged.unused(used=["allow url:a.b"])] == ["deny path:nowhere/**"]
 
 
+@steady
 @given(st.text(max_size=40), st.text(max_size=40), st.text(max_size=40))
 def test_no_action_raises(line: str, path: str, url: str) -> None:
     judged = policy("allow command:*", "allow path:**", "deny path:**/x", "deny url:a.b", "deny title:*x*")

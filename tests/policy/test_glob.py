@@ -7,6 +7,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from policy.steady import steady
 
 from accord.policy import glob
 from accord.policy.fault import RuleError
@@ -88,6 +89,7 @@ def test_a_pattern_that_is_none_is_refused_with_words(pattern: str) -> None:
         glob.read(pattern)
 
 
+@steady
 @given(st.text(max_size=30), st.text(max_size=30))
 def test_no_text_raises_anything_else(pattern: str, name: str) -> None:
     try:
@@ -102,6 +104,7 @@ NAMES = st.text(st.characters(exclude_characters="/\0", exclude_categories=("Cs"
 )
 
 
+@steady
 @given(st.lists(NAMES, min_size=1, max_size=4), st.lists(NAMES, min_size=1, max_size=4))
 def test_a_literal_pattern_matches_its_path_alone(names: list[str], others: list[str]) -> None:
     pattern = glob.literal("/".join(names))
@@ -110,6 +113,7 @@ def test_a_literal_pattern_matches_its_path_alone(names: list[str], others: list
     assert covers(pattern, "/work/app/" + "/".join(others)) is (names == others)
 
 
+@steady
 @given(st.lists(st.sampled_from(["a", "b", "*", "**", "a*", "?"]), min_size=1, max_size=5), st.lists(NAMES, max_size=5))
 def test_what_a_pattern_allows_it_would_also_deny(pattern: list[str], names: list[str]) -> None:
     path = "/work/app/" + "/".join(names)

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from policy.deciding import rules
+from policy.steady import steady
 
 from accord.policy.fault import RuleError
 from accord.policy.memory import Memory, data_folder
@@ -266,6 +267,7 @@ def test_the_data_folder_follows_the_environment(tmp_path: Path) -> None:
         assert data_folder({"XDG_DATA_HOME": "relative"}) == data_folder({}) == Path.home() / ".local/share/accord"
 
 
+@steady
 @given(st.binary(max_size=80) | st.text(max_size=80).map(lambda text: f"[[rule]]\n{text}".encode("utf-8", "replace")))
 def test_no_file_raises(data: bytes) -> None:
     tables = Tables("/nowhere/permissions.toml", "rule", "")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from policy.steady import steady
 
 from accord.policy.fault import RuleError
 from accord.policy.rule import Rule, rule_from_table, table_of
@@ -125,6 +126,7 @@ def test_a_table_that_is_no_rule_is_refused_with_words(table: dict[str, Any], wo
     assert words in str(refused.value)
 
 
+@steady
 @given(st.text(max_size=60), st.sampled_from(["allow", "ask", "deny", None]), st.booleans())
 def test_no_text_raises_anything_but_a_rule_error(text: str, effect: Any, trusted: bool) -> None:
     with contextlib.suppress(RuleError):
@@ -150,6 +152,7 @@ WORDS = [
 ]
 
 
+@steady
 @given(st.lists(st.sampled_from(WORDS), max_size=10).map("".join))
 def test_whatever_can_be_read_is_shown_so_that_it_reads_the_same(text: str) -> None:
     with contextlib.suppress(RuleError):
@@ -166,12 +169,14 @@ VALUES = st.recursive(
 KEYS = st.sampled_from(["effect", "command", "path", "kind", "title", "scope", "expires", "everything", "url", "x"])
 
 
+@steady
 @given(st.dictionaries(KEYS, VALUES | st.sampled_from(["allow", "deny", "once"]), max_size=5))
 def test_no_table_raises_anything_but_a_rule_error(table: dict[str, Any]) -> None:
     with contextlib.suppress(RuleError):
         rule_from_table(table)
 
 
+@steady
 @given(TEXTS := st.text(min_size=1, max_size=20).filter(lambda text: text.strip() != ""), TEXTS, TEXTS)
 def test_any_values_go_through_the_text_and_back(title: str, line: str, agent: str) -> None:
     rule = Rule(effect="deny", line=(line,), title=title, agent=agent)

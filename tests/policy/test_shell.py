@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from policy.lines import JUDGED, SOUP, UNJUDGED, Case
+from policy.steady import steady
 
 from accord.policy.script import Simple, Word
 from accord.policy.shell import judge, judge_words
@@ -92,17 +93,20 @@ def test_long_lines_are_read_in_good_time() -> None:
         judge(line)
 
 
+@steady
 @given(st.text(max_size=60))
 def test_no_text_raises(line: str) -> None:
     judge(line)
     judge_words([line, line])
 
 
+@steady
 @given(SOUP)
 def test_no_soup_of_signs_raises(line: str) -> None:
     judge(line)
 
 
+@steady
 @given(SOUP, SOUP)
 def test_two_judged_lines_are_judged_together_as_they_are_alone(first: str, second: str) -> None:
     one, two, both = judge(first), judge(second), judge(f"{first}\n{second}")

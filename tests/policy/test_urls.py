@@ -7,6 +7,7 @@ import contextlib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from policy.steady import steady
 
 from accord.policy import urls
 from accord.policy.fault import RuleError
@@ -66,6 +67,7 @@ def test_the_pattern_for_one_address_allows_no_other() -> None:
     assert urls.exact("nonsense") is None
 
 
+@steady
 @given(st.text(max_size=30), st.text(max_size=30))
 def test_no_text_raises_anything_else(pattern: str, url: str) -> None:
     urls.exact("https://" + url)
