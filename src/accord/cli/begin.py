@@ -1,43 +1,56 @@
 """The first steps of a run: find the agent and start it, with as little loaded as possible.
 
-An agent needs a while to start. So it is started first, and what it takes to talk to it is loaded meanwhile."""
+An agent needs a while to start. So it is started first, and what it takes to talk to it is loaded meanwhile; where the
+agent was given by its command line, even the configuration."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import click
-
-from accord.cli.loading import configuration
+from accord.config.command import Resolved, command_line, is_command_line
 from accord.config.environment import environment
-from accord.config.resolve import Resolved, resolve
-from accord.config.settings import AgentEntry, Loaded
 from accord.process.start import Started, start
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from accord.config.registry import RegistryEntry
+    from accord.config.settings import AgentEntry, Loaded
 
 
 class Begun(NamedTuple):
     """An agent that was started, and everything that is known of it."""
 
-    loaded: Loaded
     found: Resolved
     env: dict[str, str]
     """Its whole environment."""
     started: Started
+    loaded: Loaded | None
+    """The configuration, where it was needed."""
 
 
 def begin(target: str | None, cwd: Path) -> Begun:
     """Starts the agent that was named, or the default one."""
+    loaded = None
+    if target is not None and is_command_line(target):
+        found = command_line(target)
+    else:
+        found, loaded = _configured(target, cwd)
+    env = environment(found.environment, found.env)
+    return Begun(found, env, start(found.argv, cwd=cwd, env=env), loaded)
+
+
+def _configured(target: str | None, cwd: Path) -> tuple[Resolved, Loaded]:
+    import click
+
+    from accord.cli.loading import configuration
+    from accord.config.resolve import resolve
+
     loaded = configuration(cwd)
     name = target or loaded.settings.chosen_agent
     if name is None:
         raise click.UsageError(_nobody(loaded))
-    found = resolve(name, loaded.settings, install=install)
-    env = environment(found.environment, found.env)
-    return Begun(loaded, found, env, start(found.argv, cwd=cwd, env=env))
+    return resolve(name, loaded.settings, install=install), loaded
 
 
 def install(entry: RegistryEntry) -> AgentEntry:

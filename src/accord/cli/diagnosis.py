@@ -18,7 +18,7 @@ from accord.errors import AccordError, AuthRequired, LaunchError, PeerDied
 if TYPE_CHECKING:
     from accord.client.agent import ConnectedAgent
     from accord.client.session import Session
-    from accord.config.resolve import Resolved
+    from accord.config.command import Resolved
     from accord.config.settings import Loaded
 
 

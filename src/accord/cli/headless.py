@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -11,23 +12,32 @@ import click
 from accord.cli import events
 from accord.cli.begin import Begun
 from accord.cli.failing import Failure, is_debugging, settle_log
+from accord.cli.lending import LazyWorkspace
+from accord.cli.loading import configuration
 from accord.cli.showing import Json, Plain
 from accord.cli.stopping import Stops
 from accord.cli.terminal import Terminal
-from accord.client.connect import connect
-from accord.config.mask import masked
+from accord.client.connect import Connecting, connect
+from accord.config.folders import remembered_file
 from accord.errors import AccordError, RequestFailed
 from accord.process.child import Child
 from accord.process.start import start
 from accord.transports.subprocess import SubprocessTransport
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from accord.cli.run import Wanted
     from accord.client.agent import ConnectedAgent
     from accord.client.local import LocalWorkspace
+    from accord.client.offers import AgentOffers
     from accord.client.session import Session
-    from accord.model.requests import AuthMethod
+    from accord.config.settings import Loaded
+    from accord.model.requests import AuthMethod, McpServer
 
+_STEPS_TO_GREETING = 4
+"""How many steps of the event loop it takes until the greeting has been written."""
 STATUS = {"end_turn": 0, "refusal": 3, "max_tokens": 4, "max_turn_requests": 5, "cancelled": 130}
 
 
@@ -41,9 +51,10 @@ class Headless:
         self.show: Json | Plain = Json() if wanted.as_json else Plain(progress=progress)
         self.stops = Stops(wanted.timeout, self._kill, lambda words: self._note("info", words))
         self.terminal: Terminal
+        self.loaded: Loaded
         self._fresh = True
         self._transport: SubprocessTransport | None = None
-        self._workspace: LocalWorkspace | None = None
+        self._workspace: LazyWorkspace | None = None
         self._agent = "The agent"
 
     async def run(self) -> int:
@@ -53,7 +64,8 @@ class Headless:
         self.show.on_broken = self.stops.end
         self.terminal = Terminal()
         try:
-            return await self._run()
+            self.loaded = self.begun.loaded or configuration(self.wanted.cwd)
+            return await self._run(LazyWorkspace(self.wanted.cwd, self._workspace_made))
         except asyncio.CancelledError:
             if self.show.is_broken:
                 raise BrokenPipeError from None
@@ -66,7 +78,7 @@ class Headless:
             self._failed(error.format_message(), error)
             raise
         except AccordError as error:
-            words = masked(str(error), self.begun.found.env)
+            words = self._masked(error)
             self._failed(words, error)
             if is_debugging():
                 raise
@@ -74,38 +86,66 @@ class Headless:
         finally:
             if self._fresh:
                 self.begun.started.abandon()
+            self.stops.over()
 
-    async def _run(self) -> int:
+    async def _run(self, workspace: LazyWorkspace) -> int:
+        can_ask = self.terminal.is_there
+        self._workspace = workspace
+        async with workspace:
+            connecting = asyncio.ensure_future(
+                _awaited(
+                    connect(
+                        self._start,
+                        cwd=self.wanted.cwd,
+                        workspace=workspace,
+                        permissions=workspace.permissions,
+                        elicitation=self._elicit if can_ask else None,
+                        login=self._log_in if can_ask else None,
+                        terminal_login=self._log_in_by_terminal if can_ask else False,
+                        versions=self.wanted.versions,
+                        deadlines=self.loaded.settings.waits,
+                    )
+                )
+            )
+            try:
+                await self._prepare(workspace)
+            except BaseException:
+                connecting.cancel()
+                await asyncio.wait([connecting])
+                raise
+            async with await connecting as agent:
+                self._agent = agent.name
+                if agent.connection.first_stray:
+                    self._note("info", f"the agent printed what is no message: {agent.connection.first_stray}")
+                return await self._turns(agent)
+
+    async def _prepare(self, workspace: LazyWorkspace) -> None:
+        """What can be done while the agent still starts. The greeting leaves first, so that it finds it there."""
+        for _ in range(_STEPS_TO_GREETING):
+            await asyncio.sleep(0)
+        for note in self.loaded.notes:
+            self._note("warning", note)
+        if self._has_rules():
+            workspace.local  # noqa: B018  # a rule that cannot be read ends the run before it begins
+        if 2 in self.wanted.versions:
+            import accord.client.v2
+        else:
+            import accord.client.v1  # noqa: F401
+
+    def _has_rules(self) -> bool:
+        loaded = self.loaded
+        return bool(self.wanted.rules or loaded.user_rules or loaded.project_rules or remembered_file().exists())
+
+    def _workspace_made(self) -> LocalWorkspace:
         from accord.cli.loading import policy
         from accord.client.local import LocalWorkspace
         from accord.policy.audit import Audit
 
-        wanted, loaded = self.wanted, self.begun.loaded
-        for note in loaded.notes:
-            self._note("warning", note)
-        rules = policy(loaded, wanted.cwd, self.begun.found.name, wanted.rules, Audit())
+        rules = policy(self.loaded, self.wanted.cwd, self.begun.found.name, self.wanted.rules, Audit())
         for note in rules.notes:
             self._note("warning", note)
-        can_ask = self.terminal.is_there
-        async with (
-            LocalWorkspace(wanted.cwd, policy=rules, ask=self._ask if can_ask else None, told=self._told) as workspace,
-            connect(
-                self._start,
-                cwd=wanted.cwd,
-                workspace=workspace,
-                permissions=workspace.permissions,
-                elicitation=self._elicit if can_ask else None,
-                login=self._log_in if can_ask else None,
-                terminal_login=self._log_in_by_terminal if can_ask else False,
-                versions=wanted.versions,
-                deadlines=loaded.settings.waits,
-            ) as agent,
-        ):
-            self._workspace = workspace
-            self._agent = agent.name
-            if agent.connection.first_stray:
-                self._note("info", f"the agent printed what is no message: {agent.connection.first_stray}")
-            return await self._turns(agent)
+        ask = self._ask if self.terminal.is_there else None
+        return LocalWorkspace(self.wanted.cwd, policy=rules, ask=ask, told=self._told)
 
     async def _start(self) -> SubprocessTransport:
         """The agent that was started already; after a login, one that is started now."""
@@ -130,11 +170,11 @@ class Headless:
     # -- the turns
 
     async def _turns(self, agent: ConnectedAgent) -> int:
-        from accord.cli.attach import prompt_content
-        from accord.cli.options import set_options
-
         session = await self._session(agent)
-        await set_options(session, self.wanted.options)
+        if self.wanted.options:
+            from accord.cli.options import set_options
+
+            await set_options(session, self.wanted.options)
         self.show.line(
             events.Session(
                 session_id=session.id,
@@ -146,30 +186,44 @@ class Headless:
         )
         status = 0
         for number, text in enumerate(self.wanted.prompts):
-            content = prompt_content(text, self.wanted.images if number == 0 else (), self.wanted.cwd, agent.offers)
+            content = self._content(text, self.wanted.images if number == 0 else (), agent.offers)
             status = await self._turn(session, text, content)
             if status:
                 break
         return status
 
-    async def _session(self, agent: ConnectedAgent) -> Session:
-        from accord.config.servers import choose, read_servers
+    def _content(self, text: str, images: Sequence[Path], offers: AgentOffers) -> list[Any]:
+        if "@" not in text and not images:
+            return [text]
+        from accord.cli.attach import prompt_content
 
-        entries = dict(self.begun.loaded.settings.mcp_servers)
-        if self.wanted.mcp_config is not None:
-            entries |= read_servers(self.wanted.mcp_config)
-        chosen = choose(entries, agent.offers.mcp)
-        for notice in chosen.notices:
-            self._note("warning", notice)
+        return prompt_content(text, images, self.wanted.cwd, offers)
+
+    async def _session(self, agent: ConnectedAgent) -> Session:
+        servers = self._servers(agent.offers)
         id = self.wanted.session_id
         if id is None:
-            return await agent.new_session(mcp_servers=chosen.servers)
+            return await agent.new_session(mcp_servers=servers)
         if agent.offers.resume or not agent.offers.load:
-            return await agent.resume_session(id, mcp_servers=chosen.servers)
-        return await agent.load_session(id, mcp_servers=chosen.servers)
+            return await agent.resume_session(id, mcp_servers=servers)
+        return await agent.load_session(id, mcp_servers=servers)
+
+    def _servers(self, offers: AgentOffers) -> list[McpServer]:
+        entries = dict(self.loaded.settings.mcp_servers)
+        if not entries and self.wanted.mcp_config is None:
+            return []
+        from accord.config.servers import choose, read_servers
+
+        if self.wanted.mcp_config is not None:
+            entries |= read_servers(self.wanted.mcp_config)
+        chosen = choose(entries, offers.mcp)
+        for notice in chosen.notices:
+            self._note("warning", notice)
+        return chosen.servers
 
     async def _turn(self, session: Session, text: str, content: list[Any]) -> int:
         turn = self.stops.turn = session.prompt(*content)
+        gc.enable()
         self.show.line(events.Prompt(text=text, attached=[uri for piece in content if (uri := _uri(piece))]))
         error: AccordError | None = None
         try:
@@ -181,7 +235,7 @@ class Headless:
             events.Ended(
                 stop_reason=turn.stop_reason,
                 text=turn.text,
-                error=masked(str(error), self.begun.found.env) if error is not None else None,
+                error=self._masked(error) if error is not None else None,
                 code=error.code if isinstance(error, RequestFailed) else None,
             )
         )
@@ -223,6 +277,11 @@ class Headless:
     def _note(self, severity: str, text: str) -> None:
         self.show.line(events.Notice(severity=severity, title=text))
 
+    def _masked(self, error: Exception) -> str:
+        from accord.config.mask import masked
+
+        return masked(str(error), self.begun.found.env)
+
     def _failed(self, message: str, error: Exception | None) -> None:
         """Programs hear of a failure where they hear of everything else; people, on standard error."""
         if self.wanted.as_json:
@@ -231,6 +290,10 @@ class Headless:
             self.show.line(events.Error(message=message, stage=stage, code=code))
         elif error is None:
             self._note("error", message)
+
+
+async def _awaited(connecting: Connecting) -> ConnectedAgent:
+    return await connecting
 
 
 def _uri(piece: Any) -> str | None:

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from accord.config.agents import nearest
-
 if TYPE_CHECKING:
     from accord.client.session import Session
     from accord.model.session import Option
@@ -40,6 +38,8 @@ def _option(session: Session, name: str) -> Option:
         found = next((option for option in session.options if option.name.lower() == name.lower()), None)
     if found is not None:
         return found
+    from accord.config.agents import nearest
+
     ids = [option.id for option in session.options]
     close = nearest(name, ids)
     if close:
@@ -62,6 +62,8 @@ def _value(option: Option, said: str) -> str | bool:
     named = [choice.value for choice in option.choices if said.lower() in (choice.name.lower(), choice.value.lower())]
     if len(named) == 1:
         return named[0]
+    from accord.config.agents import nearest
+
     values = [choice.value for choice in option.choices]
     close = nearest(said, values)
     hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(values)}"

@@ -9,6 +9,7 @@ The exit status says how the last turn ended:
 
 from __future__ import annotations
 
+import gc
 import re
 import sys
 from collections.abc import Sequence
@@ -79,6 +80,7 @@ def run(ctx: click.Context, /, **given: Any) -> int:
 
         click.echo(schema())
         return 0
+    gc.disable()  # until the first prompt: there is nothing to collect yet, and much to look through
     wanted = _wanted(given)
     begun = _begin(wanted)
     # Only now, while the agent starts as well, comes what is needed to talk to it.
@@ -116,8 +118,6 @@ def _begin(wanted: Wanted) -> Begun:
 
 def _wanted(given: dict[str, Any]) -> Wanted:
     """Reads and checks all that can be checked before anything is started."""
-    from accord.cli.options import pairs
-
     prompts = _prompts(given)
     if not prompts:
         raise click.UsageError("there is no prompt: give one, or pipe one in")
@@ -128,13 +128,21 @@ def _wanted(given: dict[str, Any]) -> Wanted:
         as_json=given["as_json"],
         images=given["images"],
         session_id=given["session_id"],
-        options=pairs(given["mode"], given["model"], given["options"]),
+        options=_options(given),
         rules=_rules(given),
         timeout=given["timeout"],
         mcp_config=given["mcp_config"],
         versions=frozenset({1, 2} if given["v2"] else {1}),
         quiet=given["quiet"],
     )
+
+
+def _options(given: dict[str, Any]) -> list[tuple[str, str]]:
+    if not (given["mode"] or given["model"] or given["options"]):
+        return []
+    from accord.cli.options import pairs
+
+    return pairs(given["mode"], given["model"], given["options"])
 
 
 def _rules(given: dict[str, Any]) -> list[Any]:

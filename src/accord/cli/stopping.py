@@ -52,6 +52,12 @@ class Stops:
         if self._timeout is not None:
             self._loop.call_later(self._timeout, self._late)
 
+    def over(self) -> None:
+        """The run is over, and ends by itself: a late signal must not spoil its status."""
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), signal.SIG_IGN)
+
     def end(self) -> None:
         """Ends the run in an orderly way."""
         if self._task is not None:

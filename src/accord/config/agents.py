@@ -9,10 +9,8 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from accord.config.settings import AgentEntry, ConfigError, Settings, parse, user_config
+from accord.config.settings import NAME, AgentEntry, ConfigError, Settings, parse, user_config
 from accord.config.toml import table_text, value_text
-
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
 def argv(entry: AgentEntry) -> list[str]:
@@ -99,7 +97,7 @@ class AgentFile:
             raise ConfigError(f"{self.path}: cannot be read: {error}") from None
 
     def _write(self, text: str, wanted: Settings) -> None:
-        """Replaces the file in one step, so that nobody ever sees half of it, and for its owner alone: it may hold keys.
+        """Replaces the file in one step, so that nobody ever sees half of it; a new one is for its owner alone.
 
         A link stays one: what it leads to is replaced."""
         try:

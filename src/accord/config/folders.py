@@ -17,6 +17,11 @@ def data_folder() -> Path:
     return _folder("ACCORD_DATA_HOME", "XDG_DATA_HOME", ".local/share", "Library/Application Support", "LOCALAPPDATA")
 
 
+def remembered_file() -> Path:
+    """Where the policy keeps what was allowed and refused for good."""
+    return data_folder() / "permissions.toml"
+
+
 def cache_folder() -> Path:
     """What can be fetched again: installed agents."""
     return _folder("ACCORD_CACHE_HOME", "XDG_CACHE_HOME", ".cache", "Library/Caches", "LOCALAPPDATA")

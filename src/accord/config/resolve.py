@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from accord.config.agents import argv, looks_like_name, nearest
-from accord.config.environment import Source
+from accord.config.command import URLS, Resolved, command_line
 from accord.config.settings import AgentEntry, Settings
 from accord.errors import LaunchError
 
 if TYPE_CHECKING:
     from accord.config.registry import RegistryEntry
 
-URLS = ("http://", "https://", "ws://", "wss://")
 Install = Callable[["RegistryEntry"], AgentEntry]
-
-
-class Resolved(NamedTuple):
-    """An agent that can be started."""
-
-    name: str
-    argv: list[str]
-    env: dict[str, str]
-    environment: Source
-    how: str
-    """Where it was found, in words."""
 
 
 def resolve(target: str, settings: Settings, *, install: Install | None = None) -> Resolved:
@@ -49,15 +36,9 @@ def resolve(target: str, settings: Settings, *, install: Install | None = None) 
         listed = _listed(target, settings.registry, install)
         if listed is not None:
             return Resolved(target, argv(listed), dict(listed.env), listed.environment, f"from {settings.registry}")
-    try:
-        words = shlex.split(target)
-    except ValueError as error:
-        raise LaunchError(f"{target!r} is no command line: {error}", command=target, stage="resolve") from None
-    if not words:
-        raise LaunchError(f"{target!r} names no program", command=target, stage="resolve")
-    if len(words) == 1 and looks_like_name(target) and shutil.which(target) is None:
+    if looks_like_name(target) and shutil.which(target) is None:
         raise LaunchError(_unknown(target, settings), command=target, stage="resolve")
-    return Resolved(os.path.basename(words[0]), words, {}, "inherit", "a command line")
+    return command_line(target)
 
 
 def _configured(name: str, entry: AgentEntry) -> Resolved:

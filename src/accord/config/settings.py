@@ -7,6 +7,7 @@ said so."""
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,6 +18,8 @@ from accord.errors import AccordError
 
 USER_FILE = "config.toml"
 PROJECT_FILE = "accord.toml"
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+"""What an agent may be called: it cannot be taken for a command line."""
 WAITS = ("first byte", "initialize", "session", "call", "login", "extension")
 """The waits for machines that have a deadline."""
 
@@ -170,6 +173,10 @@ def parse(text: str, path: Path) -> Settings:
         if isinstance(table.get(group), dict):
             table[group] = {name: checked(value, kind, [group, name]) for name, value in table[group].items()}
     settings: Settings = checked(table, Settings, [])
+    for name in settings.agents:
+        if not NAME.fullmatch(name):
+            words = "an agent's name has letters, digits, - and _ only"
+            raise ConfigError(f"{path}: {faults.place(text, ['agents', name])}: {words}")
     for name, seconds in settings.deadlines.items():
         if name not in WAITS or seconds < 0:
             found = f"found {seconds:g}; expected seconds" if name in WAITS else f"expected {', '.join(WAITS)}"
