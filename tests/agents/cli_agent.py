@@ -9,7 +9,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from typing import Any
 
 FORM = {
@@ -72,6 +71,11 @@ class Agent:
             self.cancelled = True
         return message
 
+    def wait(self) -> None:
+        """Waits for ever, which is until nobody speaks any more."""
+        while True:
+            self.receive()
+
     def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """Asks the client, and waits for its answer."""
         self.id += 1
@@ -127,7 +131,7 @@ class Agent:
         if FAULT == "no-session":
             return {"code": -32603, "message": f"no disk left for {os.environ.get('TEST_API_KEY', 'you')}"}
         if FAULT == "slow-session":
-            time.sleep(60)
+            self.wait()
         self.place = params
         return {"sessionId": self.session, **self.settings()}
 
@@ -299,8 +303,7 @@ class Agent:
         assert child.stdout is not None
         child.stdout.readline()
         self.say(f"{os.getpid()} {child.pid}\n")
-        while True:
-            self.receive()
+        self.wait()
 
     def play_fail(self, rest: str, blocks: Any) -> dict[str, Any]:
         self.say("half an ")
@@ -327,14 +330,14 @@ def begin() -> None:
         sys.exit(3)
     if FAULT == "never":
         print("still downloading", file=sys.stderr, flush=True)
-        time.sleep(60)
+        Agent().wait()
     if FAULT == "garbage":
         print("Welcome to Tester!\nType help for help.", flush=True)
-        time.sleep(60)
+        Agent().wait()
     if FAULT == "banner":
         print("Welcome to Tester!", flush=True)
     if FAULT == "forks":
-        subprocess.Popen([sys.executable, "-S", "-c", SLEEPER], stdout=subprocess.DEVNULL)
+        subprocess.Popen(["sleep", "60"], stdout=subprocess.DEVNULL)
         sys.exit(0)
     Agent().serve()
 

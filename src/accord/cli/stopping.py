@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 TIMED_OUT = 124
-_GRACE = 3.0
+_GRACE = 2.0
 """How long an agent may take to stop once its time is over."""
 
 
