@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import statistics
 import subprocess
 import sys
@@ -16,6 +17,8 @@ import time
 from pathlib import Path
 
 GOAL = 2.0
+SCRIPT = Path(sys.executable).with_name("accord")
+ACCORD = [str(SCRIPT)] if SCRIPT.exists() else [sys.executable, "-m", "accord"]
 AGENT = [sys.executable, str(Path(__file__).resolve().parent.parent / "examples" / "echo_agent.py")]
 
 
@@ -48,7 +51,7 @@ def _environment(folder: str) -> dict[str, str]:
 
 def through_accord(environment: dict[str, str]) -> float:
     """Seconds until `accord run` has printed something."""
-    command = [sys.executable, "-m", "accord", "run", "--agent", " ".join(AGENT), "hello"]
+    command = [*ACCORD, "run", "--agent", shlex.join(AGENT), "hello"]
     start = time.perf_counter()
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment) as process:
         assert process.stdout is not None

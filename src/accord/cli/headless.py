@@ -18,6 +18,7 @@ from accord.cli.showing import Json, Plain
 from accord.cli.stopping import Stops
 from accord.cli.terminal import Terminal
 from accord.client.connect import Connecting, connect
+from accord.client.warming import warm
 from accord.config.folders import remembered_file
 from accord.errors import AccordError, RequestFailed
 from accord.process.child import Child
@@ -127,10 +128,7 @@ class Headless:
             self._note("warning", note)
         if self._has_rules():
             workspace.local  # noqa: B018  # a rule that cannot be read ends the run before it begins
-        if 2 in self.wanted.versions:
-            import accord.client.v2
-        else:
-            import accord.client.v1  # noqa: F401
+        warm(max(self.wanted.versions))
 
     def _has_rules(self) -> bool:
         loaded = self.loaded
