@@ -58,7 +58,8 @@ def through_accord(environment: dict[str, str]) -> float:
         first = os.read(process.stdout.fileno(), 1)
         took = time.perf_counter() - start
         process.stdout.read()
-    assert first and process.returncode == 0, f"accord run ended with status {process.returncode}"
+    if not first or process.returncode != 0:
+        raise SystemExit(f"accord run ended with status {process.returncode}")
     return took
 
 
@@ -66,7 +67,8 @@ def raw(environment: dict[str, str]) -> float:
     """Seconds until the agent has said something, asked by blocking writes and reads."""
     start = time.perf_counter()
     with subprocess.Popen(AGENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, env=environment) as agent:
-        assert agent.stdin is not None and agent.stdout is not None
+        assert agent.stdin is not None
+        assert agent.stdout is not None
         output = os.fdopen(os.dup(agent.stdout.fileno()), "rb")
 
         def ask(id: int, method: str, **params: object) -> dict[str, object]:

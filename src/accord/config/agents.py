@@ -76,8 +76,10 @@ class AgentFile:
         wanted.agents = {other: entry for other, entry in wanted.agents.items() if other != name}
         before, after, _ = _cut(self._text(), name)
         if wanted.default_agent == name:
-            before = re.sub(r"(?m)^[ \t]*default_agent[ \t]*=.*\n?", "", before, count=1)
+            before = re.sub(r"(?m)^[ \t]*default_agent[ \t]*=.*\n?\n?", "", before, count=1)
             wanted.default_agent = None
+        if not after:
+            before = before.rstrip("\n") + "\n" if before.strip() else ""
         self._write(before + after, wanted)
 
     def set_default(self, name: str) -> None:

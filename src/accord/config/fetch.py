@@ -54,11 +54,11 @@ def check(url: str) -> None:
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
-    """Follows a redirect only to where we would have gone ourselves, and never to a file."""
+    """Follows a redirect only to where we would have gone ourselves, and from https only to https."""
 
     def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
         check(newurl)
-        if newurl.startswith("file:") or (req.full_url.startswith("https:") and not newurl.startswith("https:")):
+        if req.full_url.startswith("https:") and not newurl.startswith("https:"):
             raise ConfigError(f"{req.full_url}: it leads on to {newurl}, which is not followed")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 

@@ -8,6 +8,7 @@ Each version has a folder of its own under the cache, which appears there whole 
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
 import shutil
 import stat
@@ -151,9 +152,12 @@ def _pypi(home: Path, entry: RegistryEntry, package: Package, tell: Progress) ->
 
     def make(files: Path) -> None:
         tell(f"installing {package.package}", 0, 0)
-        _run([sys.executable, "-m", "venv", str(files)])
-        pip = [str(files / scripts / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        _run([*pip, "--", _requirement(package.package)])
+        # Our own pip can install for another interpreter; to give that one a pip as well takes seconds.
+        ours = importlib.util.find_spec("pip") is not None
+        _run([sys.executable, "-m", "venv", *(["--without-pip"] if ours else []), str(files)])
+        python = str(files / scripts / "python")
+        pip = [sys.executable, "-m", "pip", "--python", python] if ours else [python, "-m", "pip"]
+        _run([*pip, "install", "--quiet", "--disable-pip-version-check", "--", _requirement(package.package)])
         program = files / scripts / name
         if not (program.exists() or program.with_suffix(".exe").exists()):
             raise ConfigError(f"the package {package.package} brings no program {name!r}, so it cannot be an agent")

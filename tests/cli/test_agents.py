@@ -1,0 +1,197 @@
+"""accord agents: added, listed, installed from a registry, pinned, updated, run and removed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from commands import AGENT, Accord, agent
+from config.packed import binary, entry, npm_package, registry, sha256, tar, wheel
+
+SCRIPT = f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -S -E {shlex.quote(str(AGENT))} "$@"\n'
+
+
+def archive(accord: Accord, name: str = "agent") -> Path:
+    return tar(accord.folder / f"{name}.tar.gz", ("bin/agent", SCRIPT.encode()))
+
+
+def test_an_agent_is_added_listed_used_and_removed_and_the_file_stays_as_it_was_written(accord: Accord) -> None:
+    text = "# mine\n[permissions]\ndeny = ['path:**/.env']  # keys\n"
+    accord.config.write_text(text)
+    words = shlex.split(agent())
+    done = accord("agents", "add", "tester", "--env", "TOKEN=abcdefgh", "--environment", "minimal", "--", *words)
+    assert (done.status, done.err) == (0, f"tester is added in {accord.config}\n")
+    assert accord.config.read_text().startswith(text)
+
+    listed = accord("agents", "list")
+    assert listed.out == f"* tester  {shlex.join(words)}\n", "the only one is the default"
+    (row,) = json.loads(accord("agents", "list", "--json").out).values()
+    assert (row["command"], row["env"], row["default"]) == (words, {"TOKEN": "••••"}, True)
+
+    assert accord("run", "hello").out == "You said: hello\n"
+    environment = json.loads(accord("run", "--agent", "tester", "env", env={"OURS": "1"}).out)
+    assert environment["TOKEN"] == "abcdefgh" and "OURS" not in environment
+
+    assert "replaced" in accord("agents", "add", "tester", "--default", "--", "other").err
+    assert accord("agents", "remove", "testr").err.endswith("there is no agent 'testr'; did you mean tester?\n")
+    assert accord("agents", "remove", "tester").status == 0
+    assert accord.config.read_text() == text
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["add", "a b", "--", "x"], "'a b' is no name for an agent: letters, digits, - and _ only"),
+        (["add", "a"], "give the agent's command after --, or a registry with --registry"),
+        (["add", "a", "--env", "X", "--", "x"], "--env takes NAME=VALUE, not 'X'"),
+        (["add", "a", "--registry", "r.json", "--", "x"], "give the agent's command, or a registry, not both"),
+        (["update", "a"], "no registry is configured: give one with --registry"),
+    ],
+)
+def test_what_is_asked_wrongly_changes_nothing(accord: Accord, words: list[str], said: str) -> None:
+    done = accord("agents", *words)
+    assert (done.status, done.err.splitlines()[0]) == (2, f"accord agents {words[0]}: {said}")
+    assert not accord.config.exists()
+
+
+def test_an_agent_of_a_registry_is_installed_pinned_updated_and_starts_offline(accord: Accord) -> None:
+    packed = archive(accord)
+    source = accord.folder / "registry.json"
+    first = entry("box", "1.0.0", binary=binary(packed.as_uri(), sha256=sha256(packed), args=["--offer", "load"]))
+    registry(source, first, {"id": "broken"})
+    done = accord("agents", "add", "mine", "--id", "box", "--registry", str(source), "--env", "MINE=1")
+    assert (done.status, done.err) == (0, f"downloading …\nunpacking …\nmine is added in {accord.config}\n")
+    packed.unlink()  # from here on there is nothing to fetch
+    assert accord("run", "hello").out == "You said: hello\n"
+    assert "(box 1.0.0)" in accord("agents", "list").out
+
+    newer = archive(accord, "newer")
+    registry(source, entry("box", "1.1.0", binary=binary(newer.as_uri())))
+    done = accord("agents", "update", "mine", "--registry", str(source))
+    assert "the registry has no checksum for box 1.1.0; it is taken as it comes\n" in done.err
+    assert done.err.endswith("mine: 1.0.0 → 1.1.0\n")
+    assert "1.1.0" in accord.config.read_text() and 'env = { MINE = "1" }' in accord.config.read_text()
+
+    assert accord("agents", "pin", "mine", "1.0.0").err == "mine: 1.1.0 → 1.0.0\n", "without the registry"
+    assert accord("agents", "pin", "mine", "1.0.0").err == "mine is at 1.0.0\n"
+    refused = accord("agents", "pin", "mine", "2.0.0", "--registry", str(source))
+    assert refused.err == f"accord: {source} has box 1.1.0, not 2.0.0 (installed: 1.0.0, 1.1.0)\n"
+
+    shutil.rmtree(accord.cache)
+    lost = accord("run", "hello")
+    assert lost.status == 1 and "is not installed any more; install it again: accord agents update mine" in lost.err
+
+
+def test_an_archive_with_another_checksum_is_not_installed(accord: Accord) -> None:
+    packed = archive(accord)
+    source = registry(accord.folder / "r.json", entry("box", binary=binary(packed.as_uri(), sha256="0" * 64)))
+    done = accord("agents", "add", "box", "--registry", str(source))
+    assert done.status == 1 and "nothing was installed" in done.err
+    assert not accord.config.exists() and list((accord.cache / "agents" / "box").iterdir()) == []
+    unknown = accord("agents", "add", "bx", "--registry", str(source))
+    assert unknown.err == f"accord: {source} has no agent 'bx'; did you mean box?\n"
+
+
+def test_an_id_of_the_configured_registry_is_installed_when_it_is_first_run(accord: Accord) -> None:
+    source = registry(accord.folder / "r.json", entry("box", binary=binary(archive(accord).as_uri())))
+    accord.config.write_text(f"registry = '{source}'\n")
+    first = accord("run", "--agent", "box", "hello")
+    assert (first.out, first.err) == ("You said: hello\n", "downloading …\nunpacking …\n")
+    again = accord("run", "--agent", "box", "hello")
+    assert (again.out, again.err) == ("You said: hello\n", "")
+
+
+def test_the_doctor_installs_and_says_where_that_fails(accord: Accord) -> None:
+    source = registry(
+        accord.folder / "r.json",
+        entry("box", binary=binary(archive(accord).as_uri())),
+        entry("gone", binary=binary((accord.folder / "none.tgz").as_uri())),
+    )
+    accord.config.write_text(f"registry = '{source}'\n")
+    well = accord("doctor", "box")
+    assert well.status == 0 and "ok   install: box 1.0.0 is installed now\n" in well.out
+    ill = accord("doctor", "gone")
+    assert ill.status == 1 and "FAIL install: " in ill.out and "cannot be fetched" in ill.out
+
+
+def test_a_bar_shows_how_far_an_install_is(accord: Accord) -> None:
+    packed = tar(accord.folder / "a.tar.gz", ("bin/agent", SCRIPT.encode()), ("noise", os.urandom(900_000)))
+    source = registry(accord.folder / "r.json", entry("box", binary=binary(packed.as_uri())))
+    screen = accord.on_terminal("agents", "add", "box", "--registry", str(source))
+    assert screen.end() == 0
+    assert "\r\x1b[Kdownloading [#######" in screen.seen and "[########################] 100 % of 9" in screen.seen
+    assert screen.seen.endswith(f"unpacking …\nbox is added in {accord.config}\n")
+    screen.close()
+
+
+def test_an_npm_package_is_installed_with_npm(accord: Accord) -> None:
+    if shutil.which("npm") is None:
+        pytest.skip("npm is not installed")
+    package = npm_package(accord.folder / "box-1.0.0.tgz", "box-agent", SCRIPT)
+    source = registry(accord.folder / "r.json", entry("box", npx={"package": str(package), "args": ["--offer", "x"]}))
+    done = accord("agents", "add", "box", "--registry", str(source))
+    assert (done.status, done.err.splitlines()[0]) == (0, f"installing {package} …")
+    package.unlink()
+    assert accord("run", "hello").out == "You said: hello\n"
+
+
+def test_a_python_package_is_installed_with_pip(accord: Accord) -> None:
+    words = ["python", "-S", "-E", str(AGENT)]
+    code = f"def main():\n    import os, sys\n    os.execv({sys.executable!r}, {words} + sys.argv[1:])\n"
+    package = wheel(accord.folder, "box-agent", code)
+    source = registry(accord.folder / "r.json", entry("box", uvx={"package": str(package)}))
+    done = accord("agents", "add", "box", "--registry", str(source))
+    assert (done.status, done.err.splitlines()[-1]) == (0, f"box is added in {accord.config}")
+    package.unlink()
+    assert accord("run", "hello").out == "You said: hello\n"
+
+
+def test_an_installer_that_fails_is_told_with_its_last_words(accord: Accord) -> None:
+    tools = accord.folder / "tools"
+    tools.mkdir()
+    npm = tools / "npm"
+    npm.write_text("#!/bin/sh\necho 'npm error 404 no such package' >&2\nexit 7\n")
+    npm.chmod(0o755)
+    source = registry(accord.folder / "r.json", entry("box", npx={"package": "no-such@1.0.0"}))
+    done = accord("agents", "add", "box", "--registry", str(source), env={"PATH": f"{tools}:{os.environ['PATH']}"})
+    assert done.err.splitlines()[-1] == "accord: npm failed with status 7: npm error 404 no such package"
+    assert list((accord.cache / "agents" / "box").iterdir()) == []
+    missing = accord("agents", "add", "box", "--registry", str(source), env={"PATH": "/nowhere"})
+    assert "box is an npm package: install Node.js (with npm), then try again" in missing.err
+
+
+def test_ctrl_c_ends_an_install_and_leaves_nothing(accord: Accord) -> None:
+    tools = accord.folder / "tools"
+    tools.mkdir()
+    npm = tools / "npm"
+    npm.write_text(f"#!/bin/sh\necho $$ > {accord.folder}/pid\nsleep 60\n")
+    npm.chmod(0o755)
+    source = registry(accord.folder / "r.json", entry("box", npx={"package": "slow"}))
+    environment = {"PATH": f"{tools}:{os.environ['PATH']}"}
+    screen = accord.on_terminal("agents", "add", "box", "--registry", str(source), env=environment)
+    screen.until("installing slow")
+    while not (accord.folder / "pid").exists() or not (accord.folder / "pid").read_text().strip():
+        os.sched_yield()
+    screen.press("c")
+    assert screen.end() == 130
+    assert not Path(f"/proc/{(accord.folder / 'pid').read_text().strip()}").exists()
+    assert list((accord.cache / "agents" / "box").iterdir()) == []
+    screen.close()
+
+
+def test_an_agent_runs_on_our_own_streams_as_an_editor_would_have_it(accord: Accord) -> None:
+    accord.config.write_text(f"[agents.tester]\ncommand = {agent()!r}\n")
+    hello = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": 1}})
+    done = accord("agents", "run", "tester", "--", "--offer", "load", stdin=hello + "\n")
+    (answer,) = map(json.loads, done.out.splitlines())
+    assert answer["result"]["agentCapabilities"]["loadSession"] is True
+    missing = accord("agents", "run", "/no/such/agent")
+    assert (missing.status, missing.err) == (
+        1,
+        "accord: cannot start /no/such/agent: there is no file /no/such/agent; check the path\n",
+    )

@@ -1,0 +1,273 @@
+"""Getting agents onto this machine: archives nobody trusts, checksums, installs that are whole or nothing."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from config.packed import EVIL_TARS, EVIL_ZIPS, binary, entry, registry, sha256, tar, zipped
+
+from accord.config.archive import unpack
+from accord.config.fetch import fetch
+from accord.config.folders import data_folder, remembered_file
+from accord.config.install import installed, is_installed, versions
+from accord.config.registry import RegistryEntry, read_registry
+from accord.config.resolve import resolve
+from accord.config.settings import ConfigError, Settings
+from accord.errors import LaunchError
+from accord.policy.memory import Memory
+from accord.policy.memory import data_folder as data_folder_of_the_policy
+
+
+def as_entry(table: dict[str, Any]) -> RegistryEntry:
+    return msgspec.convert(table, RegistryEntry)
+
+
+class Served:
+    """Files on a server of this machine. A path may also lead elsewhere, break off, or fail."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, bytes] = {}
+        self.moved: dict[str, str] = {}
+        self.cut: set[str] = set()
+        self.asked: list[str] = []
+        served = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                served.asked.append(self.path)
+                if self.path in served.moved:
+                    self.send_response(302)
+                    self.send_header("Location", served.moved[self.path])
+                    self.end_headers()
+                elif self.path in served.files:
+                    data = served.files[self.path]
+                    self.send_response(200)
+                    self.send_header("Content-Length", str(len(data)))
+                    self.end_headers()
+                    self.wfile.write(data[: len(data) // 2] if self.path in served.cut else data)
+                else:
+                    self.send_error(404)
+
+            def log_message(self, *words: object) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
+
+
+@pytest.fixture
+def served() -> Iterator[Served]:
+    served = Served()
+    yield served
+    served.server.shutdown()
+    served.server.server_close()
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    return tar(tmp_path / "agent.tar.gz", ("bin", None), ("bin/agent", b"#!/bin/sh\n"), ("share/data", b"d" * 100_000))
+
+
+@pytest.mark.parametrize("kind", EVIL_TARS)
+def test_a_tar_archive_that_tries_to_get_out_is_refused(tmp_path: Path, kind: str) -> None:
+    inside = tmp_path / "outer" / "inside"
+    inside.mkdir(parents=True)
+    with pytest.raises(ConfigError, match="the archive"):
+        unpack(tar(tmp_path / "evil.tar.gz", *EVIL_TARS[kind]), inside)
+    assert not list(tmp_path.rglob("evil")) and not Path("/tmp/accord-evil").exists()
+
+
+@pytest.mark.parametrize("kind", EVIL_ZIPS)
+def test_a_zip_archive_that_tries_to_get_out_is_refused(tmp_path: Path, kind: str) -> None:
+    inside = tmp_path / "outer" / "inside"
+    inside.mkdir(parents=True)
+    with pytest.raises(ConfigError, match="the archive"):
+        unpack(zipped(tmp_path / "evil.zip", *EVIL_ZIPS[kind]), inside)
+    assert not list(tmp_path.rglob("evil")) and not Path("/tmp/accord-evil").exists()
+
+
+def test_what_is_unpacked_may_be_run_and_is_nobody_elses(tmp_path: Path) -> None:
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    unpack(zipped(tmp_path / "a.zip", ("bin/agent", b"x", 0o104777), ("notes", b"y", 0)), inside)
+    assert (inside / "bin/agent").stat().st_mode & 0o7777 == 0o755
+    assert (inside / "notes").stat().st_mode & 0o777 == 0o600
+
+
+def test_an_archive_that_is_too_much_or_broken_is_refused(tmp_path: Path) -> None:
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    large = tar(tmp_path / "large.tar.gz", *((f"f{number}", b"x" * 1000) for number in range(20)))
+    with pytest.raises(ConfigError, match="more than 10 files"):
+        unpack(large, inside, most_files=10)
+    with pytest.raises(ConfigError, match="or 5000 bytes"):
+        unpack(large, tmp_path, most_bytes=5000)
+    for name, data in (
+        ("no.tar.gz", b"hello"),
+        ("cut.tar.gz", large.read_bytes()[:80]),
+        ("cut.zip", b"PK\3\4" + b"0" * 50),
+    ):
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(ConfigError, match=r"cannot be (read|unpacked)"):
+            unpack(tmp_path / name, inside)
+
+
+def test_a_binary_is_installed_once_and_starts_without_the_network(
+    tmp_path: Path, served: Served, archive: Path
+) -> None:
+    served.files["/agent.tgz"] = archive.read_bytes()
+    listed = as_entry(
+        entry(
+            "box",
+            binary=binary(f"{served.url}/agent.tgz", sha256=sha256(archive).upper(), args=["--acp"], env={"A": "b"}),
+        )
+    )
+    told: list[tuple[str, int, int]] = []
+    assert not is_installed(listed, cache=tmp_path)
+    made = installed(listed, cache=tmp_path, progress=lambda *step: told.append(step))
+    program = tmp_path / "agents/box/1.0.0/files/bin/agent"
+    assert (made.command, made.env, made.registry, made.version) == (
+        [str(program), "--acp"],
+        {"A": "b"},
+        "box",
+        "1.0.0",
+    )
+    assert os.access(program, os.X_OK)
+    size = archive.stat().st_size
+    assert told[0][0] == "downloading" and ("downloading", size, size) in told and told[-1][0] == "unpacking"
+    served.files.clear()
+    assert installed(listed, cache=tmp_path) == made
+    assert served.asked == ["/agent.tgz"]
+    assert list(versions("box", cache=tmp_path)) == ["1.0.0"]
+
+
+@pytest.mark.parametrize(
+    "table, words",
+    [
+        ({"sha256": "0" * 64}, "the archive's checksum is .*, the registry says 000.*; nothing was installed"),
+        ({"cmd": "./bin/other"}, "there is no ./bin/other in its archive"),
+        ({"cmd": "../agent"}, "leads outside"),
+    ],
+)
+def test_an_install_that_fails_leaves_nothing(tmp_path: Path, archive: Path, table: dict[str, str], words: str) -> None:
+    listed = as_entry(entry("box", binary=binary(archive.as_uri(), **table)))
+    with pytest.raises(ConfigError, match=words):
+        installed(listed, cache=tmp_path / "cache")
+    assert list((tmp_path / "cache/agents/box").iterdir()) == []
+
+
+def test_an_install_that_is_interrupted_leaves_nothing(tmp_path: Path, archive: Path) -> None:
+    def interrupt(what: str, done: int, of: int) -> None:
+        raise KeyboardInterrupt
+
+    listed = as_entry(entry("box", binary=binary(archive.as_uri())))
+    with pytest.raises(KeyboardInterrupt):
+        installed(listed, cache=tmp_path / "cache", progress=interrupt)
+    assert list((tmp_path / "cache/agents/box").iterdir()) == []
+    assert installed(listed, cache=tmp_path / "cache").version == "1.0.0"
+
+
+def test_what_a_killed_install_left_is_swept_away(tmp_path: Path, archive: Path) -> None:
+    left = tmp_path / "agents/box/.new-abc"
+    left.mkdir(parents=True)
+    os.utime(left, (0, 0))
+    installed(as_entry(entry("box", binary=binary(archive.as_uri()))), cache=tmp_path)
+    assert not left.exists()
+
+
+def test_another_machine_has_nothing_to_install(tmp_path: Path) -> None:
+    listed = as_entry(entry("box", binary={"plan9-mips": {"archive": "https://example.org/a.tgz", "cmd": "a"}}))
+    with pytest.raises(ConfigError, match=r"has nothing for .*; there is: plan9-mips"):
+        installed(listed, cache=tmp_path)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://example.org/a.tgz",
+        "http://127.0.0.1.example.org/a.tgz",
+        "http://localhost@example.org/a.tgz",
+        "ftp://example.org/a.tgz",
+        "data:text/plain,x",
+    ],
+)
+def test_nothing_is_fetched_over_a_way_that_others_can_change(tmp_path: Path, url: str) -> None:
+    with (tmp_path / "out").open("wb") as out, pytest.raises(ConfigError, match="only https, file, and http to this"):
+        fetch(url, out, most=100)
+
+
+def test_a_fetch_that_goes_wrong_says_how(tmp_path: Path, served: Served) -> None:
+    served.files |= {"/large": b"x" * 1000, "/cut": b"x" * 1000}
+    served.cut.add("/cut")
+    served.moved |= {"/file": "file:///etc/passwd", "/away": "http://example.org/", "/here": "/large"}
+    for path, words in (
+        ("/none", "the server answered 404"),
+        ("/large", "larger than 999 bytes"),
+        ("/cut", "broke off after 500 of 1000 bytes"),
+        ("/file", "is not allowed"),
+        ("/away", "only https"),
+    ):
+        with (tmp_path / "out").open("wb") as out, pytest.raises(ConfigError, match=words):
+            fetch(served.url + path, out, most=999)
+    with (tmp_path / "out").open("wb") as out:
+        fetch(f"{served.url}/here", out, most=1000)
+    assert (tmp_path / "out").stat().st_size == 1000
+    with (tmp_path / "out").open("wb") as out, pytest.raises(ConfigError, match="cannot be fetched"):
+        fetch((tmp_path / "none").as_uri(), out, most=1000)
+
+
+def test_a_registry_behind_a_url_is_kept_until_it_is_asked_for_anew(tmp_path: Path, served: Served) -> None:
+    path = registry(tmp_path / "registry.json", entry("a", "1.0.0", npx={"package": "a"}))
+    served.files["/registry.json"] = path.read_bytes()
+    url = f"{served.url}/registry.json"
+    assert read_registry(url, cache=tmp_path).entries["a"].version == "1.0.0"
+    registry(path, entry("a", "2.0.0", npx={"package": "a"}))
+    served.files["/registry.json"] = path.read_bytes()
+    assert read_registry(url, cache=tmp_path).entries["a"].version == "1.0.0"
+    assert read_registry(url, anew=True, cache=tmp_path).entries["a"].version == "2.0.0"
+    served.files["/registry.json"] = b"<html>"
+    with pytest.raises(ConfigError, match="is no JSON"):
+        read_registry(url, anew=True, cache=tmp_path)
+    assert read_registry(url, cache=tmp_path).entries["a"].version == "2.0.0", "what was kept stays"
+
+
+def test_versions_and_ids_that_are_paths_are_refused(tmp_path: Path) -> None:
+    way = {"npx": {"package": "a"}}
+    path = registry(
+        tmp_path / "r.json",
+        entry("a", "1.0.0-../../x", **way),
+        entry("../b", **way),
+        entry("c\n", **way),
+        entry("d", "1.0.0\n", **way),
+    )
+    found = read_registry(path)
+    assert found.entries == {} and len(found.faults) == 4
+
+
+def test_an_id_of_the_configured_registry_names_an_agent(
+    tmp_path: Path, archive: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ACCORD_CACHE_HOME", str(tmp_path / "cache"))
+    path = registry(tmp_path / "r.json", entry("box", binary=binary(archive.as_uri())))
+    settings = Settings(registry=str(path))
+    with pytest.raises(LaunchError, match="not installed yet: accord agents add box") as caught:
+        resolve("box", settings)
+    assert caught.value.stage == "install"
+    found = resolve("box", settings, install=installed)
+    assert found.argv[0].endswith("/box/1.0.0/files/bin/agent") and found.how == f"from {path}"
+    assert resolve("box", settings).argv == found.argv
+    with pytest.raises(LaunchError, match="did you mean box"):
+        resolve("bocks", settings)
+
+
+def test_what_is_remembered_is_looked_for_where_the_policy_keeps_it() -> None:
+    assert data_folder() == data_folder_of_the_policy()
+    assert remembered_file() == Memory().path
