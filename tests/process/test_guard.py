@@ -170,3 +170,19 @@ def test_a_program_without_an_interpreter_goes_without(monkeypatch: pytest.Monke
 def test_windows_says_that_it_is_not_guarded_yet() -> None:
     with pytest.raises(NotImplementedError, match="Windows"):
         guard.windows_job()
+
+
+@pytest.mark.parametrize("is_over", [True, False])
+def test_a_parent_that_leaves_nobody_behind_spares_the_supervisor_its_search(tmp_path: Path, is_over: bool) -> None:
+    """Only the search is a Python; here it would leave a file."""
+    searched = tmp_path / "searched"
+    code = (
+        "import sys\nfrom accord.process import guard\n"
+        f"guard._START = \"open({str(searched)!r}, 'w')\"\n"
+        "ward = guard.Ward()\n"
+        f"ward.over() if {is_over} else None\n"
+        "print(guard.supervisor_pid(), flush=True)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    until(lambda: not is_alive(int(done.stdout)), "the supervisor")
+    assert searched.exists() != is_over
