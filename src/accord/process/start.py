@@ -13,6 +13,7 @@ from contextlib import suppress
 from subprocess import PIPE
 from typing import NamedTuple
 
+from accord.errors import LaunchError
 from accord.process.guard import Ward
 from accord.process.launch import launch
 from accord.process.tree import Family
@@ -33,9 +34,7 @@ class Started(NamedTuple):
             with suppress(OSError):
                 os.close(fd)
         if os.name == "posix":
-            family = Family(self.ward.token)
-            family.rooted(self.process.pid)
-            family.signal(signal.SIGKILL)
+            _kill(self.ward)
         else:
             self.process.kill()
         self.process.wait()
@@ -75,7 +74,9 @@ def start(
             stdout=piped("stdout", stdout),
             stderr=piped("stderr", stderr),
         )
-    except BaseException:
+    except BaseException as error:
+        if not isinstance(error, LaunchError) and os.name == "posix":
+            _kill(ward)  # Ctrl-C may come when it has begun to run and we do not know it yet
         ward.over()
         for fd in ours.values():
             os.close(fd)
@@ -85,3 +86,11 @@ def start(
             os.close(fd)
     ward.started(process.pid)
     return Started(process, ward, list(argv), ours)
+
+
+def _kill(ward: Ward) -> None:
+    """Ends whoever carries the mark."""
+    family = Family(ward.token)
+    if ward.pid is not None:
+        family.rooted(ward.pid)
+    family.signal(signal.SIGKILL)

@@ -1,0 +1,56 @@
+"""Helper programs: run to their end, within a bound, and nothing of them stays."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from commands import gone
+
+from accord.config.environment import login_shell
+from accord.config.running import run
+from accord.errors import LaunchError
+
+
+def test_what_a_program_says_and_how_it_ends_is_told() -> None:
+    done = run(["sh", "-c", "echo out; echo err >&2; exit 3"], timeout=10)
+    assert (done.status, done.output, done.complaints) == (3, b"out\n", "err\n")
+
+
+def test_a_program_that_takes_too_long_is_ended_with_all_it_started(tmp_path: Path) -> None:
+    began = time.monotonic()
+    done = run(["sh", "-c", f"sleep 60 & echo $! > {tmp_path}/pid; sleep 60"], timeout=0.3)
+    assert done.status is None and time.monotonic() - began < 10
+    assert gone(int((tmp_path / "pid").read_text()))
+
+
+def test_a_program_that_leaves_something_behind_does_not_keep_us(tmp_path: Path) -> None:
+    done = run(["sh", "-c", f"setsid sleep 60 & echo $! > {tmp_path}/pid"], timeout=10)
+    assert done.status == 0
+    assert gone(int((tmp_path / "pid").read_text()))
+
+
+@pytest.mark.parametrize(
+    "profile, words",
+    [
+        ("exit 3\n", "it ended with status 3"),
+        ("sleep 60\n", "no end within 0.3 s"),
+        ("echo oh no >&2; exit 1\n", "oh no"),
+    ],
+)
+def test_a_login_shell_that_fails_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, profile: str, words: str
+) -> None:
+    (tmp_path / ".profile").write_text(profile)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("SHELL", "/bin/sh")
+    with pytest.raises(LaunchError, match=words) as caught:
+        login_shell(0.3)
+    assert 'use environment = "inherit"' in str(caught.value)
+
+
+def test_a_login_shell_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHELL", "/no/such/shell")
+    with pytest.raises(LaunchError, match="there is no file /no/such/shell"):
+        login_shell()
