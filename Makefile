@@ -4,6 +4,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
+# What starts many processes, or looks long: left to make test, so that the quick loop stays quick.
+LATER := cli docs examples faults fuzz model_based process showcase workspace schema/test_round_trip.py policy/test_shells_agree.py
+
 .DEFAULT_GOAL := help
 .PHONY: help run test check bench fuzz peers schema-drift ledger format clean
 
@@ -37,7 +40,7 @@ check: $(VENV)/.tools ## The quick loop: format, lint, types, unit tests
 	@$(BIN)/ruff format --quiet --check . || { echo "run: make format" >&2; exit 1; }
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy --no-error-summary
-	@$(BIN)/python -m pytest -q -n auto -m "not peer and not slow" --no-header
+	@$(BIN)/python -m pytest -q -n auto -m "not peer and not slow" --no-header $(LATER:%=--ignore=tests/%)
 
 format: $(VENV)/.tools ## Format the code and mend what lint can mend
 	@$(BIN)/ruff format --quiet . && $(BIN)/ruff check --quiet --fix .
