@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 LATER := cli docs examples faults fuzz model_based process showcase workspace schema/test_round_trip.py policy/test_shells_agree.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench fuzz peers schema-drift ledger format clean
+.PHONY: help run test lint check bench fuzz peers schema-drift ledger format clean
 
 help: ## Show what there is to make
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -36,10 +36,12 @@ peers: $(VENV)/.tools ## Install the official SDKs that the tests talk to
 test: $(VENV)/.tools peers ## Run every test
 	@$(BIN)/python -m pytest
 
-check: $(VENV)/.tools ## The quick loop: format, lint, types, unit tests
+lint: $(VENV)/.tools ## Format, lint and types alone
 	@$(BIN)/ruff format --quiet --check . || { echo "run: make format" >&2; exit 1; }
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy --no-error-summary
+
+check: lint ## The quick loop: format, lint, types, unit tests
 	@$(BIN)/python -m pytest -q -n auto -m "not peer and not slow" --no-header $(LATER:%=--ignore=tests/%)
 
 format: $(VENV)/.tools ## Format the code and mend what lint can mend
