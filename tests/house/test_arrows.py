@@ -57,6 +57,8 @@ ARROWS: dict[str, set[str]] = {
     "serve": {"agent", "transports"},
     "testing": {"errors", "model", "agent", "client", "transports"},
     "showcase": {"agent", "model", "errors"},
+    "coder": {"errors", "model", "agent", "store", "policy", "config", "workspace", "process", "transcript", "version"},
+    "tui": {"errors", "model", "client", "transcript", "store", "policy", "config", "workspace", "version"},
 }
 ARROWS["cli"] = set(ARROWS)  # commands use whatever they need, when called
 ARROWS["__main__"] = {"cli"}
