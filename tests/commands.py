@@ -12,10 +12,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+Here = Callable[..., Any]
+"""The command in the process of the test."""
 AGENT = Path(__file__).with_name("agents") / "cli_agent.py"
 PATIENCE = 30.0
 
@@ -94,6 +96,12 @@ class Accord:
     def run(self, *words: str, offer: str = "", **how: Any) -> Done:
         """`accord run` with the test agent."""
         return self("run", "--agent", agent("--offer", offer), *words, **how)
+
+    def turns(self, *prompts: str, flags: Sequence[str] = ()) -> list[str]:
+        """What the test agent says to each of several prompts, in one session."""
+        done = self.run("--json", "--script", "-", *flags, stdin="\n---\n".join(prompts))
+        assert done.status == 0, done
+        return [line["text"] for line in done.events("ended")]
 
     def start(self, *words: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
         """Starts it on pipes, to be watched while it runs."""

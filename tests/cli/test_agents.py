@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import AGENT, Accord, agent, gone
+from commands import AGENT, Accord, Here, agent, gone
 from config.packed import binary, entry, npm_package, registry, sha256, tar, wheel
 
 SCRIPT = f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -S -E {shlex.quote(str(AGENT))} "$@"\n'
@@ -20,7 +20,9 @@ def archive(accord: Accord, name: str = "agent") -> Path:
     return tar(accord.folder / f"{name}.tar.gz", ("bin/agent", SCRIPT.encode()))
 
 
-def test_an_agent_is_added_listed_used_and_removed_and_the_file_stays_as_it_was_written(accord: Accord) -> None:
+def test_an_agent_is_added_listed_used_and_removed_and_the_file_stays_as_it_was_written(
+    accord: Accord, here: Here
+) -> None:
     text = "# mine\n[permissions]\ndeny = ['path:**/.env']  # keys\n"
     accord.config.write_text(text)
     words = shlex.split(agent())
@@ -28,18 +30,18 @@ def test_an_agent_is_added_listed_used_and_removed_and_the_file_stays_as_it_was_
     assert (done.status, done.err) == (0, f"tester is added in {accord.config}\n")
     assert accord.config.read_text().startswith(text)
 
-    listed = accord("agents", "list")
+    listed = here("agents", "list")
     assert listed.out == f"* tester  {shlex.join(words)}\n", "the only one is the default"
-    (row,) = json.loads(accord("agents", "list", "--json").out).values()
+    (row,) = json.loads(here("agents", "list", "--json").out).values()
     assert (row["command"], row["env"], row["default"]) == (words, {"TOKEN": "••••"}, True)
 
     assert accord("run", "hello").out == "You said: hello\n"
     environment = json.loads(accord("run", "--agent", "tester", "env", env={"OURS": "1"}).out)
     assert environment["TOKEN"] == "abcdefgh" and "OURS" not in environment
 
-    assert "replaced" in accord("agents", "add", "tester", "--default", "--", "other").err
-    assert accord("agents", "remove", "testr").err.endswith("there is no agent 'testr'; did you mean tester?\n")
-    assert accord("agents", "remove", "tester").status == 0
+    assert "replaced" in here("agents", "add", "tester", "--default", "--", "other").err
+    assert here("agents", "remove", "testr").err.endswith("there is no agent 'testr'; did you mean tester?\n")
+    assert here("agents", "remove", "tester").status == 0
     assert accord.config.read_text() == text
 
 
@@ -53,13 +55,13 @@ def test_an_agent_is_added_listed_used_and_removed_and_the_file_stays_as_it_was_
         (["update", "a"], "no registry is configured: give one with --registry"),
     ],
 )
-def test_what_is_asked_wrongly_changes_nothing(accord: Accord, words: list[str], said: str) -> None:
-    done = accord("agents", *words)
+def test_what_is_asked_wrongly_changes_nothing(accord: Accord, here: Here, words: list[str], said: str) -> None:
+    done = here("agents", *words)
     assert (done.status, done.err.splitlines()[0]) == (2, f"accord agents {words[0]}: {said}")
     assert not accord.config.exists()
 
 
-def test_an_agent_of_a_registry_is_installed_pinned_updated_and_starts_offline(accord: Accord) -> None:
+def test_an_agent_of_a_registry_is_installed_pinned_updated_and_starts_offline(accord: Accord, here: Here) -> None:
     packed = archive(accord)
     source = accord.folder / "registry.json"
     first = entry("box", "1.0.0", binary=binary(packed.as_uri(), sha256=sha256(packed), args=["--offer", "load"]))
@@ -68,18 +70,18 @@ def test_an_agent_of_a_registry_is_installed_pinned_updated_and_starts_offline(a
     assert (done.status, done.err) == (0, f"downloading …\nunpacking …\nmine is added in {accord.config}\n")
     packed.unlink()  # from here on there is nothing to fetch
     assert accord("run", "hello").out == "You said: hello\n"
-    assert "(box 1.0.0)" in accord("agents", "list").out
+    assert "(box 1.0.0)" in here("agents", "list").out
 
     newer = archive(accord, "newer")
     registry(source, entry("box", "1.1.0", binary=binary(newer.as_uri())))
-    done = accord("agents", "update", "mine", "--registry", str(source))
+    done = here("agents", "update", "mine", "--registry", str(source))
     assert "the registry has no checksum for box 1.1.0; it is taken as it comes\n" in done.err
     assert done.err.endswith("mine: 1.0.0 → 1.1.0\n")
     assert "1.1.0" in accord.config.read_text() and 'env = { MINE = "1" }' in accord.config.read_text()
 
-    assert accord("agents", "pin", "mine", "1.0.0").err == "mine: 1.1.0 → 1.0.0\n", "without the registry"
-    assert accord("agents", "pin", "mine", "1.0.0").err == "mine is at 1.0.0\n"
-    refused = accord("agents", "pin", "mine", "2.0.0", "--registry", str(source))
+    assert here("agents", "pin", "mine", "1.0.0").err == "mine: 1.1.0 → 1.0.0\n", "without the registry"
+    assert here("agents", "pin", "mine", "1.0.0").err == "mine is at 1.0.0\n"
+    refused = here("agents", "pin", "mine", "2.0.0", "--registry", str(source))
     assert refused.err == f"accord: {source} has box 1.1.0, not 2.0.0 (installed: 1.0.0, 1.1.0)\n"
 
     shutil.rmtree(accord.cache)
@@ -87,13 +89,13 @@ def test_an_agent_of_a_registry_is_installed_pinned_updated_and_starts_offline(a
     assert lost.status == 1 and "is not installed any more; install it again: accord agents update mine" in lost.err
 
 
-def test_an_archive_with_another_checksum_is_not_installed(accord: Accord) -> None:
+def test_an_archive_with_another_checksum_is_not_installed(accord: Accord, here: Here) -> None:
     packed = archive(accord)
     source = registry(accord.folder / "r.json", entry("box", binary=binary(packed.as_uri(), sha256="0" * 64)))
-    done = accord("agents", "add", "box", "--registry", str(source))
+    done = here("agents", "add", "box", "--registry", str(source))
     assert done.status == 1 and "nothing was installed" in done.err
     assert not accord.config.exists() and list((accord.cache / "agents" / "box").iterdir()) == []
-    unknown = accord("agents", "add", "bx", "--registry", str(source))
+    unknown = here("agents", "add", "bx", "--registry", str(source))
     assert unknown.err == f"accord: {source} has no agent 'bx'; did you mean box?\n"
 
 

@@ -6,37 +6,44 @@ import json
 import tomllib
 
 import pytest
-from commands import Accord, agent, without_codes
+from commands import Accord, Here, agent, without_codes
 
 
 def test_what_nobody_can_be_asked_about_is_refused_and_said(accord: Accord) -> None:
     done = accord.run("write a.txt hello")
     assert done.out.startswith("refused: ") and "nobody could be asked" in done.out
     assert done.err.startswith("refused: ") and not (accord.project / "a.txt").exists()
-    assert accord.run("permission make test").out == "chosen: no\n"
 
 
 def test_what_an_option_allows_is_done(accord: Accord) -> None:
-    done = accord.run("--allow", "write:*.txt", "write a.txt hello")
-    assert (done.out, done.err) == ("written\n", "")
+    rules = ["--allow", "write:*.txt", "--allow", "command:echo *", "--allow", "command:make *"]
+    said = accord.turns("write a.txt hello", "terminal echo hello", "permission make test", flags=rules)
+    assert said == ["written", "0: hello\n", "chosen: once"]
     assert (accord.project / "a.txt").read_text() == "hello"
-    assert accord.run("--allow", "command:echo *", "terminal echo hello").out == "0: hello\n"
-    assert accord.run("--allow", "command:make *", "permission make test").out == "chosen: once\n"
 
 
 def test_allowing_all_allows_all_but_what_is_denied_or_always_asked(accord: Accord) -> None:
-    assert accord.run("--allow", "all", "terminal echo $((1+1)) | cat").out == "0: 2\n"
-    denied = accord.run("--allow", "all", "--deny", "path:**/.env", "write .env KEY=1")
-    assert "denied by an option of this run: deny path:**/.env" in denied.out
-    asked = accord.run("--allow", "all", "write accord.toml [agents]")
-    assert asked.out.startswith("refused: ") and not (accord.project / "accord.toml").exists()
+    prompts = [
+        "terminal echo $((1+1)) && echo 3",
+        "write .env KEY=1",
+        "write accord.toml [agents]",
+        "write b.txt hello",
+    ]
+    _, denied, asked, written = accord.turns(*prompts, flags=["--allow", "all", "--deny", "write:**/.env"])
+    assert "denied by an option of this run: deny write:**/.env" in denied
+    assert asked.startswith("refused: ") and "accord.toml is always asked about" in asked
+    assert written == "written"
+    assert sorted(path.name for path in accord.project.iterdir()) == ["b.txt"]
+    assert accord.turns(prompts[0], flags=["--allow", "all"]) == ["0: 2\n3\n"]
 
 
 def test_reading_the_project_needs_no_permission_unless_a_rule_says_so(accord: Accord) -> None:
-    (accord.project / "a.txt").write_text("hello\n")
-    assert accord.run("read a.txt").out == "hello\n"
-    assert "denied by an option of this run" in accord.run("--deny", "read:*.txt", "read a.txt").out
-    assert accord.run("--allow", "all", "read ../config/config.toml").out != ""
+    for name in "a.txt", "b.md":
+        (accord.project / name).write_text("hello\n")
+    said = accord.turns("read a.txt", "read b.md", "read ../config/config.toml", flags=["--deny", "read:*.md"])
+    assert said[0] == "hello\n"
+    assert "denied by an option of this run" in said[1]
+    assert said[2].startswith("refused: ")
 
 
 @pytest.mark.parametrize(
@@ -48,8 +55,8 @@ def test_reading_the_project_needs_no_permission_unless_a_rule_says_so(accord: A
         ("--ask", "", "--ask: the rule '' is empty"),
     ],
 )
-def test_a_rule_that_cannot_be_read_is_wrong_usage(accord: Accord, flag: str, rule: str, words: str) -> None:
-    done = accord.run(flag, rule, "hello")
+def test_a_rule_that_cannot_be_read_is_wrong_usage(here: Here, flag: str, rule: str, words: str) -> None:
+    done = here("run", "--agent", agent(), flag, rule, "hello")
     assert (done.status, done.out) == (2, "")
     assert done.err.startswith(f"accord run: {words}")
 
@@ -92,8 +99,7 @@ def test_what_is_always_allowed_is_remembered_and_not_asked_again(accord: Accord
     with (accord.data / "permissions.toml").open("rb") as file:
         (rule,) = tomllib.load(file)["rule"]
     assert (rule["effect"], rule["command"], rule["project"]) == ("allow", "make test", str(accord.project))
-    assert accord.run("permission make test").out == "chosen: once\n"
-    assert accord.run("permission make clean").out == "chosen: no\n"
+    assert accord.turns("permission make test", "permission make clean") == ["chosen: once", "chosen: no"]
     decisions = [json.loads(line) for line in (accord.data / "decisions.jsonl").read_text().splitlines()]
     assert [(each["effect"], each["by"]) for each in decisions] == [
         ("allow", "person"),

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import Accord, Done, agent
+from commands import Accord, Done, Here, agent
 
 
 def steps(done: Done) -> dict[str, dict[str, object]]:
@@ -51,7 +51,7 @@ def test_a_healthy_agent_passes_every_station(accord: Accord) -> None:
     ],
 )
 def test_a_sick_agent_fails_at_its_station(accord: Accord, fault: str, stage: str, found: str, advice: str) -> None:
-    timeout = "0.6" if fault in ("never", "garbage") else "10"
+    timeout = "1" if fault in ("never", "garbage") else "10"
     done = accord("doctor", "--json", "--timeout", timeout, agent("--fault", fault))
     assert done.status == 1
     *before, last = steps(done).values()
@@ -61,10 +61,10 @@ def test_a_sick_agent_fails_at_its_station(accord: Accord, fault: str, stage: st
 
 
 def test_a_session_or_a_turn_that_never_ends_is_given_up(accord: Accord) -> None:
-    done = accord("doctor", "--json", "--timeout", "0.6", agent("--fault", "slow-session"))
+    done = accord("doctor", "--json", "--timeout", "1", agent("--fault", "slow-session"))
     assert (steps(done)["session"]["ok"], done.status) == (False, 1)
-    done = accord("doctor", "--json", "--timeout", "0.6", agent(), "--prompt", "slow")
-    assert steps(done)["prompt"]["found"] == "no end of the turn within 0.6 s"
+    done = accord("doctor", "--json", "--timeout", "1", agent(), "--prompt", "slow")
+    assert steps(done)["prompt"]["found"] == "no end of the turn within 1 s"
 
 
 @pytest.mark.parametrize(
@@ -78,12 +78,14 @@ def test_a_session_or_a_turn_that_never_ends_is_given_up(accord: Accord) -> None
         ("lost", "resolve", "is not installed any more; install it again: accord agents update lost"),
     ],
 )
-def test_what_cannot_be_found_or_started_is_said(accord: Accord, target: str, stage: str, found: str) -> None:
+def test_what_cannot_be_found_or_started_is_said(
+    accord: Accord, here: Here, target: str, stage: str, found: str
+) -> None:
     accord.config.write_text(
         "[agents.scribe]\ncommand = 'no-such-program'\n"
         "[agents.lost]\ncommand = ['/no/cache/lost']\nregistry = 'lost'\nversion = '1.0.0'\n"
     )
-    done = accord("doctor", "--json", target)
+    done = here("doctor", "--json", target)
     *_, last = steps(done).values()
     assert (done.status, last["stage"], last["ok"]) == (1, stage, False)
     assert found in str(last["found"]) and last["advice"]
@@ -110,9 +112,9 @@ def test_what_the_agent_asks_for_in_a_probe_is_refused(accord: Accord) -> None:
     assert steps(done)["prompt"]["found"] == "end_turn: chosen: no"
 
 
-def test_a_broken_configuration_is_the_first_station(accord: Accord) -> None:
+def test_a_broken_configuration_is_the_first_station(accord: Accord, here: Here) -> None:
     accord.config.write_text("x = \n")
-    done = accord("doctor")
+    done = here("doctor")
     assert done.status == 1
     assert done.out.startswith(f"FAIL configuration: {accord.config}: line 1, column 5: ")
     assert "→ mend the file, or move it away" in done.out
@@ -137,8 +139,8 @@ def test_rules_that_match_nothing_and_rules_that_cannot_be_read_are_told(accord:
     assert done.status == 1 and steps(done)["session"]["ok"], "the agent is looked at all the same"
 
 
-def test_without_an_agent_the_way_to_one_is_told(accord: Accord) -> None:
-    done = accord("doctor")
+def test_without_an_agent_the_way_to_one_is_told(accord: Accord, here: Here) -> None:
+    done = here("doctor")
     assert done.status == 1
     assert "FAIL resolve: no agent was named and none is the default" in done.out
     accord.config.write_text(f"[agents.only]\ncommand = {agent()!r}\n")

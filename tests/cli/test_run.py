@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import Accord, agent
+from commands import Accord, Here, agent
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -49,20 +49,19 @@ def test_without_a_prompt_nothing_is_started(accord: Accord, tmp_path: Path) -> 
     assert not log.exists()
 
 
-def test_a_script_is_played_turn_by_turn_in_one_session(accord: Accord) -> None:
+def test_a_script_is_played_turn_by_turn_in_one_session(accord: Accord, here: Here) -> None:
     script = accord.project / "script.md"
     script.write_text("---\nfirst\nline two\n---   \n\nsecond\n---\nstop refusal\n---\nnever sent\n")
     done = accord.run("--json", "--script", "script.md")
     assert [line["text"] for line in done.events("prompt")] == ["first\nline two", "second", "stop refusal"]
     assert len(done.events("session")) == 1
     assert done.status == 3, "a turn that does not come to its end is the last"
-    assert accord.run("--script", "script.md", "and a prompt").status == 2
+    assert here("run", "--script", "script.md", "and a prompt").status == 2
 
 
 @pytest.mark.parametrize(
     "reason, status",
     [
-        ("end_turn", 0),
         ("refusal", 3),
         ("max_tokens", 4),
         ("max_turn_requests", 5),
@@ -72,7 +71,7 @@ def test_a_script_is_played_turn_by_turn_in_one_session(accord: Accord) -> None:
 def test_the_exit_status_says_how_the_turn_ended(accord: Accord, reason: str, status: int) -> None:
     done = accord.run(f"stop {reason}")
     assert (done.status, done.out) == (status, "so far\n")
-    assert done.err == ("" if status == 0 else f"the agent stopped: {reason}\n")
+    assert done.err == f"the agent stopped: {reason}\n"
 
 
 def test_whoever_reads_the_output_may_have_had_enough(accord: Accord) -> None:
@@ -134,13 +133,13 @@ def test_files_named_with_at_come_along(accord: Accord) -> None:
     ]
 
 
-def test_a_picture_is_shown_to_an_agent_that_takes_pictures(accord: Accord) -> None:
+def test_a_picture_is_shown_to_an_agent_that_takes_pictures(accord: Accord, here: Here) -> None:
     (accord.project / "a.png").write_bytes(b"\x89PNG")
     done = accord.run("--image", "a.png", "show", offer="image")
     assert json.loads(done.out) == [{"type": "image", "mimeType": "image/png", "data": "iVBORw=="}]
     refused = accord.run("--image", "a.png", "show")
     assert (refused.status, refused.err) == (1, "accord: this agent takes no pictures; leave --image out\n")
-    missing = accord.run("--image", "b.png", "show", offer="image")
+    missing = here("run", "--agent", agent(), "--image", "b.png", "show")
     assert missing.status == 2 and "'b.png' does not exist" in missing.err
 
 

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from commands import Accord, agent
+from commands import Accord, Here, agent
 
 
-def test_a_project_brings_agents_and_permissions_only_once_it_is_trusted(accord: Accord) -> None:
+def test_a_project_brings_agents_and_permissions_only_once_it_is_trusted(accord: Accord, here: Here) -> None:
     (accord.project / "accord.toml").write_text(
         f"default_agent = 'own'\n[agents.own]\ncommand = {agent()!r}\n[permissions]\nallow = ['command:echo *']\n"
     )
     before = accord("run", "terminal echo hello")
     assert before.status == 2 and "no agent is configured" in before.err
-    listed = accord("agents", "list")
+    listed = here("agents", "list")
     assert listed.out == "" and "ignored until you trust this folder (accord trust" in listed.err
     warned = accord.run("terminal echo hello")
     assert warned.out.startswith("refused: echo hello")
     assert "warning: ignored, since this folder is not trusted: allow command:echo *" in warned.err
 
-    assert accord("trust").err == f"{accord.project} is trusted\n"
-    assert accord("trust", "--list").out == f"{accord.project}\n"
+    assert here("trust").err == f"{accord.project} is trusted\n"
+    assert here("trust", "--list").out == f"{accord.project}\n"
     after = accord("run", "terminal echo hello")
     assert (after.status, after.out, after.err) == (0, "0: hello\n", "")
 
-    assert "not trusted any more" in accord("trust", "--remove", str(accord.project)).err
-    assert accord("trust", "--list").out == ""
+    assert "not trusted any more" in here("trust", "--remove", str(accord.project)).err
+    assert here("trust", "--list").out == ""
     assert accord("run", "terminal echo hello").status == 2
 
 
@@ -33,8 +33,8 @@ def test_what_a_project_denies_counts_without_trust(accord: Accord) -> None:
     assert "denied by the project's accord.toml: deny command:echo *" in done.out
 
 
-def test_only_a_folder_can_be_trusted(accord: Accord) -> None:
-    done = accord("trust", "nothing-here")
+def test_only_a_folder_can_be_trusted(here: Here) -> None:
+    done = here("trust", "nothing-here")
     assert (done.status, done.err) == (1, "accord: nothing-here is no folder, so it cannot be trusted\n")
-    assert "was not before" in accord("trust", "--remove").err
-    assert accord("trust", "--list", "--remove").status == 2
+    assert "was not before" in here("trust", "--remove").err
+    assert here("trust", "--list", "--remove").status == 2

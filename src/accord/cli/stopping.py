@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 TIMED_OUT = 124
-_GRACE = 2.0
-"""How long an agent may take to stop once its time is over."""
+_GRACE = 5.0
+"""How long an agent may take to stop once its time is over: as long as it had, and at most so many seconds."""
 
 
 class Stops:
@@ -98,7 +98,7 @@ class Stops:
         assert self._loop is not None
         self.status = TIMED_OUT
         self._cancel(f"no end within {self._timeout:g} s; cancelling")
-        self._loop.call_later(_GRACE, self._too_late)
+        self._loop.call_later(min(self._timeout or 0.0, _GRACE), self._too_late)
 
     def _too_late(self) -> None:
         self._kill()
