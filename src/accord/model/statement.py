@@ -168,6 +168,13 @@ class Raw(Noun, tag=True):
     update: Any
 
 
+class Noted(Noun, tag=True):
+    """Something the agent remembers for itself: kept with the session in its place, never told to anyone."""
+
+    kind: str
+    data: Any
+
+
 Statement = Union[
     Said,
     WholeMessage,
@@ -186,6 +193,7 @@ Statement = Union[
     StateIs,
     SubagentIs,
     Raw,
+    Noted,
 ]
 
 TOLD_AGAIN = (

@@ -1,0 +1,1 @@
+"""Tools: what the model can do in the project, each shown to the user while it happens."""
