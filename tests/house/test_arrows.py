@@ -20,11 +20,11 @@ ARROWS: dict[str, set[str]] = {
     "model": {"schema"},
     "process": {"errors"},
     "workspace": {"errors", "process", "model"},
-    "policy": {"errors", "schema", "model"},
+    "config": {"errors", "version", "model", "process"},
+    "policy": {"errors", "schema", "model", "config"},
     "transports": {"errors", "process"},
     "connection": {"errors", "rpc", "schema", "transports"},
     "transcript": {"schema", "model"},
-    "config": {"errors", "version", "model", "process"},
     "store": {"errors", "model", "transcript"},
     "agent": {
         "errors",

@@ -32,10 +32,10 @@ def list_agents(as_json: bool) -> None:
     """Show the configured agents; the default one is marked."""
     import shlex
 
-    from accord.cli.loading import configuration
     from accord.cli.words import one_line
     from accord.config.agents import argv
     from accord.config.mask import masked, masked_env
+    from accord.policy.project import configuration
 
     loaded = configuration(Path.cwd())
     for note in loaded.notes:
@@ -168,9 +168,9 @@ def run(name: str, arguments: tuple[str, ...]) -> None:
     import os
 
     from accord.cli.begin import install
-    from accord.cli.loading import configuration
     from accord.config.environment import environment
     from accord.config.resolve import resolve
+    from accord.policy.project import configuration
     from accord.process.launch import explain
 
     found = resolve(name, configuration(Path.cwd()).settings, install=install)

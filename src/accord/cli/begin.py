@@ -43,8 +43,8 @@ def begin(target: str | None, cwd: Path) -> Begun:
 def _configured(target: str | None, cwd: Path) -> tuple[Resolved, Loaded]:
     import click
 
-    from accord.cli.loading import configuration
     from accord.config.resolve import resolve
+    from accord.policy.project import configuration
 
     loaded = configuration(cwd)
     name = target or loaded.settings.chosen_agent

@@ -34,7 +34,7 @@ class Step(msgspec.Struct, kw_only=True, omit_defaults=True):
 
 async def stations(agent: str | None, prompt: str | None, timeout: float, cwd: Path) -> AsyncIterator[Step]:
     """The stations in order, up to the first without which the next cannot be reached."""
-    from accord.cli.loading import configuration
+    from accord.policy.project import configuration
 
     try:
         loaded = configuration(cwd)
@@ -77,8 +77,8 @@ def _configuration(loaded: Loaded) -> Step:
 
 def _permissions(loaded: Loaded, cwd: Path, agent: str) -> Step:
     """The rules that hold here, those that cannot be read, and those that have matched nothing so far."""
-    from accord.cli.loading import policy
     from accord.policy.audit import Audit
+    from accord.policy.project import policy
     from accord.policy.text import show
 
     audit = Audit()

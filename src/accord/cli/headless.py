@@ -13,7 +13,6 @@ from accord.cli import events
 from accord.cli.begin import Begun
 from accord.cli.failing import Failure, is_debugging, settle_log
 from accord.cli.lending import LazyWorkspace
-from accord.cli.loading import configuration
 from accord.cli.showing import Json, Plain
 from accord.cli.stopping import Stops
 from accord.cli.terminal import Terminal
@@ -21,6 +20,7 @@ from accord.client.connect import Connecting, connect
 from accord.client.warming import warm
 from accord.config.folders import remembered_file
 from accord.errors import AccordError, RequestFailed
+from accord.policy.project import configuration
 from accord.process.child import Child
 from accord.process.start import start
 from accord.transports.subprocess import SubprocessTransport
@@ -135,9 +135,9 @@ class Headless:
         return bool(self.wanted.rules or loaded.user_rules or loaded.project_rules or remembered_file().exists())
 
     def _workspace_made(self) -> LocalWorkspace:
-        from accord.cli.loading import policy
         from accord.client.local import LocalWorkspace
         from accord.policy.audit import Audit
+        from accord.policy.project import policy
 
         rules = policy(self.loaded, self.wanted.cwd, self.begun.found.name, self.wanted.rules, Audit())
         for note in rules.notes:

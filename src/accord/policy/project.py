@@ -1,4 +1,4 @@
-"""What the user and the project configured, as the commands want it: settings, and the policy made of its rules."""
+"""What the user and the project configured, as programs want it: settings, and the policy made of their rules."""
 
 from __future__ import annotations
 
