@@ -7,7 +7,7 @@ given."""
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, Union
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, Union
 
 from accord.errors import MethodNotFound
 from accord.model.requests import AuthMethod
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 CommandHandler = Callable[["Turn"], Awaitable[Union[StopReason, None]]]
+How = Literal["new", "load", "resume", "fork"]
+"""How a session comes to be open: from nothing, with its history told again, without that, or from another's."""
 
 
 class Agent:
@@ -82,8 +84,19 @@ class Agent:
         """The id of a session that is about to begin, for agents whose sessions live elsewhere; else one is made up."""
         raise NotImplementedError
 
+    async def accept_session(self, session: Session, how: How) -> None:
+        """Called before a session begins or is opened again, and before anything is told of it. Raising refuses it."""
+
+    async def session_opened(self, session: Session, how: How) -> None:
+        """A session is open now, new or not: set its options and commands, connect its MCP servers. Raising refuses it.
+
+        The answer to the client tells the options as they are when this returns; what is said here follows the answer.
+        Options that are set here have the values they had before, where they may still take them; those values are in
+        `session.values_before`. A client may open again what is open already: then this is called once more, with the
+        same session object."""
+
     async def new_session(self, session: Session) -> None:
-        """A session begins: set its modes, options and commands here. Raising refuses it."""
+        """A session begins, before `session_opened`. Raising refuses it."""
 
     async def load_session(self, session: Session) -> None:
         """A stored session is opened again: say everything that was said, in order."""

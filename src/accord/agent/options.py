@@ -9,12 +9,17 @@ from typing import Any
 from accord.errors import InvalidParams
 from accord.model.session import Option
 from accord.model.statement import OptionsAre, Statement
+from accord.transports.base import READY
 
 
 class Options:
     """The part of a session that holds its options."""
 
     options: list[Option]
+    values_before: dict[str, str | bool]
+    """The values that the options had when the session was last open, by id; of a new session, none."""
+    reopening: bool
+    """Whether the session is being opened again: the answer to that will tell its options."""
 
     def state(self, statement: Statement) -> Awaitable[None]:
         raise NotImplementedError
@@ -50,8 +55,12 @@ class Options:
         return self.state(OptionsAre(options=copies(self.options), changed=id))
 
     def set_options(self, options: Sequence[Option]) -> Awaitable[None]:
-        """Replaces the whole list."""
+        """Replaces the whole list. While a session is being opened again, they take the values they had before."""
         self.options = copies(options)
+        if self.reopening:
+            # Not kept either: a choice that cannot be had today, the provider being away, may be had again tomorrow.
+            self.restore_options()
+            return READY
         return self.state(OptionsAre(options=copies(options)))
 
     def chosen(self, id: str, value: str | bool) -> None:
@@ -65,12 +74,12 @@ class Options:
         """Tells the client how all options stand; which one changed, when it was one."""
         return self.tell(OptionsAre(options=self.options, changed=changed))
 
-    def restore_options(self, were: Iterable[Option]) -> None:
-        """Gives the options the values they had when the session was kept, where they may still take them."""
-        for before in were:
-            option = self.option(before.id)
-            if option is not None and _may_be(option, before.value):
-                option.value = before.value
+    def restore_options(self) -> None:
+        """Gives the options the values they had before, where they may still take them."""
+        for option in self.options:
+            before = self.values_before.get(option.id)
+            if before is not None and _may_be(option, before):
+                option.value = before
 
     def check_option(self, id: str, value: Any) -> Option:
         """The option with this id, if it may take this value; `InvalidParams` otherwise."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Awaitable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -69,6 +70,8 @@ class Session(Options):
         """The author's own, for as long as the session is open."""
         self.title: str | None = None
         self.options: list[Option] = []
+        self.values_before: dict[str, str | bool] = {}
+        self.reopening = False
         self.commands: list[Command] = []
         self.files = Files(self)
         self.terminals = Terminals(self)
@@ -86,6 +89,11 @@ class Session(Options):
         self._keep = side.keeps(id)
         self._local: Local | None = None
         self._held: list[bytes] | None = None
+        self.is_known = True
+        """Whether the client has been told of this session."""
+        self.ready = asyncio.Event()
+        """Whether it has been opened: prompts wait for that."""
+        self.ready.set()
         self._role: Role | None = None
         self._message_id = ""
         self._head = b""
@@ -207,6 +215,8 @@ class Session(Options):
     def set_commands(self, commands: Sequence[Command]) -> Awaitable[None]:
         """Sets the slash commands besides those made with `@command`."""
         self.commands = [*self._side.written_commands(), *commands]
+        if self.reopening:  # told with, or right after, the answer
+            return READY
         return self.state(CommandsAre(commands=self.commands))
 
     def subagent(self, subagent: Subagent) -> Awaitable[None]:
@@ -324,18 +334,21 @@ class Session(Options):
         return self._side.connection.send(lines)
 
     def hold(self) -> None:
-        """Keeps updates back until `release`: none may leave before the answer that makes the session known."""
+        """Keeps updates back until `release`: none may leave before the answer that opens the session."""
         self._held = []
 
+    def tell_at_once(self, statement: Statement) -> Awaitable[None]:
+        """Says a statement without keeping it, though others are held back."""
+        return self._side.connection.send(self._side.lines_of(self, statement))
+
     def release(self) -> None:
+        """The answer has left: the session is open, for updates and for prompts."""
+        self.is_known = True
+        self.reopening = False
+        self.ready.set()
         held, self._held = self._held, None
         if held and self._side.connection.is_open:
             self._side.connection.send(b"".join(held))
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the client has been told of this session."""
-        return self._held is None
 
     def check_open(self, what: str) -> None:
         """Raises when the client could make nothing of a request about this session."""
@@ -367,6 +380,7 @@ class Session(Options):
         """The session is over: nothing is said in it any more."""
         self.closed = self.muted = True
         self._keep = None
+        self.ready.set()
 
     def flush(self) -> None:
         """Hands what was said to the operating system now; for agents that then compute without awaiting."""

@@ -19,7 +19,7 @@ from accord.model.statement import TOLD_AGAIN, CommandsAre, InfoIs, OptionsAre, 
 from accord.store.base import Page
 
 if TYPE_CHECKING:
-    from accord.agent.agent import Agent
+    from accord.agent.agent import Agent, How
     from accord.agent.side import AgentSide
 
 
@@ -41,6 +41,18 @@ class Place:
         self.servers = list(servers)
         self.meta = meta
         self.system_prompt = system_prompt
+
+    @classmethod
+    def of(cls, session: Session) -> Place:
+        return cls(
+            session.cwd, session.additional_directories, session.mcp_servers, session.meta, session.system_prompt
+        )
+
+    def give(self, session: Session) -> None:
+        """A session works here from now on."""
+        session.cwd, session.additional_directories = self.cwd, self.directories
+        session.mcp_servers, session.meta = self.servers, self.meta or {}
+        session.system_prompt = self.system_prompt
 
 
 class Sessions(ABC):
@@ -79,9 +91,12 @@ class Sessions(ABC):
         self._check_place(place)
         session = self._make(await self._new_session_id(), place)
         session.hold()
+        session.is_known = False
         try:
+            await self.agent.accept_session(session, "new")
             await self._keep(session)
             await self.agent.new_session(session)
+            await self.agent.session_opened(session, "new")
         except BaseException:
             await self._unmake(session)
             raise
@@ -98,13 +113,17 @@ class Sessions(ABC):
         session = self._make(await self._new_session_id(), place)
         session.title = kept.title if kept is not None else None
         session.hold()
+        session.is_known = False
         try:
+            await self.agent.accept_session(session, "fork")
             if by_author:
                 await self._keep(session)
                 await self.agent.fork_session(session, source)
             else:
                 await self.agent.kept.copy(source, self._info(session))
                 await self._restore_options(session)
+                session.reopening = True
+            await self.agent.session_opened(session, "fork")
         except BaseException:
             await self._unmake(session)
             raise
@@ -134,7 +153,7 @@ class Sessions(ABC):
     # -- opening again
 
     async def open_session(self, id: str, place: Place, *, replay: bool) -> Session:
-        """Opens a stored session again, telling its history or not. `settle` is for after the answer."""
+        """Opens a stored session again, telling its history or not. `opened` is for after the answer."""
         self._check_place(place)
         old = self.sessions.get(id)
         kept = await self.agent.kept.get(id)
@@ -142,21 +161,38 @@ class Sessions(ABC):
         can_mute = not replay and self.agent.offers("load_session")
         if kept is None and old is None and not by_author and not can_mute:
             raise unknown_session(id)
+        how: How = "load" if replay else "resume"
         session = old or self._make(id, place)
-        session.cwd, session.additional_directories = place.cwd, place.directories
-        session.mcp_servers, session.meta = place.servers, place.meta or {}
-        session.system_prompt = place.system_prompt
+        before = Place.of(session)
+        place.give(session)
+        if old is None:
+            session.ready.clear()
         try:
-            if old is None and kept is not None:
+            await self.agent.accept_session(session, how)
+            if old is not None:
+                session.values_before = {option.id: option.value for option in session.options}
+            elif kept is not None:
                 session.title = kept.title
                 await self._restore_options(session)
+            session.reopening = True
             await self._tell_again(session, replay, by_author, can_mute and kept is None)
+            if old is None:  # work that goes on in an open session is not held up
+                session.hold()
+            await self.agent.session_opened(session, how)
         except BaseException:
+            session.reopening = False
+            before.give(session)
             if old is None:
                 self.sessions.pop(id, None)
+                session.turns.cancel()
                 session.end()
             raise
         return session
+
+    def opened(self, session: Session) -> None:
+        """The answer that opened a session again has left."""
+        self.settle(session)
+        session.release()
 
     async def _tell_again(self, session: Session, replay: bool, by_author: bool, muted: bool) -> None:
         """Tells the history from the store, or lets the author tell it: what he says now was said, and kept, before."""
@@ -182,7 +218,8 @@ class Sessions(ABC):
         async for statement in self.agent.kept.history(session.id):
             if isinstance(statement, OptionsAre):
                 last = statement.options
-        session.restore_options(last)
+        session.values_before = {option.id: option.value for option in last}
+        session.restore_options()
 
     def settle(self, session: Session) -> None:
         """What a session says of itself once it is known."""

@@ -120,6 +120,7 @@ class TurnQueue:
 
     async def _run(self) -> None:
         try:
+            await self._session.ready.wait()
             while self._waiting:
                 entry = self.running = self._waiting.popleft()
                 try:

@@ -111,11 +111,11 @@ class V1(Dialect):
 
     async def _load(self, params: v1.LoadSessionRequest) -> Answer:
         session = await self.side.open_session(params.session_id, place(params), replay=True)
-        return Answer(v1.LoadSessionResponse(**self._choices(session)), lambda: self.side.settle(session))
+        return Answer(v1.LoadSessionResponse(**self._choices(session)), lambda: self.side.opened(session))
 
     async def _resume(self, params: v1.ResumeSessionRequest) -> Answer:
         session = await self.side.open_session(params.session_id, place(params), replay=False)
-        return Answer(v1.ResumeSessionResponse(**self._choices(session)), lambda: self.side.settle(session))
+        return Answer(v1.ResumeSessionResponse(**self._choices(session)), lambda: self.side.opened(session))
 
     def _choices(self, session: Session) -> dict[str, Any]:
         """The options twice: as themselves, and the modes as older clients know them."""

@@ -81,14 +81,14 @@ class V2(Dialect):
         session = await self.side.fork_session(params.session_id, _place(params))
         return Answer(v2.ForkSessionResponse(session_id=session.id, **_choices(session)), session.release)
 
-    async def _resume(self, params: v2.ResumeSessionRequest) -> v2.ResumeSessionResponse:
+    async def _resume(self, params: v2.ResumeSessionRequest) -> Answer:
         cursor = params.replay_from
         replay = cursor is not UNSET and cursor is not None
         if replay and not isinstance(cursor, v2.ReplayFromStart):
             raise InvalidParams("session/resume: replayFrom.type may be start", data={"path": "replayFrom.type"})
         session = await self.side.open_session(params.session_id, _place(params), replay=replay)
-        await session.tell(self._state_now(session))
-        return v2.ResumeSessionResponse(**_choices(session))
+        session.tell_at_once(self._state_now(session))
+        return Answer(v2.ResumeSessionResponse(**_choices(session)), session.release)
 
     async def _status(self, params: v2.SessionStatusRequest) -> v2.SessionStatusResponse:
         status = await self.side.session_status(params.session_id)
