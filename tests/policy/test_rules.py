@@ -28,6 +28,7 @@ from accord.policy.text import conditions, parse, show
         ("ask title:Delete *", Rule(effect="ask", title="Delete *")),
         ("allow line:cd a && make > log", Rule(effect="allow", line=("cd a && make > log",))),
         ("allow url:https://example.com/docs/**", Rule(effect="allow", url=("https://example.com/docs/**",))),
+        ("allow mcp:github/list_*", Rule(effect="allow", mcp=("github/list_*",))),
         ("allow command:docker run img:tag", Rule(effect="allow", command=("docker run img:tag",))),
         ('deny title:"a kind:b"', Rule(effect="deny", title="a kind:b")),
         ('deny title:"say \\"hi\\"\\n\\\\"', Rule(effect="deny", title='say "hi"\n\\')),

@@ -15,7 +15,7 @@ import msgspec
 from accord.model.requests import PermissionRequest
 from accord.model.tool import ToolCall
 
-Kind = Union[Literal["permission", "read", "write", "delete", "command", "fetch"], str]
+Kind = Union[Literal["permission", "read", "write", "delete", "command", "fetch", "mcp"], str]
 
 FILE_TOOLS = frozenset({"read", "edit", "delete", "move", "search"})
 _PATH_KEYS = ("file_path", "filePath", "path", "abs_path", "absPath", "notebook_path")
@@ -40,6 +40,8 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
     env: tuple[tuple[str, str], ...] = ()
     """Variables that are set for the command."""
     url: str | None = None
+    mcp: str | None = None
+    """A tool of an MCP server that we call ourselves: `server/tool`."""
     agent: str = ""
     """The name that the user knows the agent by; never what it calls itself."""
     session: str = ""

@@ -86,6 +86,7 @@ class Audit:
             "cwd": action.cwd,
             "env": [name for name, _ in action.env[:50]],
             "url": action.url,
+            "mcp": action.mcp,
             "agent": action.agent,
             "session": action.session,
             "project": action.project,

@@ -1,8 +1,8 @@
 """What a person can choose when asked, and what Accord will remember of each choice.
 
-What is remembered is narrow: the very words of a command, one whole line, one file or the files beside it, one address.
-A kind or a title is never remembered as something to allow. A command that cannot be judged, and a file that is always
-asked about, are not remembered at all."""
+What is remembered is narrow: the very words of a command, one whole line, one file or the files beside it, one address,
+one tool of an MCP server. A kind or a title is never remembered as something to allow. A command that cannot be judged,
+and a file that is always asked about, are not remembered at all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Union
 import msgspec
 
 from accord.model.requests import PermissionRequest
-from accord.policy import commands, glob, urls
+from accord.policy import commands, glob, mcp, urls
 from accord.policy.action import Action
 from accord.policy.parts import Part, Parts, World
 from accord.policy.rule import Access, Effect, Rule, Scope
@@ -108,6 +108,9 @@ def remembered(action: Action, parts: Parts, world: World, effect: Effect) -> tu
     if action.url is not None:
         pattern = urls.exact(action.url)
         return (Rule(effect=effect, url=(pattern,)),) if pattern else ()
+    if action.mcp is not None:
+        name = mcp.exact(action.mcp)
+        return (Rule(effect=effect, mcp=(name,)),) if name else ()
     paths = [_pattern(part, world) for part in facts if part.what == "path"]
     if paths:
         return (Rule(effect=effect, path=tuple(paths), access=_access(facts)),)

@@ -5,7 +5,7 @@ asking and denying, is generous: whatever could be meant is meant."""
 
 from __future__ import annotations
 
-from accord.policy import commands, glob, urls
+from accord.policy import commands, glob, mcp, urls
 from accord.policy.action import Action
 from accord.policy.parts import Part, World
 from accord.policy.rule import Rule
@@ -34,6 +34,8 @@ def covers(rule: Rule, part: Part, action: Action, world: World) -> bool:
             return any(glob.covers(text, part.names, project=world.project, home=world.home) for text in rule.path)
         case "url":
             return part.what == "url" and any(urls.covers(text, part.text) for text in rule.url)
+        case "mcp":
+            return part.what == "mcp" and any(mcp.covers(text, part.text) for text in rule.mcp)
     return False
 
 
@@ -53,6 +55,8 @@ def catches(rule: Rule, part: Part, action: Action, world: World) -> bool:
             return _catches_path(rule, part, world)
         case "url":
             return _catches_url(rule, part)
+        case "mcp":
+            return part.what == "mcp" and any(mcp.catches(text, part.text) for text in rule.mcp)
     return False
 
 

@@ -23,7 +23,7 @@ MAX_PATH = 4096
 class Part(NamedTuple):
     """One thing that an action does."""
 
-    what: Literal["command", "path", "url", "unclear"]
+    what: Literal["command", "path", "url", "mcp", "unclear"]
     text: str
     """The part in words, for people."""
     command: Simple | None = None
@@ -81,7 +81,9 @@ def parts_of(action: Action, world: World) -> Parts:
         parts += _command_parts(action, script, world)
     if action.url is not None:
         parts.append(Part("url", action.url))
-    is_mentioned = script is not None or action.url is not None
+    if action.mcp is not None:
+        parts.append(Part("mcp", action.mcp))
+    is_mentioned = script is not None or action.url is not None or action.mcp is not None
     access: Access = "read" if action.kind == "read" else "any" if action.kind == "permission" else "write"
     parts += [_path_part(path, action.cwd or action.project, access, world, is_mentioned) for path in action.paths]
     if action.unclear is not None:

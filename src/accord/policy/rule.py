@@ -1,13 +1,13 @@
 """A permission rule: what it is about, and what it says.
 
 A rule is about a command (`command`, or `line` for one whole command line), about files (`path`, with `access` to mean
-reading or writing alone), about an address (`url`), or about everything (`everything`). The kind and title of a tool
-call, the agent and the session may narrow it further. Several commands, paths or addresses mean any of them; different
-conditions have to hold together.
+reading or writing alone), about an address (`url`), about a tool of an MCP server (`mcp`), or about everything
+(`everything`). The kind and title of a tool call, the agent and the session may narrow it further. Several commands,
+paths, addresses or tools mean any of them; different conditions have to hold together.
 
 The kind and the title are what an agent says of itself, so they may make a rule stricter and are never enough to allow:
-an `allow` has to name a command, a path or an address. To allow everything is possible and has to be said in so many
-words, by whoever starts the agent and trusts it (`trusted_agent=True`)."""
+an `allow` has to name a command, a path, an address or such a tool. To allow everything is possible and has to be said
+in so many words, by whoever starts the agent and trusts it (`trusted_agent=True`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from accord.policy import commands, glob, urls
+from accord.policy import commands, glob, mcp, urls
 from accord.policy.fault import RuleError
 
 Effect = Literal["allow", "ask", "deny"]
@@ -26,7 +26,7 @@ Access = Literal["read", "write"]
 
 EFFECTS: tuple[Effect, ...] = ("allow", "ask", "deny")
 SCOPES: tuple[Scope, ...] = ("once", "session", "forever")
-SUBJECTS = ("command", "line", "path", "url")
+SUBJECTS = ("command", "line", "path", "url", "mcp")
 KEYS = ("effect", "everything", *SUBJECTS, "access", "kind", "title", "agent", "session", "scope", "expires")
 MAX_TEXT = 16 * 1024
 
@@ -41,6 +41,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     path: tuple[str, ...] = ()
     access: Access | None = None
     url: tuple[str, ...] = ()
+    mcp: tuple[str, ...] = ()
     tool_kind: str | None = None
     title: str | None = None
     agent: str | None = None
@@ -66,6 +67,8 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
                 return 3 if all(glob.read(text).is_exact for text in self.path) else 2
             case "url":
                 return 3 if all(urls.read(text).is_exact for text in self.url) else 2
+            case "mcp":
+                return 3 if all(map(mcp.is_exact, self.mcp)) else 2
         return 1 if self.tool_kind or self.title or self.agent or self.session else 0
 
     def expired(self, now: float) -> bool:
@@ -88,6 +91,7 @@ def checked(rule: Rule, *, trusted_agent: bool = False) -> Rule:
     _check_patterns("command", rule.command, commands.read)
     _check_patterns("path", rule.path, glob.read)
     _check_patterns("url", rule.url, urls.read)
+    _check_patterns("mcp", rule.mcp, mcp.read)
     return rule
 
 

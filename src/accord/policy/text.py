@@ -2,7 +2,7 @@
 
     rule       = "all" *( SP condition ) / condition *( SP condition )
     condition  = key ":" value
-    key        = "command" / "line" / "path" / "read" / "write" / "url" / "kind" / "title" / "agent" / "session"
+    key        = "command" / "line" / "path" / "read" / "write" / "url" / "mcp" / "kind" / "title" / "agent" / "session"
                / "scope" / "expires"
     value      = quoted / bare
     quoted     = %x22 *( any character, with \\" and \\\\ and \\n for a quote, a backslash and a line break ) %x22
@@ -21,8 +21,22 @@ from typing import Any
 from accord.policy.fault import RuleError
 from accord.policy.rule import EFFECTS, Effect, Rule, rule_from_table
 
-_KEYS = ("command", "line", "path", "read", "write", "url", "kind", "title", "agent", "session", "scope", "expires")
-_MANY = ("command", "line", "path", "url")
+_KEYS = (
+    "command",
+    "line",
+    "path",
+    "read",
+    "write",
+    "url",
+    "mcp",
+    "kind",
+    "title",
+    "agent",
+    "session",
+    "scope",
+    "expires",
+)
+_MANY = ("command", "line", "path", "url", "mcp")
 _CONDITION = re.compile(rf"({'|'.join(_KEYS)}):")
 _NEXT = re.compile(rf"\s+(?=(?:{'|'.join(_KEYS)}):)")
 _EXPECTED = "expected KEY:VALUE, with one of " + ", ".join(_KEYS) + "; or all"
