@@ -36,6 +36,17 @@ def written(path: Path, text: str) -> Path:
         ("agents = 5\n", "line 1: agents: found a whole number; expected a table"),
         ("[deadlines]\nfirst = 5\n", "line 2: deadlines.first: expected first byte, initialize, session"),
         ("[deadlines]\nsession = -5\n", "line 2: deadlines.session: found -5; expected seconds"),
+        ("[coder]\neffort = 'huge'\n", "line 2: coder.effort: found 'huge'; expected low, medium, high"),
+        ("[coder]\nmodel = 1\n", "line 2: coder.model: found a whole number; expected a text"),
+        (
+            "[coder.providers.a]\nbase_url = 'x'\n[coder.providers.b]\nkey = 'x'\n",
+            "line 4: coder.providers.b.key: there is no such setting; expected base_url, api, api_key_env",
+        ),
+        (
+            "[coder.providers.a]\napi = 'soap'\n",
+            "line 2: coder.providers.a.api: found 'soap'; expected chat, responses, anthropic, google",
+        ),
+        ("[coder.providers.a]\nmodels = ['x', 1]\n", "line 2: coder.providers.a.models.1: found a whole number"),
         ("\n\nfoo = 1\n", "line 3: foo: there is no such setting; expected default_agent, registry, agents"),
     ],
 )
@@ -145,3 +156,22 @@ def test_a_broken_file_is_not_rewritten(tmp_path: Path) -> None:
 
 def test_a_command_is_split_like_a_shell_does() -> None:
     assert argv(AgentEntry(command="python 'a b.py' -x")) == ["python", "a b.py", "-x"]
+
+
+def test_a_project_may_not_say_where_models_are_until_it_is_trusted(tmp_path: Path) -> None:
+    user = written(tmp_path / "config.toml", "[coder]\nmodel = 'anthropic:claude-opus-5-5'\n")
+    project = tmp_path / "project"
+    project.mkdir()
+    written(project / "accord.toml", "[coder.providers.anthropic]\nbase_url = 'https://elsewhere.example'\n")
+    distrusted = load(project, user_file=user)
+    assert distrusted.settings.coder.providers == {}
+    assert any("coder ignored until you trust this folder" in note for note in distrusted.notes)
+    trusted = load(project, trusted=True, user_file=user).settings.coder
+    assert trusted.providers["anthropic"].base_url == "https://elsewhere.example"
+    assert trusted.model == "anthropic:claude-opus-5-5"
+
+
+def test_the_environment_names_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    user = written(tmp_path / "config.toml", "[coder]\nmodel = 'openai:gpt-5'\n")
+    monkeypatch.setenv("ACCORD_MODEL", "offline")
+    assert load(user_file=user).settings.coder.model == "offline"

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from accord.config.coder import CoderSettings, ProviderEntry
 from accord.config.folders import config_folder
 from accord.errors import AccordError
 
@@ -64,6 +65,8 @@ class Settings(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """Rules for the policy engine, which reads them itself."""
     deadlines: dict[str, float] = {}
     """How long machines may take, in seconds, by the name of the wait; 0 is without end."""
+    coder: CoderSettings = msgspec.field(default_factory=CoderSettings)
+    """What the built-in coding agent works with."""
 
     @property
     def chosen_agent(self) -> str | None:
@@ -112,6 +115,8 @@ def load(project: Path | None = None, *, trusted: bool = False, user_file: Path 
         _add_project(loaded, read(own), own, trusted)
     if chosen := os.environ.get("ACCORD_AGENT"):
         loaded.settings.default_agent = chosen
+    if model := os.environ.get("ACCORD_MODEL"):
+        loaded.settings.coder.model = model
     return loaded
 
 
@@ -126,6 +131,7 @@ def _add_project(loaded: Loaded, project: Settings, path: Path, trusted: bool) -
             ("default_agent", project.default_agent),
             ("registry", project.registry),
             ("deadlines", project.deadlines),
+            ("coder", project.coder != CoderSettings()),
         )
         if value
     ]
@@ -141,6 +147,7 @@ def _add_project(loaded: Loaded, project: Settings, path: Path, trusted: bool) -
     settings.default_agent = project.default_agent or settings.default_agent
     settings.registry = project.registry or settings.registry
     settings.deadlines = {**settings.deadlines, **project.deadlines}
+    settings.coder = settings.coder.with_those_of(project.coder)
 
 
 def read(path: Path) -> Settings:
@@ -172,6 +179,11 @@ def parse(text: str, path: Path) -> Settings:
     for group, kind in (("agents", AgentEntry), ("mcp_servers", ServerEntry)):
         if isinstance(table.get(group), dict):
             table[group] = {name: checked(value, kind, [group, name]) for name, value in table[group].items()}
+    if isinstance(coder := table.get("coder"), dict):
+        if isinstance(named := coder.get("providers"), dict):
+            place = ["coder", "providers"]
+            coder["providers"] = {name: checked(value, ProviderEntry, [*place, name]) for name, value in named.items()}
+        table["coder"] = checked(coder, CoderSettings, ["coder"])
     settings: Settings = checked(table, Settings, [])
     for name in settings.agents:
         if not NAME.fullmatch(name):
