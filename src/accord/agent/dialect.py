@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from accord.agent.offers import ClientOffers
 from accord.connection.dispatch import Routes
@@ -54,6 +54,12 @@ class Dialect(ABC):
         """Asks a person for something."""
 
     # -- where turns begin and end differently
+
+    inserts: ClassVar[bool] = False
+    """Whether a prompt may become part of a turn that is running."""
+
+    def prompt_joins(self, session: Session, turn: Turn) -> None:
+        """A prompt becomes part of the turn that is running."""
 
     def turn_begins(self, session: Session, turn: Turn) -> None:
         """A prompt becomes part of the conversation."""

@@ -16,7 +16,7 @@ import msgspec
 from accord.agent.offers import ClientOffers
 from accord.agent.session import Session
 from accord.agent.sessions import Sessions
-from accord.agent.turn import Turn
+from accord.agent.turn import Prompt, Turn
 from accord.agent.turns import Entry
 from accord.connection.connection import Connection
 from accord.connection.dispatch import Answer, Routes, log
@@ -31,7 +31,7 @@ from accord.schema.wire import encode
 from accord.transports.base import Transport
 
 if TYPE_CHECKING:
-    from accord.agent.agent import Agent
+    from accord.agent.agent import Agent, CommandHandler
     from accord.agent.dialect import Dialect
 
 
@@ -178,12 +178,19 @@ class AgentSide(Sessions):
 
     async def handle(self, turn: Turn) -> StopReason | None:
         """Runs the handler of a prompt: a slash command's if it names one, else `prompt`."""
-        for piece in turn.content:
+        named = self.command_of(turn)
+        if named is None:
+            return await self.agent.prompt(turn)
+        handler, turn.argument = named
+        return await handler(turn)
+
+    def command_of(self, prompt: Prompt) -> tuple[CommandHandler, str] | None:
+        """The handler of the slash command that a prompt names, and what follows the name."""
+        for piece in prompt.content:
             named = _COMMAND.match(piece.text) if isinstance(piece, TextContent) else None
             if named is not None and named[1] in self._commands:
-                turn.argument = named[2]
-                return await self._commands[named[1]][1](turn)
-        return await self.agent.prompt(turn)
+                return self._commands[named[1]][1], named[2]
+        return None
 
     def cancel(self, id: str) -> Awaitable[None] | None:
         """The client stops the work of a session. One that is not open, or has nothing to do, is left alone."""

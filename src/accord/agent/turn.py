@@ -17,15 +17,27 @@ from accord.model.session import Plan, PlanEntry, Tokens
 from accord.model.tool import Location, ToolKind
 
 
-class Turn:
-    """What a handler gets. Everything a session can say, a turn can say."""
+class Prompt:
+    """What a user sent."""
 
-    def __init__(self, session: Session, content: list[Content], message_id: str, meta: dict[str, Any] | None) -> None:
-        self.session = session
+    def __init__(self, content: list[Content], message_id: str, meta: dict[str, Any] | None) -> None:
         self.content = content
         """Everything the user sent."""
         self.message_id = message_id
         self.meta = meta or {}
+
+    @property
+    def text(self) -> str:
+        """The text the user sent."""
+        return text_of(self.content)
+
+
+class Turn(Prompt):
+    """What a handler gets. Everything a session can say, a turn can say."""
+
+    def __init__(self, session: Session, content: list[Content], message_id: str, meta: dict[str, Any] | None) -> None:
+        super().__init__(content, message_id, meta)
+        self.session = session
         self.argument = ""
         """In a slash command: what follows its name."""
         self.cancelled = False
@@ -33,10 +45,12 @@ class Turn:
         self.tokens: Tokens | None = None
         """Set it to report what this turn used (unstable in version 1)."""
 
-    @property
-    def text(self) -> str:
-        """The text the user sent."""
-        return text_of(self.content)
+    async def inserted(self) -> Sequence[Prompt]:
+        """What the user has sent since this turn began, or since this was last asked: part of this turn from now on.
+
+        Ask between two requests to a model, and once more before ending. Version 1 has no such thing: there each prompt
+        has a turn of its own, and this gives nothing. So does a slash command that a method of the agent handles."""
+        return await self.session.turns.insert(self)
 
     @property
     def client(self) -> ClientOffers:

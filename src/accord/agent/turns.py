@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
 from accord.connection.dispatch import fault_of, log
@@ -15,7 +15,7 @@ from accord.rpc.envelope import Fault
 if TYPE_CHECKING:
     from accord.agent.session import Session
     from accord.agent.side import AgentSide
-    from accord.agent.turn import Turn
+    from accord.agent.turn import Prompt, Turn
 
 
 class Outcome:
@@ -47,6 +47,10 @@ class Entry:
         """The message's id, once it is part of the conversation; the reason when it never will be."""
         self.ended: asyncio.Future[Outcome] = loop.create_future()
         self.work: asyncio.Task[StopReason | None] | None = None
+        self.accepted = False
+        """Whether `accept_prompt` has let it through."""
+        self.joined: list[Entry] = []
+        """Prompts that came later and became part of this turn."""
         self.inserted.add_done_callback(_look)
 
 
@@ -84,6 +88,34 @@ class TurnQueue:
             self._runner = asyncio.get_running_loop().create_task(self._run(), name=f"turns of {self._session.id}")
         return entry
 
+    async def insert(self, turn: Turn) -> Sequence[Prompt]:
+        """Makes the prompts that wait a part of a running turn, in their order, where the version knows that."""
+        taken: list[Prompt] = []
+        while (entry := self._insertable(turn)) is not None:
+            if not entry.accepted:
+                try:
+                    await self._side.agent.accept_prompt(entry.turn)
+                except Exception as error:  # refused, or failed: either way it is answered, and the turn goes on
+                    self.cancel_entry(entry, _failed(error))
+                    continue
+                entry.accepted = True
+                continue  # it may have been withdrawn meanwhile, or the turn be over
+            self._waiting.remove(entry)
+            assert self.running is not None
+            self.running.joined.append(entry)
+            self._side.dialect.prompt_joins(self._session, entry.turn)
+            entry.inserted.set_result(entry.turn.message_id)
+            taken.append(entry.turn)
+        return taken
+
+    def _insertable(self, turn: Turn) -> Entry | None:
+        """The prompt that comes next, if it may join this turn. Those behind it must not overtake it."""
+        working = self.working
+        if working is None or working.turn is not turn or turn.cancelled or not self._side.dialect.inserts:
+            return None
+        entry = self._waiting[0] if self._waiting else None
+        return entry if entry is not None and self._side.command_of(entry.turn) is None else None
+
     def cancel(self) -> None:
         """Stops the running turn and drops those that wait. Prompts that come later are not touched."""
         waiting, self._waiting = list(self._waiting), deque()
@@ -92,13 +124,13 @@ class TurnQueue:
         if self.running is not None:
             self._stop(self.running)
 
-    def cancel_entry(self, entry: Entry) -> None:
+    def cancel_entry(self, entry: Entry, outcome: Outcome | None = None) -> None:
         """Stops or drops one prompt."""
         if entry is self.running:
             self._stop(entry)
         elif entry in self._waiting:
             self._waiting.remove(entry)
-            self._drop(entry)
+            self._drop(entry, outcome)
 
     def _stop(self, entry: Entry) -> None:
         if not entry.turn.cancelled:  # a second cancel must not disturb what the first one has set to tidying up
@@ -106,12 +138,12 @@ class TurnQueue:
             if entry.work is not None:
                 entry.work.cancel()
 
-    def _drop(self, entry: Entry) -> None:
+    def _drop(self, entry: Entry, outcome: Outcome | None = None) -> None:
         entry.turn.cancelled = True
-        if not entry.inserted.done():
-            entry.inserted.set_exception(RequestCancelled("the prompt was cancelled before its turn came"))
-        if not entry.ended.done():
-            entry.ended.set_result(Outcome("cancelled"))
+        outcome = outcome or Outcome(
+            "cancelled", exception=RequestCancelled("the prompt was cancelled before its turn came")
+        )
+        self._close(entry, outcome)
 
     async def settle(self) -> None:
         """Waits until no turn is running."""
@@ -138,10 +170,12 @@ class TurnQueue:
             entry.inserted.set_exception(outcome.exception or RequestCancelled("the prompt was cancelled"))
         if not entry.ended.done():
             entry.ended.set_result(outcome)
+        for later in entry.joined:
+            self._close(later, outcome)
 
     async def _play(self, entry: Entry) -> Outcome:
         turn, session, dialect = entry.turn, self._session, self._side.dialect
-        if self._side.agent.offers("accept_prompt"):
+        if not entry.accepted and self._side.agent.offers("accept_prompt"):
             await self._work(entry, self._side.agent.accept_prompt(turn))
             refused = self._outcome(entry)
             if refused.stop_reason != "end_turn":

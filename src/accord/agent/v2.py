@@ -161,8 +161,13 @@ class V2(Dialect):
 
     # -- turns
 
-    def turn_begins(self, session: Session, turn: Turn) -> None:
+    inserts = True
+
+    def prompt_joins(self, session: Session, turn: Turn) -> None:
         session.state(WholeMessage(role="user", message_id=turn.message_id, content=turn.content))
+
+    def turn_begins(self, session: Session, turn: Turn) -> None:
+        self.prompt_joins(session, turn)
         self._say_state(session, StateIs(state="running"))
 
     def turn_ends(self, session: Session, turn: Turn, outcome: Outcome) -> None:
