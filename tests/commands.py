@@ -14,12 +14,14 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
+T = TypeVar("T")
 Here = Callable[..., Any]
 """The command in the process of the test."""
 AGENT = Path(__file__).with_name("agents") / "cli_agent.py"
-PATIENCE = 30.0
+PATIENCE = 60.0
+"""How long anything may take here. Nobody waits so long unless something hangs."""
 
 
 class Done(NamedTuple):
@@ -228,12 +230,28 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-def gone(*pids: int, within: float = 5.0) -> bool:
+def gone(*pids: int) -> bool:
     """Whether all of these end, within a bound."""
-    end = time.monotonic() + within
-    while any(map(is_alive, pids)) and time.monotonic() < end:
-        time.sleep(0.02)
-    return not any(map(is_alive, pids))
+    return happens(lambda: not any(map(is_alive, pids)))
+
+
+def happens(condition: Callable[[], bool]) -> bool:
+    """Whether this comes true, within a bound."""
+    end = time.monotonic() + PATIENCE
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+    return condition()
+
+
+def with_time(attempt: Callable[[str], T], is_enough: Callable[[T], bool]) -> T:
+    """What an attempt gives that has some seconds: few at first, more where this machine is too slow for so few.
+
+    For what is about the end of a time, and about something that must have happened before it ended."""
+    for seconds in ("0.5", "2", "8"):
+        done = attempt(seconds)
+        if is_enough(done):
+            break
+    return done
 
 
 def without_codes(text: str) -> str:

@@ -25,7 +25,7 @@ FORM = {
     },
     "required": ["name", "colour"],
 }
-SLEEPER = "import signal, time; signal.signal(15, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
+SLEEPER = "import signal, time; signal.signal(15, signal.SIG_IGN); print('up', flush=True); time.sleep(600)"
 
 
 def option(name: str, default: str = "") -> str:
@@ -45,6 +45,7 @@ class Agent:
         self.values: dict[str, Any] = {"mode": "ask", "model": "fast", "effort": "low", "web": False}
         self.known = "login" not in OFFERS
         self.cancelled = False
+        self.stubborn = False
         self.kept: list[dict[str, Any]] = []
 
     # -- the wire
@@ -63,6 +64,7 @@ class Agent:
     def receive(self) -> dict[str, Any]:
         line = sys.stdin.readline()
         if not line:
+            log("(end of input)" if self.stubborn else "")
             sys.exit(0)
         message: dict[str, Any] = json.loads(line)
         if "method" in message:
@@ -302,6 +304,7 @@ class Agent:
         child = subprocess.Popen([sys.executable, "-S", "-c", SLEEPER], stdout=subprocess.PIPE, start_new_session=True)
         assert child.stdout is not None
         child.stdout.readline()
+        self.stubborn = True
         self.say(f"{os.getpid()} {child.pid}\n")
         self.wait()
 
@@ -318,7 +321,7 @@ class Agent:
 
 
 def log(method: str) -> None:
-    if LOG:
+    if LOG and method:
         with open(LOG, "a") as file:
             file.write(method + "\n")
 
@@ -337,7 +340,7 @@ def begin() -> None:
     if FAULT == "banner":
         print("Welcome to Tester!", flush=True)
     if FAULT == "forks":
-        subprocess.Popen(["sleep", "60"], stdout=subprocess.DEVNULL)
+        subprocess.Popen(["sleep", "600"], stdout=subprocess.DEVNULL)
         sys.exit(0)
     Agent().serve()
 

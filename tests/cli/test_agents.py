@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import AGENT, Accord, Here, agent, gone
+from commands import AGENT, Accord, Here, agent, gone, happens
 from config.packed import binary, entry, npm_package, registry, sha256, tar, wheel
 
 SCRIPT = f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -S -E {shlex.quote(str(AGENT))} "$@"\n'
@@ -171,17 +171,17 @@ def test_ctrl_c_ends_an_install_and_leaves_nothing(accord: Accord) -> None:
     tools = accord.folder / "tools"
     tools.mkdir()
     npm = tools / "npm"
-    npm.write_text(f"#!/bin/sh\necho $$ > {accord.folder}/pid\nsleep 60\n")
+    npm.write_text(f"#!/bin/sh\necho $$ > {accord.folder}/pid\nsleep 600\n")
     npm.chmod(0o755)
     source = registry(accord.folder / "r.json", entry("box", npx={"package": "slow"}))
     environment = {"PATH": f"{tools}:{os.environ['PATH']}"}
     screen = accord.on_terminal("agents", "add", "box", "--registry", str(source), env=environment)
     screen.until("installing slow")
-    while not (accord.folder / "pid").exists() or not (accord.folder / "pid").read_text().strip():
-        os.sched_yield()
+    pid = accord.folder / "pid"
+    assert happens(lambda: pid.exists() and pid.read_text().strip() != "")
     screen.press("c")
     assert screen.end() == 130
-    assert gone(int((accord.folder / "pid").read_text()))
+    assert gone(int(pid.read_text()))
     assert list((accord.cache / "agents" / "box").iterdir()) == []
     screen.close()
 

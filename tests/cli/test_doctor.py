@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import Accord, Done, Here, agent
+from commands import Accord, Done, Here, agent, with_time
 
 
 def steps(done: Done) -> dict[str, dict[str, object]]:
@@ -40,7 +40,7 @@ def test_a_healthy_agent_passes_every_station(accord: Accord) -> None:
 
 
 @pytest.mark.parametrize(
-    "fault, stage, found, advice",
+    "fault, stage, said, advice",
     [
         ("dies", "initialize", "config.json: no such file", "run the command yourself in a terminal"),
         ("forks", "initialize", "ended with status 0", "run the command yourself in a terminal"),
@@ -50,21 +50,34 @@ def test_a_healthy_agent_passes_every_station(accord: Accord) -> None:
         ("no-session", "session", "no disk left", "opens no session"),
     ],
 )
-def test_a_sick_agent_fails_at_its_station(accord: Accord, fault: str, stage: str, found: str, advice: str) -> None:
-    timeout = "1" if fault in ("never", "garbage") else "10"
-    done = accord("doctor", "--json", "--timeout", timeout, agent("--fault", fault))
+def test_a_sick_agent_fails_at_its_station(accord: Accord, fault: str, stage: str, said: str, advice: str) -> None:
+    done = with_time(
+        lambda seconds: accord("doctor", "--json", "--timeout", seconds, agent("--fault", fault)),
+        lambda done: said in str(list(steps(done).values())[-1]["found"]),
+    )
     assert done.status == 1
     *before, last = steps(done).values()
     assert all(step["ok"] for step in before)
     assert (last["stage"], last["ok"]) == (stage, False)
-    assert found in str(last["found"]) and advice in str(last["advice"])
+    assert said in str(last["found"]) and advice in str(last["advice"])
 
 
-def test_a_session_or_a_turn_that_never_ends_is_given_up(accord: Accord) -> None:
-    done = accord("doctor", "--json", "--timeout", "1", agent("--fault", "slow-session"))
-    assert (steps(done)["session"]["ok"], done.status) == (False, 1)
-    done = accord("doctor", "--json", "--timeout", "1", agent(), "--prompt", "slow")
-    assert steps(done)["prompt"]["found"] == "no end of the turn within 1 s"
+@pytest.mark.parametrize(
+    "words, stage, said",
+    [
+        ([agent("--fault", "slow-session")], "session", "session/new"),
+        ([agent(), "--prompt", "slow"], "prompt", "no end of the turn within "),
+    ],
+)
+def test_a_session_or_a_turn_that_never_ends_is_given_up(
+    accord: Accord, words: list[str], stage: str, said: str
+) -> None:
+    done = with_time(
+        lambda seconds: accord("doctor", "--json", "--timeout", seconds, *words), lambda done: stage in steps(done)
+    )
+    last = steps(done)[stage]
+    assert (done.status, last["ok"]) == (1, False)
+    assert said in str(last["found"]) and last["advice"]
 
 
 @pytest.mark.parametrize(

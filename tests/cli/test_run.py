@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import Accord, Here, agent
+from commands import PATIENCE, Accord, Here, agent
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -34,7 +34,7 @@ def test_text_is_there_while_the_turn_still_runs(accord: Accord) -> None:
         assert process.stdout.read(8) == "working "
         process.send_signal(2)
         assert process.stdout.read() == "stopped\n"
-        assert process.wait(10) == 130
+        assert process.wait(PATIENCE) == 130
 
 
 def test_the_prompt_comes_from_standard_input_when_none_is_given(accord: Accord) -> None:
@@ -79,7 +79,7 @@ def test_whoever_reads_the_output_may_have_had_enough(accord: Accord) -> None:
         assert process.stdout is not None and process.stderr is not None
         assert process.stdout.readline() == "line 0\n"
         process.stdout.close()
-        assert process.wait(20) == 141
+        assert process.wait(PATIENCE) == 141
         assert process.stderr.read() == ""
 
 

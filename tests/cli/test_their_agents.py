@@ -8,7 +8,7 @@ import signal
 
 import jsonschema_rs
 import pytest
-from commands import Accord, Done
+from commands import PATIENCE, Accord, Done
 from peers import commands
 
 from accord.cli import events
@@ -92,7 +92,7 @@ def test_ctrl_c_cancels_the_turn(peer: Peer) -> None:
     with peer.accord.start("run", "--agent", peer.command, *peer.flags, "wait") as process:
         assert process.stdout is not None and process.stdout.read(7) == "waiting"
         process.send_signal(signal.SIGINT)
-        assert process.wait(10) == 130
+        assert process.wait(PATIENCE) == 130
 
 
 def test_the_doctor_finds_nothing_wrong(peer: Peer) -> None:
