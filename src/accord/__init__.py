@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from accord.errors import AccordError as AccordError
     from accord.errors import AuthRequired as AuthRequired
     from accord.errors import CapabilityError as CapabilityError
+    from accord.errors import ConfigError as ConfigError
     from accord.errors import ConnectionClosed as ConnectionClosed
     from accord.errors import DeadlineExceeded as DeadlineExceeded
     from accord.errors import InvalidParams as InvalidParams
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from accord.errors import RemoteProtocolError as RemoteProtocolError
     from accord.errors import RequestCancelled as RequestCancelled
     from accord.errors import RequestFailed as RequestFailed
+    from accord.errors import RuleError as RuleError
     from accord.errors import VersionError as VersionError
     from accord.model.content import Audio as Audio
     from accord.model.content import Image as Image
@@ -108,9 +110,9 @@ _ROOMS = {
     "client.session": "Session",
     "client.workspace": "Workspace",
     "connection.limits": "Limits",
-    "errors": "AccordError AuthRequired CapabilityError ConnectionClosed DeadlineExceeded InvalidParams LaunchError "
-    "LocalProtocolError MethodNotFound NotFound Overloaded PeerDied ProtocolError RemoteProtocolError "
-    "RequestCancelled RequestFailed VersionError",
+    "errors": "AccordError AuthRequired CapabilityError ConfigError ConnectionClosed DeadlineExceeded InvalidParams "
+    "LaunchError LocalProtocolError MethodNotFound NotFound Overloaded PeerDied ProtocolError RemoteProtocolError "
+    "RequestCancelled RequestFailed RuleError VersionError",
     "model.content": "Audio Image Link Resource TextContent",
     "model.requests": "AuthMethod Elicitation McpServer PermissionOption PermissionRequest Reply",
     "model.session": "Choice Command Compaction Mode Notice Option Plan PlanEntry SessionInfo Subagent Tokens Usage",

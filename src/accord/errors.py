@@ -10,11 +10,14 @@
     │   ├── NotFound                   −32002: a session, file or terminal that is not there
     │   ├── MethodNotFound             −32601
     │   ├── InvalidParams              −32602
+    │   ├── StoreFailed                −32603: sessions cannot be kept: the disk is full, the file is locked, …
     │   └── RequestCancelled           −32800
     ├── CapabilityError              the peer did not offer this, so nothing was sent
     ├── ConnectionClosed             the connection is over
     │   └── PeerDied                   because the process at the other end is gone
     ├── LaunchError                  an agent could not be started
+    ├── ConfigError                  what was configured cannot be read, or not be used
+    │   └── RuleError                  because of a permission rule
     ├── DeadlineExceeded             a machine did not answer in time; `stage` names the wait
     └── Overloaded                   more arrived than may be kept while a handler waits
 
@@ -102,6 +105,10 @@ class InvalidParams(RequestFailed):
     default_code = INVALID_PARAMS
 
 
+class StoreFailed(RequestFailed):
+    """Sessions cannot be kept, or not be read; the message names the file, the reason and what to do."""
+
+
 class RequestCancelled(RequestFailed):
     """The request was cancelled before it was done."""
 
@@ -149,6 +156,28 @@ class LaunchError(AccordError):
         super().__init__(message)
         self.command = command
         self.stage = stage
+
+
+class ConfigError(AccordError):
+    """A file of the configuration, or what it names, is at fault. Says where, what was found and what was expected."""
+
+
+class RuleError(ConfigError):
+    """A permission rule, or a file of them, cannot be read. Says where, what was found, and what was expected."""
+
+    def __init__(self, message: str, *, where: str = "", line: int | None = None, key: str = "") -> None:
+        self.message = message
+        self.where = where
+        """The file or the option it stands in."""
+        self.line = line
+        self.key = key
+        """Which part of a rule is at fault."""
+        place = f"{where}:{line}: " if where and line else f"{where}: " if where else f"line {line}: " if line else ""
+        super().__init__(place + message)
+
+    def at(self, where: str, line: int | None = None) -> RuleError:
+        """The same fault, told with its place."""
+        return RuleError(self.message, where=where, line=line, key=self.key)
 
 
 class DeadlineExceeded(AccordError):

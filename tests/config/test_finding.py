@@ -12,8 +12,8 @@ from accord.config.mask import MASK, masked, masked_env
 from accord.config.registry import read_registry
 from accord.config.resolve import resolve
 from accord.config.servers import choose, read_servers
-from accord.config.settings import AgentEntry, ConfigError, ServerEntry, Settings
-from accord.errors import LaunchError
+from accord.config.settings import AgentEntry, ServerEntry, Settings
+from accord.errors import ConfigError, LaunchError
 
 SETTINGS = Settings(agents={"scribe": AgentEntry(command="python scribe.py", env={"A": "b"})})
 

@@ -19,8 +19,8 @@ from accord.config.folders import data_folder, remembered_file
 from accord.config.install import installed, is_installed, versions
 from accord.config.registry import RegistryEntry, read_registry
 from accord.config.resolve import resolve
-from accord.config.settings import ConfigError, Settings
-from accord.errors import LaunchError
+from accord.config.settings import Settings
+from accord.errors import ConfigError, LaunchError
 from accord.policy.memory import Memory
 from accord.policy.memory import data_folder as data_folder_of_the_policy
 

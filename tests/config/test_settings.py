@@ -9,7 +9,8 @@ import pytest
 
 from accord.client.agent import DEADLINES
 from accord.config.agents import AgentFile, argv
-from accord.config.settings import WAITS, AgentEntry, ConfigError, load, read
+from accord.config.settings import WAITS, AgentEntry, load, read
+from accord.errors import ConfigError
 
 
 def written(path: Path, text: str) -> Path:

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from policy.steady import steady
 
+from accord.errors import RuleError
 from accord.policy import commands
-from accord.policy.fault import RuleError
 from accord.policy.script import Simple, Word
 from accord.policy.shell import judge
 

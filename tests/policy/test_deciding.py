@@ -13,10 +13,10 @@ from policy.deciding import HOME, PROJECT, policy, read, request, rules, run, wr
 from policy.lines import SOUP
 from policy.steady import steady
 
+from accord.errors import RuleError
 from accord.model.tool import Diff, Location, ToolCall
 from accord.policy.action import Action
 from accord.policy.engine import Policy
-from accord.policy.fault import RuleError
 from accord.policy.shell import judge
 from accord.policy.text import show
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from policy.steady import steady
 
+from accord.errors import RuleError
 from accord.policy import glob
-from accord.policy.fault import RuleError
 
 PROJECT, HOME = ["/work/app"], ["/home/ada"]
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from accord.errors import RuleError
 from accord.policy.action import Action
 from accord.policy.choices import Question
 from accord.policy.engine import Policy
-from accord.policy.fault import RuleError
 from accord.policy.text import parse, show
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from policy.deciding import rules
 from policy.steady import steady
 
-from accord.policy.fault import RuleError
+from accord.errors import RuleError
 from accord.policy.memory import Memory, data_folder
 from accord.policy.rule import Rule
 from accord.policy.tables import Tables

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from policy.steady import steady
 
-from accord.policy.fault import RuleError
+from accord.errors import RuleError
 from accord.policy.rule import Rule, rule_from_table, table_of
 from accord.policy.settings import flags, permissions
 from accord.policy.text import conditions, parse, show

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from accord.policy.fault import RuleError
+from accord.errors import RuleError
 from accord.policy.trust import Trust
 
 

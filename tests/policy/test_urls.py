@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from policy.steady import steady
 
+from accord.errors import RuleError
 from accord.policy import urls
-from accord.policy.fault import RuleError
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,7 @@ def _options(given: dict[str, Any]) -> list[tuple[str, str]]:
 def _rules(given: dict[str, Any]) -> list[Any]:
     if not (given["allow"] or given["ask"] or given["deny"]):
         return []
-    from accord.policy.fault import RuleError
+    from accord.errors import RuleError
     from accord.policy.settings import flags
 
     try:

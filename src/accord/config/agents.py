@@ -9,8 +9,9 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from accord.config.settings import NAME, AgentEntry, ConfigError, Settings, parse, user_config
+from accord.config.settings import NAME, AgentEntry, Settings, parse, user_config
 from accord.config.toml import table_text, value_text
+from accord.errors import ConfigError
 
 
 def argv(entry: AgentEntry) -> list[str]:

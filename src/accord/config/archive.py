@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple
 
-from accord.config.settings import ConfigError
+from accord.errors import ConfigError
 
 MOST_BYTES = 2 * 1024**3
 MOST_FILES = 200_000

@@ -8,7 +8,7 @@ import urllib.request
 from collections.abc import Callable
 from typing import IO, Any
 
-from accord.config.settings import ConfigError
+from accord.errors import ConfigError
 from accord.version import __version__
 
 Progress = Callable[[str, int, int], None]

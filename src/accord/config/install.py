@@ -24,7 +24,8 @@ from accord.config.fetch import Progress, fetch
 from accord.config.folders import cache_folder
 from accord.config.registry import Binary, Package, RegistryEntry, this_platform
 from accord.config.running import run
-from accord.config.settings import AgentEntry, ConfigError
+from accord.config.settings import AgentEntry
+from accord.errors import ConfigError
 
 _PATIENCE = 600.0
 _UNFINISHED = ".new-"

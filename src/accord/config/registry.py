@@ -17,7 +17,7 @@ import msgspec
 
 from accord.config.fetch import fetch, is_url
 from accord.config.folders import cache_folder
-from accord.config.settings import ConfigError
+from accord.errors import ConfigError
 
 _ID = re.compile(r"[a-z][a-z0-9-]*")
 _VERSION = re.compile(r"\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]*)?")

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from accord.config.settings import ConfigError, ServerEntry
+from accord.config.settings import ServerEntry
+from accord.errors import ConfigError
 from accord.model.requests import McpServer
 
 

@@ -15,7 +15,7 @@ import msgspec
 
 from accord.config.coder import CoderSettings, ProviderEntry
 from accord.config.folders import config_folder
-from accord.errors import AccordError
+from accord.errors import ConfigError
 
 USER_FILE = "config.toml"
 PROJECT_FILE = "accord.toml"
@@ -23,10 +23,6 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 """What an agent may be called: it cannot be taken for a command line."""
 WAITS = ("first byte", "initialize", "session", "call", "login", "extension")
 """The waits for machines that have a deadline."""
-
-
-class ConfigError(AccordError):
-    """A configuration file cannot be used. The message says which, where, and what was expected."""
 
 
 class AgentEntry(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from accord.policy.fault import RuleError
+from accord.errors import RuleError
 from accord.policy.script import PLAIN_NAME, Simple, Word
 
 Pieces = tuple[str, ...]

@@ -22,13 +22,13 @@ from typing import Literal, Union
 
 from msgspec import structs
 
+from accord.errors import RuleError
 from accord.model.requests import PermissionRequest
 from accord.policy.action import Action
 from accord.policy.asking import answered, chosen
 from accord.policy.audit import Audit
 from accord.policy.choices import Ask, Choice, Question, choices_for
 from accord.policy.decision import Decision
-from accord.policy.fault import RuleError
 from accord.policy.grants import Grants
 from accord.policy.matching import catches, covers, may_catch
 from accord.policy.memory import Memory

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple, Union
 
-from accord.policy.fault import RuleError
+from accord.errors import RuleError
 
 
 class _Any(NamedTuple):

@@ -6,8 +6,8 @@ one only reads, say) is no fact and plays no part here."""
 
 from __future__ import annotations
 
+from accord.errors import RuleError
 from accord.policy import commands, glob
-from accord.policy.fault import RuleError
 
 
 def read(pattern: str) -> tuple[str, str]:

@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from accord.policy.fault import RuleError
+from accord.errors import RuleError
 from accord.policy.rule import Rule, rule_from_table, table_of
 from accord.policy.tables import Block, Contents, Tables
 

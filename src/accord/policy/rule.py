@@ -17,8 +17,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from accord.errors import RuleError
 from accord.policy import commands, glob, mcp, urls
-from accord.policy.fault import RuleError
 
 Effect = Literal["allow", "ask", "deny"]
 Scope = Literal["once", "session", "forever"]

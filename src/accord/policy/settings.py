@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
-from accord.policy.fault import RuleError
+from accord.errors import RuleError
 from accord.policy.rule import EFFECTS, Effect, Rule, rule_from_table
 from accord.policy.text import parse
 

@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from accord.policy.fault import RuleError
+from accord.errors import RuleError
 
 _PATIENCE = 5.0
 _WHERE = re.compile(r"\(at line (\d+), column (\d+)\)")

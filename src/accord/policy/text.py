@@ -18,7 +18,7 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
-from accord.policy.fault import RuleError
+from accord.errors import RuleError
 from accord.policy.rule import EFFECTS, Effect, Rule, rule_from_table
 
 _KEYS = (

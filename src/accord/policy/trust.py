@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from accord.policy.fault import RuleError
+from accord.errors import RuleError
 from accord.policy.memory import data_folder
 from accord.policy.tables import Block, Contents, Tables
 

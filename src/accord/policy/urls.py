@@ -12,8 +12,8 @@ from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from accord.errors import RuleError
 from accord.policy import glob
-from accord.policy.fault import RuleError
 
 _PATTERN = re.compile(
     r"(?:([a-z][a-z0-9+.-]*)://)?(\*|(?:\*\.)?[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?(/.*)?", re.S
