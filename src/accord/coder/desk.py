@@ -5,12 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from accord.coder.files import DeskFiles
-from accord.model.session import PlanEntry
+from accord.coder.history import KIND, Message, Summary, from_note, mended, to_note
+from accord.coder.models.base import Spent
+from accord.model.session import PlanEntry, Tokens
+from accord.model.statement import Noted, PlanGone, PlanSet, UsageIs
 
 if TYPE_CHECKING:
     from accord.agent.session import Session
-    from accord.coder.history import Message
+    from accord.agent.turn import Turn
+    from accord.coder.mcp.servers import Servers
+    from accord.coder.models.base import Model
+    from accord.coder.recipes import Recipe
     from accord.policy.engine import Policy
+    from accord.store.base import SessionStore
 
 
 class Desk:
@@ -24,13 +31,109 @@ class Desk:
         self.history: list[Message] = []
         """What the model is told of the session."""
         self.plan: list[PlanEntry] = []
+        self.recipes: dict[str, Recipe] = {}
+        """The project's own slash commands."""
+        self.model: Model | None = None
+        """Whom to ask, once somebody has been asked."""
+        self.servers: Servers | None = None
+        """The session's MCP servers, when it has any."""
+        self.allow_private = False
+        """Whether addresses inside the user's own network may be fetched."""
+        self.used = 0
+        """How many tokens the context held when the model last answered."""
+        self.cost: float | None = None
+        """What the session has cost so far, in US dollars; None while nothing is known of it."""
 
     @property
     def mode(self) -> str:
-        """ "ask", "architect" or "code"."""
+        """Which of "ask", "architect" and "code" the session is in."""
         return str(self.session.mode)
+
+    async def switch_mode(self, mode: str) -> None:
+        """Goes over to another mode."""
+        await self.session.set_mode(mode)
 
     async def set_plan(self, entries: list[PlanEntry]) -> None:
         """Publishes what is to be done."""
         self.plan = entries
         await self.session.plan(entries)
+
+    # -- memory
+
+    def remember(self, message: Message) -> None:
+        """Adds to what the model is told, for good."""
+        self.history.append(message)
+        self.session.keep(Noted(kind=KIND, data=to_note(message)))
+
+    def begin_again(self, messages: list[Message]) -> None:
+        """Lets a summary, and what follows it, take the place of everything before."""
+        self.history = []
+        for message in messages:
+            self.remember(message)
+
+    async def restore(self, store: SessionStore) -> None:
+        """Takes up a stored session where it stopped."""
+        found: list[Message] = []
+        async for statement in store.history(self.session.id):
+            match statement:
+                case Noted(kind=kind, data=data) if kind == KIND:
+                    message = from_note(data)
+                    if isinstance(message, Summary):
+                        found.clear()
+                    found.append(message)
+                case PlanSet(plan=plan):
+                    self.plan = list(plan.entries)
+                case PlanGone():
+                    self.plan = []
+                case UsageIs(usage=usage):
+                    self.used = usage.used
+                    self.cost = usage.cost.amount if usage.cost is not None else self.cost
+        self.history = mended(found)
+
+    # -- accounts
+
+    async def account(self, spent: Spent, size: int, turn: Turn) -> None:
+        """Tells what a request used, and adds it up."""
+        self.used = spent.input + spent.output
+        if spent.cost is not None:
+            self.cost = (self.cost or 0.0) + spent.cost
+        turn.tokens = _sum(turn.tokens, spent)
+        await self.session.usage(min(self.used, size), size, cost=self.cost)
+
+    async def tell_user(self, title: str, description: str | None = None, *, severity: str = "info") -> None:
+        """Tells a person something, by a notice where the client shows them, else as a thought."""
+        if self.session.client.notices:
+            await self.session.notice(title, description, severity=severity)
+        else:
+            await self.session.think(f"{title}\n{description}\n" if description else f"{title}\n")
+
+    # -- changes, and taking them back
+
+    async def before_change(self, turn: Turn) -> None:
+        """Called before a tool changes something: what the files are like now can be brought back."""
+        await self.files.checkpoint(turn)
+
+    async def turn_over(self) -> None:
+        """Changes after the turn are not the turn's."""
+        self.files.end_checkpoint()
+
+    async def close(self) -> None:
+        """Lets go of everything."""
+        self.files.close()
+        if self.servers is not None:
+            await self.servers.close()
+        if self.model is not None:
+            await self.model.close()
+
+
+def _sum(before: Tokens | None, spent: Spent) -> Tokens:
+    if before is None:
+        before = Tokens(total=0, input=0, output=0)
+    return Tokens(
+        total=before.total + spent.input + spent.output,
+        input=before.input + spent.input,
+        output=before.output + spent.output,
+        thought=(before.thought or 0) + spent.thought or None,
+        cached_read=(before.cached_read or 0) + spent.cached_read or None,
+        cached_write=(before.cached_write or 0) + spent.cached_write or None,
+    )

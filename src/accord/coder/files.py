@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from accord.errors import NotFound
 from accord.workspace.looking import Entry
 
 if TYPE_CHECKING:
     from accord.agent.session import Session
+    from accord.agent.turn import Turn
+    from accord.workspace.checkpoints import Checkpoints, Restored
     from accord.workspace.files import Files
     from accord.workspace.roots import Roots
 
@@ -20,6 +23,8 @@ class DeskFiles:
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        self._checkpoints: Checkpoints | None = None
+        self._noted: Turn | None = None
 
     @property
     def roots(self) -> Roots:
@@ -39,6 +44,13 @@ class DeskFiles:
 
     async def write(self, path: str, text: str) -> None:
         """Makes a text the content of a file."""
+        if self._session.client.write_files and self._checkpoints is not None:
+            # Our own writes note themselves. What the client writes for us is noted here.
+            try:
+                before = await self.read(path)
+            except NotFound:
+                before = None
+            await self._checkpoints.note(self.absolute(path), before, text)
         await self._session.files.write(path, text)
 
     async def exists(self, path: str) -> bool:
@@ -52,3 +64,55 @@ class DeskFiles:
 
     async def move(self, source: str, target: str, *, overwrite: bool = False) -> None:
         await self.disk.move(self.absolute(source), self.absolute(target), overwrite=overwrite)
+
+    # -- taking back
+
+    @property
+    def checkpoints(self) -> Checkpoints:
+        """What can be brought back, turn by turn."""
+        if self._checkpoints is None:
+            from accord.workspace.checkpoints import Checkpoints
+
+            self._checkpoints = Checkpoints(self.disk, session=self._session.id)
+        return self._checkpoints
+
+    async def checkpoint(self, turn: Turn) -> None:
+        """Begins a checkpoint, once a turn, before its first change."""
+        if self._noted is not turn:
+            self._noted = turn
+            await self.checkpoints.begin(" ".join(turn.text.split())[:80])
+
+    def end_checkpoint(self) -> None:
+        """Changes from now on are not the turn's."""
+        self._noted = None
+        if self._checkpoints is not None:
+            self._checkpoints.end()
+
+    async def undo(self) -> tuple[str, Restored] | None:
+        """Brings back what the files were before the last turn that changed any. None when there is no such turn."""
+        turns: list[tuple[str, str]] = []
+        for each in self.checkpoints.all:
+            if not each.is_restore and each.files:
+                turns.append((each.id, each.label))
+            elif each.is_restore and not each.is_undone:
+                turns = [turn for turn in turns if f"restore of {turn[0]}" != each.label]
+        if not turns:
+            return None
+        id, label = turns[-1]
+        return label, await self._told(await self.checkpoints.restore(id))
+
+    async def redo(self) -> Restored:
+        """Takes back the last `undo`. Raises `NotFound` when there was none."""
+        return await self._told(await self.checkpoints.undo_restore())
+
+    async def _told(self, report: Restored) -> Restored:
+        """A client that writes for us may show a file that has just changed on the disk: it is told what it holds."""
+        if self._session.client.write_files:
+            for path in report.restored:
+                if await self.disk.exists(path):
+                    await self._session.files.write(path, await self.disk.read(path))
+        return report
+
+    def close(self) -> None:
+        if self._checkpoints is not None:
+            self._checkpoints.close()

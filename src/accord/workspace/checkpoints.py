@@ -20,7 +20,7 @@ from collections.abc import Callable
 
 from accord.errors import NotFound
 from accord.model.noun import Noun
-from accord.workspace.changes import State
+from accord.workspace.changes import ABSENT, State, file_state
 from accord.workspace.files import Files
 from accord.workspace.history import Checkpoint, History, Saved, Touched
 from accord.workspace.looking import QUIET, Call
@@ -121,6 +121,14 @@ class Checkpoints:
             return report
 
     # -- noting
+
+    async def note(self, path: str, before: str | None, after: str) -> None:
+        """Notes a change that somebody else makes for us, an editor for one: what the file held, and what it will."""
+        was = ABSENT if before is None else file_state(before.encode())
+        await self._files.away(self._note_text, path, was, file_state(after.encode()))
+
+    def _note_text(self, path: str, before: State, after: State, call: Call = QUIET) -> None:
+        self._note(path, before, after, ())
 
     def _begin(self, label: str, is_restore: bool, call: Call = QUIET) -> Checkpoint:
         with self._lock:

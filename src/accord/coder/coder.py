@@ -1,0 +1,230 @@
+"""The coding agent: one class, everything it does behind it in this room.
+
+    run(Coder(store=SqliteStore()))
+
+With no key and no network it works on the offline model; with a key, on any provider's."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+from accord.agent.agent import Agent, How
+from accord.coder import modes
+from accord.coder.commands import Commands
+from accord.coder.desk import Desk
+from accord.coder.equipment import Equipment
+from accord.errors import InvalidParams
+from accord.model.content import Content, TextContent
+from accord.model.requests import AuthMethod
+from accord.model.session import Command, Option, StopReason
+from accord.version import __version__
+
+if TYPE_CHECKING:
+    from accord.agent.session import Session
+    from accord.agent.turn import Turn
+    from accord.store.base import SessionStore
+
+_SLASH = re.compile(r"\s*/(\S+)\s*(.*)", re.DOTALL)
+_LOOK = 2.0
+"""How often the project's own commands are looked at, in seconds."""
+
+
+class Coder(Commands, Agent):
+    """Reads, searches, edits and runs things in a project, asks before it acts, and remembers its sessions."""
+
+    name = "accord"
+    title = "Accord"
+    version = __version__
+    unstable = True
+    content = ("image", "resource")
+    mcp = ("stdio", "http", "sse")
+    additional_directories = True
+    system_prompts = ("append", "override")
+    modes = modes.MODES
+
+    def __init__(self, *, store: SessionStore | None = None, equipment: Equipment | None = None) -> None:
+        self.store = store
+        self.equipment = equipment if equipment is not None else Equipment()
+        """What all sessions share: the configuration, the keys, the models."""
+
+    @property
+    def auth_methods(self) -> list[AuthMethod]:  # type: ignore[override]
+        return self.equipment.auth_methods()
+
+    # -- sessions
+
+    async def accept_session(self, session: Session, how: How) -> None:
+        for index, root in enumerate(session.roots):
+            fault = _no_directory(root)
+            if fault:
+                path = "cwd" if index == 0 else f"additionalDirectories[{index - 1}]"
+                raise InvalidParams(f"{path}: {root} {fault}; name a directory that is there", data={"path": path})
+
+    async def session_opened(self, session: Session, how: How) -> None:
+        old: Desk | None = session.data.get("desk")
+        if old is not None:
+            await self._put_away(session)
+        settings = self.equipment.settings(session.cwd)
+        desk = session.data["desk"] = Desk(session, self.equipment.policy(session.cwd, settings))
+        desk.allow_private = self.equipment.allows_private
+        if how != "new":
+            await desk.restore(self.kept)
+        session.set_options(self._options(session))
+        session.data["watch"] = asyncio.get_running_loop().create_task(self._watch(desk))
+        if session.mcp_servers:
+            from accord.coder.mcp.servers import Servers
+
+            desk.servers = Servers(session)
+            desk.servers.changed = lambda: self._tell_commands(desk)
+            desk.servers.start()
+        await self._read_recipes(desk)
+        for note in settings.notes:
+            await desk.tell_user(note, severity="warning")
+
+    async def close_session(self, session: Session) -> None:
+        await self._put_away(session)
+
+    async def _put_away(self, session: Session) -> None:
+        watch: asyncio.Task[None] | None = session.data.pop("watch", None)
+        if watch is not None:
+            watch.cancel()
+        desk: Desk | None = session.data.pop("desk", None)
+        if desk is not None:
+            await desk.close()
+
+    # -- options
+
+    def _options(self, session: Session) -> list[Option]:
+        """The mode, the model, and how hard it thinks where it can be told."""
+        mode = session.by_category("mode")
+        wanted = session.values_before.get("model")
+        model = self.equipment.model_option(session.cwd, str(wanted) if wanted is not None else None)
+        effort = self.equipment.effort_option(session.cwd, str(model.value))
+        return [option for option in (mode, model, effort) if option is not None]
+
+    async def set_option(self, session: Session, option: Option, value: str | bool) -> None:
+        if option.id == "model":
+            desk = self.desk(session)
+            desk.model, before = None, desk.model
+            if before is not None:
+                await before.close()
+            effort = self.equipment.effort_option(session.cwd, str(value))
+            kept = session.option("effort")
+            if effort is not None and kept is not None and kept.value in [each.value for each in effort.choices]:
+                effort.value = kept.value
+            others = [each for each in session.options if each.id != "effort"]
+            session.options = [*others, effort] if effort is not None else others
+
+    # -- logging in
+
+    async def login(self, method_id: str) -> None:
+        await self.equipment.login(method_id)
+
+    # -- the project's own commands
+
+    async def _watch(self, desk: Desk) -> None:
+        """Looks after the project's commands for as long as the session is open."""
+        from accord.coder.recipes import trace
+
+        seen = trace(desk.session.cwd)
+        while True:
+            await asyncio.sleep(_LOOK)
+            now = trace(desk.session.cwd)
+            if now != seen:
+                seen = now
+                await self._read_recipes(desk)
+
+    async def _read_recipes(self, desk: Desk) -> None:
+        from accord.coder import recipes
+
+        found = await recipes.read(desk, set(self.commands_written))
+        if found != desk.recipes:
+            desk.recipes = found
+            self._tell_commands(desk)
+
+    def _tell_commands(self, desk: Desk) -> None:
+        more: list[Command] = [recipe.command for recipe in desk.recipes.values()]
+        if desk.servers is not None:
+            more += desk.servers.commands()
+        if not desk.session.closed:
+            desk.session.set_commands(more)
+
+    # -- the work
+
+    def desk(self, session: Session) -> Desk:
+        """What a session has on its desk."""
+        desk: Desk = session.data["desk"]
+        return desk
+
+    async def prompt(self, turn: Turn) -> StopReason | None:
+        return await self.work(turn, await self._meant(turn))
+
+    async def _meant(self, turn: Turn) -> list[Content] | None:
+        """What a command of the project's, or of a server's, stands for. None when the prompt is meant as it is."""
+        desk = self.desk(turn.session)
+        for piece in turn.content:
+            named = _SLASH.match(piece.text) if isinstance(piece, TextContent) else None
+            if named is None:
+                continue
+            rest = [other for other in turn.content if other is not piece]
+            if named[1] in desk.recipes:
+                return [TextContent(desk.recipes[named[1]].filled(named[2])), *rest]
+            if desk.servers is not None and named[1] in {command.name for command in desk.servers.commands()}:
+                return [*await desk.servers.prompt_messages(named[1], named[2]), *rest]
+        return None
+
+    async def work(self, turn: Turn, content: list[Content] | None = None) -> StopReason | None:
+        """Lets the model work on a prompt, or on `content` in its place."""
+        from accord.coder.instructions import instructions
+        from accord.coder.loop import Loop
+
+        session = turn.session
+        desk = self.desk(session)
+        if session.title is None:
+            await session.set_title(_title(turn.text))
+        model = await self.model(session)
+        if desk.servers is not None:
+            await desk.servers.ready()
+        effort = session.option("effort")
+        loop = Loop(
+            turn,
+            desk,
+            model,
+            self.tools(desk),
+            await instructions(desk),
+            effort=str(effort.value) if effort is not None else None,
+            **self.equipment.limits,
+        )
+        try:
+            return await loop.run(content)
+        finally:
+            await desk.turn_over()
+
+    async def model(self, session: Session) -> Any:
+        """The model that a session has chosen."""
+        desk = self.desk(session)
+        if desk.model is None:
+            option = session.option("model")
+            assert option is not None
+            desk.model = await self.equipment.model(session.cwd, str(option.value))
+        return desk.model
+
+    def tools(self, desk: Desk) -> dict[str, Any]:
+        """Everything the model can use in a session."""
+        return {**self.equipment.tools(), **(desk.servers.tools() if desk.servers is not None else {})}
+
+
+def _title(text: str) -> str:
+    """What a session is called after its first prompt."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "New session")
+    return line if len(line) <= 60 else line[:57].rsplit(" ", 1)[0] + " …"
+
+
+def _no_directory(path: str) -> str:
+    """Why a path is no place to work in; nothing when it is one."""
+    if os.path.isdir(path):
+        return ""
+    return "is no directory" if os.path.exists(path) else "does not exist"

@@ -1,0 +1,33 @@
+"""The agent's modes: how much it may do before it asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accord.coder.tools.base import Tool
+from accord.model.session import Mode
+from accord.policy.action import Action
+from accord.policy.decision import Decision
+
+ASK = Mode(id="ask", name="Ask", description="Asks before every change and every command.")
+CODE = Mode(id="code", name="Code", description="Edits files without asking; asks before deleting and before commands.")
+ARCHITECT = Mode(id="architect", name="Architect", description="Reads and plans. Changes nothing, runs nothing.")
+MODES = (ASK, CODE, ARCHITECT)
+
+GUIDANCE = {
+    ASK.id: "The user is asked before each change and each command. Make the changes that were asked for; "
+    "do not ask for permission in words as well.",
+    CODE.id: "You may edit files of the project without asking. Commands and deletions are still asked about.",
+    ARCHITECT.id: "Only a plan is wanted. You can read and search, but tools that change something are not there. "
+    "Publish a plan with set_plan. When it is complete, call switch_mode to ask whether it should be carried out.",
+}
+
+
+def offers(mode: str, tool: Tool[Any]) -> bool:
+    """Whether a model is told of a tool in this mode."""
+    return mode != ARCHITECT.id or not tool.changes
+
+
+def settles(mode: str, action: Action, decision: Decision) -> bool:
+    """Whether the mode allows what no rule speaks of. What a rule or a protection wants asked is asked in any mode."""
+    return mode == CODE.id and decision.by == "default" and action.kind == "write" and action.unclear is None

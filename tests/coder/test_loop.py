@@ -1,0 +1,338 @@
+"""The loop: model, tools, model again; and every way in which a turn ends."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from coder.scripted import Kit, ScriptedModel, coder
+
+import accord
+from accord.coder.coder import Coder
+from accord.coder.history import Call, ModelSaid, Summary, ToolsSaid, UserSaid
+from accord.coder.models.base import ModelError, Spent, ThoughtPiece
+from accord.coder.tools.base import Outcome, Tool, ToolFault, Work
+from accord.errors import RequestFailed
+from accord.model.noun import Noun
+from accord.model.tool import ToolKind
+from accord.policy.action import Action
+from accord.store.memory import MemoryStore
+from accord.testing import ScriptedClient
+
+Join = Callable[..., Any]
+
+
+class Path_(Noun):
+    path: str = "a.txt"
+
+
+class Look(Tool[Path_]):
+    """Looks at a file: changes nothing."""
+
+    name = "look"
+    description = "Looks."
+    kind: ToolKind = "read"
+    arguments = Path_
+
+    def __init__(self) -> None:
+        self.running = 0
+        self.most = 0
+        self.hold: asyncio.Event | None = None
+        self.begun = asyncio.Event()
+        self.cancelled = 0
+
+    def title(self, args: Path_) -> str:
+        return f"Look at {args.path}"
+
+    def locations(self, args: Path_) -> Sequence[str]:
+        return [args.path]
+
+    async def run(self, args: Path_, work: Work) -> Outcome:
+        self.running += 1
+        self.most = max(self.most, self.running)
+        self.begun.set()
+        try:
+            if self.hold is not None:
+                await self.hold.wait()
+            else:
+                await asyncio.sleep(0)
+            if args.path == "bad":
+                raise ToolFault("bad cannot be looked at")
+            if args.path == "bug":
+                raise KeyError("bug")
+            return Outcome(text=f"saw {args.path}")
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        finally:
+            self.running -= 1
+
+
+class Change(Look):
+    """Changes a file, as far as anybody can tell."""
+
+    name = "change"
+    kind: ToolKind = "edit"
+    changes = True
+
+    def title(self, args: Path_) -> str:
+        return f"Change {args.path}"
+
+    async def prepare(self, args: Path_, work: Work) -> None:
+        await work.shown.diff(args.path, "old\n", "new\n")
+
+    def actions(self, args: Path_, work: Work) -> Sequence[Action]:
+        return [Action.of_write(work.session.absolute(args.path), session=work.session.id, project=work.session.cwd)]
+
+
+def call(name: str = "look", id: str = "1", **arguments: Any) -> Call:
+    return Call(id=id, name=name, arguments=arguments)
+
+
+async def test_a_turn_goes_from_the_model_to_its_tools_and_back_until_nothing_is_left(joined: Join) -> None:
+    agent, model = coder(["Let me see. ", call(path="a.txt")], ["It says ", "hello."], tools=[Look()])
+    async with joined(agent) as client:
+        session = await client.new_session()
+        turn = await session.prompt("what is in a.txt?")
+    assert (turn.text, turn.stop_reason) == ("Let me see. It says hello.", "end_turn")
+    (shown,) = turn.tool_calls
+    assert (shown.title, shown.kind, shown.status, shown.raw_input, shown.raw_output) == (
+        "Look at a.txt",
+        "read",
+        "completed",
+        {"path": "a.txt"},
+        "saw a.txt",
+    )
+    last = model.requests[-1].messages
+    assert [type(message) for message in last] == [UserSaid, ModelSaid, ToolsSaid]
+    assert last[2].results[0].text == "saw a.txt"
+
+
+async def test_calls_that_change_nothing_run_side_by_side_and_changes_alone_in_their_place(joined: Join) -> None:
+    look, change = Look(), Change()
+    calls = [call(id="1"), call(id="2"), call("change", id="3"), call("change", id="4"), call(id="5", path="e")]
+    agent, model = coder(calls, tools=[look, change])
+    async with joined(agent, ScriptedClient(permissions=[True])) as client:
+        await (await client.new_session()).prompt("go")
+    assert (look.most, change.most) == (2, 1)
+    results = model.requests[-1].messages[-1].results
+    assert [result.id for result in results] == ["1", "2", "3", "4", "5"]
+
+
+@pytest.mark.parametrize(
+    ("bad", "words"),
+    [
+        (call("look", path="bad"), "bad cannot be looked at"),
+        (call("look", path="bug"), "look failed: KeyError: 'bug'"),
+        (call("nothing"), "there is no tool 'nothing'"),
+        (call("look", path=["x"]), "look: Expected `str`, got `array` - at `$.path`"),
+        (Call(id="1", name="look", arguments={}, fault="the arguments are no JSON"), "look: the arguments are no JSON"),
+    ],
+)
+async def test_a_call_that_fails_is_told_to_the_model_and_the_turn_goes_on(joined: Join, bad: Call, words: str) -> None:
+    agent, model = coder([bad], ["I see."], tools=[Look()])
+    async with joined(agent) as client:
+        turn = await (await client.new_session()).prompt("go")
+    (result,) = model.requests[-1].messages[-1].results
+    assert (result.text, result.failed) == (words, True)
+    assert (turn.text, turn.tool_calls[0].status) == ("I see.", "failed")
+
+
+async def test_a_change_is_shown_before_it_is_asked_about_and_asked_about_before_it_is_made(joined: Join) -> None:
+    change = Change()
+    agent, _ = coder([call("change")], tools=[change])
+    scripted = ScriptedClient(permissions=["reject_once"])
+    async with joined(agent, scripted) as client:
+        turn = await (await client.new_session()).prompt("go")
+    (asked,) = scripted.asked
+    assert asked.tool_call is not None and asked.tool_call.diffs[0].changes[0].new_text in ("new\n", None)
+    assert [option.kind for option in asked.options] == ["allow_once", "allow_always", "allow_always", "reject_once"]
+    assert change.most == 0, "refused, it was not made"
+    assert turn.tool_calls[0].status == "failed"
+
+
+async def test_what_is_allowed_for_the_session_is_not_asked_again(joined: Join) -> None:
+    agent, _ = coder([call("change")], ["one"], [call("change")], ["two"], tools=[Change()])
+    scripted = ScriptedClient(permissions=["allow_session"])
+    async with joined(agent, scripted) as client:
+        session = await client.new_session()
+        await session.prompt("go")
+        await session.prompt("again")
+    assert len(scripted.asked) == 1
+
+
+async def test_code_mode_edits_unasked_and_architect_mode_knows_no_tool_that_changes(joined: Join) -> None:
+    agent, model = coder([call("change")], ["done"], [call("change")], ["no"], tools=[Look(), Change()])
+    scripted = ScriptedClient()
+    async with joined(agent, scripted) as client:
+        session = await client.new_session()
+        await session.set_mode("code")
+        assert (await session.prompt("go")).tool_calls[0].status == "completed"
+        await session.set_mode("architect")
+        assert (await session.prompt("go")).tool_calls[0].status == "failed"
+    assert scripted.asked == []
+    assert [[tool.name for tool in request.tools] for request in model.requests[1:3]] == [["look", "change"], ["look"]]
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"), [(["No.", "<refusal>"], "refusal"), (["Well", call(), "<length>"], "max_tokens")]
+)
+async def test_a_refusal_and_an_answer_cut_short_are_stop_reasons(joined: Join, answer: list[Any], reason: str) -> None:
+    look = Look()
+    agent, _ = coder(answer, tools=[look])
+    async with joined(agent) as client:
+        turn = await (await client.new_session()).prompt("go")
+    assert turn.stop_reason == reason
+    assert look.most == 0, "what was cut off is not carried out"
+
+
+async def test_a_model_that_never_stops_is_stopped(joined: Join) -> None:
+    agent, model = coder(*[[call()]] * 9, tools=[Look()], max_requests=3)
+    async with joined(agent) as client:
+        turn = await (await client.new_session()).prompt("go")
+    assert (turn.stop_reason, len(model.requests)) == ("max_turn_requests", 3)
+
+
+async def test_cancelling_closes_the_stream_and_what_was_said_is_remembered(joined: Join) -> None:
+    never = asyncio.Event()
+    agent, model = coder(["Half", never], ["Whole"])
+    async with joined(agent) as client:
+        session = await client.new_session()
+        turn = session.prompt("go")
+        await asyncio.wait_for(model.waiting.wait(), 5)
+        await session.cancel()
+        done = await turn
+        assert (done.stop_reason, model.closed_early) == ("cancelled", 1)
+        assert (await session.prompt("go on")).stop_reason == "end_turn"
+    assert [message.text for message in model.requests[-1].messages if isinstance(message, ModelSaid)] == ["Half"]
+
+
+async def test_cancelling_stops_every_running_tool_and_each_call_has_an_answer(joined: Join) -> None:
+    look = Look()
+    look.hold = asyncio.Event()
+    agent, model = coder([call(id="1"), call(id="2")], ["next"], tools=[look])
+    async with joined(agent) as client:
+        session = await client.new_session()
+        turn = session.prompt("go")
+        await asyncio.wait_for(look.begun.wait(), 5)
+        await session.cancel()
+        done = await turn
+        assert (done.stop_reason, look.running) == ("cancelled", 0)
+        assert {each.status for each in done.tool_calls} <= {"cancelled", "failed"}
+        look.hold = None
+        await session.prompt("and now?")
+    (said,) = [message for message in model.requests[-1].messages if isinstance(message, ToolsSaid)]
+    assert [(result.id, result.failed) for result in said.results] == [("1", True), ("2", True)]
+
+
+async def test_a_provider_that_fails_for_a_while_is_asked_again(joined: Join) -> None:
+    trouble = ModelError("busy (529)", retry=True)
+    agent, model = coder(["Hal", trouble], [trouble], ["Whole."])
+    async with joined(agent) as client:
+        turn = await (await client.new_session()).prompt("go")
+    assert turn.text.endswith("Whole.") and turn.stop_reason == "end_turn"
+    assert len(model.requests) == 3
+    assert [len(request.messages) for request in model.requests] == [1, 1, 1], "half an answer is not remembered"
+
+
+@pytest.mark.parametrize("error", [ModelError("busy", retry=True), ModelError("your key is wrong", kind="key")])
+async def test_a_provider_that_keeps_failing_fails_the_turn_and_the_next_one_goes_on(
+    joined: Join, error: ModelError
+) -> None:
+    agent, model = coder(*[[error]] * (3 if error.retry else 1), ["Here."])
+    async with joined(agent) as client:
+        session = await client.new_session()
+        with pytest.raises(RequestFailed, match=str(error)):
+            await session.prompt("first")
+        assert (await session.prompt("second")).text == "Here."
+    said = [message.content[0].text for message in model.requests[-1].messages if isinstance(message, UserSaid)]
+    assert said == ["first", "second"], "what the user said is not lost"
+
+
+async def test_thoughts_are_shown_and_usage_is_added_up(joined: Join) -> None:
+    agent, model = coder([ThoughtPiece(text="Hm."), "Yes."], ["More."])
+    model.spent = Spent(input=100, output=20, cost=0.25)
+    async with joined(agent) as client:
+        session = await client.new_session()
+        events = [event async for event in session.prompt("go")]
+        await session.prompt("go on")
+        usage = session.transcript.usage
+    assert [event.text for event in events if isinstance(event, accord.Thought)] == ["Hm."]
+    assert (usage.used, usage.size, usage.cost.amount) == (120, 1000, 0.5)
+
+
+async def test_a_full_context_is_shortened_before_the_next_request(joined: Join) -> None:
+    agent, model = coder(["Long."], ["The user wanted X."], ["On."])
+    model.spent = Spent(input=850, output=50)
+    async with joined(agent) as client:
+        session = await client.new_session()
+        await session.prompt("first")
+        model.spent = Spent(input=10, output=5)
+        turn = await session.prompt("second")
+    assert turn.text == "On."
+    assert [type(message) for message in model.requests[-1].messages] == [Summary, UserSaid]
+    assert model.requests[-1].messages[0].text == "The user wanted X."
+
+
+async def test_a_context_that_the_provider_finds_too_long_is_shortened_and_asked_again(joined: Join) -> None:
+    agent, model = coder(["One."], [ModelError("too long", kind="context")], ["Short."], ["Two."])
+    async with joined(agent) as client:
+        session = await client.new_session()
+        await session.prompt("first")
+        turn = await session.prompt("second")
+    assert turn.text == "Two."
+    assert model.requests[-1].messages[0].text == "Short."
+
+
+async def test_a_prompt_sent_during_a_turn_waits_or_is_inserted_as_the_version_has_it(joined: Join) -> None:
+    look = Look()
+    look.hold = asyncio.Event()
+    agent, model = coder([call()], ["first"], ["second"], tools=[look])
+    async with joined(agent) as client:
+        session = await client.new_session()
+        first = session.prompt("one")
+        await asyncio.wait_for(look.begun.wait(), 5)
+        second = session.prompt("two")
+        await asyncio.sleep(0.01)
+        look.hold.set()
+        done = [await first, await second]
+    assert all(turn.stop_reason == "end_turn" for turn in done)
+    heard = [message.content[0].text for message in model.requests[1].messages if isinstance(message, UserSaid)]
+    assert heard == (["one"] if joined.version == 1 else ["one", "two"])
+
+
+async def test_a_session_goes_on_in_another_process_with_all_that_the_model_knew(joined: Join) -> None:
+    store = MemoryStore()
+    first = ScriptedModel(["Looking.", call()], ["Seen."])
+    async with joined(Coder(store=store, equipment=Kit(first, [Look()]))) as client:
+        session = await client.new_session()
+        await session.prompt("look")
+    second = ScriptedModel(["Again."])
+    async with joined(Coder(store=store, equipment=Kit(second, [Look()]))) as client:
+        loaded = await client.load_session(session.id)
+        assert "Seen." in loaded.transcript.text
+        await loaded.prompt("what was it?")
+    kinds = [type(message) for message in second.requests[0].messages]
+    assert kinds == [UserSaid, ModelSaid, ToolsSaid, ModelSaid, UserSaid]
+
+
+async def test_effort_is_offered_where_the_model_has_it(joined: Join) -> None:
+    model = ScriptedModel(["x"], efforts=("low", "high"))
+    async with joined(Coder(equipment=Kit(model))) as client:
+        session = await client.new_session()
+        await session.set_option("effort", "high")
+        await session.prompt("go")
+    assert model.requests[0].effort == "high"
+
+
+@pytest.mark.parametrize("where", ["nowhere", "file"])
+async def test_a_directory_that_is_not_there_is_refused_with_words(joined: Join, project: Path, where: str) -> None:
+    (project / "file").write_text("")
+    agent, _ = coder(["hello"])
+    async with joined(agent) as client:
+        with pytest.raises(RequestFailed, match="name a directory that is there"):
+            await client.new_session(cwd=str(project / where))
+        assert (await (await client.new_session()).prompt("go")).text == "hello"
