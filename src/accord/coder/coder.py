@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from accord.store.base import SessionStore
 
 _SLASH = re.compile(r"\s*/(\S+)\s*(.*)", re.DOTALL)
-_LOOK = 2.0
-"""How often the project's own commands are looked at, in seconds."""
 
 
 class Coder(Commands, Agent):
@@ -44,6 +42,8 @@ class Coder(Commands, Agent):
     additional_directories = True
     system_prompts = ("append", "override")
     modes = modes.MODES
+    look_every = 2.0
+    """How often the project's own commands are looked at, in seconds."""
 
     def __init__(self, *, store: SessionStore | None = None, equipment: Equipment | None = None) -> None:
         self.store = store
@@ -131,7 +131,7 @@ class Coder(Commands, Agent):
 
         seen = trace(desk.session.cwd)
         while True:
-            await asyncio.sleep(_LOOK)
+            await asyncio.sleep(self.look_every)
             now = trace(desk.session.cwd)
             if now != seen:
                 seen = now

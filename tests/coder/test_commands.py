@@ -1,0 +1,203 @@
+"""Slash commands: the agent's own, and the project's."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from coder.scripted import Kit, ScriptedModel, coder
+from coder.test_loop import Change, Look, call
+
+from accord.client.local import LocalWorkspace
+from accord.coder import recipes
+from accord.coder.coder import Coder
+from accord.coder.history import Summary, UserSaid
+from accord.coder.models.base import Spent
+from accord.coder.tools.base import Outcome, Work
+from accord.policy.engine import Policy
+from accord.policy.settings import flags
+from accord.store.memory import MemoryStore
+from accord.testing import ScriptedClient
+
+Join = Callable[..., Any]
+
+
+class Write(Change):
+    """Really writes."""
+
+    async def run(self, args: Any, work: Work) -> Outcome:
+        await work.desk.files.write(args.path, "new\n")
+        return Outcome(text="written")
+
+
+def names(session: Any) -> list[str]:
+    return [command.name for command in session.transcript.commands]
+
+
+async def told(session: Any, name: str, there: bool = True) -> None:
+    """Waits until a command is advertised, or no longer is."""
+    async with asyncio.timeout(10):
+        async for _ in session.events():
+            if (name in names(session)) is there:
+                return
+
+
+async def test_help_names_commands_modes_and_the_model(joined: Join) -> None:
+    agent, model = coder()
+    async with joined(agent) as client:
+        turn = await (await client.new_session()).prompt("/help")
+    for word in ("/plan", "/init", "/review", "/test", "/compact", "/usage", "/undo", "Architect", "Scripted"):
+        assert word in turn.text
+    assert model.requests == [], "the model was not asked"
+
+
+@pytest.mark.parametrize(
+    ("typed", "asked"),
+    [
+        ("/init", "Write an AGENTS.md"),
+        ("/review the tests", "Look at this in particular: the tests"),
+        ("/test test_loop", "Only these: test_loop"),
+    ],
+)
+async def test_some_commands_are_requests_in_other_words(joined: Join, typed: str, asked: str) -> None:
+    agent, model = coder(["Done."])
+    async with joined(agent) as client:
+        assert (await (await client.new_session()).prompt(typed)).text == "Done."
+    (message,) = model.requests[0].messages
+    assert isinstance(message, UserSaid) and asked in message.content[0].text
+
+
+async def test_a_plan_is_made_without_tools_that_change_and_the_mode_is_given_back(joined: Join) -> None:
+    agent, model = coder(["1. Think."], tools=[Look(), Change()])
+    async with joined(agent) as client:
+        session = await client.new_session()
+        await session.prompt("/plan a garden")
+        assert session.option("mode").value == "ask"
+        assert "few words" in (await session.prompt("/plan")).text
+    assert [tool.name for tool in model.requests[0].tools] == ["look"]
+
+
+async def test_compact_puts_a_summary_in_the_place_of_everything(joined: Join) -> None:
+    agent, model = coder(["Hello."], ["They said hello."], ["Yes."])
+    async with joined(agent) as client:
+        session = await client.new_session()
+        assert "nothing to shorten" in (await session.prompt("/compact")).text
+        await session.prompt("hi")
+        assert "summary" in (await session.prompt("/compact the greeting")).text
+        await session.prompt("still there?")
+    assert "the greeting" in model.requests[1].messages[-1].content[0].text
+    assert model.requests[2].messages[0] == Summary(text="They said hello.")
+    assert len(model.requests[2].messages) == 2
+
+
+async def test_usage_tells_context_and_cost(joined: Join) -> None:
+    agent, model = coder(["Hello."])
+    model.spent = Spent(input=200, output=50, cost=0.5)
+    async with joined(agent) as client:
+        session = await client.new_session()
+        await session.prompt("hi")
+        text = (await session.prompt("/usage")).text
+    assert "250 of 1,000 tokens (25 %)" in text and "$0.5000" in text
+
+
+@pytest.mark.parametrize("through_client", [False, True], ids=["disk", "client"])
+async def test_undo_brings_back_the_files_turn_by_turn_and_can_be_taken_back(
+    joined: Join, project: Path, through_client: bool
+) -> None:
+    path = project / "a.txt"
+    path.write_text("old\n")
+    agent, _ = coder([call("change")], ["done"], [call("change", path="b.txt")], ["done"], tools=[Write()])
+    rules = flags(allow=["all"])
+    workspace = LocalWorkspace(project, policy=Policy(project, flags=rules)) if through_client else None
+    async with joined(agent, workspace=workspace, permissions=lambda request: True) as client:
+        session = await client.new_session()
+        assert "No turn" in (await session.prompt("/undo")).text
+        await session.prompt("change a")
+        await session.prompt("change b")
+        assert path.read_text() == (project / "b.txt").read_text() == "new\n"
+        assert "change b" in (await session.prompt("/undo")).text
+        assert not (project / "b.txt").exists() and path.read_text() == "new\n"
+        await session.prompt("/undo")
+        assert path.read_text() == "old\n"
+        await session.prompt("/undo back")
+        assert path.read_text() == "new\n"
+        path.write_text("mine\n")
+        assert "changed since" in (await session.prompt("/undo")).text
+        assert path.read_text() == "mine\n", "what the user wrote is left alone"
+
+
+async def test_the_projects_commands_are_advertised_and_updated_as_they_change(joined: Join, project: Path) -> None:
+    folder = project / ".accord" / "commands"
+    folder.mkdir(parents=True)
+    (folder / "greet.md").write_text("---\ndescription: Say hello\nhint: whom\n---\nGreet $ARGUMENTS warmly.\n")
+    (folder / "help.md").write_text("Never: the agent's own commands stay what they are.")
+    agent, model = coder(["Hello."])
+    agent.look_every = 0.01
+    async with joined(agent) as client:
+        session = await client.new_session()
+        assert "greet" in names(session)
+        (greet,) = [each for each in session.transcript.commands if each.name == "greet"]
+        assert (greet.description, greet.hint) == ("Say hello", "whom")
+        await session.prompt("/greet Ada and Bo")
+        assert model.requests[0].messages[0].content[0].text == "Greet Ada and Bo warmly."
+        (folder / "bye.md").write_text("Say goodbye.")
+        await told(session, "bye")
+        (folder / "greet.md").unlink()
+        await told(session, "greet", there=False)
+    assert names(session).count("help") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "argument", "filled"),
+    [
+        ("Do it.", "", "Do it."),
+        ("Do it.", "now", "Do it.\n\nnow"),
+        ("Do $ARGUMENTS, then $ARGUMENTS.", "it", "Do it, then it."),
+        ("---\ndescription: x\n---\nBody", "", "Body"),
+        ("---\r\ndescription: x\r\n---\r\nBody\r\n", "", "Body"),
+        ("---\nnever closed", "", "---\nnever closed"),
+    ],
+)
+def test_a_recipe_is_filled_with_what_follows_its_name(text: str, argument: str, filled: str) -> None:
+    assert recipes.parse("name", text).filled(argument) == filled
+
+
+async def test_what_the_project_says_to_agents_is_told_to_the_model(joined: Join, project: Path) -> None:
+    (project / "AGENTS.md").write_text("Always use tabs.")
+    agent, model = coder(["ok"])
+    async with joined(agent) as client:
+        await (await client.new_session()).prompt("hi")
+    assert "The project's AGENTS.md says:\n\nAlways use tabs." in model.requests[0].instructions
+    assert str(project) in model.requests[0].instructions
+
+
+async def test_a_session_is_named_after_its_first_prompt_and_keeps_the_name(joined: Join) -> None:
+    store = MemoryStore()
+    agent = Coder(store=store, equipment=Kit(ScriptedModel(["ok"], ["ok"]), ()))
+    async with joined(agent) as client:
+        session = await client.new_session()
+        await session.prompt("Fix the login page\nand more")
+        await session.prompt("something else")
+        listed = [each async for each in client.list_sessions()]
+    assert [each.title for each in listed] == ["Fix the login page"]
+
+
+async def test_a_rule_of_the_user_decides_before_the_mode_and_is_never_asked(
+    joined: Join, home: Path, project: Path
+) -> None:
+    config = home / "config" / "accord" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('[permissions]\ndeny = ["write:*.lock"]\nallow = ["write:docs/**"]\n')
+    calls = [call("change", id="1", path="a.lock"), call("change", id="2", path="docs/a.md")]
+    agent, model = coder(calls, tools=[Change()])
+    client = ScriptedClient(permissions=[True])
+    async with joined(agent, client) as connected:
+        session = await connected.new_session()
+        await session.set_mode("code")
+        turn = await session.prompt("go")
+    assert [each.status for each in turn.tool_calls] == ["failed", "completed"]
+    assert client.asked == []
+    assert "deny write:*.lock" in model.requests[1].messages[-1].results[0].text
