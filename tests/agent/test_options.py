@@ -298,3 +298,24 @@ async def test_options_may_be_set_while_a_turn_runs(link: Link) -> None:
         await turn
 
     assert seen == ["code"]
+
+
+async def test_older_clients_are_told_of_models_only_by_agents_that_want_it() -> None:
+    class Older(Tuned):
+        legacy_models = True
+
+    async with wire_client(Tuned()) as peer:
+        await hello(peer, 1)
+        assert "models" not in await new(peer)
+    async with wire_client(Older()) as peer:
+        await hello(peer, 1)
+        assert (await new(peer))["models"] == {
+            "currentModelId": "fast",
+            "availableModels": [
+                {"modelId": "fast", "name": "Fast"},
+                {"modelId": "deep", "name": "Deep", "description": "slower"},
+            ],
+        }
+    async with wire_client(Older()) as peer:
+        await hello(peer, 2)
+        assert "models" not in await new(peer)

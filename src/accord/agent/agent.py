@@ -55,6 +55,8 @@ class Agent:
     options: Sequence[Option] = ()
     commands: Sequence[Command] = ()
     """Further slash commands that `prompt` handles itself; those made with `@command` need not be listed."""
+    legacy_models: ClassVar[bool] = False
+    """Whether the option of category `model` is told as `models` too, which older clients of version 1 read."""
     reject_while_busy: ClassVar[bool] = False
     """Version 1 says nothing of a prompt that comes while another runs: it waits its turn, or is refused."""
 

@@ -118,11 +118,12 @@ class V1(Dialect):
         return Answer(v1.ResumeSessionResponse(**self._choices(session)), lambda: self.side.opened(session))
 
     def _choices(self, session: Session) -> dict[str, Any]:
-        """The options twice: as themselves, and the modes as older clients know them."""
+        """The options twice: as themselves, and the modes and models as older clients know them."""
         if not session.options:
             return {}
         options = writing.config_options(session.options, self.side.client)
-        return {"config_options": options, "modes": writing.modes(session.options)}
+        models = writing.models(session.options) if self.agent.legacy_models else UNSET
+        return {"config_options": options, "modes": writing.modes(session.options), "models": models}
 
     async def _list(self, params: v1.ListSessionsRequest) -> v1.ListSessionsResponse:
         page = await self.side.list_sessions(given(params.cwd), given(params.cursor), params.archived or "exclude")

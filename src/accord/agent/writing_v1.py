@@ -213,6 +213,18 @@ def modes(options: list[Option]) -> v1.SessionModeState | UnsetType:
     return v1.SessionModeState(current_mode_id=str(option.value), available_modes=available)
 
 
+def models(options: list[Option]) -> v1.SessionModelState | UnsetType:
+    """The models as their own part of the answer, for clients that are older still."""
+    option = next((option for option in options if option.category == "model"), None)
+    if option is None:
+        return UNSET
+    available = [
+        v1.ModelInfo(model_id=choice.value, name=choice.name, description=choice.description or UNSET)
+        for choice in option.choices
+    ]
+    return v1.SessionModelState(current_model_id=str(option.value), available_models=available)
+
+
 def permission(request: PermissionRequest, terminals: dict[str, list[bytes]]) -> v1.RequestPermissionRequest:
     return v1.RequestPermissionRequest(
         session_id=request.session_id,

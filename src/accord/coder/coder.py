@@ -42,6 +42,7 @@ class Coder(Commands, Agent):
     additional_directories = True
     system_prompts = ("append", "override")
     modes = modes.MODES
+    legacy_models = True
     look_every = 2.0
     """How often the project's own commands are looked at, in seconds."""
 
