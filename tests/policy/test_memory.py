@@ -16,7 +16,7 @@ from policy.deciding import rules
 from policy.steady import steady
 
 from accord.errors import RuleError
-from accord.policy.memory import Memory, data_folder
+from accord.policy.memory import Memory
 from accord.policy.rule import Rule
 from accord.policy.tables import Tables
 from accord.policy.text import show
@@ -258,13 +258,6 @@ def test_a_text_that_is_no_unicode_is_refused(path: Path, project: str) -> None:
     with pytest.raises(RuleError, match="no Unicode"):
         memory(path).add(project, [Rule(effect="deny", line=("a\ud800",))])
     assert not path.exists()
-
-
-def test_the_data_folder_follows_the_environment(tmp_path: Path) -> None:
-    assert data_folder({"ACCORD_DATA_HOME": str(tmp_path)}) == tmp_path
-    if sys.platform == "linux":
-        assert data_folder({"XDG_DATA_HOME": "/data"}) == Path("/data/accord")
-        assert data_folder({"XDG_DATA_HOME": "relative"}) == data_folder({}) == Path.home() / ".local/share/accord"
 
 
 @steady

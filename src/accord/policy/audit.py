@@ -18,10 +18,10 @@ from typing import Any
 
 import msgspec
 
+from accord.config.folders import data_folder
+from accord.config.mask import secret_values, without
 from accord.policy.action import Action
 from accord.policy.decision import Decision
-from accord.policy.masking import masked
-from accord.policy.memory import data_folder
 from accord.policy.tables import locked
 from accord.policy.text import show
 
@@ -50,7 +50,7 @@ class Audit:
         """How many decisions could not be written."""
         self._max_bytes = max_bytes
         self._keep = keep
-        self._secrets = tuple(secrets)
+        self._secrets = {*secrets, *secret_values(os.environ)}
         self._clock = clock
         self._on_fault = on_fault or log.warning
         self._told = False
@@ -96,7 +96,7 @@ class Audit:
 
     def _shown(self, value: Any) -> Any:
         if isinstance(value, str):
-            text = masked(value[: 2 * _LONG], self._secrets)
+            text = without(value[: 2 * _LONG], self._secrets)
             text = text[:_LONG] if len(value) <= _LONG else f"{text[:_LONG]}… ({len(value)} characters)"
             return text.encode("utf-8", "replace").decode()  # a lone surrogate has no place in JSON
         return [self._shown(each) for each in value] if isinstance(value, list) else value

@@ -13,42 +13,28 @@ expired do not count either, and go when the file is next written."""
 from __future__ import annotations
 
 import os
-import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from accord.config.folders import remembered_file
 from accord.errors import RuleError
 from accord.policy.rule import Rule, rule_from_table, table_of
 from accord.policy.tables import Block, Contents, Tables
 
-FILE = "permissions.toml"
 _HEAD = (
     "# What you allowed and refused for good, per project. Accord reads this file again whenever it changes:\n"
     "# edit it, or remove what should be asked again.\n"
 )
 
 
-def data_folder(environment: Mapping[str, str] = os.environ) -> Path:
-    """The user's data folder, by the conventions of the platform; ACCORD_DATA_HOME is another."""
-    if chosen := environment.get("ACCORD_DATA_HOME"):
-        return Path(chosen)
-    home = Path.home()
-    if sys.platform == "darwin":
-        return home / "Library/Application Support/accord"
-    if sys.platform == "win32":
-        return Path(environment.get("LOCALAPPDATA") or home) / "accord"
-    base = environment.get("XDG_DATA_HOME", "")
-    return (Path(base) if os.path.isabs(base) else home / ".local/share") / "accord"
-
-
 class Memory:
     """Remembered rules. Several processes may use the same file."""
 
     def __init__(self, path: str | os.PathLike[str] | None = None, *, clock: Callable[[], float] = time.time) -> None:
-        self.path = Path(path) if path is not None else data_folder() / FILE
+        self.path = Path(path) if path is not None else remembered_file()
         self._tables = Tables(self.path, "rule", _HEAD)
         self._clock = clock
         self._read: tuple[Contents, list[tuple[str, Rule]], list[RuleError]] | None = None

@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from accord.config.folders import data_folder
 from accord.errors import RuleError
-from accord.policy.memory import data_folder
 from accord.policy.tables import Block, Contents, Tables
 
 FILE = "trust.toml"
