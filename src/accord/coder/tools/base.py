@@ -119,11 +119,19 @@ def schema_of(arguments: Any) -> dict[str, Any]:
             return value
         if "$ref" in value:
             return plain(definitions[value["$ref"]])
-        return {
+        told = {
             key: plain(item) if key != "properties" else {name: plain(each) for name, each in item.items()}
             for key, item in value.items()
             if key != "title"
         }
+        if "enum" in told and all(isinstance(each, str) for each in told["enum"]):
+            told.setdefault("type", "string")  # some providers want to be told
+        match told:
+            case {"anyOf": [{**kind}, {"type": "null"}], "default": None}:
+                # What may be left out is left out; a null would say the same, in words that not every provider knows.
+                del told["anyOf"], told["default"]
+                told |= kind
+        return told
 
     flat: dict[str, Any] = plain(schema)
     return flat
