@@ -15,8 +15,10 @@ from accord.version import __version__
 
 # The name of each command, where it lives, and what it does, so that listing them loads none.
 COMMANDS = {
+    "chat": ("accord.cli.chat", "Talk with an agent in the terminal; what accord alone does, too."),
     "agents": ("accord.cli.agents", "List, add, pin, update and run agents."),
     "doctor": ("accord.cli.doctor", "Say in words why an agent does not start, and what to do."),
+    "editors": ("accord.cli.editors", "Print or write the configuration with which an editor starts an agent."),
     "run": ("accord.cli.run", "Send one prompt to an agent and print its answer."),
     "showcase": ("accord.cli.showcase", "An agent without a model that shows every feature of the protocol."),
     "trust": ("accord.cli.trust", "Trust a folder, so that its accord.toml counts."),
@@ -55,10 +57,21 @@ class Commands(click.Group):
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
 @click.version_option(__version__, prog_name="accord")
 @click.pass_context
-def accord(ctx: click.Context) -> None:
-    """The Agent Client Protocol at the command line."""
+def accord(ctx: click.Context) -> Any:
+    """The Agent Client Protocol at the command line. Without a command: accord chat."""
     if ctx.invoked_subcommand is None:
+        return _chat(ctx)
+    return None
+
+
+def _chat(ctx: click.Context) -> Any:
+    """What `accord` alone does; with nobody to talk to, it says what there is."""
+    from accord.cli.chat import chat, has_terminal
+
+    if not has_terminal() and (sys.stdin is None or sys.stdin.isatty()):
         click.echo(ctx.get_help())
+        return 0
+    return ctx.invoke(chat)
 
 
 def main() -> None:

@@ -1,0 +1,72 @@
+"""accord chat: the terminal client, on any agent. What `accord` alone does, too."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from accord.cli.outside import Beyond
+
+BUILT_IN = ("showcase",)
+"""The command of ours that is the agent when none is configured."""
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("agent", required=False)
+@click.option(
+    "--cwd", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path("."), help="The project."
+)
+@click.option("--v2", is_flag=True, help="Offer protocol version 2 as well.")
+def chat(agent: str | None, cwd: Path, v2: bool) -> int:
+    """Talk with AGENT in the terminal: a configured name, a registry id or a command line.
+
+    Without AGENT it is the default one, or the built-in agent. With no terminal attached the prompt is read from
+    standard input, and everything is as with accord run."""
+    if not has_terminal():
+        return _run(agent, cwd, v2)
+    try:
+        import importlib.util
+
+        is_there = importlib.util.find_spec("textual") is not None
+    except (ImportError, ValueError):
+        is_there = False
+    if not is_there:
+        raise click.ClickException("accord chat needs the terminal interface: pip install 'accord[tui]'")
+    from accord.cli.outside import Beyond
+
+    beyond = Beyond(cwd.resolve(), frozenset({1, 2} if v2 else {1}), BUILT_IN)
+    beyond.begin(agent)  # the agent starts while the interface is loaded
+    try:
+        return _show(beyond, agent)
+    finally:
+        beyond.abandon()
+
+
+def _show(beyond: Beyond, agent: str | None) -> int:
+    from accord.tui.app import AccordApp
+
+    app = AccordApp(beyond, agent)
+    status = app.run()
+    return app.return_code or status or 0
+
+
+def _run(agent: str | None, cwd: Path, v2: bool) -> int:
+    """What `accord run` does with a prompt from standard input."""
+    from accord.cli.outside import default_target
+    from accord.cli.run import run
+
+    words = ["--agent", agent or default_target(cwd.resolve(), BUILT_IN), "--cwd", str(cwd), *(["--v2"] if v2 else [])]
+    context = run.make_context("accord chat", words)
+    return int(run.invoke(context) or 0)
+
+
+def has_terminal() -> bool:
+    """Whether a person is at both ends: a terminal to read from, and one to draw on."""
+    if os.environ.get("TERM") == "dumb":
+        return False
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))

@@ -1,0 +1,115 @@
+"""A block draws one item of the timeline. This is what all blocks have in common, and what they may know."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from rich.segment import Segment
+from textual.strip import Strip
+
+if TYPE_CHECKING:
+    from rich.style import Style
+
+    from accord.model.tool import ExitStatus
+    from accord.tui.look import Look
+
+GUTTER = 2
+"""Columns at the left of every line: a bar that says whose words these are, and a space."""
+
+
+class Printed(NamedTuple):
+    """What a terminal shows: its text, whether the beginning is missing, and how its command ended if it has."""
+
+    text: str
+    is_cut: bool
+    exit: ExitStatus | None
+    command: str | None = None
+
+
+class Span(NamedTuple):
+    """When a tool call was first heard of, and when it ended if it has."""
+
+    begun: float
+    ended: float | None = None
+
+
+@dataclass
+class Setting:
+    """What blocks may know besides their item."""
+
+    look: Look
+    width: int = 80
+    """Columns for the body of a block: the gutter and the scroll bar are taken off."""
+    cwd: str = ""
+    spans: Mapping[str, Span] = field(default_factory=dict)
+    now: Callable[[], float] = lambda: 0.0
+    terminal: Callable[[str], Printed | None] = lambda id: None
+    side_by_side: bool = True
+    """Whether changes are shown with old and new beside each other where there is room."""
+
+
+class Block(ABC):
+    """The lines of one item. They are made when `lines` is read first, and again after `touch`."""
+
+    gap = 1
+    """Blank lines above it."""
+
+    def __init__(self, setting: Setting, is_open: bool | None = None) -> None:
+        self.setting = setting
+        self.is_open = is_open
+        """Whether it shows all it has: as the user said, or None for as it comes."""
+        self.behind = False
+        """Whether there is more to draw than was drawn in one go."""
+        self._lines: list[Strip] = []
+        self._touched = True
+
+    @property
+    def lines(self) -> list[Strip]:
+        if self._touched or self.behind:
+            self._touched = False
+            self._lines = self.drawn(self._lines)
+        return self._lines
+
+    def touch(self) -> None:
+        """Says that the item has changed."""
+        self._touched = True
+
+    @property
+    def ticks(self) -> bool:
+        """Whether it changes as time goes by."""
+        return False
+
+    @property
+    def can_open(self) -> bool:
+        """Whether there is more to be seen than is shown."""
+        return False
+
+    @abstractmethod
+    def drawn(self, before: list[Strip]) -> list[Strip]:
+        """The lines as they are now; `before` is what they were, to be gone on from."""
+
+    @abstractmethod
+    def text(self) -> str:
+        """What is copied when this block is copied."""
+
+    # -- for those who draw
+
+    @property
+    def look(self) -> Look:
+        return self.setting.look
+
+    @property
+    def width(self) -> int:
+        return self.setting.width
+
+    def margin(self, lines: list[Strip], bar: str = " ", style: Style | None = None) -> list[Strip]:
+        """The lines with the bar at their left."""
+        edge = Segment(f"{bar} ", self.look.base + (style or self.look.faint))
+        return [Strip([edge, *line]) for line in lines]
+
+    def blank(self) -> list[Strip]:
+        """The gap above."""
+        return [self.look.line(("", None))] * self.gap

@@ -1,0 +1,275 @@
+"""Changes to files as rows, and rows as lines: unified, or old and new beside each other.
+
+Rows come from the texts where they are known and from a patch where not. Inside a pair of lines, the words that differ
+are found, so that a change of one letter does not look like a change of the whole line."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from rich.text import Text
+from textual.strip import Strip
+
+from accord.model.tool import Diff, FileChange
+from accord.tui.plain import one_line, plain
+
+if TYPE_CHECKING:
+    from rich.style import Style
+
+    from accord.tui.look import Look
+
+CONTEXT = 3
+MOST_COMPARED = 400_000
+"""Characters of a file past which only the patch of the agent, or a count, is shown."""
+MOST_COLOURED = 100_000
+SIDE_BY_SIDE = 110
+"""Columns from which old and new have room beside each other."""
+_WORDS = re.compile(r"\w+|\s+|[^\w\s]")
+_HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@(.*)")
+_ALIKE = 0.4
+
+
+class Row(NamedTuple):
+    """One line of a change. `sign` is space, minus, plus, or @ for a gap."""
+
+    sign: str
+    old: int | None
+    new: int | None
+    text: str
+    marks: tuple[tuple[int, int], ...] = ()
+    """Where the line differs from the one it is paired with."""
+
+
+def rows_of(change: FileChange) -> list[Row] | None:
+    """The rows of one file's change; None when its texts are not known or too long to compare."""
+    if change.old_text is None and change.new_text is None:
+        return None
+    if len(change.old_text or "") + len(change.new_text or "") > MOST_COMPARED:
+        return None
+    old, new = plain(change.old_text or "").splitlines(), plain(change.new_text or "").splitlines()
+    rows: list[Row] = []
+    for group in difflib.SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(CONTEXT):
+        if rows:
+            rows.append(Row("@", None, None, ""))
+        for tag, i, j, k, m in group:
+            if tag == "equal":
+                rows += [Row(" ", i + at + 1, k + at + 1, old[i + at]) for at in range(j - i)]
+            else:
+                rows += _changed(old, new, (i, j), (k, m))
+    return rows
+
+
+def _changed(old: Sequence[str], new: Sequence[str], gone: tuple[int, int], come: tuple[int, int]) -> list[Row]:
+    pairs = min(gone[1] - gone[0], come[1] - come[0])
+    marks = [_marks(old[gone[0] + at], new[come[0] + at]) for at in range(pairs)]
+    removed = [
+        Row("-", at + 1, None, old[at], marks[at - gone[0]][0] if at - gone[0] < pairs else ()) for at in range(*gone)
+    ]
+    added = [
+        Row("+", None, at + 1, new[at], marks[at - come[0]][1] if at - come[0] < pairs else ()) for at in range(*come)
+    ]
+    return [*removed, *added]
+
+
+def _marks(old: str, new: str) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
+    """Where two lines differ, word by word; nowhere when they have too little in common."""
+    if len(old) + len(new) > 2000:
+        return (), ()
+    before, after = _WORDS.findall(old), _WORDS.findall(new)
+    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+    if matcher.ratio() < _ALIKE:
+        return (), ()
+    ours: list[tuple[int, int]] = []
+    theirs: list[tuple[int, int]] = []
+    for tag, i, j, k, m in matcher.get_opcodes():
+        if tag != "equal":
+            ours += _place(before, i, j)
+            theirs += _place(after, k, m)
+    return tuple(ours), tuple(theirs)
+
+
+def _place(words: Sequence[str], begin: int, end: int) -> list[tuple[int, int]]:
+    start = sum(map(len, words[:begin]))
+    length = sum(map(len, words[begin:end]))
+    return [(start, start + length)] if length else []
+
+
+def rows_of_patch(patch: str) -> Iterator[tuple[str, list[Row]]]:
+    """The files of a Git patch: the name of each and its rows."""
+    name, old, new = "", 0, 0
+    rows: list[Row] = []
+    is_inside = False
+    for line in plain(patch).split("\n"):
+        hunk = _HUNK.match(line)
+        if line.startswith("diff --git "):
+            if name or rows:
+                yield name, rows
+            name, rows, is_inside = line.rpartition(" b/")[2] or line[11:], [], False
+        elif hunk:
+            if rows:
+                rows.append(Row("@", None, None, hunk[3].strip()))
+            old, new, is_inside = int(hunk[1]), int(hunk[2]), True
+        elif not is_inside:
+            if line.startswith("+++ ") and not name:
+                name = line[4:].removeprefix("b/")
+        elif line.startswith("+"):
+            rows.append(Row("+", None, new, line[1:]))
+            new += 1
+        elif line.startswith("-"):
+            rows.append(Row("-", old, None, line[1:]))
+            old += 1
+        elif line.startswith(" "):
+            rows.append(Row(" ", old, new, line[1:]))
+            old, new = old + 1, new + 1
+    if name or rows:
+        yield name, rows
+
+
+def draw(diff: Diff, look: Look, width: int, *, side_by_side: bool, cwd: str = "") -> list[Strip]:
+    """All of a diff as lines."""
+    lines: list[Strip] = []
+    if diff.given_patch is not None and not any(change.new_text or change.old_text for change in diff.changes):
+        files = list(rows_of_patch(diff.given_patch))
+    else:
+        files = []
+        for change in diff.changes:
+            rows = rows_of(change)
+            files.append((_title(change, cwd), [Row("@", None, None, "too long to show")] if rows is None else rows))
+    for title, rows in files:
+        added, removed = sum(row.sign == "+" for row in rows), sum(row.sign == "-" for row in rows)
+        head = [(one_line(title, max(width - 16, 10)), look.strong)]
+        lines.append(look.line(*head, (f"  +{added}", look.good), (f" -{removed}", look.bad)))
+        painted = _Painted(rows, title, look)
+        if side_by_side and width >= SIDE_BY_SIDE:
+            lines += painted.beside(width)
+        else:
+            lines += painted.unified(width)
+    return lines
+
+
+def _title(change: FileChange, cwd: str) -> str:
+    def short(path: str) -> str:
+        return path[len(cwd) + 1 :] if cwd and path.startswith(f"{cwd}/") else path
+
+    if change.old_path:
+        return f"{short(change.old_path)} → {short(change.path)}"
+    word = {"add": " (new)", "delete": " (deleted)", "copy": " (copy)", "move": " (moved)"}.get(change.operation, "")
+    return short(change.path) + word
+
+
+class _Painted:
+    """Rows with the colours of their language."""
+
+    def __init__(self, rows: list[Row], title: str, look: Look) -> None:
+        self._rows = rows
+        self._look = look
+        self._digits = len(str(max((row.old or row.new or 0 for row in rows), default=0)))
+        self._texts = _coloured([row.text for row in rows], title, look)
+
+    def unified(self, width: int) -> list[Strip]:
+        lines: list[Strip] = []
+        for row, text in zip(self._rows, self._texts, strict=True):
+            if row.sign == "@":
+                lines.append(self._gap(row, width))
+                continue
+            number = f"{(row.new if row.sign != '-' else row.old) or '':>{self._digits}} {row.sign} "
+            lines += self._cell(row, text, number, width)
+        return lines
+
+    def beside(self, width: int) -> list[Strip]:
+        half = (width - 1) // 2
+        lines: list[Strip] = []
+        gone: list[int] = []
+        come: list[int] = []
+
+        def flush() -> None:
+            for at in range(max(len(gone), len(come))):
+                left = self._half(gone[at], "old", half) if at < len(gone) else []
+                right = self._half(come[at], "new", half) if at < len(come) else []
+                lines.extend(self._joined(left, right, half))
+            gone.clear()
+            come.clear()
+
+        for at, row in enumerate(self._rows):
+            if row.sign == "-":
+                gone.append(at)
+            elif row.sign == "+":
+                come.append(at)
+            else:
+                flush()
+                if row.sign == "@":
+                    lines.append(self._gap(row, width))
+                else:
+                    lines.extend(self._joined(self._half(at, "old", half), self._half(at, "new", half), half))
+        flush()
+        return lines
+
+    def _half(self, at: int, side: str, width: int) -> list[Strip]:
+        row = self._rows[at]
+        number = row.old if side == "old" else row.new
+        return self._cell(row, self._texts[at], f"{number or '':>{self._digits}} ", width)
+
+    def _joined(self, left: list[Strip], right: list[Strip], half: int) -> list[Strip]:
+        empty = self._look.line((" " * half, None))
+        count = max(len(left), len(right))
+        left, right = left + [empty] * (count - len(left)), right + [empty] * (count - len(right))
+        bar = self._look.line(("│", self._look.faint))
+        return [Strip.join([a, bar, b]) for a, b in zip(left, right, strict=True)]
+
+    def _cell(self, row: Row, text: Text, number: str, width: int) -> list[Strip]:
+        look = self._look
+        ground, word = _GROUNDS[row.sign](look)
+        text = text.copy()
+        if word is not None:
+            for begin, end in row.marks:
+                text.stylize(word, begin, end)
+        style = look.base if ground is None else look.base + ground
+        room = max(width - len(number), 4)
+        body = look.draw(text, room, ground) or [look.line(("", ground))]
+        lines = []
+        for at, line in enumerate(body):
+            edge = look.line(
+                (number if at == 0 else " " * len(number), look.dim if ground is None else ground + look.dim)
+            )
+            lines.append(Strip.join([edge, line.extend_cell_length(room, style)]))
+        return lines
+
+    def _gap(self, row: Row, width: int) -> Strip:
+        words = f"⋯ {row.text}" if row.text else "⋯"
+        return self._look.line((one_line(words, max(width - 1, 4)), self._look.dim))
+
+
+def _ground_none(look: Look) -> tuple[Style | None, Style | None]:
+    return None, None
+
+
+def _ground_gone(look: Look) -> tuple[Style | None, Style | None]:
+    return look.removed, look.removed_word
+
+
+def _ground_come(look: Look) -> tuple[Style | None, Style | None]:
+    return look.added, look.added_word
+
+
+_GROUNDS = {" ": _ground_none, "-": _ground_gone, "+": _ground_come}
+
+
+def _coloured(texts: list[str], name: str, look: Look) -> list[Text]:
+    """Each line with the colours of the language that the file's name tells."""
+    whole = "\n".join(texts)
+    if len(whole) > MOST_COLOURED:
+        return [Text(text) for text in texts]
+    from rich.syntax import Syntax
+
+    language = Syntax.guess_lexer(name.split(" ")[0])
+    if language == "default":
+        return [Text(text) for text in texts]
+    painted = Syntax("", language, theme=look.code_theme, background_color="default").highlight(whole)
+    lines = list(painted.split("\n", allow_blank=True))[: len(texts)]
+    lines += [Text(text) for text in texts[len(lines) :]]
+    for line in lines:
+        line.end = ""
+    return lines

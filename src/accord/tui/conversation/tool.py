@@ -1,0 +1,226 @@
+"""A tool call as a block: one line, and below it what it was asked, what it did, and where."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from rich.text import Text
+from textual.strip import Strip
+
+from accord.model.content import TextContent
+from accord.model.tool import Diff, Location, TerminalRef, ToolCall
+from accord.tui.conversation import diff as diffs
+from accord.tui.conversation.ansi import printed_lines
+from accord.tui.conversation.block import Block, Setting
+from accord.tui.conversation.message import named
+from accord.tui.plain import one_line, plain, seconds_of, size_of
+
+ICONS = {
+    "read": "◫",
+    "edit": "✎",
+    "delete": "⌫",
+    "move": "⇄",
+    "search": "⌕",
+    "execute": "❯",
+    "think": "∴",
+    "fetch": "⇣",
+    "switch_mode": "⇋",
+    "other": "•",
+}
+STATUSES = {
+    "pending": "○",
+    "in_progress": "◐",
+    "paused": "‖",
+    "completed": "✓",
+    "failed": "✗",
+    "cancelled": "⊘",
+}
+PREVIEW = 12
+"""Lines of a change, or of a command that runs, that are shown unasked."""
+MOST_LINES = 400
+"""Lines of one part that are shown when it is opened."""
+MOST_TEXT = 100_000
+_LONG, _MANY = 4000, 200
+
+
+class ToolBlock(Block):
+    """What the agent does. Changes and running commands show some of themselves; all of it when opened."""
+
+    gap = 0
+
+    def __init__(self, call: ToolCall, setting: Setting, is_open: bool | None = None, *, gap: int = 0) -> None:
+        super().__init__(setting, is_open)
+        self.call = call
+        self.gap = gap
+        self._has_more = False
+
+    @property
+    def ticks(self) -> bool:
+        return not self.call.is_final
+
+    @property
+    def can_open(self) -> bool:
+        return not self.is_open
+
+    def drawn(self, before: list[Strip]) -> list[Strip]:
+        lines = [*self.blank(), *self.margin([self._head()])]
+        if self.is_open:
+            lines += self.margin(self._everything(), "│")
+        elif self.is_open is None:
+            lines += self.margin(self._preview(), "│")
+        return lines
+
+    def text(self) -> str:
+        parts = [self.call.title]
+        for item in self.call.content:
+            if isinstance(item, TextContent):
+                parts.append(item.text)
+            elif isinstance(item, Diff):
+                parts.append(item.patch)
+            elif isinstance(item, TerminalRef) and (printed := self.setting.terminal(item.terminal_id)):
+                parts.append(printed.text)
+        return "\n".join(parts)
+
+    # -- the line itself
+
+    def _head(self) -> Strip:
+        look, call = self.look, self.call
+        style = {"completed": look.good, "failed": look.bad, "cancelled": look.warn, "in_progress": look.accent}.get(
+            call.status, look.dim
+        )
+        mark = STATUSES.get(call.status, "?")
+        elapsed = self._elapsed()
+        fold = "▾ " if self.is_open else "▸ "
+        tail = f"  {elapsed}" if elapsed else ""
+        title = one_line(call.title or call.name or call.kind, max(self.width - len(tail) - 8, 10))
+        return look.line(
+            (fold, look.faint),
+            (f"{mark} ", style),
+            (f"{ICONS.get(call.kind, '•')} ", look.accent),
+            (title, look.bad if call.status == "failed" else None),
+            (tail, look.dim),
+        )
+
+    def _elapsed(self) -> str:
+        span = self.setting.spans.get(self.call.id)
+        if span is None or self.call.replayed:
+            return ""
+        seconds = (span.ended if span.ended is not None else self.setting.now()) - span.begun
+        return seconds_of(seconds) if seconds >= 0.05 else ""
+
+    # -- what is below it
+
+    def _preview(self) -> list[Strip]:
+        """The change, or the last lines of a command that runs."""
+        if self.call.replayed:
+            return []
+        if self.call.diffs:
+            lines = [line for item in self.call.diffs for line in self._diff(item)]
+            return self._cut(lines, PREVIEW)
+        if not self.call.is_final:
+            lines = [line for item in self.call.content if isinstance(item, TerminalRef) for line in self._shell(item)]
+            return lines[-PREVIEW:]
+        return []
+
+    def _everything(self) -> list[Strip]:
+        look, call = self.look, self.call
+        lines: list[Strip] = []
+        about = ", ".join(filter(None, [call.kind, call.name, call.status.replace("_", " "), call.id]))
+        lines.append(look.line((one_line(about, self.width), look.dim)))
+        lines += [
+            look.line(("→ ", look.accent), (self._place(location), look.primary)) for location in call.locations[:20]
+        ]
+        if call.raw_input not in (None, {}, [], ""):
+            lines += self._part("input", _json(call.raw_input), "json")
+        for item in call.content:
+            lines += self._item(item)
+        if call.raw_output not in (None, {}, [], ""):
+            lines += self._part("output", _json(call.raw_output), "json")
+        return lines
+
+    def _item(self, item: Any) -> list[Strip]:
+        if isinstance(item, Diff):
+            return self._cut(self._diff(item), MOST_LINES)
+        if isinstance(item, TerminalRef):
+            return self._shell(item)
+        if isinstance(item, TextContent):
+            return self._words(item.text)
+        return [named(item, self)]
+
+    def _words(self, text: str) -> list[Strip]:
+        from accord.tui.conversation.markdown import Prose
+
+        prose = Prose(self.look, self.width)
+        if len(text) > MOST_TEXT:
+            note = f"… {size_of(len(text) - MOST_TEXT)} more; e opens all of it in your editor"
+            return [*self._words(text[:MOST_TEXT]), self.look.line((note, self.look.warn))]
+        if text.count("\n") > MOST_LINES or len(text) > 20_000:
+            return self._cut(self.look.draw(Text(plain(text)), self.width), MOST_LINES)
+        prose.feed(plain(text))
+        return self._cut(prose.lines, MOST_LINES)
+
+    def _diff(self, item: Diff) -> list[Strip]:
+        setting = self.setting
+        return diffs.draw(item, self.look, self.width, side_by_side=setting.side_by_side, cwd=setting.cwd)
+
+    def _shell(self, item: TerminalRef) -> list[Strip]:
+        look = self.look
+        printed = self.setting.terminal(item.terminal_id)
+        if printed is None:
+            return [look.line(("the output of this terminal is not here any more", look.dim))]
+        lines: list[Strip] = []
+        if printed.command:
+            lines.append(look.line(("$ ", look.accent), (one_line(printed.command, self.width - 2), look.strong)))
+        rows, skipped = printed_lines(printed.text, MOST_LINES if self.is_open else PREVIEW)
+        if skipped or printed.is_cut:
+            count = f"{skipped} lines before" if skipped else "what was printed before is not kept"
+            lines.append(look.line((f"⋯ {count}", look.dim)))
+        for row in rows:
+            lines += look.draw(row, self.width)[:1]
+        if printed.exit is not None:
+            end = printed.exit
+            words = f"signal {end.signal}" if end.signal else f"exit status {end.code}"
+            lines.append(look.line((words, look.good if end.code == 0 else look.bad)))
+        return lines
+
+    def _part(self, title: str, text: str, language: str) -> list[Strip]:
+        from rich.syntax import Syntax
+
+        look = self.look
+        shown = plain(text[:MOST_TEXT])
+        syntax = Syntax(shown, language, theme=look.code_theme, word_wrap=True, background_color="default")
+        lines = self._cut(look.draw(syntax, self.width), 60)
+        return [look.line((title, look.dim)), *lines]
+
+    def _cut(self, lines: list[Strip], most: int) -> list[Strip]:
+        if len(lines) <= most + 1:
+            return lines
+        how = "e opens all of it in your editor" if self.is_open else "enter shows them"
+        note = f"⋯ {len(lines) - most} more lines; {how}"
+        return [*lines[:most], self.look.line((note, self.look.dim))]
+
+    def _place(self, location: Location) -> str:
+        cwd = self.setting.cwd
+        path = location.path[len(cwd) + 1 :] if cwd and location.path.startswith(f"{cwd}/") else location.path
+        return one_line(path if location.line is None else f"{path}:{location.line}", self.width - 2)
+
+
+def _json(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    try:
+        return json.dumps(_clipped(value), ensure_ascii=False, indent=2, default=str)
+    except (TypeError, ValueError, RecursionError):
+        return str(value)
+
+
+def _clipped(value: Any) -> Any:
+    """The same, with what is too long in it cut: an agent may send megabytes here."""
+    if isinstance(value, str):
+        return value if len(value) <= _LONG else f"{value[:_LONG]}… ({size_of(len(value))} in all)"
+    if isinstance(value, dict):
+        return {key: _clipped(value[key]) for key in list(value)[:_MANY]}
+    if isinstance(value, list):
+        return [_clipped(each) for each in value[:_MANY]]
+    return value

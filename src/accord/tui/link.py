@@ -1,0 +1,224 @@
+"""One agent: its process, the connection to it, what it logs, and the questions it asks."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+
+from accord.tui.conversation.block import Printed
+
+if TYPE_CHECKING:
+    from accord.client.agent import ConnectedAgent
+    from accord.client.workspace import Workspace
+    from accord.model.requests import AuthMethod, Elicitation, PermissionRequest, Reply
+    from accord.model.session import Notice
+    from accord.policy.choices import Choice, Question
+    from accord.tui.outside import Launch, Outside
+
+State = Literal["starting", "ready", "failed", "gone"]
+KEPT_LINES = 4000
+KEPT_LENGTH = 2000
+"""How much of the log is kept: so many lines, and so much of each."""
+
+
+class Logged(NamedTuple):
+    """One line of the log: what an agent printed, or what went over the wire."""
+
+    at: float
+    kind: Literal["stderr", "in", "out", "trouble"]
+    text: str
+    size: int
+
+
+class Desk(Protocol):
+    """Who answers what an agent asks."""
+
+    async def ask(self, link: Link, question: Question) -> Choice | None: ...
+
+    async def elicit(self, link: Link, question: Elicitation) -> Reply | None: ...
+
+    async def choose_login(self, link: Link, methods: list[AuthMethod]) -> AuthMethod | None: ...
+
+    async def log_in(self, link: Link, method: AuthMethod) -> bool: ...
+
+    def decided(self, link: Link, what: Any, decision: Any) -> None: ...
+
+    def link_changed(self, link: Link) -> None: ...
+
+
+class Link:
+    """An agent, from the moment it is wanted until it is closed."""
+
+    def __init__(self, outside: Outside, target: str | None, desk: Desk) -> None:
+        self.outside = outside
+        self.target = target
+        self.desk = desk
+        self.name = target or "agent"
+        self.state: State = "starting"
+        self.failure = ""
+        self.agent: ConnectedAgent | None = None
+        self.launch: Launch | None = None
+        self.workspace: Workspace | None = None
+        self.notes: list[Notice] = []
+        """What is to be said in the first session."""
+        self.log: deque[Logged] = deque(maxlen=KEPT_LINES)
+        self.logged = 0
+        """How many lines were ever logged."""
+        self.ready = asyncio.Event()
+        """Set when it is known whether the agent can be used."""
+        self._watching: Callable[[], None] | None = None
+        self._mourning: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        """Starts the agent and shakes hands. What goes wrong is kept in `failure`."""
+        from accord.errors import AccordError
+
+        try:
+            await self._open()
+        except AccordError as error:
+            self._failed(str(error))
+        except OSError as error:
+            self._failed(f"{type(error).__name__}: {error}")
+        finally:
+            self.ready.set()
+            self.desk.link_changed(self)
+
+    async def _open(self) -> None:
+        loop = asyncio.get_running_loop()
+
+        def stderr(line: str) -> None:
+            loop.call_soon_threadsafe(self.note, "stderr", line.encode("utf-8", "replace"))
+
+        self.launch = await asyncio.to_thread(self.outside.launch, self.target, stderr)
+        self.name = self.launch.name
+        from accord.client.connect import connect
+
+        self.workspace = self.outside.workspace(self.launch, self._ask, self._told)
+        loaded = self.outside.configuration()
+        self.agent = await connect(
+            self.launch.target,
+            cwd=self.outside.cwd,
+            workspace=self.workspace,
+            permissions=getattr(self.workspace, "permissions", None) or self._permit,
+            elicitation=self._elicit,
+            login=self._choose_login,
+            terminal_login=self._log_in,
+            versions=self.outside.versions,
+            unstable=True,
+            deadlines=loaded.settings.waits,
+        )
+        self.agent.on_trouble(lambda trouble: self.note("trouble", str(trouble).encode()))
+        self.state = "ready"
+        self._mourning = asyncio.ensure_future(self._mourn())
+        self._say_notes(loaded.notes)
+
+    def _say_notes(self, notes: list[str]) -> None:
+        from accord.model.session import Notice
+
+        self.notes += [Notice(severity="warning", title=note) for note in notes]
+        assert self.agent is not None
+        if self.agent.connection.first_stray:
+            what = "the agent printed what is no message"
+            self.notes.append(Notice(severity="info", title=what, description=self.agent.connection.first_stray))
+
+    def _failed(self, words: str) -> None:
+        from accord.config.mask import masked
+
+        self.state = "failed"
+        self.failure = masked(words)
+
+    async def _mourn(self) -> None:
+        assert self.agent is not None
+        connection = self.agent.connection
+        await connection.wait_ended()
+        if self.state == "ready":
+            self.failure = str(connection.closed_error("session"))
+            self.state = "gone"
+            self.desk.link_changed(self)
+
+    async def close(self) -> None:
+        """Ends the agent and everything it started."""
+        self.state = "gone" if self.state == "ready" else self.state
+        if self._mourning is not None:
+            self._mourning.cancel()
+        if self.agent is not None:
+            await self.agent.close()
+        elif self.launch is not None:
+            self.launch.kill()
+        close = getattr(self.workspace, "close", None)
+        if close is not None:
+            await close()
+
+    def kill(self) -> None:
+        """Ends the agent at once."""
+        if self.launch is not None:
+            self.launch.kill()
+        kill = getattr(self.workspace, "kill", None)
+        if kill is not None:
+            kill()
+
+    # -- what it asks
+
+    async def _ask(self, question: Question) -> Choice | None:
+        return await self.desk.ask(self, question)
+
+    async def _permit(self, request: PermissionRequest) -> Any:
+        """Without a workspace there is no policy; then the user alone decides."""
+        from accord.policy.engine import Policy
+
+        policy = Policy(self.outside.cwd)
+        from accord.policy.answers import answer_to
+
+        return answer_to(request, await policy.answer(request, ask=self._ask))
+
+    async def _elicit(self, question: Elicitation) -> Reply | None:
+        return await self.desk.elicit(self, question)
+
+    async def _choose_login(self, methods: list[AuthMethod]) -> AuthMethod | None:
+        return await self.desk.choose_login(self, methods)
+
+    async def _log_in(self, method: AuthMethod) -> bool:
+        return await self.desk.log_in(self, method)
+
+    def _told(self, what: Any, decision: Any) -> None:
+        self.desk.decided(self, what, decision)
+
+    # -- its log
+
+    def note(self, kind: Literal["stderr", "in", "out", "trouble"], line: bytes) -> None:
+        """Keeps a line of the log, or the beginning of it."""
+        self.logged += 1
+        text = line[:KEPT_LENGTH].decode("utf-8", "replace").rstrip("\r\n")
+        self.log.append(Logged(time.time(), kind, text, len(line)))
+
+    def watch_wire(self, wanted: bool) -> None:
+        """Keeps the lines of the wire too, for as long as somebody looks at them."""
+        if wanted and self._watching is None and self.agent is not None:
+            self._watching = self.agent.connection.watch(self._saw)
+        elif not wanted and self._watching is not None:
+            self._watching()
+            self._watching = None
+
+    def _saw(self, direction: Literal["in", "out"], lines: bytes) -> None:
+        for line in lines.splitlines():
+            self.note(direction, line)
+
+    # -- its terminals
+
+    def terminal(self, id: str) -> Printed | None:
+        """What one of the terminals that we run for it has printed."""
+        local = getattr(self.workspace, "local", self.workspace)
+        terminals = getattr(local, "terminals", None)
+        if terminals is None:
+            return None
+        from accord.errors import NotFound
+
+        try:
+            printed = terminals.kept(id)
+            command = terminals.terminal(id).command
+        except NotFound:
+            return None
+        return Printed(printed.text, printed.truncated, printed.exit, command)

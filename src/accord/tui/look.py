@@ -1,0 +1,93 @@
+"""Colours and styles of what is drawn line by line, taken from the theme of the application."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.color import Color
+from textual.strip import Strip
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+
+class Look:
+    """The styles of one theme, and a console that renders with them. Made anew when the theme changes."""
+
+    def __init__(self, colours: Mapping[str, str], *, dark: bool) -> None:
+        def colour(name: str, share: float = 1.0) -> Color:
+            return ground.blend(Color.parse(_opaque(colours[name])), share)
+
+        ground = Color.parse(_opaque(colours["background"]))
+        self.dark = dark
+        ink = colour("foreground")
+        self.ground = ground.rich_color
+        self.base = Style(color=ink.rich_color, bgcolor=ground.rich_color)
+        self.dim = Style(color=ground.blend(ink, 0.6).rich_color)
+        self.faint = Style(color=ground.blend(ink, 0.3).rich_color)
+        self.strong = Style(bold=True)
+        self.accent = Style(color=colour("accent").rich_color)
+        self.primary = Style(color=colour("primary").rich_color)
+        self.good = Style(color=colour("success").rich_color)
+        self.warn = Style(color=colour("warning").rich_color)
+        self.bad = Style(color=colour("error").rich_color)
+        self.said = Style(bgcolor=colour("primary", 0.12).rich_color)
+        """Behind the user's own words."""
+        self.added = Style(bgcolor=colour("success", 0.16).rich_color)
+        self.added_word = Style(bgcolor=colour("success", 0.38).rich_color)
+        self.removed = Style(bgcolor=colour("error", 0.16).rich_color)
+        self.removed_word = Style(bgcolor=colour("error", 0.38).rich_color)
+        self.code_theme = "ansi_dark" if dark else "ansi_light"
+        self._code = Style(color=colour("accent").rich_color)
+        self._heading = Style(color=colour("primary").rich_color, bold=True)
+        self._console: Console | None = None
+
+    @property
+    def console(self) -> Console:
+        """Renders Markdown, code and tables. Made when it is first needed: not before the first prompt is drawn."""
+        if self._console is None:
+            from rich.console import Console
+            from rich.theme import Theme
+
+            quiet = self.dim
+            theme = Theme(
+                {
+                    "markdown.code": self._code,
+                    "markdown.code_block": Style(),
+                    "markdown.h1": self._heading + Style(underline=True),
+                    **{f"markdown.h{level}": self._heading for level in range(2, 7)},
+                    "markdown.block_quote": quiet,
+                    "markdown.hr": self.faint,
+                    "markdown.item.bullet": self.accent,
+                    "markdown.item.number": self.accent,
+                    "markdown.link": self.primary + Style(underline=True),
+                    "markdown.link_url": self.primary + Style(underline=True),
+                    "markdown.table.border": self.faint,
+                    "markdown.table.header": self._heading,
+                    "markdown.s": Style(strike=True),
+                }
+            )
+            self._console = Console(
+                file=io.StringIO(), force_terminal=True, color_system="truecolor", theme=theme, legacy_windows=False
+            )
+        return self._console
+
+    def draw(self, what: RenderableType, width: int, style: Style | None = None) -> list[Strip]:
+        """The lines of something that Rich can render."""
+        options = self.console.options.update(width=max(width, 1), height=None)
+        lines = self.console.render_lines(what, options, pad=False)
+        base = self.base if style is None else self.base + style
+        return [Strip(Segment.apply_style(line, base)) for line in lines]
+
+    def line(self, *parts: tuple[str, Style | None]) -> Strip:
+        """One line made of words and their styles."""
+        return Strip([Segment(text, self.base if style is None else self.base + style) for text, style in parts])
+
+
+def _opaque(colour: str) -> str:
+    """The colour without what some themes say of its transparency."""
+    return "#808080" if colour.startswith(("auto", "ansi")) else colour.partition(" ")[0]

@@ -1,0 +1,1 @@
+"""Where the user types: the editor, its completions and its history."""

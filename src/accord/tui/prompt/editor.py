@@ -1,0 +1,133 @@
+"""The editor of prompts: several lines, history, and keys that send or queue.
+
+Enter sends; Ctrl-J, Shift-Enter or Alt-Enter begin a new line, and so does Enter after a backslash."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from textual import events
+from textual.binding import Binding
+from textual.message import Message
+from textual.widgets import TextArea
+
+if TYPE_CHECKING:
+    from accord.tui.prompt.history import History
+
+MOST_ROWS = 12
+
+
+class Editor(TextArea):
+    """Where prompts are typed. It knows no session: it says what was typed, and others act."""
+
+    BINDINGS = [
+        Binding("ctrl+underscore,ctrl+slash", "undo", "Undo", show=False),
+        Binding("ctrl+z", "app.suspend_process", "Suspend", show=False),
+        Binding("ctrl+c", "app.interrupt", "Quit", show=False),
+    ]
+    DEFAULT_CSS = """
+    Editor { height: auto; max-height: 14; border: round $primary 60%; padding: 0 1; background: $background; }
+    Editor:focus { border: round $primary; }
+    """
+
+    class Submitted(Message):
+        """The user wants this sent; `now` when it should not wait for the running turn."""
+
+        def __init__(self, text: str, *, now: bool = False) -> None:
+            super().__init__()
+            self.text = text
+            self.now = now
+
+    class Left(Message):
+        """A key that is meant for something else: `key` says which."""
+
+        def __init__(self, key: str) -> None:
+            super().__init__()
+            self.key = key
+
+    def __init__(self, past: History) -> None:
+        super().__init__(soft_wrap=True, show_line_numbers=False, tab_behavior="focus", highlight_cursor_line=False)
+        self.past = past
+        self.completing = False
+        """Whether a list of completions is open, which then gets some keys."""
+        self.last_key = 0.0
+        self._recalled: int | None = None
+        self._draft = ""
+
+    # -- keys
+
+    async def _on_key(self, event: events.Key) -> None:
+        self.last_key = event.time
+        act = self._meaning(event)
+        if act is not None:
+            event.stop()
+            event.prevent_default()
+            act()
+            return
+        if event.is_printable or event.key in ("backspace", "delete"):
+            self._recalled = None
+        await super()._on_key(event)
+
+    def _meaning(self, event: events.Key) -> Any:
+        """What a key does here, if it is not for typing."""
+        key = event.key
+        if self.completing and key in ("up", "down", "tab", "enter", "escape", "pageup", "pagedown"):
+            return lambda: self.post_message(self.Left(f"complete:{key}"))
+        if key == "enter":
+            return self._enter
+        if key in ("ctrl+j", "shift+enter", "alt+enter"):
+            return lambda: self.insert("\n")
+        if key == "ctrl+s":
+            return lambda: self._send(now=True)
+        if (
+            key == "up"
+            and self.cursor_location[0] == 0
+            and self.wrapped_document.location_to_offset((0, 0)).y
+            == self.wrapped_document.location_to_offset(self.cursor_location).y
+        ):
+            return lambda: self._recall(-1)
+        if key == "down" and self._recalled is not None and self.cursor_location[0] == self.document.line_count - 1:
+            return lambda: self._recall(1)
+        if key == "question_mark" and not self.text:
+            return lambda: self.post_message(self.Left("help"))
+        if key in ("escape", "pageup", "pagedown", "shift+up", "shift+down", "ctrl+home", "ctrl+end", "tab"):
+            return lambda: self.post_message(self.Left(key))
+        return None
+
+    def _enter(self) -> None:
+        row, column = self.cursor_location
+        if column and self.document.get_line(row)[column - 1] == "\\":
+            self.replace("\n", (row, column - 1), (row, column))
+            return
+        self._send()
+
+    def _send(self, *, now: bool = False) -> None:
+        text = self.text.strip()
+        if text:
+            self.past.add(text)
+            self._recalled = None
+            self.post_message(self.Submitted(text, now=now))
+
+    # -- history
+
+    def _recall(self, by: int) -> None:
+        """Shows an earlier prompt; past the newest is what was being typed."""
+        count = len(self.past.prompts)
+        if self._recalled is None:
+            if by > 0 or not count:
+                return
+            self._draft = self.text
+            self._recalled = count
+        place = self._recalled + by
+        if place < 0:
+            return
+        self._recalled = place if place < count else None
+        self.set_text(self.past.prompts[place] if place < count else self._draft)
+
+    def set_text(self, text: str) -> None:
+        """Puts a text in, the cursor at its end. It can be undone."""
+        self.replace(text, (0, 0), self.document.end)
+        self.move_cursor(self.document.end)
+
+    def clear_text(self) -> None:
+        self.set_text("")

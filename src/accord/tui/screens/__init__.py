@@ -1,0 +1,1 @@
+"""Whole-screen things: agents, sessions, logs, forms, logins, settings, keys."""

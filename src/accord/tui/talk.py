@@ -1,0 +1,295 @@
+"""One session in a tab: its turns, the prompts that wait, the questions that are open, and what changed."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from accord.model.session import Compaction, Notice
+from accord.model.tool import ToolCall
+from accord.transcript import events
+from accord.tui.conversation.block import Printed, Span
+
+if TYPE_CHECKING:
+    from accord.client.session import Session
+    from accord.client.turn import Turn
+    from accord.policy.choices import Choice, Question
+    from accord.tui.conversation.items import Key
+    from accord.tui.link import Link
+
+State = Literal["starting", "opening", "running", "waiting", "idle", "gone"]
+ENDINGS = {
+    "cancelled": ("info", "Cancelled"),
+    "refusal": ("warning", "The agent refused to go on"),
+    "max_tokens": ("warning", "The agent ran out of tokens before it was done"),
+    "max_turn_requests": ("warning", "The agent made as many requests as it may in one turn"),
+}
+
+
+@dataclass
+class Prompt:
+    """Something to be sent: what was typed, and the pictures that go with it."""
+
+    text: str
+    images: list[Path] = field(default_factory=list)
+
+
+@dataclass
+class Asked:
+    """A question of the policy that waits for the user."""
+
+    question: Question
+    answer: asyncio.Future[Choice | None]
+
+
+class Talk:
+    """A session with an agent, or one that is about to begin."""
+
+    def __init__(self, link: Link, on_change: Callable[[], None]) -> None:
+        self.link = link
+        self.session: Session | None = None
+        self.failure = ""
+        self.on_change = on_change
+        self.on_turn_end: Callable[[Turn], None] | None = None
+        self.changed: set[Key] = set()
+        """The items that changed since they were last taken."""
+        self.spans: dict[str, Span] = {}
+        self.queue: list[Prompt] = []
+        self.asked: list[Asked] = []
+        self.turn: Turn | None = None
+        self.turn_began = 0.0
+        self.unknown = 0
+        self.is_cancelling = False
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    # -- what it is
+
+    @property
+    def state(self) -> State:
+        if self.link.state == "starting":
+            return "starting"
+        if self.link.state in ("failed", "gone") or self.failure:
+            return "gone"
+        if self.session is None:
+            return "opening"
+        if self.session.closed:
+            return "gone"
+        if self.asked or self.session.is_asking:
+            return "waiting"
+        return "running" if self.session.busy or self.session.transcript.state == "running" else "idle"
+
+    @property
+    def title(self) -> str:
+        return (self.session.title if self.session is not None else None) or self.link.name
+
+    def take_changes(self) -> set[Key]:
+        """What changed since this was last called."""
+        changed, self.changed = self.changed, set()
+        return changed
+
+    # -- beginning
+
+    async def open(self, id: str | None = None, how: Literal["new", "load", "resume", "fork"] = "new") -> None:
+        """Begins a session, or opens one that is there. What goes wrong is kept in `failure`."""
+        from accord.errors import AccordError
+
+        await self.link.ready.wait()
+        agent = self.link.agent
+        if agent is None or self.link.state != "ready":
+            self.failure = self.link.failure or "the agent is not there"
+            self.on_change()
+            return
+        try:
+            servers, notices = self.link.outside.servers(agent.offers)
+            self.link.notes += [Notice(severity="warning", title=notice) for notice in notices]
+            if id is None or how == "new":
+                self.session = await agent.new_session(mcp_servers=servers)
+            elif how == "fork":
+                self.session = await agent.fork_session(id, mcp_servers=servers)
+            elif how == "load":
+                self.session = await agent.load_session(id, mcp_servers=servers)
+            else:
+                self.session = await agent.resume_session(id, mcp_servers=servers)
+        except AccordError as error:
+            self.failure = str(error)
+            self.on_change()
+            return
+        self._begin()
+
+    def _begin(self) -> None:
+        assert self.session is not None
+        self.failure = ""
+        self._run(self._listen(self.session))
+        notes, self.link.notes = self.link.notes, []
+        for note in notes:
+            self.session.note_locally(note)
+        self.on_change()
+        self._send_next()
+
+    def _run(self, work: Any) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    # -- what happens
+
+    async def _listen(self, session: Session) -> None:
+        async with session.events() as listener:
+            async for event in listener:
+                self.hear(event)
+        if self.link.state == "gone" or self.link.failure:
+            self.say("error", "The agent is gone", self.link.failure)
+        self.on_change()
+
+    def hear(self, event: events.Event) -> None:
+        """Notes what an event changed; it is drawn with the next frame."""
+        match event:
+            case events.Text():
+                self.changed.add(("agent", event.message_id or ""))
+            case events.Thought():
+                self.changed.add(("thought", event.message_id or ""))
+            case events.UserText():
+                self.changed.add(("user", event.message_id or ""))
+            case events.Media() | events.MessageSet():
+                self.changed.add((event.role, event.message_id or ""))
+            case ToolCall():
+                self.changed.add(("tool", event.id))
+                self._clock(event)
+            case Compaction():
+                self.changed.add(("compaction", event.id))
+            case events.TerminalOutput():
+                self._terminal_changed(event.terminal_id)
+            case events.TerminalChanged():
+                self._terminal_changed(event.terminal.id)
+            case events.Unknown():
+                self.unknown += 1
+        self.on_change()
+
+    def _clock(self, call: ToolCall) -> None:
+        now = time.monotonic()
+        span = self.spans.get(call.id)
+        if span is None:
+            self.spans[call.id] = Span(now, now if call.is_final else None)
+        elif call.is_final and span.ended is None:
+            self.spans[call.id] = Span(span.begun, now)
+
+    def _terminal_changed(self, id: str) -> None:
+        from accord.model.tool import TerminalRef
+
+        assert self.session is not None
+        for call in reversed(self.session.transcript.tool_calls.values()):
+            if any(isinstance(item, TerminalRef) and item.terminal_id == id for item in call.content):
+                self.changed.add(("tool", call.id))
+                return
+
+    def terminal(self, id: str) -> Printed | None:
+        """What a terminal printed: one of ours, or one that the agent tells of."""
+        told = self.session.transcript.terminals.get(id) if self.session is not None else None
+        if told is not None:
+            return Printed(told.text, False, told.exit, told.command)
+        return self.link.terminal(id)
+
+    def say(self, severity: str, title: str, description: str | None = None) -> None:
+        """Tells the user something in the conversation."""
+        if self.session is not None:
+            self.session.transcript.add_notice(Notice(severity=severity, title=title, description=description or None))
+        self.on_change()
+
+    # -- prompts
+
+    def send(self, prompt: Prompt) -> None:
+        """Sends a prompt, or lets it wait while a turn runs or the session is not there yet."""
+        self.queue.append(prompt)
+        self._send_next()
+        self.on_change()
+
+    def steer(self, prompt: Prompt) -> None:
+        """Sends a prompt into the running turn where the protocol can do that; otherwise stops the turn for it."""
+        if self.session is None or not self.session.busy:
+            self.send(prompt)
+        elif self.session._agent.dialect.one_turn_at_a_time:
+            self.queue.insert(0, prompt)
+            self._run(self.cancel(keep_queue=True))
+        else:
+            self._start(prompt)
+        self.on_change()
+
+    def _send_next(self) -> None:
+        if self.queue and self.session is not None and not self.session.closed and not self.session.busy:
+            self._start(self.queue.pop(0))
+
+    def _start(self, prompt: Prompt) -> None:
+        from accord.errors import AccordError
+
+        assert self.session is not None
+        assert self.link.agent is not None
+        try:
+            content = self.link.outside.content(prompt.text, prompt.images, self.link.agent.offers)
+            self.turn = self.session.prompt(*content)
+        except (AccordError, OSError) as error:
+            self.say("error", "This prompt could not be sent", str(error))
+            return
+        self.turn_began = time.monotonic()
+        self.is_cancelling = False
+        self._run(self._wait(self.turn))
+
+    async def _wait(self, turn: Turn) -> None:
+        from accord.config.mask import masked
+        from accord.errors import AccordError, ConnectionClosed
+
+        try:
+            await turn
+        except ConnectionClosed:
+            pass  # told once, with why, when the listener ends
+        except AccordError as error:
+            self.say("error", "The turn failed", masked(str(error)))
+        else:
+            if turn.stop_reason != "end_turn":
+                usual = ("info", f"The turn ended: {turn.stop_reason}")
+                self.say(*ENDINGS.get(str(turn.stop_reason), usual))
+        self.is_cancelling = False
+        if self.on_turn_end is not None:
+            self.on_turn_end(turn)
+        self._send_next()
+        self.on_change()
+
+    async def cancel(self, *, keep_queue: bool = True) -> None:
+        """Stops the running turn. What waits stays, unless it is to go too."""
+        if not keep_queue:
+            self.queue.clear()
+        if self.session is not None and self.session.busy and self.turn is not None:
+            self.is_cancelling = True
+            await self.session.cancel()
+        self.on_change()
+
+    # -- questions
+
+    async def ask(self, question: Question) -> Choice | None:
+        """Waits for the user's answer. When the turn is cancelled meanwhile, so is this."""
+        asked = Asked(question, asyncio.get_running_loop().create_future())
+        self.asked.append(asked)
+        self.on_change()
+        try:
+            return await asked.answer
+        finally:
+            self.asked.remove(asked)
+            self.on_change()
+
+    # -- the end
+
+    async def close(self) -> None:
+        """Lets go of the session; the agent keeps it if it can."""
+        from accord.errors import AccordError
+
+        for task in list(self._tasks):
+            task.cancel()
+        if self.session is not None and not self.session.closed:
+            try:
+                async with asyncio.timeout(3):
+                    await self.session.close()
+            except (AccordError, TimeoutError):
+                pass
