@@ -25,7 +25,7 @@ ARROWS: dict[str, set[str]] = {
     "transports": {"errors", "process"},
     "connection": {"errors", "rpc", "schema", "transports"},
     "transcript": {"schema", "model"},
-    "store": {"errors", "model", "transcript"},
+    "store": {"errors", "schema", "model", "transcript", "config"},
     "agent": {
         "errors",
         "rpc",
@@ -57,7 +57,19 @@ ARROWS: dict[str, set[str]] = {
     "serve": {"agent", "transports"},
     "testing": {"errors", "model", "agent", "client", "transports"},
     "showcase": {"agent", "model", "errors"},
-    "coder": {"errors", "model", "agent", "store", "policy", "config", "workspace", "process", "transcript", "version"},
+    "coder": {
+        "errors",
+        "model",
+        "agent",
+        "store",
+        "policy",
+        "config",
+        "workspace",
+        "process",
+        "transports",
+        "transcript",
+        "version",
+    },
     "tui": {"errors", "model", "client", "transcript", "store", "policy", "config", "workspace", "version"},
 }
 ARROWS["cli"] = set(ARROWS)  # commands use whatever they need, when called

@@ -1,0 +1,85 @@
+"""Servers that are reached over HTTP: streamable HTTP, and the older way with a stream of events (SSE)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import httpx2
+
+    from accord.model.requests import McpServer
+
+CONNECT_SECONDS = 15.0
+"""How long a connection to a server's machine may take to be made."""
+MOST_EVENT_BYTES = 64 * 1024 * 1024
+"""The longest message over streamable HTTP. Over SSE it is what the SDK takes: one mebibyte."""
+
+
+class Answers:
+    """Remembers how a server's machine last refused, because the SDK tells of it without the status."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.status: int | None = None
+
+    async def note(self, response: httpx2.Response) -> None:
+        # A server may well refuse the stream of its own messages (GET), which is optional.
+        if response.request.method == "POST" or response.status_code in (401, 403):
+            self.status = response.status_code if response.status_code >= 400 else None
+
+    def why(self, error: str) -> str:
+        """What went wrong and what to do, with the address."""
+        if self.status is None:
+            return f"{error} ({self.url}); check that the server runs and that its address is right"
+        try:
+            phrase = f"{self.status} {HTTPStatus(self.status).phrase}"
+        except ValueError:
+            phrase = str(self.status)
+        return f"{self.url} answered {phrase} ({error}); {_advice(self.status)}"
+
+
+def _advice(status: int) -> str:
+    if status in (401, 403):
+        return "check the headers that are given for it, a token above all"
+    if status in (404, 405, 406):
+        return "check its address, and whether it speaks this kind of transport"
+    if status >= 500:
+        return "the fault is on the server's side; look at its log, or try again later"
+    return "check its address and its headers"
+
+
+def client(answers: Answers, headers: dict[str, str] | None) -> httpx2.AsyncClient:
+    """What requests are made with. Waiting for an answer is bounded by whoever waits for it."""
+    import httpx2
+
+    timeout = httpx2.Timeout(CONNECT_SECONDS, read=None)
+    return httpx2.AsyncClient(headers=headers, timeout=timeout, event_hooks={"response": [answers.note]})
+
+
+@asynccontextmanager
+async def streamable(server: McpServer, answers: Answers) -> AsyncIterator[tuple[Any, Any]]:
+    """Streams to and from a server over streamable HTTP."""
+    from mcp.client.streamable_http import streamable_http_client
+
+    async with (
+        client(answers, server.headers) as http,
+        streamable_http_client(server.url, http_client=http, max_sse_event_size=MOST_EVENT_BYTES) as streams,
+    ):
+        yield streams
+
+
+@asynccontextmanager
+async def events(server: McpServer, answers: Answers) -> AsyncIterator[tuple[Any, Any]]:
+    """Streams to and from a server over SSE."""
+    from mcp.client.sse import sse_client
+
+    def factory(
+        headers: dict[str, str] | None = None, timeout: httpx2.Timeout | None = None, auth: httpx2.Auth | None = None
+    ) -> httpx2.AsyncClient:
+        return client(answers, headers)
+
+    async with sse_client(server.url, headers=dict(server.headers), httpx_client_factory=factory) as streams:
+        yield streams

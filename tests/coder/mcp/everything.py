@@ -1,0 +1,175 @@
+"""A server on the official SDK that has something of everything: `everything.py stdio`, `http` or `sse`.
+
+Over HTTP it listens on a port of its own and writes that to standard output."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import os
+import socket
+import sys
+from typing import Any
+
+import mcp_types as types
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.prompts.base import AssistantMessage, UserMessage
+from pydantic import BaseModel
+
+server = MCPServer("everything")
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+BLOCKS: list[Any] = [
+    types.TextContent(text="grüße 🌍 \u2028 \x00", annotations=types.Annotations(audience=["user"], priority=0.5)),
+    types.ImageContent(data=PIXEL, mime_type="image/png", _meta={"a.b/c": [1, None]}),
+    types.AudioContent(data=base64.b64encode(b"RIFF").decode(), mime_type="audio/wav"),
+    types.ResourceLink(
+        uri="file:///a%20b", name="a b", title="A", size=3, icons=[types.Icon(src="data:,x")], mime_type="text/plain"
+    ),
+    types.EmbeddedResource(resource=types.TextResourceContents(uri="x://t", text="inside", mime_type="text/plain")),
+    types.EmbeddedResource(resource=types.BlobResourceContents(uri="x://b", blob="AAEC", _meta={"k": "v"})),
+]
+
+
+class Sum(BaseModel):
+    total: int
+
+
+class Colour(BaseModel):
+    colour: str
+
+
+@server.tool(annotations=types.ToolAnnotations(read_only_hint=True))
+def echo(value: Any) -> str:
+    """Says what it was told."""
+    return f"{value!r}"
+
+
+@server.tool()
+def add(a: int, b: int) -> Sum:
+    """Adds two numbers."""
+    return Sum(total=a + b)
+
+
+@server.tool()
+def blocks() -> types.CallToolResult:
+    """Gives content of every kind."""
+    return types.CallToolResult(content=BLOCKS, structured_content={"ünï": ["🌍", None, 1.5]})
+
+
+@server.tool(structured_output=False)
+def big(size: int) -> str:
+    """Gives a lot."""
+    return "ä" * size
+
+
+@server.tool()
+def fail(words: str) -> str:
+    """Fails."""
+    raise ValueError(words)
+
+
+@server.tool()
+def environment(name: str) -> str:
+    """A variable of its environment."""
+    return os.environ.get(name, "not set")
+
+
+@server.tool()
+def headers(name: str, ctx: Context) -> str:
+    """A header of this request."""
+    return (ctx.headers or {}).get(name, "not sent")
+
+
+@server.tool()
+async def steps(count: int, ctx: Context) -> str:
+    """Tells how far it has come."""
+    for step in range(count):
+        await ctx.report_progress(step + 1, count, f"step {step + 1}")
+    return "all done"
+
+
+@server.tool()
+async def wait(path: str) -> str:
+    """Waits for ever, and writes what became of it to a file."""
+    with open(path, "w") as file:
+        file.write("waiting")
+    try:
+        await asyncio.Event().wait()
+    except BaseException:
+        with open(path, "w") as file:
+            file.write("cancelled")
+        raise
+    return "never"
+
+
+@server.tool()
+async def choose(ctx: Context) -> str:
+    """Asks the user for a colour."""
+    answer = await ctx.elicit("Which colour?", Colour)
+    return f"{answer.action} {getattr(answer, 'data', None)}"
+
+
+@server.tool()
+async def look_around(ctx: Context) -> str:
+    """The roots, as the client tells them."""
+    found = await ctx.session.list_roots()
+    return " ".join(str(root.uri) for root in found.roots)
+
+
+@server.tool()
+async def sample(ctx: Context) -> str:
+    """Wants a model's words."""
+    message = types.SamplingMessage(role="user", content=types.TextContent(text="hi"))
+    await ctx.session.create_message([message], max_tokens=5)
+    return "unreachable"
+
+
+@server.tool()
+async def grow(ctx: Context) -> str:
+    """Has one tool more from now on."""
+    server.add_tool(lambda: "new", name="grown", description="Was not there before.")
+    await ctx.session.send_tool_list_changed()
+    return "grown"
+
+
+@server.resource("note://one", mime_type="text/plain")
+def one() -> str:
+    """The first note."""
+    return "eins"
+
+
+@server.resource("note://named/{name}")
+def named(name: str) -> str:
+    return f"a note on {name}"
+
+
+@server.prompt()
+def review(file: str, style: str = "short") -> str:
+    """Asks for a review."""
+    return f"Review {file}, {style}."
+
+
+@server.prompt()
+def talk() -> list[Any]:
+    """A little talk."""
+    return [UserMessage("Ping?"), AssistantMessage("Pong."), UserMessage("Again?")]
+
+
+async def listen(app: Any) -> None:
+    import uvicorn
+
+    sock = socket.socket()
+    sock.bind(("127.0.0.1", 0))
+    print(sock.getsockname()[1], flush=True)
+    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
+    await uvicorn.Server(config).serve(sockets=[sock])
+
+
+if __name__ == "__main__":
+    match sys.argv[1]:
+        case "http":
+            asyncio.run(listen(server.streamable_http_app()))
+        case "sse":
+            asyncio.run(listen(server.sse_app()))
+        case _:
+            server.run()
