@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from accord.errors import RequestCancelled as RequestCancelled
     from accord.errors import RequestFailed as RequestFailed
     from accord.errors import RuleError as RuleError
+    from accord.errors import StoreFailed as StoreFailed
     from accord.errors import VersionError as VersionError
     from accord.model.content import Audio as Audio
     from accord.model.content import Image as Image
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
     from accord.policy.engine import Policy as Policy
     from accord.store.base import SessionStore as SessionStore
     from accord.store.memory import MemoryStore as MemoryStore
+    from accord.store.sqlite import SqliteStore as SqliteStore
     from accord.transcript.events import CommandsChanged as CommandsChanged
     from accord.transcript.events import ConnectionChanged as ConnectionChanged
     from accord.transcript.events import Event as Event
@@ -112,7 +114,7 @@ _ROOMS = {
     "connection.limits": "Limits",
     "errors": "AccordError AuthRequired CapabilityError ConfigError ConnectionClosed DeadlineExceeded InvalidParams "
     "LaunchError LocalProtocolError MethodNotFound NotFound Overloaded PeerDied ProtocolError RemoteProtocolError "
-    "RequestCancelled RequestFailed RuleError VersionError",
+    "RequestCancelled RequestFailed RuleError StoreFailed VersionError",
     "model.content": "Audio Image Link Resource TextContent",
     "model.requests": "AuthMethod Elicitation McpServer PermissionOption PermissionRequest Reply",
     "model.session": "Choice Command Compaction Mode Notice Option Plan PlanEntry SessionInfo Subagent Tokens Usage",
@@ -120,6 +122,7 @@ _ROOMS = {
     "policy.engine": "Policy",
     "store.base": "SessionStore",
     "store.memory": "MemoryStore",
+    "store.sqlite": "SqliteStore",
     "transcript.events": "CommandsChanged ConnectionChanged Event "
     "InfoChanged Media MessageSet OptionsChanged PlanRemoved StateChanged "
     "SubagentMessage TerminalChanged TerminalOutput Text Thought Unknown UserText",

@@ -172,8 +172,9 @@ class RuleError(ConfigError):
         self.line = line
         self.key = key
         """Which part of a rule is at fault."""
-        place = f"{where}:{line}: " if where and line else f"{where}: " if where else f"line {line}: " if line else ""
-        super().__init__(place + message)
+        place = [where] if where else []
+        place += [f"line {line}"] if line else []
+        super().__init__(": ".join([*place, message]))
 
     def at(self, where: str, line: int | None = None) -> RuleError:
         """The same fault, told with its place."""

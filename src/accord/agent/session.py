@@ -144,12 +144,15 @@ class Session(Options):
             self._role = role
             self._message_id = message_id or self._side.new_id("msg")
             self._head = self._side.chunk_head(self.id, role, self._message_id)
+        # Encoded first: what cannot be said is not kept either.
+        if type(content) is str:
+            line = self._head + b'{"type":"text","text":' + encode(content) + b"}}}}\n"
+        else:
+            piece = as_content(content)
+            line = self._head + encode(piece.data if isinstance(piece, UnknownContent) else piece) + b"}}}\n"
         if self._keep is not None:
             self._keep(self.id, Said(role=role, message_id=self._message_id, content=as_content(content)))
-        if type(content) is str:
-            return self.send(self._head + b'{"type":"text","text":' + encode(content) + b"}}}}\n")
-        piece = as_content(content)
-        return self.send(self._head + encode(piece.data if isinstance(piece, UnknownContent) else piece) + b"}}}\n")
+        return self.send(line)
 
     def end_message(self) -> None:
         """What is said next is a new message."""
@@ -311,9 +314,10 @@ class Session(Options):
         """Says a statement in the client's version, and keeps it where sessions are kept."""
         if isinstance(statement, _ENDS_MESSAGE):
             self._role = None
+        lines = self._side.lines_of(self, statement)
         if self._keep is not None:
             self._keep(self.id, statement)
-        return self.tell(statement)
+        return self.send(lines) if lines else READY
 
     def keep(self, statement: Statement) -> None:
         """Keeps a statement without saying it."""

@@ -15,7 +15,7 @@ from accord.agent.turns import TurnQueue
 from accord.errors import InvalidParams, LocalProtocolError, NotFound
 from accord.model.requests import McpServer, SystemPrompt
 from accord.model.session import Choice, Command, Option, SessionInfo, Subagent
-from accord.model.statement import TOLD_AGAIN, CommandsAre, InfoIs, OptionsAre, Statement, TerminalData
+from accord.model.statement import TOLD_AGAIN, CommandsAre, InfoIs, Statement, TerminalData
 from accord.store.base import Page
 
 if TYPE_CHECKING:
@@ -156,18 +156,18 @@ class Sessions(ABC):
         """Opens a stored session again, telling its history or not. `opened` is for after the answer."""
         self._check_place(place)
         old = self.sessions.get(id)
-        kept = await self.agent.kept.get(id)
         by_author = self.agent.offers("load_session" if replay else "resume_session")
         can_mute = not replay and self.agent.offers("load_session")
-        if kept is None and old is None and not by_author and not can_mute:
-            raise unknown_session(id)
         how: How = "load" if replay else "resume"
-        session = old or self._make(id, place)
+        session = old or self._make(id, place)  # before it is looked for: a prompt that comes meanwhile waits for it
         before = Place.of(session)
         place.give(session)
         if old is None:
             session.ready.clear()
         try:
+            kept = await self.agent.kept.get(id)
+            if kept is None and old is None and not by_author and not can_mute:
+                raise unknown_session(id)
             await self.agent.accept_session(session, how)
             if old is not None:
                 session.values_before = {option.id: option.value for option in session.options}
@@ -214,10 +214,7 @@ class Sessions(ABC):
             session.end_message()
 
     async def _restore_options(self, session: Session) -> None:
-        last: list[Option] = []
-        async for statement in self.agent.kept.history(session.id):
-            if isinstance(statement, OptionsAre):
-                last = statement.options
+        last = await self.agent.kept.options(session.id)
         session.values_before = {option.id: option.value for option in last}
         session.restore_options()
 

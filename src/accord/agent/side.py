@@ -33,6 +33,7 @@ from accord.transports.base import Transport
 if TYPE_CHECKING:
     from accord.agent.agent import Agent, CommandHandler
     from accord.agent.dialect import Dialect
+    from accord.agent.saving import SavingTransport
 
 
 _COMMAND = re.compile(r"\s*/(\S+)\s*(.*)", re.DOTALL)
@@ -47,6 +48,12 @@ class AgentSide(Sessions):
 
     def __init__(self, agent: Agent, transport: Transport, *, limits: Limits | None = None) -> None:
         self.agent = agent
+        self.saving: SavingTransport | None = None
+        """What holds back what is sent until it is kept, where sessions must outlive the process."""
+        if agent.store is not None and agent.store.durable:
+            from accord.agent.saving import SavingTransport
+
+            transport = self.saving = SavingTransport(transport, agent.store)
         self.connection = Connection(transport, side="agent", limits=limits)
         self.sessions: dict[str, Session] = {}
         self.children: dict[str, Session] = {}
@@ -172,6 +179,8 @@ class AgentSide(Sessions):
                 raise InvalidParams(
                     f"session/prompt: {path} is {str(kind)[:40]!r}; this agent reads {taken}", data={"path": path}
                 )
+        if self.saving is not None:
+            self.saving.check()
         if session.turns.busy and self._version == 1 and self.agent.reject_while_busy:
             raise RequestFailed("session/prompt: another prompt is still being handled", code=-32600)
         return session.turns.submit(Turn(session, content, self.new_id("msg"), meta))
@@ -209,6 +218,8 @@ class AgentSide(Sessions):
         option = session.check_option(id, value)
         await self.agent.set_option(session, option, value)
         session.chosen(id, value)
+        if self.saving is not None:
+            await self.saving.settle()
 
     async def other_request(self, method: str, params: Any) -> Any:
         """A request outside the protocol."""

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from accord.connection.limits import Limits
-from accord.errors import ConnectionClosed
+from accord.errors import ConnectionClosed, StoreFailed
 
 
 class Backlog:
@@ -89,8 +89,8 @@ class Unsent:
     async def _wait(self, waiting: Awaitable[None]) -> None:
         try:
             await waiting
-        except ConnectionClosed:
-            pass  # nobody takes them any more, so nobody asks either
+        except (ConnectionClosed, StoreFailed):
+            pass  # nobody takes them any more, so nobody asks either; or they went past what could not be kept
         finally:
             size, self._bytes, self._waiting = self._bytes, 0, None
             self._backlog.remove(size)

@@ -4,31 +4,35 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from accord.errors import InvalidParams
+from accord.errors import LocalProtocolError
 from accord.model.session import SessionInfo
 from accord.model.statement import Statement
-from accord.store.base import Page, SessionStore
-
-PAGE = 50
+from accord.store import cursor as cursors
+from accord.store.base import PAGE, Page, SessionStore
 
 
 class MemoryStore(SessionStore):
     """A dictionary of sessions, in the order in which they last changed."""
 
     def __init__(self) -> None:
-        self._infos: dict[str, SessionInfo] = {}
+        self._infos: dict[str, tuple[int, SessionInfo]] = {}  # with the number of the last change
         self._histories: dict[str, list[Statement]] = {}
+        self._changes = 0
+        self._salt = hex(id(self))
 
     async def create(self, info: SessionInfo) -> None:
-        self._infos[info.id] = info
+        if info.id in self._infos:
+            raise LocalProtocolError(f"session {info.id} is kept already; a new one needs an id of its own")
+        self._put(info)
         self._histories[info.id] = []
 
     async def get(self, session_id: str) -> SessionInfo | None:
-        return self._infos.get(session_id)
+        found = self._infos.get(session_id)
+        return None if found is None else found[1]
 
     async def update(self, info: SessionInfo) -> None:
         if self._infos.pop(info.id, None) is not None:
-            self._infos[info.id] = info
+            self._put(info)
 
     def append(self, session_id: str, statement: Statement) -> None:
         history = self._histories.get(session_id)
@@ -40,24 +44,27 @@ class MemoryStore(SessionStore):
             yield statement
 
     async def list(self, *, cwd: str | None = None, cursor: str | None = None, archived: str = "exclude") -> Page:
-        found = [info for info in reversed(self._infos.values()) if _fits(info, cwd, archived)]
-        start = 0
-        if cursor is not None:
-            ids = [info.id for info in found]
-            if cursor not in ids:
-                raise InvalidParams("session/list: this cursor is not known; start again without one")
-            start = ids.index(cursor)
-        page = found[start : start + PAGE]
-        more = found[start + PAGE : start + PAGE + 1]
-        return Page(sessions=page, next_cursor=more[0].id if more else None)
+        upto = self._changes if cursor is None else cursors.read(cursor, self._salt)
+        found = [
+            (change, info)
+            for change, info in reversed(self._infos.values())
+            if change <= upto and _fits(info, cwd, archived)
+        ]
+        following = cursors.written(found[PAGE][0], self._salt) if len(found) > PAGE else None
+        return Page(sessions=[info for _, info in found[:PAGE]], next_cursor=following)
 
     async def delete(self, session_id: str) -> bool:
         self._histories.pop(session_id, None)
         return self._infos.pop(session_id, None) is not None
 
     async def copy(self, session_id: str, info: SessionInfo) -> None:
-        self._infos[info.id] = info
-        self._histories[info.id] = list(self._histories.get(session_id, ()))
+        history = list(self._histories.get(session_id, ()))
+        await self.create(info)
+        self._histories[info.id] = history
+
+    def _put(self, info: SessionInfo) -> None:
+        self._changes += 1
+        self._infos[info.id] = (self._changes, info)
 
 
 def _fits(info: SessionInfo, cwd: str | None, archived: str) -> bool:

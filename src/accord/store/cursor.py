@@ -1,0 +1,30 @@
+"""Where the next page of a list begins, as a word for clients: they hand it back, and can make up none.
+
+It names a place in the order of changes, not a number of entries: what is new in front of it moves nothing behind."""
+
+from __future__ import annotations
+
+from zlib import crc32
+
+from accord.errors import InvalidParams
+
+
+def written(place: int, salt: str) -> str:
+    """The cursor of a place. The salt is the store's own."""
+    return f"{place:x}-{_mark(place, salt)}"
+
+
+def read(cursor: str, salt: str) -> int:
+    """The place of a cursor. Raises `InvalidParams` for one that this store has not given out."""
+    place, dash, mark = cursor.partition("-")
+    try:
+        number = int(place, 16) if dash and len(place) <= 16 else -1
+    except ValueError:
+        number = -1
+    if number < 0 or mark != _mark(number, salt):
+        raise InvalidParams("session/list: this cursor is not known; start again without one", data={"path": "cursor"})
+    return number
+
+
+def _mark(place: int, salt: str) -> str:
+    return f"{crc32(f'{salt}:{place}'.encode()):08x}"

@@ -1,0 +1,158 @@
+"""The index of what was said: filled after the fact, a session at a time, never while somebody waits for an update.
+
+A passage is what can be found: a message, a thought, what a tool call was about, a title. Long ones are several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from accord.model.content import Content, TextContent, text_of
+from accord.model.statement import InfoIs, Said, Statement, ToolPatch, WholeMessage
+from accord.store.codec import Unpacker
+from accord.store.hand import transaction
+from accord.store.reading import last_place
+from accord.store.schema import PLACES, WORDS, has_index
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+LONGEST = 16_000
+"""Letters in a passage: a hit in it is shown without reading a book."""
+AT_A_TIME = 1024 * 1024
+"""So many bytes are indexed in one transaction: whoever wants to write meanwhile waits no longer than that takes."""
+_RECENT = 4  # passages of a session that may still grow
+
+
+def bring_up(connection: Connection) -> None:
+    """Puts everything into the index that was said since the last time, in this process or any other."""
+    make(connection)
+    for (key,) in connection.execute("SELECT session FROM stale").fetchall():
+        while _some(connection, key):
+            pass
+
+
+def make(connection: Connection) -> bool:
+    """Makes the index where it can be and is not; False where it cannot."""
+    import sqlite3
+
+    if not has_index(connection):
+        try:
+            connection.execute("CREATE VIRTUAL TABLE temp.probe USING fts5(text)")
+            connection.execute("DROP TABLE temp.probe")
+        except sqlite3.OperationalError:
+            return False
+
+        def write(connection: Connection) -> None:
+            connection.execute(WORDS)
+            connection.execute("INSERT INTO words (words) VALUES ('rebuild')")
+
+        transaction(connection, write)
+    elif connection.execute("SELECT 1 FROM facts WHERE name = 'words missing'").fetchone() is not None:
+
+        def again(connection: Connection) -> None:
+            connection.execute("INSERT INTO words (words) VALUES ('rebuild')")
+            connection.execute("DELETE FROM facts WHERE name = 'words missing'")
+
+        transaction(connection, again)
+    return True
+
+
+def _some(connection: Connection, key: int) -> bool:
+    """Indexes some of a session; True when there may be more."""
+    found = connection.execute("SELECT indexed FROM sessions WHERE key = ?", (key,)).fetchone()
+    start = max(found[0], key << PLACES) if found is not None else 0
+    end, size, unpacker, statements = start, 0, Unpacker(), list[Statement]()
+    rows = connection.execute(
+        "SELECT place, data FROM said WHERE place > ? AND place <= ? ORDER BY place",
+        (start, last_place(connection, key)),
+    )
+    for place, data in rows:
+        statements += unpacker.read(data)
+        end = place
+        size += len(data)
+        if size >= AT_A_TIME:
+            break
+    rows.close()
+
+    def write(connection: Connection) -> bool:
+        now = connection.execute("SELECT indexed FROM sessions WHERE key = ?", (key,)).fetchone()
+        if now is not None and max(now[0], key << PLACES) != start:
+            return True  # another process was at it too
+        if now is not None and statements:
+            _add(connection, key, passages(statements))
+            connection.execute("UPDATE sessions SET indexed = ? WHERE key = ?", (end, key))
+        if now is not None and last_place(connection, key) > end:
+            return True
+        connection.execute("DELETE FROM stale WHERE session = ?", (key,))
+        return False
+
+    return transaction(connection, write)
+
+
+def _add(connection: Connection, key: int, found: Iterable[tuple[str, str, str]]) -> None:
+    indexed = has_index(connection)
+    if not indexed:
+        connection.execute("INSERT OR REPLACE INTO facts VALUES ('words missing', '1')")
+    recent = {
+        (kind, name): (id, text)
+        for id, kind, name, text in reversed(
+            connection.execute(
+                "SELECT id, kind, name, text FROM passages WHERE session = ? ORDER BY id DESC LIMIT ?", (key, _RECENT)
+            ).fetchall()
+        )
+    }
+    for kind, name, text in found:
+        id, before = recent.get((kind, name), (None, ""))
+        if id is not None and kind != "tool" and len(before) + len(text) <= LONGEST:
+            if indexed:
+                connection.execute("INSERT INTO words (words, rowid, text) VALUES ('delete', ?, ?)", (id, before))
+            text = before + text
+            connection.execute("UPDATE passages SET text = ? WHERE id = ?", (text, id))
+        else:
+            id = connection.execute(
+                "INSERT INTO passages (session, kind, name, text) VALUES (?, ?, ?, ?)", (key, kind, name, text)
+            ).lastrowid
+        if indexed:
+            connection.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (id, text))
+
+
+def forget(connection: Connection, key: int) -> None:
+    """Takes a session out of the index."""
+    if has_index(connection):
+        connection.execute(
+            "INSERT INTO words (words, rowid, text) SELECT 'delete', id, text FROM passages WHERE session = ?", (key,)
+        )
+    else:
+        connection.execute("INSERT OR REPLACE INTO facts VALUES ('words missing', '1')")
+    connection.execute("DELETE FROM passages WHERE session = ?", (key,))
+
+
+def passages(statements: Iterable[Statement]) -> Iterator[tuple[str, str, str]]:
+    """What can be found in some statements: its kind, the message or call it belongs to, and its words."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for statement in statements:
+        match statement:
+            case Said(role=role, message_id=id, content=TextContent(text=text)):
+                found.setdefault((role, id), []).append(text)
+            case Said(role=role, message_id=id, content=content):
+                found.setdefault((role, id), []).append(_named([content]))
+            case WholeMessage(role=role, message_id=id, content=contents):
+                found[role, id] = [text_of(contents), _named(contents)]
+            case ToolPatch(id=id):
+                words = [statement.title] if isinstance(statement.title, str) else []
+                words += [place.path for place in statement.locations] if isinstance(statement.locations, list) else []
+                if words:
+                    found.setdefault(("tool", id), []).extend(f"{word}\n" for word in words)
+            case InfoIs(title=str(title)):
+                found["title", ""] = [title]
+    for (kind, name), pieces in found.items():
+        text = "".join(pieces).replace("\0", " ")
+        for start in range(0, len(text), LONGEST):
+            yield kind, name, text[start : start + LONGEST]
+
+
+def _named(contents: list[Content]) -> str:
+    """What is linked or embedded, by its address."""
+    uris = [getattr(piece, "uri", None) or getattr(getattr(piece, "resource", None), "uri", "") for piece in contents]
+    return "".join(f"\n{uri}" for uri in uris if uri)
