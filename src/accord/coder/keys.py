@@ -52,40 +52,41 @@ class Ring(Protocol):
 class Keys:
     """The keys at hand."""
 
-    def __init__(self, settings: CoderSettings | None = None, *, env: Mapping[str, str] | None = None) -> None:
+    def __init__(self, env: Mapping[str, str] | None = None) -> None:
         self._env = os.environ if env is None else env
-        self._services = services(settings, self._env)
         self._kept: dict[str, str] = {}
-        self._read = False
+        self._asked: set[str] = set()
         self.trouble: str | None = None
         """Why the keyring could not be read, if it could not."""
 
-    def find(self, provider: str) -> Key | None:
+    def find(self, provider: Service | str) -> Key | None:
         """A provider's key: from the environment, else what `read` found in the keyring."""
-        service = self._services.get(provider)
-        for variable in service.key_variables if service else ():
+        service = services(env=self._env).get(provider) if isinstance(provider, str) else provider
+        if service is None:
+            return None
+        for variable in service.key_variables:
             if value := self._env.get(variable, "").strip():
                 return Key(value=value, source=variable)
-        if kept := self._kept.get(provider):
+        if kept := self._kept.get(service.name):
             return Key(value=kept, source="keyring")
         return None
 
-    def missing(self) -> list[Service]:
+    def missing(self, settings: CoderSettings | None = None) -> list[Service]:
         """The providers that need a key and have none."""
-        return [each for each in self._services.values() if each.needs_key and self.find(each.name) is None]
+        return [each for each in self._known(settings) if each.needs_key and self.find(each) is None]
 
-    def found(self) -> list[Service]:
+    def found(self, settings: CoderSettings | None = None) -> list[Service]:
         """The providers with a key, in the order of preference."""
-        return [each for each in self._services.values() if self.find(each.name) is not None]
+        return [each for each in self._known(settings) if self.find(each) is not None]
 
-    async def read(self, patience: float = PATIENCE) -> None:
-        """Reads the keyring, once, without holding anything up for longer than that."""
-        if self._read:
+    async def read(self, settings: CoderSettings | None = None, *, patience: float = PATIENCE) -> None:
+        """Reads the keyring, once for each provider, without holding anything up for longer than that."""
+        wanted = [each.name for each in self._known(settings) if each.needs_key and each.name not in self._asked]
+        if not wanted:
             return
-        self._read = True
-        wanted = [each.name for each in self._services.values() if each.key_variables]
+        self._asked.update(wanted)
         try:
-            self._kept = await in_thread(_kept, wanted, patience=patience)
+            self._kept |= await in_thread(_kept, wanted, patience=patience)
         except TimeoutError:
             self.trouble = f"the keyring did not answer within {patience:g} s; is it locked?"
         except KeyringError as error:
@@ -93,7 +94,10 @@ class Keys:
 
     def forget(self) -> None:
         """The next `read` looks anew."""
-        self._kept, self._read, self.trouble = {}, False, None
+        self._kept, self._asked, self.trouble = {}, set(), None
+
+    def _known(self, settings: CoderSettings | None) -> list[Service]:
+        return list(services(settings, self._env).values())
 
 
 def _kept(providers: Iterable[str]) -> dict[str, str]:

@@ -1,0 +1,239 @@
+"""A provider on this machine: real sockets, and the real wire formats of Anthropic, OpenAI and Google.
+
+A test says what the next answers are; which wire they are spelled in follows from the address that is asked. What was
+asked is kept, and so is whether the client hung up in the middle."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from coder.providers import anthropic, chat, google, responses
+from coder.providers.script import Answer, Cuts, End, Holds, Planned, Refusal, Step, Stops, Usage
+
+WIRES = {"anthropic": anthropic, "chat": chat, "responses": responses, "google": google}
+REASONS = {401: "Unauthorized", 404: "Not Found", 429: "Too Many Requests", 529: "Overloaded"}
+
+
+@dataclass
+class Asked:
+    """One request as it came in."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: Any
+    wire: str
+    gone: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the client hung up before the answer was complete."""
+    answered: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the answer is complete."""
+
+
+class FakeProvider:
+    """`async with FakeProvider() as fake:` and tell it what to answer; with nothing planned it says `Hello.`"""
+
+    def __init__(self) -> None:
+        self.asked: list[Asked] = []
+        self.models = ["one", "two"]
+        """What the list of models has."""
+        self._planned: deque[Planned] = deque()
+        self._server: asyncio.Server | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._more = asyncio.Condition()
+        self._go_on = asyncio.Event()
+
+    # -- what a test says
+
+    def says(self, *steps: Step, end: End | None = None, usage: Usage | None = None) -> None:
+        """The next answer."""
+        self._planned.append(Answer(list(steps), end, usage or Usage()))
+
+    def refuses(
+        self, status: int, message: str = "no", *, type: str = "", body: str | None = None, **more: str
+    ) -> None:
+        """The next answer is no. A header is written with underscores."""
+        named = {name.replace("_", "-"): value for name, value in more.items()}
+        self._planned.append(Refusal(status, message, type, named, body))
+
+    def goes_on(self) -> None:
+        """Answers that hold go on."""
+        self._go_on.set()
+
+    async def is_asked(self, count: int = 1) -> Asked:
+        """Waits for that many requests; gives the last of them."""
+        async with self._more:
+            await self._more.wait_for(lambda: len(self.asked) >= count)
+        return self.asked[count - 1]
+
+    # -- where it is
+
+    @property
+    def url(self) -> str:
+        assert self._server is not None
+        return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+
+    def base_url(self, wire: str) -> str:
+        """Where a client of that wire is pointed at."""
+        return self.url if wire in ("anthropic", "google") else f"{self.url}/v1"
+
+    def environment(self) -> dict[str, str]:
+        """The variables that send a process here, with keys."""
+        return {
+            "ANTHROPIC_BASE_URL": self.base_url("anthropic"),
+            "ANTHROPIC_API_KEY": "key-of-anthropic",
+            "OPENAI_BASE_URL": self.base_url("chat"),
+            "OPENAI_API_KEY": "key-of-openai",
+            "GOOGLE_GEMINI_BASE_URL": self.base_url("google"),
+            "GEMINI_API_KEY": "key-of-google",
+        }
+
+    async def __aenter__(self) -> FakeProvider:
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._server is not None
+        self._server.close()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._server.wait_closed()
+
+    # -- one connection
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.create_task(self._serve(reader, writer))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while (asked := await _request(reader)) is not None:
+                async with self._more:
+                    self.asked.append(asked)
+                    self._more.notify_all()
+                await self._answer(asked, reader, writer)
+                asked.answered.set()
+        except (ConnectionError, _Broken):
+            pass
+        finally:
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+
+    async def _answer(self, asked: Asked, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if asked.method == "GET":
+            listed = {"object": "list", "data": [{"id": name, "object": "model"} for name in self.models]}
+            await _whole(writer, 200, json.dumps(listed), {})
+            return
+        wire = WIRES[asked.wire]
+        planned = self._planned.popleft() if self._planned else Answer([_hello()])
+        if isinstance(planned, Refusal):
+            body = planned.body if planned.body is not None else json.dumps(wire.refusal(planned))
+            await _whole(writer, planned.status, body, planned.headers)
+            return
+        lines = ["HTTP/1.1 200 OK", "content-type: text/event-stream", "transfer-encoding: chunked"]
+        lines += [f"{name}: {value}" for name, value in planned.headers.items()]
+        writer.write("\r\n".join([*lines, "", ""]).encode())
+        try:
+            for part in _spelled(wire, planned, asked):
+                if isinstance(part, bytes):
+                    await _chunk(writer, part)
+                elif isinstance(part, Holds):
+                    await self._hold(reader)
+                elif isinstance(part, Cuts):
+                    raise _Broken
+            writer.write(b"0\r\n\r\n")
+            await writer.drain()
+        except ConnectionError:
+            asked.gone.set()
+            raise
+        except _Gone:
+            asked.gone.set()
+            raise _Broken from None
+
+    async def _hold(self, reader: asyncio.StreamReader) -> None:
+        """Waits for the client to hang up, or for the test to let it go on."""
+        hung_up = asyncio.create_task(reader.read(1))
+        going_on = asyncio.create_task(self._go_on.wait())
+        done, waiting = await asyncio.wait({hung_up, going_on}, return_when=asyncio.FIRST_COMPLETED)
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        if hung_up in done:
+            with suppress(ConnectionError):
+                assert not hung_up.result(), "the client wrote into the answer"
+            raise _Gone
+
+
+class _Broken(Exception):
+    """The connection ends."""
+
+
+class _Gone(Exception):
+    """The client hung up."""
+
+
+def _hello() -> Step:
+    from coder.providers.script import Says
+
+    return Says("Hello.")
+
+
+def _spelled(wire: Any, planned: Answer, asked: Asked) -> Iterator[bytes | Holds | Cuts]:
+    """The bytes of an answer, and what happens between them."""
+    for part in wire.spell(planned, asked.body):
+        if isinstance(part, Stops):
+            return
+        yield part
+
+
+async def _request(reader: asyncio.StreamReader) -> Asked | None:
+    """The next request of a connection; None at its end."""
+    try:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+    except asyncio.IncompleteReadError:
+        return None
+    first, *lines = head.rstrip().split("\r\n")
+    method, path, _ = first.split(" ", 2)
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    if headers.get("transfer-encoding") == "chunked":
+        data = b""
+        while size := int((await reader.readline()).split(b";")[0], 16):
+            data += (await reader.readexactly(size + 2))[:-2]
+        await reader.readline()
+    else:
+        data = await reader.readexactly(int(headers.get("content-length", 0)))
+    return Asked(method, path, headers, json.loads(data) if data else None, _wire(path))
+
+
+def _wire(path: str) -> str:
+    for mark, wire in (
+        ("/messages", "anthropic"),
+        ("/chat/completions", "chat"),
+        ("/responses", "responses"),
+        ("GenerateContent", "google"),
+    ):
+        if mark in path:
+            return wire
+    return "chat"
+
+
+async def _whole(writer: asyncio.StreamWriter, status: int, body: str, headers: dict[str, str]) -> None:
+    data = body.encode()
+    kind = "application/json" if body[:1] in "{[" else "text/html"
+    lines = [f"HTTP/1.1 {status} {REASONS.get(status, 'OK' if status < 400 else 'Error')}", f"content-type: {kind}"]
+    lines += [f"content-length: {len(data)}", *(f"{name}: {value}" for name, value in headers.items())]
+    writer.write("\r\n".join([*lines, "", ""]).encode() + data)
+    await writer.drain()
+
+
+async def _chunk(writer: asyncio.StreamWriter, data: bytes) -> None:
+    writer.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+    await writer.drain()
