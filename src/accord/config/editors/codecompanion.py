@@ -16,7 +16,6 @@ require("codecompanion").setup({{
           name = {lua(launch.id)},
           formatted_name = {lua(launch.name)},
           commands = {{ default = {lua_list([launch.command, *launch.args])} }},
-          defaults = {{ auth_method = nil }},
         }})
       end,
     }},

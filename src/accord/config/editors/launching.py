@@ -61,9 +61,8 @@ def _script() -> str | None:
 
 def _is_of_environment(path: str) -> bool:
     """Whether a program is on the PATH only because a virtual environment is active here."""
-    folder = os.path.abspath(os.path.dirname(path))
     homes = [os.environ.get("VIRTUAL_ENV", ""), sys.prefix if sys.prefix != sys.base_prefix else ""]
-    return any(home and os.path.commonpath([folder, os.path.abspath(home)]) == os.path.abspath(home) for home in homes)
+    return any(home and Path(os.path.abspath(path)).is_relative_to(os.path.abspath(home)) for home in homes)
 
 
 def _whole_path(word: str) -> str:
@@ -78,7 +77,7 @@ def _launch(name: str, words: list[str]) -> Launch:
     for word in words:
         if "\0" in word or any("\ud800" <= letter <= "\udfff" for letter in word):
             raise LaunchError(
-                f"{ascii(word)} is no text, so it cannot stand in an editor's settings",
+                f"{word!a} is no text, so it cannot stand in an editor's settings",
                 command=words[0],
                 stage="resolve",
             )

@@ -1,4 +1,4 @@
-"""Where this machine keeps things, by the rules of its platform. Nothing here but rules: tests make machines of all kinds."""
+"""Where a machine keeps things, by the rules of its platform."""
 
 from __future__ import annotations
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_WORDS = frozenset(
-    "and break do else elseif end false for function goto if in local nil not or repeat return then true until while".split()
+_WORDS = re.compile(
+    "and|break|do|else|elseif|end|false|for|function|goto|if|in|local|nil|not|or|repeat|return|then|true|until|while"
 )
 
 
@@ -23,7 +23,7 @@ def lua_list(words: list[str]) -> str:
 
 def lua_key(name: str) -> str:
     """A key of a table: bare where that can be, in brackets otherwise."""
-    return name if _NAME.fullmatch(name) and name not in _WORDS else f"[{lua(name)}]"
+    return name if _NAME.fullmatch(name) and not _WORDS.fullmatch(name) else f"[{lua(name)}]"
 
 
 def elisp(text: str) -> str:

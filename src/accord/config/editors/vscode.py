@@ -1,4 +1,4 @@
-"""Visual Studio Code with the extension ACP Client. Other extensions have other keys; what they want to know is the same."""
+"""VS Code with the extension ACP Client. Other extensions have other keys; what they want to know is the same."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _entry(launch: Launch) -> dict[str, Any]:
 VSCODE = Editor(
     name="vscode",
     title="VS Code",
-    where="the user settings (JSON), for the extension ACP Client; another extension has its own key for the same entry",
+    where="the user settings (JSON), for the extension ACP Client; others have a key of their own for the same entry",
     programs=("code",),
     traces=lambda machine: [_folder(machine), *machine.application("Visual Studio Code")],
     json=JsonSettings(file=lambda machine: _folder(machine) / "settings.json", key="acp.agents", entry=_entry),
