@@ -148,7 +148,7 @@ def test_rules_that_match_nothing_and_rules_that_cannot_be_read_are_told(accord:
     accord.config.write_text("[permissions]\nallow = ['make test']\n")
     done = accord("doctor", "--json", agent())
     found = steps(done)["permissions"]
-    assert not found["ok"] and f"{accord.config}: permissions.allow[0]" in str(found["found"])
+    assert not found["ok"] and f"{accord.config}: line 2: permissions.allow[0]: at character 1" in str(found["found"])
     assert done.status == 1 and steps(done)["session"]["ok"], "the agent is looked at all the same"
 
 

@@ -118,13 +118,16 @@ def test_comments_go_with_the_rule_below_them(path: Path, project: str) -> None:
 @pytest.mark.parametrize(
     "line, words",
     [
-        ('comand = "x"', ":5: a rule has no 'comand'; expected effect,"),
-        ('effect = "alow"', ":5: effect is 'alow'; expected allow, ask or deny"),
-        ('effect = "allow"\nkind = "edit"', ":3: the kind of a tool call is what the agent says of itself"),
-        ('effect = "allow"\neverything = true', ":3: only somebody who starts an agent"),
-        ('effect = "allow"\ncommand = "a; b"', ":6: the command pattern 'a; b' has a bare ';'"),
-        ('effect = "allow"\ncommand = "a"\nscope = "once"', ":7: scope is 'once'; what is remembered holds for ever"),
-        ('effect = "allow"\ncommand = "a"\nexpires = "soon"', ":7: expires is 'soon'"),
+        ('comand = "x"', ": line 5: a rule has no 'comand'; expected effect,"),
+        ('effect = "alow"', ": line 5: effect is 'alow'; expected allow, ask or deny"),
+        ('effect = "allow"\nkind = "edit"', ": line 3: the kind of a tool call is what the agent says of itself"),
+        ('effect = "allow"\neverything = true', ": line 3: only somebody who starts an agent"),
+        ('effect = "allow"\ncommand = "a; b"', ": line 6: the command pattern 'a; b' has a bare ';'"),
+        (
+            'effect = "allow"\ncommand = "a"\nscope = "once"',
+            ": line 7: scope is 'once'; what is remembered holds for ever",
+        ),
+        ('effect = "allow"\ncommand = "a"\nexpires = "soon"', ": line 7: expires is 'soon'"),
     ],
 )
 def test_a_rule_that_cannot_be_read_is_told_with_its_line_and_stays(
@@ -154,7 +157,7 @@ def test_a_rule_without_a_project_does_not_count(project_line: str, path: Path) 
 @pytest.mark.parametrize(
     "text, words",
     [
-        ("[[rule]]\nproject = \n", ":2: Invalid value; expected TOML with [[rule]] tables"),
+        ("[[rule]]\nproject = \n", ": line 2, column 11: invalid value; expected TOML with [[rule]] tables"),
         ("rule = 5\n", ": rule is no list of tables; expected [[rule]]"),
         ("\udcff", ": is no text in UTF-8"),
         ("x = " + "[" * 5000, ": is nested too deeply"),
@@ -255,7 +258,7 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path, project: str) -
 
 
 def test_a_text_that_is_no_unicode_is_refused(path: Path, project: str) -> None:
-    with pytest.raises(RuleError, match="no Unicode"):
+    with pytest.raises(RuleError, match="not UTF-8"):
         memory(path).add(project, [Rule(effect="deny", line=("a\ud800",))])
     assert not path.exists()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import tomllib
 from datetime import UTC, datetime
 from typing import Any
 
@@ -249,7 +250,7 @@ def test_the_permissions_of_a_configuration_are_read() -> None:
 @pytest.mark.parametrize(
     "table, words",
     [
-        ({"alow": []}, "config.toml: permissions: there is no 'alow'; expected default, allow, ask, deny and rules"),
+        ({"alow": []}, "config.toml: permissions.alow: there is no such setting; expected default, allow, ask"),
         ({"default": "allow"}, "config.toml: permissions.default: is 'allow'; expected ask or deny"),
         ({"allow": "x"}, "config.toml: permissions.allow: is 'x'; expected a list"),
         ({"allow": ["path:a", "kind:edit"]}, "config.toml: permissions.allow[1]: the kind of a tool call"),
@@ -262,3 +263,21 @@ def test_a_fault_in_a_configuration_is_told_with_its_place(table: dict[str, Any]
     with pytest.raises(RuleError) as refused:
         permissions(table, where="config.toml")
     assert str(refused.value).startswith(words)
+
+
+@pytest.mark.parametrize(
+    "lines, words",
+    [
+        (["alow = []"], "line 4: permissions.alow: there is no such setting; expected default, allow, ask, deny"),
+        (["default = 'allow'"], "line 4: permissions.default: is 'allow'; expected ask or deny"),
+        (["allow = ['path:a',", "  'kind:edit',", "]"], "line 5: permissions.allow[1]: the kind of a tool call"),
+        (['deny = ["path:a", "line:\\"x\\" y"]'], "line 4: permissions.deny[1]: at character 10"),
+        (["[[permissions.rules]]", "effect='ask'", "path='a'", "[[permissions.rules]]", "effect='no'"], "line 8: "),
+        (["[[permissions.rules]]", "effect='deny'", "path = 'a/../b'"], "line 6: permissions.rules[0]: the path"),
+    ],
+)
+def test_a_fault_is_told_with_its_line_when_the_text_is_known(lines: list[str], words: str) -> None:
+    text = "\n".join(["# mine", "default_agent = 'a'", "[permissions]", *lines])
+    with pytest.raises(RuleError) as refused:
+        permissions(tomllib.loads(text)["permissions"], where="config.toml", text=text)
+    assert str(refused.value).startswith(f"config.toml: {words}")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
 from accord.config.settings import NAME, AgentEntry, Settings, parse, user_config
 from accord.config.toml import table_text, value_text
+from accord.config.writing import replace
 from accord.errors import ConfigError
 
 
@@ -100,9 +99,6 @@ class AgentFile:
             raise ConfigError(f"{self.path}: cannot be read: {error}") from None
 
     def _write(self, text: str, wanted: Settings) -> None:
-        """Replaces the file in one step, so that nobody ever sees half of it; a new one is for its owner alone.
-
-        A link stays one: what it leads to is replaced."""
         try:
             right = parse(text, self.path) == wanted
         except ConfigError:
@@ -110,18 +106,7 @@ class AgentFile:
         if not right:
             raise ConfigError(f"{self.path}: it is written in a way that cannot be changed from here; edit it yourself")
         try:
-            target = Path(os.path.realpath(self.path))
-            target.parent.mkdir(parents=True, exist_ok=True)
-            mode = target.stat().st_mode & 0o777 if target.exists() else 0o600
-            with tempfile.NamedTemporaryFile("w", dir=target.parent, encoding="utf-8", delete=False) as new:
-                try:
-                    new.write(text)
-                    new.flush()
-                    os.chmod(new.name, mode)
-                    os.replace(new.name, target)
-                except BaseException:
-                    os.unlink(new.name)
-                    raise
+            replace(self.path, text)
         except OSError as error:
             raise ConfigError(f"{self.path}: cannot be written: {error.strerror}") from None
 

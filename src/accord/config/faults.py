@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, get_args
 
 import msgspec
+
+from accord.config.toml import value_text
 
 _TYPES = {
     "str": "a text",
@@ -76,16 +79,23 @@ def _is_struct(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
 
 
-def line_of(text: str, keys: Sequence[str]) -> int | None:
-    """The line that names a setting, or the nearest table around it."""
+def line_of(text: str, keys: Sequence[str | int], value: str | None = None) -> int | None:
+    """The line that names a setting, or the nearest table around it; a number is a place in a list of tables.
+
+    With `value`, the line below it that holds that text, where one does."""
     best, found = 0, None
-    table: list[str] = []
-    for number, line in enumerate(text.splitlines(), 1):
+    table: list[str | int] = []
+    tables: Counter[tuple[str, ...]] = Counter()
+    lines = text.splitlines()
+    for number, line in enumerate(lines, 1):
         named = _named(line)
         if named is None:
             continue
         if line.lstrip().startswith("["):
-            path = table = named
+            path = table = [*named]
+            if line.lstrip().startswith("[["):
+                table.append(tables[tuple(named)])
+                tables[tuple(named)] += 1
         else:
             path = [*table, *named]
         shared = 0
@@ -95,6 +105,9 @@ def line_of(text: str, keys: Sequence[str]) -> int | None:
             shared += 1
         if shared > best:
             best, found = shared, number
+    if found is not None and value:
+        spelled = (value, value_text(value)[1:-1])
+        return next((at for at in range(found, len(lines) + 1) if any(t in lines[at - 1] for t in spelled)), found)
     return found
 
 

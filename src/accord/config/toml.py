@@ -1,8 +1,11 @@
-"""Writes the little TOML we write: a table of strings, lists of strings, and tables of strings."""
+"""Writes the little TOML we write: tables of strings, times, lists, and tables of strings."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from accord.errors import ConfigError
 
 
 def table_text(name: str, fields: Mapping[str, object]) -> str:
@@ -13,6 +16,7 @@ def table_text(name: str, fields: Mapping[str, object]) -> str:
 
 
 def value_text(value: object) -> str:
+    """One value. `ConfigError` when it is a text that no file can hold."""
     match value:
         case bool():
             return "true" if value else "false"
@@ -20,6 +24,8 @@ def value_text(value: object) -> str:
             return str(value)
         case str():
             return _string(value)
+        case datetime():
+            return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
         case Mapping():
             return "{ " + ", ".join(f"{_key(key)} = {value_text(item)}" for key, item in value.items()) + " }"
         case list() | tuple():
@@ -33,6 +39,14 @@ def _key(key: str) -> str:
 
 
 def _string(text: str) -> str:
-    escaped = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\b": "\\b", "\f": "\\f"}
-    out = [escaped.get(char, char if ord(char) >= 32 and ord(char) != 127 else f"\\u{ord(char):04x}") for char in text]
-    return '"' + "".join(out) + '"'
+    short = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+    # What cannot be seen is spelled out, so that a person reads what is there.
+    shown = [short.get(char) or (char if char.isprintable() else _escape(char)) for char in text]
+    return '"' + "".join(shown) + '"'
+
+
+def _escape(char: str) -> str:
+    code = ord(char)
+    if 0xD800 <= code <= 0xDFFF:
+        raise ConfigError("a text that is not UTF-8 cannot be kept in a file")
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

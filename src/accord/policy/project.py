@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from accord.config.settings import Loaded, has_project_file, load
+from accord.errors import RuleError
 
 if TYPE_CHECKING:
     from accord.policy.engine import Policy
     from accord.policy.rule import Rule
+    from accord.policy.settings import Permissions
 
 
 def configuration(cwd: Path) -> Loaded:
@@ -28,11 +30,10 @@ def policy(loaded: Loaded, cwd: Path, agent: str, flags: Sequence[Rule] = (), au
     from accord.config.settings import PROJECT_FILE, user_config
     from accord.policy.engine import Policy
     from accord.policy.memory import Memory
-    from accord.policy.settings import permissions
     from accord.policy.trust import Trust
 
-    user = permissions(loaded.user_rules, where=str(user_config()))
-    project = permissions(loaded.project_rules, where=str(cwd / PROJECT_FILE))
+    user = _permissions(loaded.user_rules, user_config())
+    project = _permissions(loaded.project_rules, cwd / PROJECT_FILE)
     return Policy(
         cwd,
         flags=flags,
@@ -45,3 +46,17 @@ def policy(loaded: Loaded, cwd: Path, agent: str, flags: Sequence[Rule] = (), au
         audit=audit,
         agent=agent,
     )
+
+
+def _permissions(table: dict[str, Any], path: Path) -> Permissions:
+    """The rules of one file. A fault is told with its line, for which the file is read once more."""
+    from accord.policy.settings import permissions
+
+    try:
+        return permissions(table, where=str(path))
+    except RuleError as fault:
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError):
+            raise fault from None
+        return permissions(table, where=str(path), text=text)

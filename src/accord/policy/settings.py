@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
+from accord.config.faults import line_of
 from accord.errors import RuleError
 from accord.policy.rule import EFFECTS, Effect, Rule, rule_from_table
 from accord.policy.text import parse
@@ -39,32 +40,38 @@ def flags(allow: Iterable[str] = (), ask: Iterable[str] = (), deny: Iterable[str
     ]
 
 
-def permissions(table: Mapping[str, Any], *, where: str = "") -> Permissions:
-    """Reads the table. `where` names the file in faults."""
-    place = f"{where}: permissions" if where else "permissions"
+def permissions(table: Mapping[str, Any], *, where: str = "", text: str = "") -> Permissions:
+    """Reads the table. `where` names the file in faults, and `text` is what stands in it, for the line."""
+
+    def fault(message: str, *keys: str | int, value: str | None = None, within: str = "") -> RuleError:
+        place = "permissions" + "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys)
+        line = line_of(text, ["permissions", *keys, within], value) if text else None
+        return RuleError(f"{place}: {message}", where=where, line=line)
+
     unknown = sorted(set(table) - {"default", "rules", *EFFECTS})
     if unknown:
-        raise RuleError(f"there is no {unknown[0]!r}; expected default, allow, ask, deny and rules", where=place)
+        raise fault("there is no such setting; expected default, allow, ask, deny and rules", unknown[0])
     default = table.get("default")
     if default not in (None, "ask", "deny"):
-        raise RuleError(f"is {default!r}; expected ask or deny", where=f"{place}.default")
+        raise fault(f"is {default!r}; expected ask or deny", "default")
     rules: list[Rule] = []
     for effect in EFFECTS:
         texts = table.get(effect, [])
-        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-            raise RuleError(
-                f"is {texts!r}; expected a list of rules such as 'command:git status'", where=f"{place}.{effect}"
-            )
-        rules += [parse(text, effect, where=f"{place}.{effect}[{number}]") for number, text in enumerate(texts)]
+        if not isinstance(texts, list) or not all(isinstance(each, str) for each in texts):
+            raise fault(f"is {texts!r}; expected a list of rules such as 'command:git status'", effect)
+        for number, each in enumerate(texts):
+            try:
+                rules.append(parse(each, effect))
+            except RuleError as error:
+                raise fault(error.message, effect, number, value=each) from None
     tables = table.get("rules", [])
     if not isinstance(tables, list):
-        raise RuleError("is no list; expected [[permissions.rules]] tables", where=f"{place}.rules")
+        raise fault("is no list; expected [[permissions.rules]] tables", "rules")
     for number, each in enumerate(tables):
-        here = f"{place}.rules[{number}]"
         if not isinstance(each, dict):
-            raise RuleError(f"is {each!r}; expected a table", where=here)
+            raise fault(f"is {each!r}; expected a table", "rules", number)
         try:
             rules.append(rule_from_table(each))
-        except RuleError as fault:
-            raise fault.at(here) from None
+        except RuleError as error:
+            raise fault(error.message, "rules", number, within=error.key) from None
     return Permissions(tuple(rules), default)

@@ -12,18 +12,18 @@ import os
 import re
 import stat
 import sys
-import tempfile
 import time
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from accord.errors import RuleError
+from accord.config.faults import syntax
+from accord.config.toml import value_text
+from accord.config.writing import replace
+from accord.errors import ConfigError, RuleError
 
 _PATIENCE = 5.0
-_WHERE = re.compile(r"\(at line (\d+), column (\d+)\)")
 
 
 class Block(NamedTuple):
@@ -156,12 +156,14 @@ class Tables:
                     raise contents.faults[0]
                 text = self._changed(contents, *change(contents))
                 if text != contents.text:
-                    _replace(self.path, text)
+                    replace(self.path, text, mode=0o600)
                 self._seen = None
         except OSError as error:
             raise RuleError(f"cannot be written: {error.strerror or error}", where=str(self.path)) from None
         except RuleError as fault:
             raise fault.at(str(self.path), fault.line) from None
+        except ConfigError as fault:
+            raise RuleError(str(fault), where=str(self.path)) from None
 
     def _changed(self, contents: Contents, keep: Iterable[Block], add: Iterable[Mapping[str, Any]]) -> str:
         kept, new = list(keep), list(add)
@@ -173,7 +175,7 @@ class Tables:
             raise RuleError(f"is written in a way that cannot be changed here; expected [[{self.name}]] tables alone")
         for table in new:
             text = (text or self._head) + ("" if text.endswith("\n") or not text else "\n")
-            text += f"\n[[{self.name}]]\n" + "".join(f"{key} = {_value(value)}\n" for key, value in table.items())
+            text += f"\n[[{self.name}]]\n" + "".join(f"{key} = {value_text(value)}\n" for key, value in table.items())
         if text != contents.text:
             _loads(text, self.name)  # what was there may not bear what was added
         return text
@@ -183,54 +185,9 @@ def _loads(text: str, name: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        place = _WHERE.search(str(error))
-        message = f"{_WHERE.sub('', str(error)).strip()}; expected TOML with [[{name}]] tables"
-        raise RuleError(message, line=int(place[1]) if place else None) from None
+        raise RuleError(f"{syntax(str(error))} with [[{name}]] tables") from None
     except RecursionError:
         raise RuleError("is nested too deeply; expected plain tables") from None
-
-
-def _value(value: Any) -> str:
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case str():
-            return _string(value)
-        case datetime():
-            return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
-        case list() | tuple():
-            return "[" + ", ".join(_value(each) for each in value) + "]"
-    raise TypeError(f"{type(value).__name__} has no place in this file")
-
-
-def _string(text: str) -> str:
-    short = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
-    # What cannot be seen is spelled out, so that a person reads what is there.
-    shown = [short.get(char) or (char if char.isprintable() else _escape(char)) for char in text]
-    return '"' + "".join(shown) + '"'
-
-
-def _escape(char: str) -> str:
-    code = ord(char)
-    if 0xD800 <= code <= 0xDFFF:
-        raise RuleError("a text that is no Unicode cannot be remembered")
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
-def _replace(path: Path, text: str) -> None:
-    """Writes a file whole, for its owner alone. A link stays one: what it leads to is replaced."""
-    target = Path(os.path.realpath(path))
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:  # mkstemp makes it 0600
-            file.write(text.encode())
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(name, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
 
 
 @contextlib.contextmanager
