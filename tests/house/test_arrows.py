@@ -55,7 +55,7 @@ ARROWS: dict[str, set[str]] = {
     "v1": {"connection", "schema", "transports"},
     "v2": {"connection", "schema", "transports"},
     "serve": {"agent", "transports"},
-    "testing": {"errors", "model", "agent", "client", "transports"},
+    "testing": {"errors", "model", "agent", "client", "transports", "store"},
     "showcase": {"agent", "model", "errors"},
     "coder": {
         "errors",

@@ -11,20 +11,15 @@ from accord.errors import InvalidParams
 
 def written(place: int, salt: str) -> str:
     """The cursor of a place. The salt is the store's own."""
-    return f"{place:x}-{_mark(place, salt)}"
+    return f"{place:x}-{crc32(f'{salt}:{place}'.encode()):08x}"
 
 
 def read(cursor: str, salt: str) -> int:
     """The place of a cursor. Raises `InvalidParams` for one that this store has not given out."""
-    place, dash, mark = cursor.partition("-")
     try:
-        number = int(place, 16) if dash and len(place) <= 16 else -1
+        place = int(cursor[:16].partition("-")[0], 16)
     except ValueError:
-        number = -1
-    if number < 0 or mark != _mark(number, salt):
+        place = -1
+    if written(place, salt) != cursor:
         raise InvalidParams("session/list: this cursor is not known; start again without one", data={"path": "cursor"})
-    return number
-
-
-def _mark(place: int, salt: str) -> str:
-    return f"{crc32(f'{salt}:{place}'.encode()):08x}"
+    return place
