@@ -47,3 +47,14 @@ async def test_a_program_that_was_started_before_the_event_loop_is_looked_after_
     assert await child.wait() == 3
     assert await child.last_said() == "hello"
     await child.stop()
+
+
+def test_one_that_is_just_becoming_another_program_is_found() -> None:
+    """Meanwhile it shows no environment, and so no mark; its parent is gone, and its session is its own."""
+    for _ in range(40):
+        started = start(["sh", "-c", "setsid sleep 600 & echo $!"], stdin=subprocess.DEVNULL, stderr=None)
+        with open(started.pipes["stdout"], "rb", closefd=False) as output:
+            pid = int(output.readline())
+        started.process.wait()
+        started.abandon()
+        until(lambda pid=pid: not is_alive(pid), "it was not found")  # type: ignore[misc]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from subprocess import PIPE
@@ -16,7 +17,7 @@ from typing import NamedTuple
 from accord.errors import LaunchError
 from accord.process.guard import Ward
 from accord.process.launch import launch
-from accord.process.tree import Family
+from accord.process.tree import KILL_SECONDS, Family
 
 
 class Started(NamedTuple):
@@ -93,4 +94,8 @@ def _kill(ward: Ward) -> None:
     family = Family(ward.token)
     if ward.pid is not None:
         family.rooted(ward.pid)
+    until = time.monotonic() + KILL_SECONDS
     family.signal(signal.SIGKILL)
+    while family.remain() and time.monotonic() < until:  # one that was just being started was not seen before
+        time.sleep(0.002)
+        family.signal(signal.SIGKILL)

@@ -23,6 +23,9 @@ MARK = "ACCORD_CHILD"
 KILL_SECONDS = 5.0
 """How long to repeat SIGKILL: those who fork faster than they die, and those stuck in the kernel, are given up then."""
 
+EXEC_SECONDS = 0.5
+"""How long a process may take to become another program, during which nothing can be told of it."""
+
 PS = ["ps", "-A", "-E", "-ww", "-o", "pid=,ppid=,pgid=,stat=,command="]
 """How macOS is asked for all processes, with their environment."""
 
@@ -205,10 +208,24 @@ def _carries(pid: int, mark: bytes, me: int) -> bool:
     try:
         if os.stat(f"/proc/{pid}").st_uid != me and me != 0:
             return False
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            return mark in file.read()
+        return mark in _environment(pid)
     except OSError:
         return False
+
+
+def _environment(pid: int) -> bytes:
+    """The environment of a process. While it becomes another program it seems to have none: that is waited for."""
+    until = time.monotonic() + EXEC_SECONDS
+    while True:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            environment = file.read()
+        if environment or time.monotonic() > until:
+            return environment
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            if file.read():
+                return environment  # it has none indeed
+        os.readlink(f"/proc/{pid}/exe")  # which a thread of the kernel has not
+        time.sleep(0.0005)
 
 
 def _ask_ps() -> str:
