@@ -53,7 +53,7 @@ class Trouble:
         """It answered no."""
         from pydantic_ai import exceptions as theirs
 
-        said = f"({error.status_code}{_words(error.body)})"
+        said = f"({error.status_code}{self._words(error.body)})"
         match error:
             case theirs.ModelAuthenticationError():
                 return self.no_key(said)
@@ -99,60 +99,58 @@ class Trouble:
 
     def _connection(self, error: Exception, *, heard: bool) -> ModelError:
         if heard:
-            return self._say(f"broke the line in the middle of its answer ({_why(error)}); ask again", retry=True)
+            return self._say(f"broke the line in the middle of its answer ({self._why(error)}); ask again", retry=True)
         where = masked(self.service.base_url)
         causes = list(_causes(error))
         if any(isinstance(each, ssl.SSLCertVerificationError) for each in causes):
-            return self._cannot_reach(f"its certificate is not trusted ({_why(error)}); check {where}")
+            return self._cannot_reach(f"its certificate is not trusted ({self._why(error)}); check {where}")
         if any(isinstance(each, ssl.SSLError) for each in causes):
-            return self._cannot_reach(f"no secure line ({_why(error)}); check {where}")
+            return self._cannot_reach(f"no secure line ({self._why(error)}); check {where}")
         if any(isinstance(each, socket.gaierror) for each in causes):
             return self._cannot_reach(f"there is no host of that name, or no network; check {where}", retry=True)
         if any(isinstance(each, ConnectionRefusedError) for each in causes):
             if self.service.local:
                 return self._cannot_reach(f"nobody listens at {where}; start it, or change its base_url")
             return self._cannot_reach(f"{where} refuses connections", retry=True)
-        return self._cannot_reach(f"{_why(error)} ({where})", retry=True)
+        return self._cannot_reach(f"{self._why(error)} ({where})", retry=True)
 
     def _strange(self, error: Exception, *, heard: bool) -> ModelError:
         """It said something that its library does not understand."""
         where = masked(self.service.base_url)
-        said = _short(masked(" ".join(str(error).split()) or type(error).__name__))
+        said = self._fit(str(error) or type(error).__name__)
         hint = "ask again" if heard else f"is {where} the right address?"
         return self._say(f"said something that is not understood ({said}); {hint}", retry=heard)
+
+    def _words(self, body: object) -> str:
+        """What an answer that says no says besides its number."""
+        found: Any = body
+        if isinstance(found, list) and found:
+            found = found[0]
+        if isinstance(found, dict):
+            inner = found.get("error", found)
+            if isinstance(inner, dict):
+                inner = inner.get("message") or inner.get("detail") or inner.get("type")
+            found = inner
+        if not isinstance(found, str) or not found.strip():
+            return ""
+        return ": a web page" if "<html" in found.lower() else f": {self._fit(found)}"
+
+    def _why(self, error: Exception) -> str:
+        """The innermost reason that has words."""
+        words = [str(each) for each in _causes(error) if str(each)]
+        return self._fit(words[-1] if words else type(error).__name__)
+
+    def _fit(self, text: str) -> str:
+        """Words of somebody else's, on one line, not too many, and without the key."""
+        secrets = {"API_KEY": self.key.value} if self.key else {}
+        text = masked(" ".join(text.split()), secrets)
+        return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
     def _say(self, words: str, *, retry: bool = False, after: float | None = None) -> ModelError:
         return ModelError(f"{self.service.title} {words}", retry=retry, after=after)
 
     def _cannot_reach(self, words: str, *, retry: bool = False) -> ModelError:
         return ModelError(f"{self.service.title} cannot be reached: {words}", retry=retry)
-
-
-def _words(body: object) -> str:
-    """What an answer that says no says besides its number."""
-    found: Any = body
-    if isinstance(found, list) and found:
-        found = found[0]
-    if isinstance(found, dict):
-        inner = found.get("error", found)
-        if isinstance(inner, dict):
-            inner = inner.get("message") or inner.get("detail") or inner.get("type")
-        found = inner
-    if not isinstance(found, str) or not found.strip():
-        return ""
-    if "<html" in found.lower():
-        return ": a web page"
-    return f": {_short(masked(' '.join(found.split())))}"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-
-
-def _why(error: Exception) -> str:
-    """The innermost reason that has words."""
-    words = [str(each) for each in _causes(error) if str(each)]
-    return _short(masked(words[-1] if words else type(error).__name__))
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
