@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 
 from accord.cli.words import fit
+from accord.client.form import pick
 
 
 class Terminal:
@@ -86,17 +87,6 @@ class Terminal:
             if chosen is not None:
                 return chosen
             self.say(f"Please type a number from 1 to {len(names)}, or the beginning of a name.")
-
-
-def pick(said: str, names: Sequence[str]) -> int | None:
-    """Which of the names was meant: by its number, by itself, or by its beginning if no other begins so."""
-    if said.isdecimal():
-        return int(said) - 1 if 1 <= int(said) <= len(names) else None
-    low = [name.lower() for name in names]
-    if said.lower() in low:
-        return low.index(said.lower())
-    starting = [place for place, name in enumerate(low) if said and name.startswith(said.lower())]
-    return starting[0] if len(starting) == 1 else None
 
 
 def _set(ready: asyncio.Future[None]) -> None:
