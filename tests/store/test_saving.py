@@ -1,0 +1,326 @@
+"""What a client has received is in the file: before it leaves, in its order, and when the disk has no room for it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from linked import until
+from store.keeping import Disk, Filed, asked, heard, in_file, locked, texts
+from wires import ask, begun, hello, new_session, stopped, turn
+
+from accord import Agent, Mode, StoreFailed, Turn
+from accord.agent.saving import SavingTransport
+from accord.connection.limits import Limits
+from accord.store import hand
+from accord.testing import wire_client
+from accord.transports.base import Receiver, Transport
+from accord.transports.memory import pair
+
+BIG = "x" * 5000
+"""Needs a page of its own, so that a full disk is full for it."""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "sessions.db"
+
+
+class Watched(Transport):
+    """Looks into the file for everything that leaves, at the moment it does."""
+
+    def __init__(self, inner: Transport, path: Path) -> None:
+        self.inner = inner
+        self.path = path
+        self.left: list[str] = []
+        self.missing: list[str] = []
+
+    def send(self, data: bytes) -> Awaitable[None]:
+        for line in data.splitlines():
+            message = json.loads(line)
+            update = message.get("params", {}).get("update", {})
+            if update.get("sessionUpdate") == "agent_message_chunk":
+                said = update["content"]["text"]
+                if said not in texts(in_file(self.path, message["params"]["sessionId"])):
+                    self.missing.append(said)
+                self.left.append(said)
+        return self.inner.send(data)
+
+    def start(self, receiver: Receiver) -> None:
+        self.inner.start(receiver)
+
+    def flush(self) -> None:
+        self.inner.flush()
+
+    def pause(self) -> None:
+        self.inner.pause()
+
+    def resume(self) -> None:
+        self.inner.resume()
+
+    async def close(self) -> None:
+        await self.inner.close()
+
+
+async def test_no_piece_leaves_before_it_is_in_the_file(path: Path, version: int, monkeypatch: Any) -> None:
+    watched: list[Watched] = []
+
+    class Saving(SavingTransport):
+        def __init__(self, inner: Transport, store: Any) -> None:
+            watched.append(Watched(inner, path))
+            super().__init__(watched[0], store)
+
+    monkeypatch.setattr("accord.agent.saving.SavingTransport", Saving)
+
+    async def speak(turn: Turn) -> None:
+        for number in range(60):
+            turn.say(f"{number};") if number % 3 else await turn.say(f"{number};")
+            if number % 20 == 0:
+                await asyncio.sleep(0)
+        async with turn.tool("Look"):
+            await turn.say("60;")
+
+    async with wire_client(Filed(path, [speak])) as peer:
+        session = await begun(peer, version)
+        await turn(peer, version, session, "go")
+
+    assert watched[0].missing == []
+    assert watched[0].left == [f"{number};" for number in range(61)] == heard(peer)
+
+
+async def test_an_agent_without_a_file_sends_as_ever() -> None:
+    left, _ = pair()
+    from accord.agent.side import AgentSide
+
+    side = AgentSide(Agent(), left, limits=Limits())
+    assert side.saving is None
+    assert side.connection.transport is left
+
+
+async def test_answers_and_requests_stay_behind_updates_that_wait_for_the_file(path: Path, version: int) -> None:
+    async def speak(turn: Turn) -> None:
+        with locked(path):
+            for number in range(5):
+                turn.say(str(number))
+            asking = asyncio.ensure_future(turn.permit("May I?"))
+            for _ in range(50):  # the loop goes on while the file is locked
+                await asyncio.sleep(0)
+            during.append(heard(peer))
+        await asking
+        await turn.say("5")
+
+    during: list[Any] = []
+    async with wire_client(Filed(path, [speak])) as peer:
+        session = await begun(peer, version)
+        prompt = await ask(peer, session, "go")
+        request = await peer.next_call("session/request_permission")
+        before = heard(peer)
+        await peer.reply(request, {"outcome": {"outcome": "selected", "optionId": "allow_once"}})
+        reason = await stopped(peer, version, prompt)
+
+    assert during == [[]]
+    assert before == ["0", "1", "2", "3", "4"]
+    assert heard(peer)[5:] == ["5"]
+    assert reason == "end_turn"
+    assert texts(in_file(path, session)) == heard(peer)
+
+
+async def test_a_full_disk_ends_the_turn_with_words_and_nothing_unsaved_is_told(path: Path, version: int) -> None:
+    async def speak(turn: Turn) -> None:
+        await turn.say("kept")
+        await asyncio.sleep(0)
+        Disk(agent.store).fill()
+        for number in range(200):
+            await turn.say(f"{number}{BIG}")
+            await asyncio.sleep(0)
+
+    agent = Filed(path, [speak], ["more"])
+    async with wire_client(agent) as peer:
+        session = await begun(peer, version)
+        prompt = await ask(peer, session, "go")
+        error = await _error(peer, version, prompt)
+        told = heard(peer)
+        stored = texts(in_file(path, session))
+        refused = await _refusal(peer, session)
+
+        Disk(agent.store).free()
+        await until(lambda: not agent.store.unsaved)
+        reason = await turn(peer, version, session, "again")
+        kept = in_file(path, session)
+
+    assert f"sessions cannot be kept in {path}: the disk is full; free some space" in error["message"]
+    assert error["code"] == -32603
+    assert told == stored == ["kept"]
+    assert "the disk is full" in refused["error"]["message"]
+    assert reason == "end_turn"
+    assert heard(peer) == texts(kept)
+    assert len(heard(peer)) > 2 and heard(peer)[-1] == "more"
+    assert asked(kept) == ["go", "again"]
+
+
+async def _refusal(peer: Any, session: str) -> Any:
+    """A prompt while the disk is full: refused before it becomes part of the conversation."""
+    return await peer.answer_to(await ask(peer, session, "while it is full"))
+
+
+async def _error(peer: Any, version: int, prompt: int) -> Any:
+    if version == 1:
+        return (await peer.answer_to(prompt))["error"]
+    while True:
+        for update in peer.updates:
+            if update.get("state") == "idle" and update.get("stopReason") == "error":
+                return update["error"]
+        await peer.receive()
+
+
+async def test_a_turn_that_only_ends_when_the_disk_is_full_does_not_end_well(path: Path) -> None:
+    async def speak(turn: Turn) -> None:
+        Disk(agent.store).fill()
+        turn.say(BIG)
+
+    agent = Filed(path, [speak])
+    async with wire_client(agent) as peer:
+        session = await begun(peer, 1)
+        answer = await peer.answer_to(await ask(peer, session, "go"))
+        assert "the disk is full" in answer["error"]["message"]
+        assert heard(peer) == []
+        Disk(agent.store).free()
+        await until(lambda: heard(peer) == [BIG])
+        assert texts(in_file(path, session)) == [BIG]
+
+
+async def test_a_question_that_would_pass_what_could_not_be_kept_is_refused(path: Path, version: int) -> None:
+    async def speak(turn: Turn) -> None:
+        Disk(agent.store).fill()
+        turn.say(BIG)
+        answers.append(bool(await turn.session.permit("May I?")))
+
+    answers: list[Any] = []
+    agent = Filed(path, [speak])
+    async with wire_client(agent) as peer:
+        session = await begun(peer, version)
+        error = await _error(peer, version, await ask(peer, session, "go"))
+
+    assert "the disk is full" in error["message"]
+    assert answers == []
+    assert [message for message in peer.received if message.get("method") == "session/request_permission"] == []
+
+
+async def test_a_file_that_stays_locked_is_an_error_and_the_rest_follows_when_it_is_free(
+    path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(hand, "PATIENCE", 0.05)
+
+    async def speak(turn: Turn) -> None:
+        await turn.say("while it was locked")
+        await turn.say("not reached")
+
+    agent = Filed(path, [speak], ["then"])
+    async with wire_client(agent) as peer:
+        session = await begun(peer, 1)
+        with locked(path):
+            answer = await peer.answer_to(await ask(peer, session, "go"))
+            during = heard(peer)
+        await until(lambda: heard(peer))
+        await turn(peer, 1, session, "again")
+
+    assert "another program has locked it" in answer["error"]["message"]
+    assert during == []
+    assert heard(peer) == ["while it was locked", "then"]
+    assert texts(in_file(path, session)) == heard(peer)
+
+
+async def test_what_cannot_be_kept_is_not_said_to_be_done(path: Path) -> None:
+    class Modal(Filed):
+        modes = (Mode(id="ask", name="Ask"), Mode(id="code", name="Code"))
+
+    agent = Modal(path)
+    async with wire_client(agent) as peer:
+        session = await begun(peer, 1)
+        agent.store.append(session, _large())
+        Disk(agent.store).fill()
+        refused = await peer.call("session/set_mode", {"sessionId": session, "modeId": "code"})
+        unborn = await peer.call("session/new", {"cwd": "/p", "mcpServers": []})
+        Disk(agent.store).free()
+        await until(lambda: not agent.store.unsaved)
+        page = await peer.call("session/list", {})
+
+    for answer in (refused, unborn):
+        assert "the disk is full" in answer["error"]["message"], answer
+    assert [entry["sessionId"] for entry in page["result"]["sessions"]] == [session]
+
+
+def _large() -> Any:
+    from accord.testing.stores import say
+
+    return say(BIG * 3)
+
+
+async def test_what_was_said_last_is_in_the_file_when_the_client_is_gone(path: Path) -> None:
+    async def speak(turn: Turn) -> None:
+        turn.say("last words")
+        gone.set()
+        await asyncio.sleep(60)
+
+    gone = asyncio.Event()
+    async with wire_client(Filed(path, [speak])) as peer:
+        session = await begun(peer, 1)
+        await ask(peer, session, "go")
+        await gone.wait()
+
+    assert texts(in_file(path, session)) == ["last words"]
+
+
+async def test_half_a_character_is_refused_and_the_rest_is_kept(path: Path) -> None:
+    async def speak(turn: Turn) -> None:
+        turn.say("before")
+        with pytest.raises(UnicodeEncodeError):
+            turn.say("\ud800")
+        await turn.say("after")
+
+    async with wire_client(Filed(path, [speak])) as peer:
+        session = await begun(peer, 1)
+        await turn(peer, 1, session, "go")
+
+    assert heard(peer) == texts(in_file(path, session)) == ["before", "after"]
+
+
+async def test_many_clients_of_one_agent_share_one_file(path: Path) -> None:
+    async def speak(turn: Turn) -> None:
+        for number in range(20):
+            await turn.say(f"{turn.text}{number}")
+            await asyncio.sleep(0)
+
+    agent = Filed(path, *[[speak]] * 3)
+
+    async def talk(name: str) -> tuple[str, list[str]]:
+        async with wire_client(agent) as peer:
+            session = await begun(peer, 1)
+            await turn(peer, 1, session, name)
+            return session, heard(peer)
+
+    for session, words in await asyncio.gather(*map(talk, "abc")):
+        assert words == texts(in_file(path, session))
+        assert len(words) == 20
+
+
+async def test_nothing_of_the_file_is_touched_before_a_session_is_wanted(path: Path) -> None:
+    async with wire_client(Filed(path)) as peer:
+        await hello(peer, 1)
+        assert not is_there(path)
+        await new_session(peer)
+        assert is_there(path)
+
+
+def is_there(path: Path) -> bool:
+    return path.exists()
+
+
+async def test_a_store_that_failed_can_be_told_from_other_errors(tmp_path: Path) -> None:
+    with pytest.raises(StoreFailed) as failed:
+        await Filed(tmp_path).store.list()  # a folder is no file
+    assert str(tmp_path) in failed.value.message and failed.value.data == {"path": str(tmp_path)}
