@@ -142,7 +142,10 @@ def test_rules_that_match_nothing_and_rules_that_cannot_be_read_are_told(accord:
     assert found["ok"] and str(found["found"]).startswith("3 rules")
     details = found["details"]
     assert isinstance(details, dict)
-    assert details["matched nothing so far"] == ["deny path:**/.env", "allow write:srcs/**"]
+    assert details["matched nothing so far"] == [
+        "deny path:**/.env (the project's accord.toml)",
+        "allow write:srcs/** (your configuration): there is no srcs in the project",
+    ]
     assert "ignored, since this folder is not trusted: allow command:rm *" in details["note"][0]
 
     accord.config.write_text("[permissions]\nallow = ['make test']\n")

@@ -6,6 +6,7 @@ import asyncio
 import os
 import platform
 import sys
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from accord.client.session import Session
     from accord.config.command import Resolved
     from accord.config.settings import Loaded
+    from accord.policy.sources import Placed
 
 
 class Step(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -79,14 +81,13 @@ def _permissions(loaded: Loaded, cwd: Path, agent: str) -> Step:
     """The rules that hold here, those that cannot be read, and those that have matched nothing so far."""
     from accord.policy.audit import Audit
     from accord.policy.project import policy
-    from accord.policy.text import show
 
     audit = Audit()
     try:
         rules = policy(loaded, cwd, agent)
     except AccordError as error:
         return Step(stage="permissions", ok=False, found=str(error), advice="mend the rule, or take it out")
-    unused = [show(rule) for rule in rules.unused(audit.rules_used())]
+    unused = [_idle(placed, cwd, loaded) for placed in rules.idle(audit.rules_used())]
     details: dict[str, Any] = {"note": rules.notes} if rules.notes else {}
     if unused:
         details["matched nothing so far"] = unused
@@ -94,6 +95,17 @@ def _permissions(loaded: Loaded, cwd: Path, agent: str) -> Step:
     found = f"{count} rule{'' if count == 1 else 's'}; decisions are written to {audit.path}"
     advice = "a rule that never matches may be misspelt; paths are relative to the project" if unused else ""
     return Step(stage="permissions", ok=True, found=found, advice=advice, details=details)
+
+
+def _idle(placed: Placed, cwd: Path, loaded: Loaded) -> str:
+    """A rule that matched nothing, where it stands, and why that may be."""
+    from accord.policy.hints import hint
+    from accord.policy.sources import NAMES
+    from accord.policy.text import show
+
+    home, agents = os.path.expanduser("~"), loaded.settings.agents
+    why = hint(placed.rule, project=str(cwd), home=home, agents=agents, now=time.time())
+    return f"{show(placed.rule)} ({NAMES[placed.source]}){f': {why}' if why else ''}"
 
 
 def _resolve(target: str, loaded: Loaded, news: list[Step]) -> Resolved | None:

@@ -248,9 +248,13 @@ class Policy:
 
     def unused(self, used: Iterable[str] = ()) -> list[Rule]:
         """The rules that have matched nothing so far. `used` are those that a log knows of (`Audit.rules_used`)."""
+        return [placed.rule for placed in self.idle(used)]
+
+    def idle(self, used: Iterable[str] = ()) -> list[Placed]:
+        """The same, each with where it comes from."""
         seen = set(used)
         return [
-            placed.rule
+            placed
             for placed in self._sources
             if placed.source != "built in" and placed.rule not in self._matched and show(placed.rule) not in seen
         ]
