@@ -9,10 +9,12 @@ import base64
 import os
 import socket
 import sys
+from pathlib import Path
 from typing import Any
 
 import mcp_types as types
 from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.prompts.base import AssistantMessage, UserMessage
 from pydantic import BaseModel
 
@@ -65,7 +67,7 @@ def big(size: int) -> str:
 @server.tool()
 def fail(words: str) -> str:
     """Fails."""
-    raise ValueError(words)
+    raise ToolError(words)
 
 
 @server.tool()
@@ -91,13 +93,12 @@ async def steps(count: int, ctx: Context) -> str:
 @server.tool()
 async def wait(path: str) -> str:
     """Waits for ever, and writes what became of it to a file."""
-    with open(path, "w") as file:
-        file.write("waiting")
+    tell = Path(path).write_text
+    tell("waiting")
     try:
         await asyncio.Event().wait()
     except BaseException:
-        with open(path, "w") as file:
-            file.write("cancelled")
+        tell("cancelled")
         raise
     return "never"
 
@@ -160,6 +161,7 @@ async def listen(app: Any) -> None:
 
     sock = socket.socket()
     sock.bind(("127.0.0.1", 0))
+    sock.listen(64)
     print(sock.getsockname()[1], flush=True)
     config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
     await uvicorn.Server(config).serve(sockets=[sock])

@@ -107,6 +107,6 @@ def is_alive(pid: int) -> bool:
 
 async def until(true: Callable[[], Any]) -> Any:
     """Waits until something holds."""
-    while not (found := true()):
+    while not (found := true()):  # noqa: ASYNC110 - a process, or a file, tells nobody
         await asyncio.sleep(0.01)
     return found

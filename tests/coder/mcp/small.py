@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 MODE = sys.argv[1] if len(sys.argv) > 1 else ""
@@ -93,7 +94,7 @@ def main() -> None:
         sys.exit(1)
     if MODE == "crowd":
         sleeper = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
-        print(sleeper.pid, file=open(sys.argv[2], "w"), flush=True)
+        Path(sys.argv[2]).write_text(str(sleeper.pid))
     for line in sys.stdin:
         message = json.loads(line)
         if MODE == "mute":

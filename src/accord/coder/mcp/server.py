@@ -198,13 +198,16 @@ class Server:
 
     async def _list_all(self, connection: Connection) -> None:
         types, can = connection.sdk.types, connection.capabilities
+        found: dict[str, list[dict[str, Any]]] = {"tools": [], "prompts": [], "resources": [], "resourceTemplates": []}
         if can.tools is not None:
-            self.tools = await self._pages(connection, types.ListToolsRequest, "tools")
+            found["tools"] = await self._pages(connection, types.ListToolsRequest, "tools")
         if can.prompts is not None:
-            self.prompts = await self._pages(connection, types.ListPromptsRequest, "prompts")
+            found["prompts"] = await self._pages(connection, types.ListPromptsRequest, "prompts")
         if can.resources is not None:
-            self.resources = await self._pages(connection, types.ListResourcesRequest, "resources")
-            self.templates = await self._pages(connection, types.ListResourceTemplatesRequest, "resourceTemplates")
+            found["resources"] = await self._pages(connection, types.ListResourcesRequest, "resources")
+            key = "resourceTemplates"
+            found[key] = await self._pages(connection, types.ListResourceTemplatesRequest, key)
+        self.tools, self.prompts, self.resources, self.templates = found.values()
 
     async def _pages(self, connection: Connection, request: Any, key: str) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []

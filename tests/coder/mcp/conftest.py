@@ -1,0 +1,49 @@
+"""Servers on the official SDK that listen on loopback, one of each kind for all tests of a module."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from coder.mcp.host import HERE, everything
+
+from accord.model.requests import McpServer
+
+
+@contextmanager
+def listening(kind: str) -> Iterator[McpServer]:
+    """A server that listens, for as long as the block lasts."""
+    process = subprocess.Popen([sys.executable, str(HERE / "everything.py"), kind], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        port = int(process.stdout.readline())
+        path = "mcp" if kind == "http" else "sse"
+        yield McpServer(name="everything", transport=kind, url=f"http://127.0.0.1:{port}/{path}")
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+@pytest.fixture(scope="module")
+def http() -> Iterator[McpServer]:
+    with listening("http") as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def sse() -> Iterator[McpServer]:
+    with listening("sse") as server:
+        yield server
+
+
+@pytest.fixture(params=["stdio", "http", "sse"])
+def server(request: pytest.FixtureRequest) -> McpServer:
+    """A server that has something of everything, reached in each way."""
+    if request.param == "stdio":
+        return everything()
+    found: McpServer = request.getfixturevalue(request.param)
+    return found

@@ -1,0 +1,247 @@
+"""What servers on the official SDK have, used through a session, over stdio, streamable HTTP and SSE."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from coder.mcp.everything import BLOCKS
+from coder.mcp.host import Host, calling, everything, until
+from msgspec import structs
+from wires import ask, hello, new_session, stopped
+
+from accord.model.content import TextContent, UnknownContent
+from accord.model.requests import McpServer
+from accord.testing import ScriptedClient, link, wire_client
+
+WIRE = [block.model_dump(by_alias=True, exclude_unset=True) | {"type": block.type} for block in BLOCKS]
+STRUCTURED = {"ünï": ["🌍", None, 1.5]}
+
+
+async def called(host: Host, session: Any, tool: str, **arguments: Any) -> Any:
+    """The result of a call, as the model is told."""
+    await session.prompt(calling(tool, "everything", **arguments))
+    return host.results[-1]
+
+
+def wire_of(content: Any) -> Any:
+    return content.data if isinstance(content, UnknownContent) else msgspec.to_builtins(content)
+
+
+async def test_a_server_is_used_through_a_session(server: McpServer, project: Path) -> None:
+    host = Host()
+    async with link(host, cwd=str(project)) as agent:
+        session = await agent.new_session(mcp_servers=[server])
+        assert (await called(host, session, "echo", value="héllo 🌍")).text == "'héllo 🌍'"
+        added = await session.prompt(calling("add", "everything", a=20, b=22))
+        (call,) = added.tool_calls
+        assert (call.title, call.status, call.name) == ("everything: add", "completed", "mcp__everything__add")
+        assert call.raw_input == {"a": 20, "b": 22} and call.raw_output == {"total": 42}
+        blocks = (await session.prompt(calling("blocks", "everything"))).tool_calls[0]
+        assert [wire_of(item)["type"] for item in blocks.content] == [block["type"] for block in WIRE]
+        assert blocks.raw_output == STRUCTURED
+        big = (await session.prompt(calling("big", "everything", size=200_000))).tool_calls[0]
+        assert big.content == [TextContent("ä" * 200_000)]
+        assert len(host.results[-1].text) < 100_000 and "of 200000 characters left out" in host.results[-1].text
+        state = host.only.states()[0]
+        assert state.words == "connected, 13 tools, 2 prompts, 2 resources" and state.status == "connected"
+
+
+@pytest.mark.parametrize("version", [1, 2])
+async def test_content_goes_out_as_the_server_gave_it(http: McpServer, project: Path, version: int) -> None:
+    host = Host()
+    async with wire_client(host) as peer:
+        await hello(peer, version)
+        given = {"type": "http", "name": "everything", "url": http.url, "headers": []}
+        session = await new_session(peer, str(project), mcpServers=[given])
+        await stopped(peer, version, await ask(peer, session, calling("blocks", "everything")))
+    updates = [message["params"]["update"] for message in peer.received if message.get("method") == "session/update"]
+    (shown,) = [update["content"] for update in updates if len(update.get("content") or ()) == len(WIRE)]
+    assert shown == [{"type": "content", "content": block} for block in WIRE]
+    assert [update["rawOutput"] for update in updates if "rawOutput" in update] == [STRUCTURED]
+    assert host.results[0].images[0].data == WIRE[1]["data"]
+    assert "inside" in host.results[0].text and WIRE[1]["data"] not in host.results[0].text
+
+
+async def test_what_a_tool_says_of_itself_is_its_kind_and_no_more(http: McpServer, project: Path) -> None:
+    host = Host("ask mcp:*")
+    client = ScriptedClient(permissions=[False])
+    async with link(host, client, cwd=str(project)) as agent:
+        session = await agent.new_session(mcp_servers=[http])
+        call = (await session.prompt(calling("echo", "everything", value=1))).tool_calls[0]
+        assert (call.kind, call.status) == ("read", "failed")
+    assert client.asked[0].title == "everything: echo"
+    assert '"value": 1' in client.asked[0].tool_call.content[0].text  # type: ignore[union-attr]
+    assert host.results[0].failed and "the user did not allow this" in host.results[0].text
+    tools = host.only.tools()
+    assert not tools["mcp__everything__echo"].changes and tools["mcp__everything__add"].changes
+
+
+async def test_an_answer_that_is_remembered_names_server_and_tool(http: McpServer, project: Path) -> None:
+    host = Host("ask title:nothing")
+    client = ScriptedClient(permissions=["allow_session", False])
+    async with link(host, client, cwd=str(project)) as agent:
+        session = await agent.new_session(mcp_servers=[http])
+        assert (await called(host, session, "echo", value=1)).text == "1"
+        assert (await called(host, session, "echo", value=2)).text == "2"
+        assert (await called(host, session, "add", a=1, b=1)).failed
+    assert len(client.asked) == 2
+
+
+async def test_a_tool_that_fails_gives_its_words(http: McpServer, project: Path) -> None:
+    host = Host()
+    async with link(host, cwd=str(project)) as agent:
+        session = await agent.new_session(mcp_servers=[http])
+        call = (await session.prompt(calling("fail", "everything", words="no öre left"))).tool_calls[0]
+        assert call.status == "failed"
+        assert host.results[0].failed and "no öre left" in host.results[0].text
+        assert not (await called(host, session, "echo", value=1)).failed
+
+
+async def test_a_missing_argument_is_told_before_the_server_is_asked(http: McpServer, project: Path) -> None:
+    host = Host()
+    async with link(host, cwd=str(project)) as agent:
+        session = await agent.new_session(mcp_servers=[http])
+        result = await called(host, session, "add", a=1)
+    assert result.failed and result.text == "mcp__everything__add: the argument 'b' is missing"
+
+
+async def test_progress_is_shown_while_the_tool_runs(server: McpServer, project: Path) -> None:
+    host = Host()
+    shown: list[str] = []
+    async with link(host, cwd=str(project)) as agent:
+        session = await agent.new_session(mcp_servers=[server])
+        async for event in session.prompt(calling("steps", "everything", count=3)):
+            shown += [item.text for item in getattr(event, "content", []) if isinstance(item, TextContent)]
+    assert "1 of 3: step 1" in shown
+    assert shown[-1] == "all done" and host.results[0].text == "all done"
+
+
+async def test_cancelling_the_turn_cancels_the_call_at_the_server(server: McpServer, project: Path) -> None:
+    host = Host()
+    note = project / "note"
+    async with link(host, cwd=str(project)) as agent:
+        session = await agent.new_session(mcp_servers=[server])
+        turn = session.prompt(calling("wait", "everything", path=str(note)))
+        working = asyncio.ensure_future(_whole(turn))
+        await until(lambda: note.exists() and note.read_text() == "waiting")
+        await turn.cancel()
+        await working
+        assert turn.stop_reason == "cancelled"
+        await until(lambda: note.read_text() == "cancelled")
+        assert (await called(host, session, "echo", value=1)).text == "1"
+
+
+async def _whole(turn: Any) -> Any:
+    return await turn
+
+
+async def test_a_server_asks_the_user_during_a_call(server: McpServer, project: Path) -> None:
+    host = Host()
+    client = ScriptedClient(replies=[{"colour": "grün"}])
+    async with link(host, client, cwd=str(project)) as agent:
+        session = await agent.new_session(mcp_servers=[server])
+        result = await called(host, session, "choose")
+    assert result.text == "accept colour='grün'"
+    assert client.elicited[0].message == "The MCP server everything asks: Which colour?"
+
+
+async def test_a_question_that_nobody_can_be_asked_is_cancelled(http: McpServer, project: Path) -> None:
+    host = Host()
+    async with link(host, cwd=str(project)) as agent:
+        session = await agent.new_session(mcp_servers=[http])
+        assert (await called(host, session, "choose")).text == "cancel None"
+
+
+async def test_a_server_is_told_the_roots_of_the_session(project: Path) -> None:
+    host = Host()
+    other = project / "ö b"
+    other.mkdir()
+    async with link(host, cwd=str(project)) as agent:
+        session = await agent.new_session(mcp_servers=[everything()], additional_directories=[str(other)])
+        assert (await called(host, session, "look_around")).text == f"{project.as_uri()} {other.as_uri()}"
+        sampled = await called(host, session, "sample")
+        assert sampled.failed and "sampling" in sampled.text.lower()
+
+
+async def test_a_server_that_has_more_tools_says_so(server: McpServer, project: Path) -> None:
+    host = Host()
+    async with link(host, cwd=str(project)) as agent:
+        session = await agent.new_session(mcp_servers=[server])
+        await session.prompt("ready")
+        while "mcp__everything__grown" not in host.only.tools():
+            await called(host, session, "grow")  # over HTTP, what comes before the stream for it is there is lost
+            await asyncio.sleep(0.05)
+        assert host.changes >= 2
+        assert (await called(host, session, "grown")).text == "new"
+
+
+async def test_resources_are_listed_and_read(http: McpServer, project: Path) -> None:
+    host = Host()
+    async with link(host, cwd=str(project)) as agent:
+        session = await agent.new_session(mcp_servers=[http])
+        await session.prompt('{"tool": "list_mcp_resources"}')
+        assert "everything: note://one — one; text/plain" in host.results[-1].text
+        assert "everything: note://named/{name} (a template)" in host.results[-1].text
+        read = '{"tool": "read_mcp_resource", "arguments": {"server": "everything", "uri": "note://one"}}'
+        call = (await session.prompt(read)).tool_calls[0]
+        assert wire_of(call.content[0])["resource"]["text"] == "eins"
+        assert "eins" in host.results[-1].text
+        await session.prompt(read.replace("note://one", "note://named/tea"))
+        assert "a note on tea" in host.results[-1].text
+        await session.prompt(read.replace("note://one", "note://nothing"))
+        assert host.results[-1].failed and "MCP server everything" in host.results[-1].text
+        await session.prompt(read.replace('"everything"', '"nobody"'))
+        assert host.results[-1].failed and "there is no MCP server 'nobody'" in host.results[-1].text
+
+
+async def test_reading_a_resource_is_asked_about(http: McpServer, project: Path) -> None:
+    host = Host("deny mcp:everything/read_mcp_resource")
+    async with link(host, cwd=str(project)) as agent:
+        session = await agent.new_session(mcp_servers=[http])
+        await session.prompt(
+            '{"tool": "read_mcp_resource", "arguments": {"server": "everything", "uri": "note://one"}}'
+        )
+    assert host.results[-1].failed and "denied" in host.results[-1].text
+
+
+async def test_prompts_are_commands(http: McpServer, project: Path) -> None:
+    host = Host()
+    async with link(host, cwd=str(project)) as agent:
+        session = await agent.new_session(mcp_servers=[http])
+        await session.prompt("ready")
+        servers = host.only
+        assert [(command.name, command.hint) for command in servers.commands()] == [
+            ("mcp:everything:review", "<file> [style]"),
+            ("mcp:everything:talk", None),
+        ]
+        said = await servers.prompt_messages("mcp:everything:review", "a.py very long")
+        assert said == [TextContent("Review a.py, very long.")]
+        talk = await servers.prompt_messages("mcp:everything:talk", "")
+        assert "".join(piece.text for piece in talk).split() == (  # type: ignore[union-attr]
+            ["The", "user:", "Ping?", "The", "assistant:", "Pong.", "The", "user:", "Again?"]
+        )
+
+
+async def test_headers_go_with_every_request(http: McpServer, sse: McpServer, project: Path) -> None:
+    for server in (http, sse):
+        host = Host()
+        given = structs.replace(server, headers={"X-Token": "geheim"})
+        async with link(host, cwd=str(project)) as agent:
+            session = await agent.new_session(mcp_servers=[given])
+            assert (await called(host, session, "headers", name="x-token")).text == "geheim"
+
+
+async def test_a_server_finds_what_it_was_given_and_not_our_keys(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "secret")
+    host = Host()
+    async with link(host, cwd=str(project)) as agent:
+        session = await agent.new_session(mcp_servers=[everything(GIVEN="for it")])
+        assert (await called(host, session, "environment", name="GIVEN")).text == "for it"
+        assert (await called(host, session, "environment", name="SOME_API_KEY")).text == "not set"
+        assert (await called(host, session, "environment", name="HOME")).text != "not set"
