@@ -69,7 +69,7 @@ class Bench:
     def desk(self) -> Desk:
         return self.agent.desks[self.session.id]
 
-    async def use(self, name: str, **arguments: Any) -> Result:
+    async def use(self, name: str, /, **arguments: Any) -> Result:
         """Calls a tool and gives what the model is told."""
         self.start_of(name, arguments)
         await self.session.prompt("go")
@@ -78,13 +78,13 @@ class Bench:
     def start_of(self, name: str, arguments: dict[str, Any]) -> None:
         self.agent.calls = [Call(id="1", name=name, arguments=arguments)]
 
-    async def told(self, name: str, **arguments: Any) -> str:
+    async def told(self, name: str, /, **arguments: Any) -> str:
         """What the model is told by a call that did what it should."""
         result = await self.use(name, **arguments)
         assert not result.failed, result.text
         return result.text
 
-    async def fault(self, name: str, **arguments: Any) -> str:
+    async def fault(self, name: str, /, **arguments: Any) -> str:
         """What the model is told by a call that failed."""
         result = await self.use(name, **arguments)
         assert result.failed, result.text

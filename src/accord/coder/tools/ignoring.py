@@ -46,12 +46,15 @@ class Ignoring(NamedTuple):
 
     levels: tuple[Rules, ...] = ()
 
-    def entered(self, folder: str, gitignore: str | None, exclude: str | None = None) -> Ignoring:
-        """As seen from a directory further in. `exclude` is given at the top of a repository, and begins anew."""
+    in_repository: bool = False
+
+    def entered(self, folder: str, gitignore: str, exclude: str | None = None) -> Ignoring:
+        """As seen from a directory further in. `exclude` is given at the top of a repository; in an outer one it begins
+        anew."""
         levels = self.levels
         if exclude is not None:
-            levels = (read(folder, exclude),)
-        return Ignoring((*levels, read(folder, gitignore)) if gitignore else levels)
+            levels = (*(() if self.in_repository else levels), read(folder, exclude))
+        return Ignoring((*levels, read(folder, gitignore)) if gitignore else levels, self.in_repository)
 
     def ignores(self, path: str, is_folder: bool) -> bool:
         """Whether a path is left out."""
@@ -93,6 +96,7 @@ class Above(NamedTuple):
     """The rules of the directories above a root."""
 
     ignoring: Ignoring
+    in_repository: bool
     is_plain: bool
     """Whether ripgrep, which climbs in its own way, sees the same."""
 
@@ -101,7 +105,7 @@ def above(root: str) -> Above:
     """The rules that the repository around a root has for it. They are read whoever owns the directories above: what is
     learnt from them is only what not to show."""
     if os.path.lexists(os.path.join(root, ".git")):
-        return Above(Ignoring(), True)
+        return Above(Ignoring(in_repository=True), True, True)
     folders: list[str] = []
     folder = root
     while (parent := os.path.dirname(folder)) != folder:
@@ -110,18 +114,18 @@ def above(root: str) -> Above:
         if os.path.lexists(os.path.join(folder, ".git")):
             break
     else:
-        return Above(Ignoring(), not any(os.path.lexists(os.path.join(each, ".gitignore")) for each in folders))
-    ignoring = Ignoring()
+        return Above(Ignoring(), False, not any(os.path.lexists(os.path.join(each, ".gitignore")) for each in folders))
+    ignoring = Ignoring(in_repository=True)
     for each in reversed(folders):
         exclude = _text(os.path.join(each, ".git", "info", "exclude")) if each == folder else None
         inside = ignoring.entered(each, _text(os.path.join(each, ".gitignore")), exclude)
         if each != folder and ignoring.ignores(each, True):
-            return Above(Ignoring(), False)
+            return Above(Ignoring(), False, False)
         ignoring = inside
     if ignoring.ignores(root, True):
         # The repository wants nothing to do with this directory; in it, its rules would leave nothing over.
-        return Above(Ignoring(), False)
-    return Above(ignoring, True)
+        return Above(Ignoring(), False, False)
+    return Above(ignoring, True, True)
 
 
 def _text(path: str) -> str:

@@ -46,9 +46,19 @@ class Walk:
         self._left = max_entries
         self._until = time.monotonic() + MAX_SECONDS
 
-    def steps(self, *, depth: int | None = None, with_ignored: bool = False) -> Iterator[Step]:
-        """Everything below the start, by name; a directory comes before what is in it."""
-        yield from self._below(self.start, self._known(), 1, depth, with_ignored)
+    def steps(
+        self,
+        *,
+        depth: int | None = None,
+        with_ignored: bool = False,
+        unwanted: Callable[[str], bool] = lambda path: False,
+    ) -> Iterator[Step]:
+        """Everything below the start, by name; a directory comes before what is in it. What is ignored is given when it
+        is asked for, and never entered; what is unwanted is left out like it."""
+        self._most = depth
+        self._with_ignored = with_ignored
+        self._unwanted = unwanted
+        yield from self._below(self.start, self._known(), 1)
 
     def files(self) -> Iterator[Step]:
         """The files below the start."""
@@ -64,9 +74,7 @@ class Walk:
                 folder = os.path.join(folder, name)
         return ignoring
 
-    def _below(
-        self, folder: str, ignoring: Ignoring, depth: int, most: int | None, with_ignored: bool
-    ) -> Iterator[Step]:
+    def _below(self, folder: str, ignoring: Ignoring, depth: int) -> Iterator[Step]:
         try:
             entries = self.disk.list(folder)
         except RequestFailed:  # gone meanwhile, or not for us
@@ -82,14 +90,14 @@ class Walk:
                 return
             path = os.path.join(folder, entry.name)
             is_folder = entry.kind == "directory"
-            if entry.name == ".git":
+            if entry.name == ".git" or self._unwanted(path):
                 continue
             ignored = ignoring.ignores(path, is_folder)
-            if ignored and not with_ignored:
+            if ignored and not self._with_ignored:
                 continue
             yield Step(path, entry, depth, ignored)
-            if is_folder and not ignored and (most is None or depth < most):
-                yield from self._below(path, ignoring, depth + 1, most, with_ignored)
+            if is_folder and not ignored and (self._most is None or depth < self._most):
+                yield from self._below(path, ignoring, depth + 1)
 
     def _entered(self, ignoring: Ignoring, folder: str) -> Ignoring:
         is_top = self._exists(os.path.join(folder, ".git"))
