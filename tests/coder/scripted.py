@@ -87,6 +87,9 @@ class Kit(Equipment):
             ModelInfo(id="test:scripted", name="Scripted", provider="test", context=1000, efforts=self.scripted.efforts)
         ]
 
+    async def read_keys(self, cwd: str) -> None:
+        pass
+
     def auth_methods(self) -> list[AuthMethod]:
         return []
 

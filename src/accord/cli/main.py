@@ -15,6 +15,7 @@ from accord.version import __version__
 
 # The name of each command, where it lives, and what it does, so that listing them loads none.
 COMMANDS = {
+    "agent": ("accord.cli.agent", "The built-in coding agent, for editors to start."),
     "chat": ("accord.cli.chat", "Talk with an agent in the terminal; what accord alone does, too."),
     "agents": ("accord.cli.agents", "List, add, pin, update and run agents."),
     "doctor": ("accord.cli.doctor", "Say in words why an agent does not start, and what to do."),

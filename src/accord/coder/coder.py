@@ -73,6 +73,7 @@ class Coder(Commands, Agent):
         desk.allow_private = self.equipment.allows_private
         if how != "new":
             await desk.restore(self.kept)
+        await self.equipment.read_keys(session.cwd)
         session.set_options(self._options(session))
         session.data["watch"] = asyncio.get_running_loop().create_task(self._watch(desk))
         if session.mcp_servers:

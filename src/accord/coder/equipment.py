@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from accord.policy.rule import Rule
 
 OFFLINE = "offline"
+KEYRING_PATIENCE = 2.0
 PRIVATE = "ACCORD_ALLOW_PRIVATE_URLS"
 
 
@@ -72,6 +73,12 @@ class Equipment:
 
             self._keys = Keys()
         return self._keys
+
+    async def read_keys(self, cwd: str) -> None:
+        """Looks into the keyring for keys that the environment has not, for a moment: a session begins soon."""
+        settings = self.settings(cwd).settings.coder
+        if not self.keys.found(settings):
+            await self.keys.read(settings, patience=KEYRING_PATIENCE)
 
     def models(self, cwd: str) -> list[ModelInfo]:
         """The models that can be had."""

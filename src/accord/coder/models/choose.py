@@ -41,7 +41,7 @@ def model(id: str, settings: CoderSettings | None = None, keys: Keys | None = No
 
     Raises `ModelError` when there is none, or its provider has no key."""
     if id == catalog.OFFLINE:
-        return _of("accord.coder.models.offline.model", "OfflineModel")
+        return _of("accord.coder.models.offline.brain", "OfflineModel")
     if id.startswith("local:"):
         return _of("accord.coder.models.local", "LocalModel", id.partition(":")[2])
     id = whole_id(id, settings)
