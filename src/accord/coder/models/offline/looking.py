@@ -1,0 +1,316 @@
+"""The grammar of looking: files and folders, text, symbols, changes."""
+
+from __future__ import annotations
+
+import re
+
+from accord.coder.models.offline.reading import LANGUAGES, Parts, Reader, Rule
+from accord.coder.models.offline.requests import (
+    FindFiles,
+    FindSymbol,
+    ListFiles,
+    Outline,
+    ReadFiles,
+    Review,
+    Search,
+    ShowChanges,
+    Step,
+)
+
+IDENTIFIER = re.compile(r"[^\W\d][\w$]*(?:(?:\.|::|->|#)[^\W\d][\w$]*)*")
+FILE_NAME = re.compile(
+    r"[^\s()]+\.(?:py|md|txt|toml|json|ya?ml|js|jsx|tsx?|rs|go|c|h|cc|cpp|hpp|java|rb|sh"
+    r"|html?|css|cfg|ini|lock|xml|csv|sql)",
+    re.IGNORECASE,
+)
+
+
+def list_files(reader: Reader, parts: Parts) -> Step | None:
+    where = reader.where(parts.get("f"))
+    if where is None:
+        return None
+    if where.glob is not None:
+        return FindFiles(pattern=anywhere(where.glob), path=where.path)
+    return ListFiles(path=where.path, depth=3 if parts.get("deep") else 1)
+
+
+def outline(reader: Reader, parts: Parts) -> Step | None:
+    where = reader.where(parts.get("f"))
+    return Outline(path=where.path) if where and where.glob is None else None
+
+
+def read(reader: Reader, parts: Parts) -> Step | None:
+    text = parts["fs"] or ""
+    # `show` and `open` are said of many things: then it must look like a file.
+    if parts.get("loose") and not all(reader.pathlike(each) for each in re.split(r"\s*,\s*|\s+and\s+", text)):
+        return None
+    first, last = number(parts.get("a")), number(parts.get("b"))
+    suffix = re.fullmatch(r"(.+?):(\d+)(?:-(\d+))?", text)
+    if suffix and not reader.quoted(text):
+        text, first, last = suffix[1], int(suffix[2]), number(suffix[3])
+    paths = reader.paths(text)
+    if not paths:
+        return None
+    if parts.get("tail"):
+        return ReadFiles(paths=paths, tail=number(parts["tail"]))
+    if parts.get("top"):
+        return ReadFiles(paths=paths, first=1, last=number(parts["top"]))
+    if first is not None and last is not None and last < first:
+        first, last = last, first
+    return ReadFiles(paths=paths, first=first, last=last if last is not None or parts.get("on") else first)
+
+
+def number(text: str | None) -> int | None:
+    return max(1, int(text[:9])) if text else None
+
+
+def anywhere(pattern: str) -> str:
+    """A pattern that looks in every folder, unless it names one."""
+    return pattern if "/" in pattern else f"**/{pattern}"
+
+
+def find_files(reader: Reader, parts: Parts) -> Step | None:
+    where = reader.where(parts.get("where"))
+    name = parts["f"] or ""
+    value = reader.value(name) if reader.quoted(name) else (reader.path(name) or "")
+    if where is None or where.glob or not value:
+        return None
+    if parts.get("ending"):
+        value = value if value.startswith("*") else f"*{value}" if value.startswith(".") else f"*.{value}"
+    elif parts.get("named") is not None and not re.search(r"[.*?/]", value):
+        value = f"*{value}*"
+    return FindFiles(pattern=anywhere(value), path=where.path)
+
+
+def find_glob(reader: Reader, parts: Parts) -> Step | None:
+    """`find *.py`, `find config.toml`, `find python files`: names, and not text."""
+    name = (parts["f"] or "").lower()
+    if name in LANGUAGES and parts.get("files"):
+        return find_files(reader, {**parts, "f": LANGUAGES[name]})
+    bare = reader.value(parts["f"] or "")
+    if not re.search(r"[*?]", bare) and not (
+        parts.get("find") and FILE_NAME.fullmatch(bare) and not reader.quoted(parts["f"])
+    ):
+        return None
+    return find_files(reader, parts)
+
+
+def search(reader: Reader, parts: Parts) -> Step | None:
+    where = reader.where(parts.get("where"))
+    text = parts["x"] or ""
+    if where is None:
+        return None
+    value = reader.value(text)
+    if not reader.quoted(text):
+        value = value.rstrip(".,!?") or value
+        if len(value.split()) > 6 or re.match(r"(?:and|or|out|how|why|a way|ways) ", value):
+            return None  # a sentence, not something to look for
+    regex = bool(parts.get("regex"))
+    slashed = re.fullmatch(r"/(.+)/(i?)", value)
+    if slashed and regex:
+        value = slashed[1]
+    if not value.strip():
+        return None
+    return Search(text=value, where=where, regex=regex, ignore_case=bool(parts.get("case")))
+
+
+def symbol(reader: Reader, parts: Parts) -> Step | None:
+    value = reader.value(parts["x"] or "").strip().rstrip("?.!,").removesuffix("()")
+    if not reader.quoted(parts["x"]) and FILE_NAME.fullmatch(value):
+        return FindFiles(pattern=anywhere(value))
+    if not IDENTIFIER.fullmatch(value) or value.lower() in {"it", "this", "that"}:
+        return None
+    used = parts.get("used") and not re.match("def|decl|impl", parts["used"] or "", re.IGNORECASE)
+    return FindSymbol(name=value, what="used" if used else "defined")
+
+
+def changes(reader: Reader, parts: Parts) -> Step | None:
+    if parts.get("f") is None:
+        return ShowChanges()
+    where = reader.where(parts["f"])
+    return None if where is None or where.glob else ShowChanges(path=None if where.path == "." else where.path)
+
+
+def review(reader: Reader, parts: Parts) -> Step | None:
+    return Review()
+
+
+FILES = (
+    r"(?:files|file names|folders|directories|contents?|entries|tree)(?: and "
+    r"(?:folders|directories|files|subfolders))?"
+)
+IN = r"(?: {in} (?P<f>.+?))?"
+LINES = (
+    r"(?:,? ?\(?(?:from |at )?lines? (?P<a>\d+)(?: ?"
+    r"(?:-|–|—|\.\.|to|through|until|and|till) ?(?:line )?(?P<b>\d+)|(?P<on> ?"
+    r"(?:on|onwards?|to (?:the )?end)))?\)?)?"
+)
+CASE = (
+    r"(?P<case>,? \(?(?:ignoring|ignore|regardless of|without regard to) "
+    r"(?:the )?case\)?|,? \(?case[- ]insensitive(?:ly)?\)?)?"
+)
+WHERE = r"(?: (?:in|inside|within|under|across|throughout|through) (?P<where>.+?))?"
+SYMBOL = (
+    r"{the}(?:(?:function|class|method|variable|symbol|name|constant|type|module" r"|attribute) )?(?P<x>{q}|[^\s,;]+)"
+)
+USED = r"(?P<used>defined|declared|implemented|used|called|imported|referenced|mentioned|invoked)"
+PROJECT = r"{the}(?:project|repo|repository|codebase|code base|workspace|code)"
+
+RULES = [
+    Rule(
+        r"(?:review|check|look over|go over|do a review of|do a code review of) {the}"
+        r"(?:uncommitted |recent |last |git |working |tree's |tree |working tree's )*"
+        r"(?:changes?|diff|edits|work|working tree|patch)(?: {in} .{1,40})?",
+        review,
+    ),
+    Rule(r"(?:do |make )?{the}(?:code )?review", review),
+    Rule(
+        r"(?:what|which files?|what files?|what all)"
+        r"(?: has| have| was| were| did|'s| is| are)?(?: i| we| you| they| been)?(?: been)? "
+        r"(?:changed?|modified|edited|different|new)(?: (?:in|inside|under) (?P<f>.+?))?"
+        r"(?: since .+| so far| recently)?",
+        changes,
+    ),
+    Rule(
+        r"(?:(?:show|see|display|print|view|give|list|get|what are|what is"
+        r"|what's){me} )?{the}(?:git |uncommitted |recent |unstaged |staged |working tree "
+        r"|local |pending )*(?:diff|changes|modifications|status|git status|git diff)(?: "
+        r"(?:of|in|for|to|inside|under) (?P<f>.+?))?",
+        changes,
+    ),
+    Rule(r"git (?:status|diff)(?: --)?(?: (?P<f>[^\s-]\S*))?", changes),
+    Rule(r"(?:what(?: is|'s| are)|tell me what(?: is|'s)) (?:there )?(?:in|inside) " + PROJECT, outline),
+    Rule(r"(?:(?:outline|summari[sz]e|describe|sketch|map) )" + PROJECT, outline),
+    Rule(
+        r"(?:(?:show|give|print|make|get){me} )?{the}"
+        r"(?:outline|structure|overview|layout|architecture|table of contents)(?: (?:of|for) "
+        r"(?P<f>.+?))?",
+        outline,
+    ),
+    Rule(
+        r"(?:summari[sz]e|describe|show|outline|explain){me} {the}(?:project |code |file )?"
+        r"(?:structure|layout|outline|architecture)(?: (?:of|for|in) (?P<f>.+?))?",
+        outline,
+    ),
+    Rule(
+        r"(?:what|which|list|show|find){me} {the}(?:functions?|class"
+        r"(?:es)?|methods?|symbols?|definitions?)(?: and (?:functions?|classes|methods))?"
+        r"(?: are| is| does)?(?: there| defined| declared)? ?(?:in|of|inside|from) (?P<f>.+?)"
+        r"(?: have| define| contain)?",
+        outline,
+    ),
+    Rule(r"outline(?: of)?(?: (?P<f>.+?))?", outline),
+    Rule(
+        r"(?:list|show|display|see|print|what are|which are|give|tell){me} {the}"
+        r"(?:project'?s? |python |repo(?:sitory)? )?"
+        + FILES
+        + IN
+        + r"(?P<deep>,? (?:recursively|with subfolders|in all folders))?",
+        list_files,
+    ),
+    Rule(r"(?P<deep>recursively) (?:list|show) {the}" + FILES + IN, list_files),
+    Rule(r"(?:what|which) files (?:are|do we have|exist|can you see)(?: there)?" + IN, list_files),
+    Rule(r"what(?: is|'s| are)? (?:there )?(?:in|inside|under) {the}(?:folder |directory )(?P<f>.+?)", list_files),
+    Rule(r"what(?: is|'s) (?:there )?(?:in|inside|under) (?P<f>\S+/)", list_files),
+    Rule(r"(?:ls|dir|list|tree)(?: -\w+)*(?: (?P<f>{q}|[./~]\S*|\S+/\S*))?", list_files),
+    Rule(r"list {the}(?:folder|directory) (?P<f>.+?)", list_files),
+    Rule(
+        r"(?:find|search for|look for|locate|list|show|get|give){me} {the}files? "
+        r"(?:named|called|matching|like|(?:that|which) match(?:es)?|with (?:the )?names?"
+        r"(?: like| matching)?)(?P<named>) ?{f}" + WHERE,
+        find_files,
+    ),
+    Rule(
+        r"(?:find|search for|look for|locate|list|show|get|give){me} {the}files? "
+        r"(?P<ending>ending (?:in|with)|with (?:the )?(?:extension|suffix|ending)) {f}" + WHERE,
+        find_files,
+    ),
+    Rule(
+        r"(?:find|locate|search for|look for|where is|where's) {the}file (?P<named>)(?:named |called )?{f}" + WHERE,
+        find_files,
+    ),
+    Rule(
+        r"(?:(?P<find>find|locate|search for|look for)|list|show){me} {the}{f}" r"(?P<files> files?)?" + WHERE,
+        find_glob,
+    ),
+    Rule(
+        r"(?:where (?:is|are|was|does|do|'s)|find (?:out )?where|show{me} where|where's) "
+        + SYMBOL
+        + r"(?: is| gets?| are)?(?: being)? "
+        + USED
+        + r"(?: from)?",
+        symbol,
+    ),
+    Rule(
+        r"where (?:do we|do i|do they|is it|can i) (?P<used>define|declare|implement|use|call|import|reference|find) "
+        + SYMBOL,
+        symbol,
+    ),
+    Rule(
+        r"(?:who|what|which (?:code|files?|functions?|modules?)|find what|find who|show{me} "
+        r"(?:who|what)) (?P<used>calls|uses|imports|references|mentions|invokes|defines"
+        r"|declares|implements) " + SYMBOL,
+        symbol,
+    ),
+    Rule(
+        r"(?:(?:find|show|go to|jump to|list|look up|get){me} )?{the}"
+        r"(?P<used>definitions?|declarations?|implementations?|usages?|uses|references"
+        r"|callers|calls) (?:of|to|for) " + SYMBOL,
+        symbol,
+    ),
+    Rule(r"is " + SYMBOL + r" (?P<used>used|called|imported|referenced) anywhere", symbol),
+    Rule(r"(?:where is|where's|where are) " + SYMBOL, symbol),
+    Rule(r"grep(?: -\w+)* (?P<x>{q}|\S+) (?!in )(?P<where>{q}|\S+)", search),
+    Rule(
+        r"(?:search|grep|look|find|scan)(?: {the}"
+        r"(?:code|project|files|repo|codebase|everywhere|everything))?(?: for)? {the}"
+        r"(?P<regex>regex|regexp|regular expression|pattern) (?P<x>{q}|\S+)" + WHERE + CASE,
+        search,
+    ),
+    Rule(
+        r"(?:search|grep|look|scan) {in}? ?(?P<where>\S+|{q}) for {the}(?:word |text |string |phrase )?(?P<x>{q}|.+?)"
+        + CASE,
+        search,
+    ),
+    Rule(
+        r"(?:search(?: for)?|grep(?: -\w+)*"
+        r"(?: for)?|look for|look up|find|scan for|where does it say|where do i find)"
+        r"(?: {the}(?:occurrences?|mentions?|instances?|places?|lines?|word|text|string"
+        r"|phrase)(?: of| with| containing| that (?:say|contain)s?)?)? {the}"
+        r"(?:word |text |string |phrase |code )?(?P<x>{q}|.+?)" + WHERE + CASE,
+        search,
+    ),
+    Rule(
+        r"(?:which|what) files? (?:mention|contain|include|have|use)s? {the}(?:word |text |string )?(?P<x>{q}|\S+)"
+        + WHERE,
+        search,
+    ),
+    Rule(
+        r"(?:read|show|open|print|display|cat|view|see|look at){me} {the}"
+        r"(?P<end>first|top|last|bottom|final) (?P<n>\d+) lines (?:of|in|from) {the}{file}{fs}",
+        lambda reader, parts: read(
+            reader, {**parts, ("top" if (parts["end"] or "").lower() in ("first", "top") else "tail"): parts["n"]}
+        ),
+    ),
+    Rule(
+        r"(?:read|show|open|print|display|cat|view|see|look at){me} lines? (?P<a>\d+)(?: ?"
+        r"(?:-|–|to|through|until|and) ?(?P<b>\d+))? (?:of|in|from) {the}{file}{fs}",
+        read,
+    ),
+    Rule(
+        r"(?:head|tail)(?: -n? ?(?P<n>\d+))? {fs}",
+        lambda reader, parts: read(reader, {**parts, "top": parts["n"] or "10"}),
+    ),
+    Rule(
+        r"(?:read|cat){me} {the}(?:(?:contents?|text|source|source code|code) of )?{the}"
+        r"(?:attached )?(?:files? |script |module )?{fs}" + LINES,
+        read,
+    ),
+    Rule(
+        r"(?P<loose>show|open|print|display|view|see|look at|look into|let me see"
+        r"|take a look at|what(?: is|'s) in|what does|get){me} {the}(?:"
+        r"(?:contents?|text|source|source code|code) of )?{the}(?:attached )?"
+        r"(?:files? |script |module )?{fs}(?: (?:say|contain))?" + LINES,
+        read,
+    ),
+]

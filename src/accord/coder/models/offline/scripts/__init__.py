@@ -1,0 +1,1 @@
+"""Scripts: how each kind of request is carried out."""

@@ -1,0 +1,206 @@
+"""A message's words: what is quoted in them is set aside, so that no rule looks inside it.
+
+A quoted part (quotation marks, backticks, a fenced block, a link to a file) becomes one mark in the text: nothing in it
+is taken for a request, or for the end of one. Everything here takes time in proportion to the text."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+from urllib.parse import unquote, urlsplit
+
+from accord.model.noun import Noun
+
+Kind = Literal["fence", "code", "quote", "file"]
+
+
+class Span(Noun):
+    """A part of the message that stands for itself."""
+
+    kind: Kind
+    raw: str
+    """As it stood in the message."""
+    value: str
+    """What is inside."""
+
+
+CLOSING = {'"': '"', "“": "”", "„": "“”", "«": "»", "'": "'", "‘": "’"}
+OPENINGS = re.compile("[`~\\[" + "".join(CLOSING) + "]")
+# A link as editors write it into the text of a prompt: [@name](file:///path)
+LINK = re.compile(r"\[[^\]\n]{0,200}\]\((file://[^)\s]{1,2000})\)")
+BEFORE_QUOTE = frozenset(" \t\n([{:=,;>→")
+AFTER_QUOTE = frozenset(" \t\n.,;:!?)]}-=→")
+NESTED = 20_000
+"""How many inner quotation marks of a whole message are paired, at most."""
+
+
+class Masked:
+    """A message with its quoted parts set aside."""
+
+    def __init__(self, text: str) -> None:
+        # The two characters of a mark are ones that the message does not contain.
+        present = set(text)
+        self.open, self.close = [chr(code) for code in range(0xE000, 0xF8FF) if chr(code) not in present][:2]
+        self.spans: list[Span] = []
+        self.mark = f"{self.open}\\d+{self.close}"
+        """Matches one quoted part."""
+        self._marks = re.compile(f"{self.open}(\\d+){self.close}")
+        self.text = ""
+
+    def add(self, text: str) -> None:
+        """Adds a part of the message, its quoted parts set aside."""
+        self.text += "".join(
+            self.set_aside(piece) if isinstance(piece, Span) else piece for piece in _Scanner(text).pieces()
+        )
+
+    def set_aside(self, span: Span) -> str:
+        """The mark that stands for a quoted part."""
+        self.spans.append(span)
+        return f"{self.open}{len(self.spans) - 1}{self.close}"
+
+    def span(self, text: str) -> Span | None:
+        """The quoted part, when the text is nothing but its mark."""
+        match = self._marks.fullmatch(text.strip())
+        return self.spans[int(match[1])] if match else None
+
+    def value(self, text: str) -> str:
+        """What a text stands for: the inside of a quoted part, or the text as it was written."""
+        span = self.span(text)
+        return span.value if span else self.raw(text)
+
+    def raw(self, text: str) -> str:
+        """The text as it was written, quotation marks included."""
+        return self._marks.sub(lambda match: self.spans[int(match[1])].raw, text)
+
+
+def masked(text: str) -> Masked:
+    """A message with its quoted parts set aside. Its lines end in a line feed alone."""
+    text = text.replace("\r\n", "\n")
+    result = Masked(text)
+    result.add(text)
+    return result
+
+
+def path_of(uri: str) -> str | None:
+    """The path of a file's address; None for an address of another kind."""
+    try:
+        parts = urlsplit(uri)
+    except ValueError:
+        return None
+    if parts.scheme != "file":
+        return None
+    path = unquote(parts.path)
+    # file:///C:/project is C:/project
+    return path[1:] if re.match(r"/[A-Za-z]:", path) else path
+
+
+class _Scanner:
+    """Finds the quoted parts of one text, from its beginning to its end."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.vain: dict[str, int] = {}
+        """Up to where a closing mark has been looked for in vain: nobody looks there a second time."""
+        self.newline = -1
+        self.budget = NESTED
+
+    def pieces(self) -> list[str | Span]:
+        found: list[str | Span] = []
+        place, size = 0, len(self.text)
+        while place < size:
+            opening = OPENINGS.search(self.text, place)
+            start = opening.start() if opening else size
+            found.append(self.text[place:start])
+            if start == size:
+                break
+            place, span = self.at(start)
+            found.append(span if span is not None else self.text[start:place])
+        return found
+
+    def at(self, start: int) -> tuple[int, Span | None]:
+        """The quoted part that begins here, and where it ends; or how far there is none."""
+        char = self.text[start]
+        if char in "`~":
+            length = 1
+            while self.text.startswith(char, start + length):
+                length += 1
+            if length >= 3:
+                return self.fence(start, char * length)
+            return self.code(start, char * length) if char == "`" else (start + length, None)
+        if char == "[":
+            link = LINK.match(self.text, start)
+            if link is None:
+                return start + 1, None
+            return link.end(), Span(kind="file", raw=link[0], value=path_of(link[1]) or link[1])
+        return self.quote(start)
+
+    def find(self, what: str, start: int) -> int:
+        if self.vain.get(what, -1) >= 0:
+            return -1
+        found = self.text.find(what, start)
+        if found < 0:
+            self.vain[what] = start
+        return found
+
+    def end_of_line(self, start: int) -> int:
+        if self.newline < start:
+            found = self.text.find("\n", start)
+            self.newline = found if found >= 0 else len(self.text)
+        return self.newline
+
+    def fence(self, start: int, fence: str) -> tuple[int, Span | None]:
+        inside = start + len(fence)
+        inline, head = self.find(fence, inside), self.end_of_line(inside)
+        if 0 <= inline < head:  # ```within one line```
+            end = inline + len(fence)
+            return end, Span(kind="code", raw=self.text[start:end], value=self.text[inside:inline].strip())
+        closing = self.find("\n" + fence, head) if head < len(self.text) else -1
+        if closing < 0:
+            return inside, None
+        end = closing + 1 + len(fence)
+        return end, Span(kind="fence", raw=self.text[start:end], value=self.text[head + 1 : closing + 1])
+
+    def code(self, start: int, ticks: str) -> tuple[int, Span | None]:
+        inside = start + len(ticks)
+        closing = self.find(ticks, inside)
+        if closing < 0:
+            return inside, None
+        end = closing + len(ticks)
+        value = self.text[inside:closing]
+        if len(ticks) > 1 and value[:1] == value[-1:] == " ":
+            value = value[1:-1]
+        return end, Span(kind="code", raw=self.text[start:end], value=value)
+
+    def quote(self, start: int) -> tuple[int, Span | None]:
+        """A quotation begins after a space and ends before one: there is none in `don't`, and one in `"a "b" c"`."""
+        text, char = self.text, self.text[start]
+        if start and text[start - 1] not in BEFORE_QUOTE:
+            return start + 1, None
+        # An apostrophe is no reason to look for its like on another line.
+        limit = self.end_of_line(start) if char == "'" else len(text)
+        if self.vain.get(char, -1) >= limit:
+            return start + 1, None
+        first, depth, place = -1, 0, start
+        while first < 0 or self.budget > 0:
+            place = min(
+                (found for each in CLOSING[char] if (found := text.find(each, place + 1, limit)) >= 0), default=-1
+            )
+            if place < 0:
+                break
+            self.budget -= 1
+            closes = place + 1 == len(text) or text[place + 1] in AFTER_QUOTE
+            if closes and depth == 0:
+                return self.quoted(start, place)
+            if closes:
+                first = first if first >= 0 else place
+                depth -= 1
+            elif text[place] == char and text[place - 1] in BEFORE_QUOTE:
+                depth += 1
+        if first >= 0:  # the inner marks do not pair: it ends where it first could
+            return self.quoted(start, first)
+        self.vain[char] = limit
+        return start + 1, None
+
+    def quoted(self, start: int, closing: int) -> tuple[int, Span]:
+        span = Span(kind="quote", raw=self.text[start : closing + 1], value=self.text[start + 1 : closing])
+        return closing + 1, span
