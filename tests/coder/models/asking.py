@@ -74,6 +74,17 @@ async def failure(model: Model, wanted: Request | None = None) -> ModelError:
     return caught.value
 
 
+async def until_it_fails(model: Model) -> tuple[list[Piece], ModelError]:
+    """The pieces that came, and the error that came after them."""
+    heard = []
+    try:
+        async for piece in model.stream(request()):
+            heard.append(piece)  # noqa: PERF401  (what came before the error is wanted)
+    except ModelError as error:
+        return heard, error
+    pytest.fail(f"it did not fail; it gave {heard}")
+
+
 def text_of(found: list[Piece]) -> str:
     return "".join(piece.text for piece in found if isinstance(piece, SaidPiece))
 

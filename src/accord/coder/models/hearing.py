@@ -59,7 +59,8 @@ class Hearing:
         """The last pieces, when the stream has ended; `Cut` when the answer has not."""
         details = response.provider_details or {}
         finish = response.finish_reason
-        if finish is None and not details.get("finish_reason"):
+        # Where no reason came, a library may make one up; only a refusal has another way to be told.
+        if not details.get("finish_reason") and finish != "content_filter":
             raise Cut
         if finish == "error":
             raise ModelError("the model broke its answer off with an error; ask again", retry=True)

@@ -5,6 +5,7 @@ All of it blocks, for a second or more the first time: it is called in a thread.
 from __future__ import annotations
 
 import importlib
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from accord.coder.models.base import ModelError
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 CONNECT = 10.0
 """How long a provider may take to accept a connection, in seconds."""
+
+lines: ContextVar[list[httpx2.Response]] = ContextVar("lines")
+"""The lines to a provider that whoever asks now has open, so that they can be hung up: not every library does it."""
 
 
 class Made(NamedTuple):
@@ -45,7 +49,13 @@ def _client(service: Service, patience: float) -> httpx2.AsyncClient:
     # certificates of the world need not be read.
     plain = service.base_url.startswith("http://")
     transport = httpx2.AsyncHTTPTransport(verify=not plain) if service.local else None
-    return create_async_httpx2_client(timeout=httpx2.Timeout(patience, connect=CONNECT), transport=transport)
+    client = create_async_httpx2_client(timeout=httpx2.Timeout(patience, connect=CONNECT), transport=transport)
+    client.event_hooks["response"].append(_is_open)
+    return client
+
+
+async def _is_open(line: httpx2.Response) -> None:
+    lines.get([]).append(line)
 
 
 def _anthropic(service: Service, name: str, key: str | None, client: httpx2.AsyncClient) -> Speaker:
@@ -72,9 +82,7 @@ def _responses(service: Service, name: str, key: str | None, client: httpx2.Asyn
 
 def _chat(service: Service, name: str, key: str | None, client: httpx2.AsyncClient) -> Speaker:
     models: Any = importlib.import_module("pydantic_ai.models.openai")
-    # A stream that ends without saying why was cut; taken for an answer, it would lose half of it unseen.
-    profile = {"openai_chat_streaming_requires_finish_reason": True}
-    speaker: Speaker = models.OpenAIChatModel(name, provider=_openai_provider(service, key, client), profile=profile)
+    speaker: Speaker = models.OpenAIChatModel(name, provider=_openai_provider(service, key, client))
     return speaker
 
 

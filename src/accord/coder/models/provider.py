@@ -55,8 +55,12 @@ class ProviderModel(Model):
         from pydantic_ai.direct import model_request_stream
         from pydantic_ai.models import ModelRequestParameters
 
+        from accord.coder.models.making import lines
+
         telling = Telling(self._service.name, made.speaker.system, images=self.images)
         hearing = Hearing(self.id)
+        ours: list[Any] = []
+        lines.set(ours)
         try:
             async with model_request_stream(
                 made.speaker,
@@ -73,6 +77,9 @@ class ProviderModel(Model):
         except Exception as error:
             # What three libraries make of an answer that breaks their protocol cannot be listed.
             raise self._trouble.error(error, heard=hearing.heard) from error
+        finally:
+            for line in ours:
+                await line.aclose()
 
     def _settings(self, request: Request) -> Any:
         settings: dict[str, Any] = {"max_retries": 0}  # the loop asks again itself, and says so

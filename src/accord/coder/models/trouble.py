@@ -36,7 +36,7 @@ class Trouble:
         match error:
             case ModelError():
                 return error
-            case Cut():
+            case _ if isinstance(error, Cut) or (not heard and "ended without content" in str(error)):
                 return self._say("ended its answer in the middle; ask again", retry=True)
             case theirs.ModelRequestTimeout() | theirs.ModelTimeoutError():
                 return self._say("did not answer in time; ask again", retry=True)
@@ -44,8 +44,6 @@ class Trouble:
                 return self._connection(error, heard=heard)
             case theirs.ModelHTTPError():
                 return self._refusal(error)
-            case theirs.ModelAPIError():
-                return self._strange(error, heard=heard)
             case _:
                 return self._strange(error, heard=heard)
 

@@ -1,0 +1,331 @@
+"""What goes wrong with a provider, over real sockets: who, what, what to do, and whether to ask again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import ssl
+
+import pytest
+from coder.models.asking import asked, ended, every_wire, failure, pieces, request, their_warnings, until_it_fails
+from coder.providers.script import Calls, Cuts, Fails, Holds, Raw, Says, Stops, Thinks
+from coder.providers.server import FakeProvider
+
+from accord.coder.models.base import SaidPiece
+from accord.coder.models.provider import ProviderModel
+from accord.coder.models.services import Service
+
+pytestmark = their_warnings
+TITLES = {"anthropic": "Anthropic", "chat": "vLLM", "responses": "OpenAI", "google": "Google"}
+
+
+@every_wire
+@pytest.mark.parametrize("status", [401, 403])
+async def test_a_key_that_is_not_accepted_is_named_with_what_to_do(wire: str, status: int) -> None:
+    async with FakeProvider() as fake, asked(fake, wire) as model:
+        fake.refuses(status, "invalid key secret-key-of-mine")
+        error = await failure(model)
+    assert error.kind == "key"
+    assert not error.retry
+    assert f"{TITLES[wire]} does not accept the key in MY_KEY ({status}: invalid key" in str(error)
+    assert "accord agent login" in str(error)
+    assert "secret-key-of-mine" not in str(error)
+
+
+async def test_a_bad_key_is_an_invalid_argument_to_google() -> None:
+    about = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}
+    inner = {"code": 400, "message": "API key not valid.", "status": "INVALID_ARGUMENT", "details": [about]}
+    body = json.dumps({"error": inner})
+    async with FakeProvider() as fake, asked(fake, "google") as model:
+        fake.refuses(400, body=body)
+        assert (await failure(model)).kind == "key"
+
+
+@every_wire
+async def test_a_model_that_the_provider_does_not_have_is_answered_with_those_like_it(wire: str) -> None:
+    async with FakeProvider() as fake, asked(fake, wire) as model:
+        fake.refuses(404, "no such model")
+        error = await failure(model)
+    assert error.kind == "model"
+    assert not error.retry
+    assert f"{TITLES[wire]} has no model {model.id.partition(':')[2]!r} (404: no such model)" in str(error)
+
+
+async def test_a_model_of_a_wrong_name_is_answered_with_the_right_one() -> None:
+    async with FakeProvider() as fake:
+        service = Service(name="anthropic", title="Anthropic", api="anthropic", base_url=fake.url)
+        model = ProviderModel(service, "claude-sonet-5-5")
+        fake.refuses(404, "model: claude-sonet-5-5")
+        error = await failure(model)
+        await model.close()
+    assert "did you mean anthropic:claude-sonnet-5-5" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("wire", "words", "type"),
+    [
+        ("anthropic", "prompt is too long: 250000 tokens > 200000 maximum", ""),
+        ("chat", "This model's maximum context length is 8192 tokens.", ""),
+        ("responses", "Your input exceeds the context window of this model.", "context_length_exceeded"),
+        ("google", "The input token count (2000000) exceeds the maximum number of tokens allowed (1048576).", ""),
+    ],
+)
+async def test_a_conversation_that_is_too_long_is_said_to_be_so(wire: str, words: str, type: str) -> None:
+    async with FakeProvider() as fake, asked(fake, wire) as model:
+        fake.refuses(400, words, type=type)
+        error = await failure(model)
+    assert error.kind == "context"
+    assert not error.retry
+    assert words in str(error)
+
+
+@every_wire
+async def test_a_request_that_is_refused_for_another_reason_is_not_repeated(wire: str) -> None:
+    async with FakeProvider() as fake, asked(fake, wire) as model:
+        fake.refuses(400, "tools.0.name: too long")
+        error = await failure(model)
+    assert (error.kind, error.retry) == ("", False)
+    assert "refused the request (400: tools.0.name: too long)" in str(error)
+
+
+@every_wire
+async def test_too_many_requests_are_asked_again_after_the_time_that_is_named(wire: str) -> None:
+    async with FakeProvider() as fake, asked(fake, wire) as model:
+        fake.refuses(429, "slow down", retry_after="7")
+        error = await failure(model)
+    assert error.retry
+    assert error.after == 7
+    assert "asks for fewer requests (429: slow down)" in str(error)
+
+
+async def test_an_empty_account_is_not_asked_again() -> None:
+    async with FakeProvider() as fake, asked(fake, "responses") as model:
+        fake.refuses(429, "You exceeded your current quota", type="insufficient_quota")
+        error = await failure(model)
+    assert not error.retry
+    assert "nothing left to spend" in str(error)
+
+
+@every_wire
+@pytest.mark.parametrize("status", [500, 502, 503, 529])
+async def test_a_provider_that_fails_is_asked_again(wire: str, status: int) -> None:
+    async with FakeProvider() as fake, asked(fake, wire) as model:
+        fake.refuses(status, "oh")
+        error = await failure(model)
+    assert error.retry
+    assert f"({status}: oh)" in str(error)
+
+
+@every_wire
+async def test_every_failure_is_one_request(wire: str) -> None:
+    async with FakeProvider() as fake, asked(fake, wire) as model:
+        for status in (429, 500, 503):
+            fake.refuses(status, "no")
+            await failure(model)
+        fake.says(Cuts())
+        await failure(model)
+        assert len(fake.asked) == 4
+
+
+@every_wire
+async def test_a_web_page_in_place_of_an_answer_is_not_repeated_to_the_user(wire: str) -> None:
+    async with FakeProvider() as fake, asked(fake, wire) as model:
+        fake.refuses(502, body="<html><body><h1>Bad Gateway</h1></body></html>")
+        error = await failure(model)
+    assert error.retry
+    assert "(502" in str(error)
+    assert "<h1>" not in str(error)
+
+
+@every_wire
+@pytest.mark.parametrize("step", [Cuts(), Stops()], ids=["cut", "stopped"])
+async def test_an_answer_that_breaks_off_in_the_middle_is_asked_for_again(wire: str, step: Cuts | Stops) -> None:
+    async with FakeProvider() as fake, asked(fake, wire) as model:
+        fake.says(Says("Half of"), step)
+        heard, error = await until_it_fails(model)
+    assert heard == [SaidPiece(text="Half of")]
+    assert error.retry
+    assert str(error).startswith(f"{TITLES[wire]} ")
+    assert "in the middle" in str(error)
+
+
+@every_wire
+@pytest.mark.parametrize("step", [Cuts(), Stops()], ids=["cut", "stopped"])
+async def test_an_answer_that_breaks_off_before_it_begins_is_asked_for_again(wire: str, step: Cuts | Stops) -> None:
+    async with FakeProvider() as fake, asked(fake, wire) as model:
+        fake.says(step)
+        assert (await failure(model)).retry
+
+
+@pytest.mark.parametrize("wire", ["anthropic", "chat", "responses"])
+async def test_a_call_that_breaks_off_is_never_ready(wire: str) -> None:
+    async with FakeProvider() as fake, asked(fake, wire) as model:
+        fake.says(Thinks("hm"), Calls("write_file", text='{"path": "a", "content": "ha'), Cuts())
+        found, _ = await until_it_fails(model)
+    assert [type(piece).__name__ for piece in found] == ["ThoughtPiece", "CallBegins"]
+
+
+@every_wire
+async def test_an_error_inside_of_the_stream_is_asked_again(wire: str) -> None:
+    type = {"anthropic": "overloaded_error", "chat": "overloaded", "responses": "server_error"}.get(wire, "")
+    async with FakeProvider() as fake, asked(fake, wire) as model:
+        fake.says(Says("Well"), Fails(type, "We are overloaded"))
+        error = await failure(model)
+    assert error.retry
+
+
+@every_wire
+@pytest.mark.parametrize(
+    "text",
+    [
+        "data: {nonsense\n\n",
+        'data: {"type": 5, "choices": "x", "candidates": 7}\n\n',
+        "data: [1, 2]\n\n",
+        "data: \xff\n\n",
+    ],
+)
+async def test_a_stream_that_makes_no_sense_is_an_error_with_words(wire: str, text: str) -> None:
+    async with FakeProvider() as fake, asked(fake, wire) as model:
+        fake.says(Raw(text), Stops())
+        error = await failure(model)
+    assert TITLES[wire] in str(error)
+
+
+@every_wire
+async def test_a_page_that_is_no_stream_at_all_is_an_error_with_words(wire: str) -> None:
+    async with FakeProvider() as fake, asked(fake, wire) as model:
+        fake.refuses(200, body="<html>welcome</html>")
+        error = await failure(model)
+    assert TITLES[wire] in str(error)
+
+
+@every_wire
+async def test_after_a_failure_the_model_answers_again(wire: str) -> None:
+    async with FakeProvider() as fake, asked(fake, wire) as model:
+        fake.says(Says("Half"), Cuts())
+        await failure(model)
+        fake.says(Says("Whole"))
+        assert (await ended(model)).message.text == "Whole"
+
+
+# -- the line
+
+
+async def test_nobody_at_a_local_address_is_said_to_be_so_and_not_tried_again() -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+        service = Service(name="ollama", title="Ollama", base_url=f"http://127.0.0.1:{port}/v1", needs_key=False)
+        model = ProviderModel(service, "qwen3")
+        error = await failure(model)
+        await model.close()
+    assert not error.retry
+    assert f"Ollama cannot be reached: nobody listens at http://127.0.0.1:{port}/v1" in str(error)
+
+
+async def test_a_host_that_does_not_exist_is_said_to_be_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    service = Service(name="x", title="X", base_url="http://no-such-host.invalid/v1", needs_key=False)
+    model = ProviderModel(service, "m")
+    error = await failure(model)
+    await model.close()
+    assert "X cannot be reached: there is no host of that name" in str(error)
+    assert error.retry
+
+
+async def test_a_server_without_tls_is_said_to_have_no_secure_line() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        service = Service(name="x", title="X", base_url=f"https://127.0.0.1:{port}/v1", needs_key=False)
+        model = ProviderModel(service, "m")
+        error = await failure(model)
+        await model.close()
+    assert "X cannot be reached: no secure line" in str(error)
+    assert not error.retry
+
+
+def test_a_certificate_that_is_not_trusted_is_said_to_be_so() -> None:
+    from pydantic_ai.exceptions import ModelConnectionError
+
+    from accord.coder.models.trouble import Trouble
+
+    theirs = ModelConnectionError("m", "Connection error.")
+    theirs.__cause__ = ConnectionError()
+    theirs.__cause__.__cause__ = ssl.SSLCertVerificationError(1, "self-signed certificate")
+    service = Service(name="x", title="X", base_url="https://models.example/v1")
+    error = Trouble(service, "m", None).error(theirs, heard=False)
+    assert "X cannot be reached: its certificate is not trusted" in str(error)
+    assert not error.retry
+
+
+@every_wire
+async def test_a_provider_that_says_nothing_for_too_long_is_asked_again(wire: str) -> None:
+    async with FakeProvider() as fake, asked(fake, wire) as model:
+        assert isinstance(model, ProviderModel)
+        model._patience = 0.2
+        fake.says(Holds())
+        error = await failure(model)
+    assert error.retry
+    assert "did not answer in time" in str(error)
+
+
+# -- hanging up
+
+
+@every_wire
+async def test_closing_the_generator_hangs_up_at_once(wire: str) -> None:
+    async with FakeProvider() as fake, asked(fake, wire) as model:
+        fake.says(Says("One", " two"), Holds())
+        stream = model.stream(request())
+        assert await anext(stream) == SaidPiece(text="One")
+        await stream.aclose()
+        await fake.asked[0].gone.wait()
+        fake.says(Says("Again"))
+        assert (await ended(model)).message.text == "Again"
+
+
+@every_wire
+async def test_cancelling_the_task_hangs_up_at_once(wire: str) -> None:
+    async with FakeProvider() as fake, asked(fake, wire) as model:
+        fake.says(Says("One"), Holds())
+        begun = asyncio.Event()
+
+        async def listen() -> None:
+            async for _ in model.stream(request()):
+                begun.set()
+
+        task = asyncio.create_task(listen())
+        await begun.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await fake.asked[0].gone.wait()
+
+
+@every_wire
+async def test_cancelling_before_the_first_word_hangs_up_at_once(wire: str) -> None:
+    async with FakeProvider() as fake, asked(fake, wire) as model:
+        await pieces(model)  # loads the library, so that the next request is on the line when it is cancelled
+        fake.says(Holds())
+        task = asyncio.create_task(pieces(model))
+        held = await fake.is_asked(2)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await held.gone.wait()
+
+
+async def test_cancelling_while_the_library_is_loaded_leaves_the_model_usable() -> None:
+    async with FakeProvider() as fake, asked(fake, "anthropic") as model:
+        task = asyncio.create_task(pieces(model))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert (await ended(model)).message.text == "Hello."
