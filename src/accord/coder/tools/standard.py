@@ -8,6 +8,7 @@ from accord.coder.tools.asking import AskUser, SwitchMode
 from accord.coder.tools.base import Tool
 from accord.coder.tools.changing import ShowChanges
 from accord.coder.tools.editing import EditFile, WriteFile
+from accord.coder.tools.fetching import FetchUrl
 from accord.coder.tools.listing import FindFiles, ListFiles
 from accord.coder.tools.naming import FindSymbol
 from accord.coder.tools.outlining import Outline
@@ -33,6 +34,7 @@ def standard_tools() -> dict[str, Tool[Any]]:
         DeleteFile(),
         MoveFile(),
         RunCommand(),
+        FetchUrl(),
         SetPlan(),
         AddTodo(),
         AskUser(),
