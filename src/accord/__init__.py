@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from accord.model.requests import PermissionOption as PermissionOption
     from accord.model.requests import PermissionRequest as PermissionRequest
     from accord.model.requests import Reply as Reply
+    from accord.model.requests import SystemPrompt as SystemPrompt
     from accord.model.session import Choice as Choice
     from accord.model.session import Command as Command
     from accord.model.session import Compaction as Compaction
@@ -116,7 +117,7 @@ _ROOMS = {
     "LaunchError LocalProtocolError MethodNotFound NotFound Overloaded PeerDied ProtocolError RemoteProtocolError "
     "RequestCancelled RequestFailed RuleError StoreFailed VersionError",
     "model.content": "Audio Image Link Resource TextContent",
-    "model.requests": "AuthMethod Elicitation McpServer PermissionOption PermissionRequest Reply",
+    "model.requests": "AuthMethod Elicitation McpServer PermissionOption PermissionRequest Reply SystemPrompt",
     "model.session": "Choice Command Compaction Mode Notice Option Plan PlanEntry SessionInfo Subagent Tokens Usage",
     "model.tool": "Diff ExitStatus Location Terminal ToolCall",
     "policy.engine": "Policy",

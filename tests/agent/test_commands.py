@@ -137,3 +137,42 @@ async def test_a_session_may_begin_with_commands_of_its_own(link: Link) -> None:
         await until(lambda: len(session.commands) == 3)
 
     assert session.commands[-1].name == "here"
+
+
+@pytest.mark.req("V1-CMD-03", "V2-CMD-01")
+async def test_commands_that_are_hidden_are_not_listed_and_not_handled(link: Link) -> None:
+    class Moody(Commanding):
+        async def prompt(self, turn: Turn) -> None:
+            if turn.text == "hide":
+                await turn.session.set_commands([], hide=["plan"])
+            elif turn.text == "show":
+                await turn.session.set_commands([])
+            await super().prompt(turn)
+
+    async with link(Moody()) as client:
+        session = await client.new_session()
+        await session.prompt("hide")
+        hidden = [each.name for each in session.commands]
+        unhandled = await session.prompt("/plan a cake")
+        await session.prompt("show")
+        shown = [each.name for each in session.commands]
+        handled = await session.prompt("/plan a cake")
+
+    assert (hidden, shown) == (["stop"], ["plan", "stop"])
+    assert (unhandled.text, handled.text) == ("prompt: /plan a cake", "planning 'a cake'")
+
+
+async def test_hiding_what_is_no_command_is_a_mistake_of_the_author(link: Link) -> None:
+    faults: list[str] = []
+
+    class Typing(Commanding):
+        async def prompt(self, turn: Turn) -> None:
+            try:
+                await turn.session.set_commands([], hide=["plam"])
+            except ValueError as error:
+                faults.append(str(error))
+
+    async with link(Typing()) as client:
+        await (await client.new_session()).prompt("go")
+
+    assert faults == ["there is no @command 'plam' to hide"]

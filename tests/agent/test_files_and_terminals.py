@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import is_alive
 from linked import Link, does, until
 from wires import ask, begun
 
@@ -279,3 +280,85 @@ async def test_a_client_that_cannot_do_what_it_offered_says_so() -> None:
 
     assert errors[0].code == -32603
     assert "PermissionError: not yours" in str(errors[0])
+
+
+async def run_a_command(turn: Turn) -> None:
+    await turn.terminals.run("make")
+
+
+async def kill_a_command(turn: Turn) -> None:
+    async with await turn.terminals.create("make") as terminal:
+        await terminal.kill()
+
+
+STUCK: dict[str, tuple[Any, list[str]]] = {
+    "read": (lambda turn: turn.files.read("a.txt"), ["fs/read_text_file"]),
+    "write": (lambda turn: turn.files.write("a.txt", "x"), ["fs/write_text_file"]),
+    "create": (lambda turn: turn.terminals.create("make"), ["terminal/create"]),
+    "run": (run_a_command, ["terminal/create", "terminal/wait_for_exit"]),
+    "kill": (kill_a_command, ["terminal/create", "terminal/kill"]),
+}
+
+
+@pytest.mark.req("V1-CANCEL-05")
+@pytest.mark.parametrize("how", STUCK)
+async def test_cancelling_frees_a_turn_at_once_from_a_client_that_never_answers(how: str) -> None:
+    step, calls = STUCK[how]
+
+    async def work(turn: Turn) -> None:
+        async with turn.tool("Work"):
+            await step(turn)
+
+    async with wire_client(does(work)) as peer:
+        offers = {"fs": {"readTextFile": True, "writeTextFile": True}, "terminal": True}
+        session = await begun(peer, 1, offers)
+        prompt = await ask(peer, session, "go")
+        for method in calls:
+            call = await peer.next_call(method)
+            if method == "terminal/create" and len(calls) > 1:
+                await peer.reply(call, {"terminalId": "t"})
+        await peer.tell("session/cancel", {"sessionId": session})
+        answer = await peer.answer_to(prompt)
+        methods = [message.get("method") for message in peer.received]
+        last = [update.get("status") for update in peer.updates if "toolCallId" in update][-1]
+        after = await peer.answer_to(await ask(peer, session, "still there?"))
+
+    assert answer["result"] == {"stopReason": "cancelled"}
+    assert last == "failed"
+    assert after["result"]["stopReason"] == "end_turn"
+    if how != "create":  # a terminal that may have been made is not given up, but released when it comes
+        assert "$/cancel_request" in methods
+    if len(calls) > 1:  # and one that was made is released, before the turn ends
+        assert "terminal/release" in methods
+
+
+async def test_a_terminal_that_comes_after_its_turn_was_cancelled_is_released() -> None:
+    async def work(turn: Turn) -> None:
+        await turn.terminals.create("make")
+
+    async with wire_client(does(work)) as peer:
+        session = await begun(peer, 1, {"terminal": True})
+        prompt = await ask(peer, session, "go")
+        call = await peer.next_call("terminal/create")
+        await peer.tell("session/cancel", {"sessionId": session})
+        await peer.answer_to(prompt)
+        await peer.reply(call, {"terminalId": "late"})
+        released = await peer.next_call("terminal/release")
+
+    assert released["params"]["terminalId"] == "late"
+
+
+async def test_cancelling_ends_a_command_of_the_agents_own(link: Link, tmp_path: Path) -> None:
+    async def work(turn: Turn) -> None:
+        await turn.terminals.run("sh", ["-c", "echo $$ > pid; sleep 600"])
+
+    async with link(does(work)) as client:
+        session = await client.new_session(str(tmp_path))
+        running = session.prompt("go")
+        await until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip())
+        await session.cancel()
+        done = await running
+        alive = is_alive(int((tmp_path / "pid").read_text()))
+
+    assert done.stop_reason == "cancelled"
+    assert not alive

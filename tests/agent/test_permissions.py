@@ -257,3 +257,55 @@ async def test_leaving_a_mode_may_be_asked_like_any_tool_call(link: Link) -> Non
 
     assert client.asked[0].tool_call is not None and client.asked[0].tool_call.kind == "switch_mode"
     assert events[-1].status == "completed"
+
+
+async def test_a_question_about_a_call_leaves_the_call_its_title(link: Link) -> None:
+    titles: list[str] = []
+
+    async def push(turn: Turn) -> None:
+        async with turn.tool("git push", kind="execute") as tool:
+            answer = await tool.permit("Push to main?")
+            titles.append("yes" if answer else "no")
+
+    client = ScriptedClient(permissions=[True, False])
+    async with link(ScriptedAgent([push], [push]), client) as agent:
+        session = await agent.new_session()
+        calls = [(await session.prompt("go")).tool_calls[0] for _ in range(2)]
+
+    assert titles == ["yes", "no"]
+    assert [question.title for question in client.asked] == ["Push to main?"] * 2
+    assert [call.title for call in calls] == ["git push"] * 2
+
+
+async def test_in_version_1_the_title_is_told_again_once_and_only_when_it_was_another() -> None:
+    async def push(turn: Turn) -> None:
+        async with turn.tool("git push") as tool:
+            await tool.permit("Push to main?")
+            await tool.permit()
+
+    async with wire_client(does(push)) as peer:
+        session = await begun(peer, 1)
+        await ask(peer, session, "go")
+        for _ in range(2):
+            question = await peer.next_call("session/request_permission")
+            await peer.reply(question, {"outcome": {"outcome": "selected", "optionId": "allow_once"}})
+        while "completed" not in [update.get("status") for update in peer.updates]:
+            await peer.receive()
+
+    assert [update["title"] for update in peer.updates if "title" in update] == ["git push", "git push"]
+
+
+async def test_a_cancelled_question_leaves_the_call_its_title_too() -> None:
+    async def push(turn: Turn) -> None:
+        async with turn.tool("git push") as tool:
+            await tool.permit("Push to main?")
+
+    async with wire_client(does(push)) as peer:
+        session = await begun(peer, 1)
+        prompt = await ask(peer, session, "go")
+        await peer.next_call("session/request_permission")
+        await peer.tell("session/cancel", {"sessionId": session})
+        answer = await peer.answer_to(prompt)
+
+    assert answer["result"] == {"stopReason": "cancelled"}
+    assert [update["title"] for update in peer.updates if "title" in update][-1] == "git push"

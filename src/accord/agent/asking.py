@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from accord.agent.forms import fits
@@ -56,7 +56,7 @@ async def permit(
         cwd=session.cwd if command is not None else None,
     )
     if tool is not None:
-        return await _answer(session, request)
+        return await _answer(session, request, is_background=tool.background)
     # What is asked about is shown like any other call: announced before the question, ended after the answer.
     call.content = shown
     await call.announce()
@@ -69,8 +69,9 @@ async def permit(
     return answer
 
 
-async def _answer(session: Session, request: PermissionRequest) -> Permission:
-    with blocked(session):
+async def _answer(session: Session, request: PermissionRequest, *, is_background: bool = False) -> Permission:
+    # What a turn waits for is its own affair: work in the background does not hold it up.
+    with nullcontext() if is_background else blocked(session):
         try:
             chosen = await session._side.dialect.request_permission(session, request)
         except (RequestFailed, RemoteProtocolError):

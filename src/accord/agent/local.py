@@ -42,6 +42,7 @@ class Local:
         session = self._session
         theirs = await self.terminals.create(session.id, command, args, env, cwd=cwd, output_limit=output_limit)
         terminal = LocalTerminal(session, session.new_id("term"), self.terminals, theirs)
+        session.background.terminals.add(terminal.id)
         session.state(TerminalPatch(id=terminal.id, command=" ".join([command, *args]), cwd=cwd))
         showing = asyncio.get_running_loop().create_task(terminal.show())
         self._shows.add(showing)
@@ -84,10 +85,15 @@ class LocalTerminal(Terminal):
             await self._terminals.release(self._inner)
             await self._shown.wait()
 
+    async def _leave(self) -> None:
+        await self.release()  # here nobody is asked: it takes as long as ending a process
+
     async def show(self) -> None:
         """Tells the client what is printed, until the command ends."""
         try:
             await show(self._terminals.subscribe(self._inner), Display(self.id), self._session.state)
             await self._session._side.dialect.display_ended(self._session, self)
         finally:
+            self._session.background.terminals.discard(self.id)
+            self._session.background.changed()
             self._shown.set()

@@ -1,4 +1,4 @@
-"""A session as the agent sees it: where it works, what can be set, and everything that can be said in it."""
+"""A session as the agent sees it: where it works, what it asks, and how what it says leaves."""
 
 from __future__ import annotations
 
@@ -8,36 +8,18 @@ from collections.abc import Awaitable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from accord.agent.asking import ask, permit
+from accord.agent.background import Background
 from accord.agent.files import Files
 from accord.agent.offers import ClientOffers
-from accord.agent.options import Options
 from accord.agent.permission import Permission
+from accord.agent.saying import Saying
 from accord.agent.terminals import DisplayTerminal, Terminals
 from accord.agent.tool import Tool
 from accord.errors import LocalProtocolError
-from accord.model.content import UnknownContent, as_content, as_contents
 from accord.model.requests import McpServer, PermissionOption, Reply, SystemPrompt
-from accord.model.session import Command, Compaction, Cost, Notice, Option, Plan, PlanEntry, Subagent, Usage
-from accord.model.statement import (
-    CommandsAre,
-    Compacted,
-    CompactionText,
-    InfoIs,
-    Noticed,
-    PlanGone,
-    PlanSet,
-    Raw,
-    Role,
-    Said,
-    Statement,
-    SubagentIs,
-    TerminalPatch,
-    ToolPatch,
-    UsageIs,
-    WholeMessage,
-)
-from accord.model.tool import Location, ToolKind
-from accord.schema.wire import encode
+from accord.model.session import Command, Option, Subagent
+from accord.model.statement import Compacted, PlanSet, Role, Statement, TerminalPatch, ToolPatch, WholeMessage
+from accord.model.tool import Location, ToolKind, ToolStatus
 from accord.transports.base import READY
 
 if TYPE_CHECKING:
@@ -48,7 +30,7 @@ if TYPE_CHECKING:
 _ENDS_MESSAGE = (ToolPatch, PlanSet, Compacted, WholeMessage)
 
 
-class Session(Options):
+class Session(Saying):
     """One conversation. The same session object lives from `session/new` (or load) until it is closed."""
 
     def __init__(
@@ -73,12 +55,14 @@ class Session(Options):
         self.values_before: dict[str, str | bool] = {}
         self.reopening = False
         self.commands: list[Command] = []
+        self.hidden_commands: frozenset[str] = frozenset()
         self.files = Files(self)
         self.terminals = Terminals(self)
         self.open_tools: dict[str, Tool] = {}
         self.cancellable_terminals: set[str] = set()
-        self.background: list[tuple[str, str]] | None = None
-        """Work that goes on outside turns, as (kind, id) pairs; None reports nothing (version 2)."""
+        self.releasing: set[asyncio.Future[None]] = set()
+        """Terminals of the client that are being let go."""
+        self.background = Background(self)
         self.turns: TurnQueue
         self.system_prompt: SystemPrompt | None = None
         """What the client wants added to the agent's instructions, or put in their place (unstable)."""
@@ -125,46 +109,7 @@ class Session(Options):
             return Location(path=self.absolute(path), line=int(line) or None)
         return Location(path=self.absolute(place))
 
-    # -- saying things. Each does its work when called; awaiting only waits while the client is slow.
-
-    def say(self, content: Any, *, message_id: str | None = None) -> Awaitable[None]:
-        """Says something: text, or any content. Neighbouring pieces form one message."""
-        return self._speak("agent", content, message_id)
-
-    def think(self, content: Any, *, message_id: str | None = None) -> Awaitable[None]:
-        """Shows a thought."""
-        return self._speak("thought", content, message_id)
-
-    def user_said(self, content: Any, *, message_id: str | None = None) -> Awaitable[None]:
-        """Repeats what the user said; for authors who replay a session themselves."""
-        return self._speak("user", content, message_id or self._side.new_id("msg"))
-
-    def _speak(self, role: Role, content: Any, message_id: str | None) -> Awaitable[None]:
-        if role is not self._role or (message_id is not None and message_id != self._message_id):
-            self._role = role
-            self._message_id = message_id or self._side.new_id("msg")
-            self._head = self._side.chunk_head(self.id, role, self._message_id)
-        # Encoded first: what cannot be said is not kept either.
-        if type(content) is str:
-            line = self._head + b'{"type":"text","text":' + encode(content) + b"}}}}\n"
-        else:
-            piece = as_content(content)
-            line = self._head + encode(piece.data if isinstance(piece, UnknownContent) else piece) + b"}}}\n"
-        if self._keep is not None:
-            self._keep(self.id, Said(role=role, message_id=self._message_id, content=as_content(content)))
-        return self.send(line)
-
-    def end_message(self) -> None:
-        """What is said next is a new message."""
-        self._role = None
-
-    def set_message(self, content: Any, *, role: Role = "agent", message_id: str | None = None) -> str:
-        """Says a whole message at once, in place of what was said under this id. Gives back the id.
-
-        Version 1 has no such thing: there it is said as one more piece."""
-        id = message_id or self._side.new_id("msg")
-        self.state(WholeMessage(role=role, message_id=id, content=as_contents(content)))
-        return id
+    # -- what it does, and shows
 
     def tool(
         self,
@@ -175,56 +120,10 @@ class Session(Options):
         id: str | None = None,
         **more: Any,
     ) -> Tool:
-        """A tool call, to be used with `async with`. `raw_input`, `name`, `can_cancel` and `meta` may be given too."""
+        """A tool call, to be used with `async with`.
+
+        `raw_input`, `name`, `can_cancel`, `background` and `meta` may be given too."""
         return Tool(self, id or self._side.new_id("call"), title, kind=kind, locations=locations, **more)
-
-    def plan(self, entries: Sequence[str | PlanEntry] | Plan, *, id: str = "main") -> Awaitable[None]:
-        """Shows what is to be done, all of it each time."""
-        if not isinstance(entries, Plan):
-            steps = [entry if isinstance(entry, PlanEntry) else PlanEntry(content=entry) for entry in entries]
-            entries = Plan(id=id, entries=steps)
-        return self.state(PlanSet(plan=entries))
-
-    def remove_plan(self, id: str = "main") -> Awaitable[None]:
-        return self.state(PlanGone(id=id))
-
-    def usage(self, used: int, size: int, *, cost: float | None = None, currency: str = "USD") -> Awaitable[None]:
-        """Tells how full the context is, and what the session has cost so far."""
-        if size <= 0:
-            raise ValueError("usage means nothing without the size of the context")
-        money = Cost(amount=cost, currency=currency) if cost is not None else None
-        return self.state(UsageIs(usage=Usage(used=used, size=size, cost=money)))
-
-    def notice(self, title: str, description: str | None = None, *, severity: str = "info") -> Awaitable[None]:
-        """Tells a person something that changes nothing. Clients that show no notices are spared."""
-        if not title:
-            raise ValueError("a notice needs a title")
-        return self.state(Noticed(notice=Notice(severity=severity, title=title, description=description)))
-
-    def compaction(self, id: str, status: str, *, summary: Any = None, error: str | None = None) -> Awaitable[None]:
-        """Tells that the context is being shortened."""
-        pieces = as_contents(summary) if summary is not None else []
-        return self.state(Compacted(compaction=Compaction(id=id, status=status, summary=pieces, error=error)))
-
-    def compaction_text(self, id: str, content: Any) -> Awaitable[None]:
-        """Adds to the summary that takes the place of what was said."""
-        return self.state(CompactionText(id=id, content=as_content(content)))
-
-    def set_title(self, title: str | None) -> Awaitable[None]:
-        """Names the session."""
-        self.title = title
-        return self.state(InfoIs(title=title, updated_at=self._side.now()))
-
-    def set_commands(self, commands: Sequence[Command]) -> Awaitable[None]:
-        """Sets the slash commands besides those made with `@command`."""
-        self.commands = [*self._side.written_commands(), *commands]
-        if self.reopening:  # told with, or right after, the answer
-            return READY
-        return self.state(CommandsAre(commands=self.commands))
-
-    def subagent(self, subagent: Subagent) -> Awaitable[None]:
-        """Tells about a child session (unstable)."""
-        return self.state(SubagentIs(subagent=subagent))
 
     def child(self, subagent: Subagent) -> Session:
         """Tells about a child session and gives a handle to speak in its name (unstable)."""
@@ -234,13 +133,9 @@ class Session(Options):
     def set_background(self, work: Sequence[tuple[str, str]]) -> None:
         """Tells which work goes on outside turns, all of it each time: `("terminal", id)`, `("tool_call", id)`.
 
-        Version 1 has no words for it."""
-        self.background = list(work)
+        Tool calls made with `background=True` need not be named. Version 1 has no words for any of it."""
+        self.background.listed = list(work)
         self._side.dialect.background_changed(self)
-
-    def update(self, version: int, update: Any) -> Awaitable[None]:
-        """Sends an update in the words of one version; on another version nothing is sent."""
-        return self.state(Raw(version=version, update=update))
 
     def display_terminal(self, command: str, *, cwd: str | None = None, can_cancel: bool = False) -> DisplayTerminal:
         """A terminal that the agent runs itself and only shows."""
@@ -249,6 +144,7 @@ class Session(Options):
         if can_cancel:
             patch.can_cancel = True
             self.cancellable_terminals.add(terminal.id)
+        self.background.terminals.add(terminal.id)
         self.state(patch)
         return terminal
 
@@ -369,6 +265,12 @@ class Session(Options):
 
             self._local = Local(self)
         return self._local
+
+    async def end_tools(self, status: ToolStatus, *, background: bool = False) -> None:
+        """Ends the tool calls that are open: those of a turn, or those that were to outlive it too."""
+        for tool in list(self.open_tools.values()):
+            if background or not tool.background:
+                await tool.update(status=status)
 
     async def put_away(self) -> None:
         """Ends the commands that this session left running here."""

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from accord.agent.options import copies
 from accord.agent.session import Session
 from accord.agent.turns import TurnQueue
+from accord.connection.dispatch import log
 from accord.errors import InvalidParams, LocalProtocolError, NotFound
 from accord.model.requests import McpServer, SystemPrompt
 from accord.model.session import Choice, Command, Option, SessionInfo, Subagent
@@ -250,10 +251,18 @@ class Sessions(ABC):
         try:
             await self.agent.close_session(session)
         finally:
+            await self.end_tools(session)
             await session.put_away()
             if self.sessions.get(id) is session:
                 del self.sessions[id]
             session.end()
+
+    async def end_tools(self, session: Session) -> None:
+        """Ends what was to outlive its turn: it does not outlive its session."""
+        try:
+            await session.end_tools("cancelled", background=True)
+        except Exception as error:  # nobody may be left to be told, or nothing to keep it; it ends all the same
+            log.debug("the tool calls of %s could not be ended", session.id, exc_info=error)
 
     async def delete_session(self, id: str) -> None:
         await self.close_session(id)

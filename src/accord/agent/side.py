@@ -16,7 +16,7 @@ import msgspec
 from accord.agent.offers import ClientOffers
 from accord.agent.session import Session
 from accord.agent.sessions import Sessions
-from accord.agent.turn import Prompt, Turn
+from accord.agent.turn import Turn
 from accord.agent.turns import Entry
 from accord.connection.connection import Connection
 from accord.connection.dispatch import Answer, Routes, log
@@ -89,6 +89,8 @@ class AgentSide(Sessions):
             await asyncio.wait([asyncio.ensure_future(waiting) for waiting in busy], timeout=5)
         sessions, self.sessions = list(self.sessions.values()), {}
         for session in sessions:
+            session.muted = True  # there is nobody to tell; what is kept of it ends all the same
+            await self.end_tools(session)
             session.end()
             try:
                 await session.put_away()
@@ -193,11 +195,12 @@ class AgentSide(Sessions):
         handler, turn.argument = named
         return await handler(turn)
 
-    def command_of(self, prompt: Prompt) -> tuple[CommandHandler, str] | None:
+    def command_of(self, turn: Turn) -> tuple[CommandHandler, str] | None:
         """The handler of the slash command that a prompt names, and what follows the name."""
-        for piece in prompt.content:
+        hidden = turn.session.hidden_commands
+        for piece in turn.content:
             named = _COMMAND.match(piece.text) if isinstance(piece, TextContent) else None
-            if named is not None and named[1] in self._commands:
+            if named is not None and named[1] in self._commands and named[1] not in hidden:
                 return self._commands[named[1]][1], named[2]
         return None
 

@@ -65,10 +65,17 @@ class Terminals:
 
 def _let_go(session: Session, created: asyncio.Future[str]) -> None:
     """Releases a terminal that nobody waits for any more."""
-    if created.cancelled() or created.exception() is not None:
-        return
-    releasing = asyncio.ensure_future(session._side.dialect.release_terminal(session, created.result()))
+    if not created.cancelled() and created.exception() is None:
+        _released(session, created.result())
+
+
+def _released(session: Session, id: str) -> asyncio.Future[None]:
+    """The release of a terminal, on its way whether or not anybody waits for it."""
+    releasing = asyncio.ensure_future(session._side.dialect.release_terminal(session, id))
+    session.releasing.add(releasing)  # else nothing would hold it
+    releasing.add_done_callback(session.releasing.discard)
     releasing.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return releasing
 
 
 class Terminal:
@@ -95,7 +102,8 @@ class Terminal:
         """Ends the command if it still runs, and frees the terminal."""
         if not self._released:
             self._released = True
-            await self._session._side.dialect.release_terminal(self._session, self.id)
+            # If whoever waits is cancelled, it is released all the same.
+            await asyncio.shield(_released(self._session, self.id))
 
     async def __aenter__(self) -> Terminal:
         return self
@@ -103,7 +111,17 @@ class Terminal:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self.release()
+        if isinstance(error, asyncio.CancelledError):
+            await self._leave()
+        else:
+            await self.release()
+
+    async def _leave(self) -> None:
+        """Releases it without waiting for the answer, which a client may owe for ever: whoever cancels wants an end."""
+        if not self._released:
+            self._released = True
+            _released(self._session, self.id)
+            await asyncio.sleep(0)  # until it has been sent
 
 
 class DisplayTerminal:
@@ -123,7 +141,10 @@ class DisplayTerminal:
     async def exit(self, code: int | None = 0, signal: str | None = None) -> None:
         """Says that the command ended."""
         self._session.cancellable_terminals.discard(self.id)
-        await self._session.state(
+        self._session.background.terminals.discard(self.id)
+        sent = self._session.state(
             TerminalPatch(id=self.id, exit=ExitStatus(code=code, signal=signal), can_cancel=False)
         )
+        self._session.background.changed()
+        await sent
         await self._session._side.dialect.display_ended(self._session, self)

@@ -32,6 +32,7 @@ class Tool:
         raw_input: Any = UNSET,
         name: str | None = None,
         can_cancel: bool = False,
+        background: bool = False,
         meta: dict[str, Any] | None = None,
     ) -> None:
         self.session = session
@@ -44,6 +45,8 @@ class Tool:
         self._raw_input = raw_input
         self._name = name
         self.can_cancel = can_cancel
+        self.background = background
+        """Whether it goes on when its turn ends."""
         self._meta = meta
 
     async def __aenter__(self) -> Tool:
@@ -80,7 +83,7 @@ class Tool:
             patch.name = self._name
         if self.can_cancel:
             patch.can_cancel = True
-        await self.session.state(patch)
+        await self._state(patch)
 
     async def start(self) -> None:
         """Says that the call is running now."""
@@ -91,12 +94,12 @@ class Tool:
         for item in items:
             content = self._as_content(item)
             self.content.append(content)
-            await self.session.state(ToolPatch(id=self.id, content=list(self.content), added=content))
+            await self._state(ToolPatch(id=self.id, content=list(self.content), added=content))
 
     async def set_content(self, *items: Any) -> None:
         """Replaces all content."""
         self.content = [self._as_content(item) for item in items]
-        await self.session.state(ToolPatch(id=self.id, content=list(self.content)))
+        await self._state(ToolPatch(id=self.id, content=list(self.content)))
 
     async def diff(self, path: str, old: str | None, new: str | None) -> None:
         """Shows a change to a file: `old` None creates it, `new` None deletes it."""
@@ -112,12 +115,20 @@ class Tool:
         raw_input: Any = UNSET,
         raw_output: Any = UNSET,
         name: str | UnsetType = UNSET,
+        meta: dict[str, Any] | None = None,
     ) -> None:
         """Says what is new. What is left out stays as it was."""
         if self.status is None:
             await self.announce()
         patch = ToolPatch(
-            id=self.id, title=title, status=status, kind=kind, raw_input=raw_input, raw_output=raw_output, name=name
+            id=self.id,
+            title=title,
+            status=status,
+            kind=kind,
+            raw_input=raw_input,
+            raw_output=raw_output,
+            name=name,
+            meta=meta,
         )
         if not isinstance(locations, UnsetType):
             self.locations = [self.session.location(place) for place in locations]
@@ -132,7 +143,13 @@ class Tool:
                 self.session.open_tools.pop(self.id, None)
                 if self.can_cancel:
                     patch.can_cancel = False
-        await self.session.state(patch)
+        await self._state(patch)
+
+    def _state(self, patch: ToolPatch) -> Awaitable[None]:
+        sent = self.session.state(patch)
+        if self.background:  # it is announced before it is listed, and ended before it is not
+            self.session.background.changed()
+        return sent
 
     async def complete(self, raw_output: Any = UNSET) -> None:
         """The call did what it should."""

@@ -12,6 +12,7 @@ from accord.agent.session import Session
 from accord.agent.terminals import DisplayTerminal, Terminals
 from accord.agent.tool import Tool
 from accord.model.content import Content, text_of
+from accord.model.noun import Meta
 from accord.model.requests import Reply
 from accord.model.session import Plan, PlanEntry, Tokens
 from accord.model.tool import Location, ToolKind
@@ -66,13 +67,13 @@ class Turn(Prompt):
         """The client's terminals."""
         return self.session.terminals
 
-    def say(self, content: Any, *, message_id: str | None = None) -> Awaitable[None]:
+    def say(self, content: Any, *, message_id: str | None = None, meta: Meta | None = None) -> Awaitable[None]:
         """Says something: text, or any content. Neighbouring pieces form one message."""
-        return self.session._speak("agent", content, message_id)
+        return self.session._speak("agent", content, message_id, meta)
 
-    def think(self, content: Any, *, message_id: str | None = None) -> Awaitable[None]:
+    def think(self, content: Any, *, message_id: str | None = None, meta: Meta | None = None) -> Awaitable[None]:
         """Shows a thought."""
-        return self.session._speak("thought", content, message_id)
+        return self.session._speak("thought", content, message_id, meta)
 
     def tool(
         self, title: str, *, kind: ToolKind = "other", locations: Sequence[str | Location] = (), **more: Any
@@ -80,9 +81,11 @@ class Turn(Prompt):
         """A tool call, to be used with `async with`: pending, in progress, then completed or failed."""
         return self.session.tool(title, kind=kind, locations=locations, **more)
 
-    def plan(self, entries: Sequence[str | PlanEntry] | Plan, *, id: str = "main") -> Awaitable[None]:
+    def plan(
+        self, entries: Sequence[str | PlanEntry] | Plan, *, id: str = "main", meta: Meta | None = None
+    ) -> Awaitable[None]:
         """Shows what is to be done, all of it each time."""
-        return self.session.plan(entries, id=id)
+        return self.session.plan(entries, id=id, meta=meta)
 
     def permit(self, title: str, *, kind: ToolKind = "other", **how: Any) -> Awaitable[Permission]:
         """Asks the user whether something may be done. See `Session.permit`."""
@@ -94,21 +97,25 @@ class Turn(Prompt):
         """Asks the user for something. See `Session.ask`."""
         return self.session.ask(message, schema, url=url, id=id)
 
-    def usage(self, used: int, size: int, *, cost: float | None = None, currency: str = "USD") -> Awaitable[None]:
+    def usage(
+        self, used: int, size: int, *, cost: float | None = None, currency: str = "USD", meta: Meta | None = None
+    ) -> Awaitable[None]:
         """Tells how full the context is, and what the session has cost so far."""
-        return self.session.usage(used, size, cost=cost, currency=currency)
+        return self.session.usage(used, size, cost=cost, currency=currency, meta=meta)
 
-    def notice(self, title: str, description: str | None = None, *, severity: str = "info") -> Awaitable[None]:
+    def notice(
+        self, title: str, description: str | None = None, *, severity: str = "info", meta: Meta | None = None
+    ) -> Awaitable[None]:
         """Tells a person something that changes nothing."""
-        return self.session.notice(title, description, severity=severity)
+        return self.session.notice(title, description, severity=severity, meta=meta)
 
     def set_mode(self, mode: str) -> Awaitable[None]:
         """Changes the mode from the agent's side."""
         return self.session.set_mode(mode)
 
-    def set_title(self, title: str | None) -> Awaitable[None]:
+    def set_title(self, title: str | None, *, meta: Meta | None = None) -> Awaitable[None]:
         """Names the session."""
-        return self.session.set_title(title)
+        return self.session.set_title(title, meta=meta)
 
     def display_terminal(self, command: str, *, cwd: str | None = None, can_cancel: bool = False) -> DisplayTerminal:
         """A terminal that the agent runs itself and only shows."""

@@ -186,7 +186,7 @@ class TurnQueue:
         await self._work(entry, self._side.handle(turn))
         outcome = self._outcome(entry)
         try:
-            await self._end_tools(outcome)
+            await session.end_tools("cancelled" if outcome.stop_reason == "cancelled" else "failed")
             await self._side.turn_ended(session)
         except ConnectionClosed:
             log.debug("the client was gone before the turn of %s ended", session.id)
@@ -212,11 +212,6 @@ class TurnQueue:
         if error is not None:
             return _failed(error, turn.tokens)
         return Outcome(work.result() or "end_turn", tokens=turn.tokens)
-
-    async def _end_tools(self, outcome: Outcome) -> None:
-        """Every call that was announced is ended before the turn is."""
-        for tool in list(self._session.open_tools.values()):
-            await tool.update(status="cancelled" if outcome.stop_reason == "cancelled" else "failed")
 
 
 def _failed(error: BaseException, tokens: Tokens | None = None) -> Outcome:

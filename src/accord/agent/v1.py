@@ -20,7 +20,7 @@ from accord.connection.handshake import INITIALIZE
 from accord.errors import MethodNotFound, RequestFailed
 from accord.model.requests import Elicitation, PermissionRequest, Reply
 from accord.model.session import Tokens
-from accord.model.statement import Statement, WholeMessage
+from accord.model.statement import Statement, ToolPatch, WholeMessage
 from accord.model.tool import ExitStatus
 from accord.schema import v1
 from accord.schema.method import Method
@@ -211,9 +211,18 @@ class V1(Dialect):
 
     async def request_permission(self, session: Session, request: PermissionRequest) -> str | None:
         params = writing.permission(request, self._shown(session))
-        response = await self.side.connection.call(m.SESSION_REQUEST_PERMISSION, params)
+        try:
+            response = await self.side.connection.call(m.SESSION_REQUEST_PERMISSION, params)
+        finally:
+            self._title_again(session, request)
         outcome = response.outcome
         return outcome.option_id if isinstance(outcome, v1.SelectedPermissionOutcome) else None
+
+    def _title_again(self, session: Session, request: PermissionRequest) -> None:
+        """The question had to be the call's title, which clients keep: gives the call its own back."""
+        call = session.open_tools.get(request.tool_call.id) if request.tool_call is not None else None
+        if call is not None and call.title != request.title and self.side.connection.is_open:
+            session.tell(ToolPatch(id=call.id, title=call.title))
 
     async def elicit(self, session: Session, question: Elicitation) -> Reply:
         params: Any

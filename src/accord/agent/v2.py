@@ -195,8 +195,9 @@ class V2(Dialect):
 
     def _with_background(self, session: Session, state: StateIs) -> StateIs:
         """An agent that reports work outside its turns reports it with every state."""
-        if session.background is not None:
-            state.background = [Background(kind=kind, id=id) for kind, id in session.background]
+        work = session.background.telling()
+        if work is not None:
+            state.background = [Background(kind=kind, id=id) for kind, id in work]
         return state
 
     # -- what is said and asked

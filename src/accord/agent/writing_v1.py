@@ -22,9 +22,17 @@ _STATUSES = {"pending": "pending", "in_progress": "in_progress", "completed": "c
 
 def updates(statement: say.Statement, client: ClientOffers, terminals: dict[str, list[bytes]]) -> Iterator[Any]:
     """A statement as updates. What the client did not ask for, or version 1 cannot say, gives none."""
+    meta = getattr(statement, "meta", None)
+    for update in _updates(statement, client, terminals):
+        if meta:
+            update.meta = meta
+        yield update
+
+
+def _updates(statement: say.Statement, client: ClientOffers, terminals: dict[str, list[bytes]]) -> Iterator[Any]:
     match statement:
         case say.Said(role=role, message_id=id, content=content):
-            yield _CHUNKS[role](message_id=id, content=block(content), meta=statement.meta or UNSET)
+            yield _CHUNKS[role](message_id=id, content=block(content))
         case say.WholeMessage(role=role, message_id=id, content=contents):
             for content in contents:
                 yield _CHUNKS[role](message_id=id, content=block(content))
@@ -48,7 +56,7 @@ def updates(statement: say.Statement, client: ClientOffers, terminals: dict[str,
             if mode is not None and changed in (None, mode.id):
                 yield v1.CurrentModeUpdate(current_mode_id=str(mode.value))
         case say.InfoIs(title=title, updated_at=updated_at):
-            yield v1.SessionInfoUpdate(title=title, updated_at=updated_at, meta=statement.meta or UNSET)
+            yield v1.SessionInfoUpdate(title=title, updated_at=updated_at)
         case say.UsageIs(usage=usage):
             cost = v1.Cost(amount=usage.cost.amount, currency=usage.cost.currency) if usage.cost else UNSET
             yield v1.UsageUpdate(used=usage.used, size=usage.size, cost=cost)
@@ -96,8 +104,6 @@ def tool_call(patch: say.ToolPatch, terminals: dict[str, list[bytes]]) -> v1.Too
         fields["content"] = tool_contents(patch.content, terminals)
     if not isinstance(patch.locations, UnsetType):
         fields["locations"] = [location(place) for place in patch.locations]
-    if patch.meta:
-        fields["meta"] = patch.meta
     if patch.first:
         return v1.ToolCall(**fields)
     return v1.ToolCallUpdate(**fields)

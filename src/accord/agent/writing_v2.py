@@ -21,13 +21,19 @@ _MESSAGES = {"agent": v2.AgentMessage, "thought": v2.AgentThought, "user": v2.Us
 
 def updates(statement: say.Statement, *, unstable: bool) -> Iterator[Any]:
     """A statement as updates. What only the unstable schema can say is said only when asked for."""
+    meta = getattr(statement, "meta", None)
+    for update in _updates(statement, unstable):
+        if meta:
+            update.meta = meta
+        yield update
+
+
+def _updates(statement: say.Statement, unstable: bool) -> Iterator[Any]:
     match statement:
         case say.Said(role=role, message_id=id, content=content):
-            yield _CHUNKS[role](message_id=id, content=block(content), meta=statement.meta or UNSET)
+            yield _CHUNKS[role](message_id=id, content=block(content))
         case say.WholeMessage(role=role, message_id=id, content=contents):
-            yield _MESSAGES[role](
-                message_id=id, content=[block(piece) for piece in contents], meta=statement.meta or UNSET
-            )
+            yield _MESSAGES[role](message_id=id, content=[block(piece) for piece in contents])
         case say.ToolPatch(added=added) if not isinstance(added, UnsetType) and not statement.first:
             yield v2.ToolCallContentChunk(tool_call_id=statement.id, content=tool_content(added))
         case say.ToolPatch():
@@ -45,7 +51,7 @@ def updates(statement: say.Statement, *, unstable: bool) -> Iterator[Any]:
         case say.OptionsAre(options=options):
             yield v2.ConfigOptionUpdate(config_options=config_options(options))
         case say.InfoIs(title=title, updated_at=updated_at):
-            yield v2.SessionInfoUpdate(title=title, updated_at=updated_at, meta=statement.meta or UNSET)
+            yield v2.SessionInfoUpdate(title=title, updated_at=updated_at)
         case say.UsageIs(usage=usage):
             cost = v2.Cost(amount=usage.cost.amount, currency=usage.cost.currency) if usage.cost else UNSET
             yield v2.UsageUpdate(used=usage.used, size=usage.size, cost=cost)
@@ -120,8 +126,6 @@ def tool_call(patch: say.ToolPatch) -> v2.ToolCallUpdate:
     if not isinstance(patch.can_cancel, UnsetType):
         cancel = v2.ToolCallCancelCapabilities() if patch.can_cancel else UNSET
         fields["capabilities"] = v2.ToolCallCapabilities(cancel=cancel) if patch.can_cancel else None
-    if patch.meta:
-        fields["meta"] = patch.meta
     return v2.ToolCallUpdate(**fields)
 
 

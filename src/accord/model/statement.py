@@ -90,6 +90,7 @@ class PlanSet(Noun, tag=True):
     """The plan is now this."""
 
     plan: Plan
+    meta: Meta | None = None
 
 
 class PlanGone(Noun, tag=True):
@@ -124,18 +125,21 @@ class UsageIs(Noun, tag=True):
     """How full the context is."""
 
     usage: Usage
+    meta: Meta | None = None
 
 
 class Noticed(Noun, tag=True):
     """Something a person should know."""
 
     notice: Notice
+    meta: Meta | None = None
 
 
 class Compacted(Noun, tag=True):
     """The context is being shortened, or has been."""
 
     compaction: Compaction
+    meta: Meta | None = None
 
 
 class CompactionText(Noun, tag=True):
