@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 LIMIT = 20
 _LOOKED_AT = 5000  # passages at most, when very many of few sessions match
+_LONGEST, _WORDS = 2000, 32  # of a question: the engine has limits, and nobody reads the answer to more
 _BEFORE, _AFTER = 60, 120  # letters around a hit
 _PIECES = re.compile(r'"([^"]+)"|([^\s"]+)')
 # Scripts without spaces between words: the index takes a whole sentence of them for one word.
@@ -42,8 +43,9 @@ class Hit(Noun):
 
 def find(text: str, cwd: str | None, limit: int, thoughts: bool) -> Callable[[Connection], list[Hit]]:
     """The sessions in which all the words were said in one passage, newest first."""
-    pieces = [quoted or plain for quoted, plain in _PIECES.findall(text.replace("\0", " "))]
-    pieces = [" ".join(piece.split()) for piece in pieces if piece.strip()]
+    text = text[:_LONGEST].encode("utf-8", "replace").decode().replace("\0", " ")
+    pieces = [quoted or plain for quoted, plain in _PIECES.findall(text)]
+    pieces = [" ".join(piece.split()) for piece in pieces if piece.strip()][:_WORDS]
 
     def read(connection: Connection) -> list[Hit]:
         if not pieces:

@@ -1,0 +1,304 @@
+"""The file itself: its versions, its neighbours, and what is in it that this program does not know."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from linked import until
+from store.keeping import Disk, Filed, in_file, locked, texts
+from wires import begun, hello, new_session, turn
+
+from accord import SqliteStore, StoreFailed
+from accord.store import schema, tending
+from accord.testing import wire_client
+from accord.testing.stores import info, listed, say, told
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "data" / "sessions.db"
+
+
+async def kept(path: Path, *words: str, id: str = "a") -> SqliteStore:
+    """A store with one session in which these words were said."""
+    store = SqliteStore(path)
+    await store.create(info(id))
+    for word in words:
+        store.append(id, say(word))
+    await store.update(info(id))
+    return store
+
+
+def by_hand(path: Path, *statements: str, values: tuple[Any, ...] = ()) -> list[Any]:
+    """Changes the file as no store would."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    try:
+        return [connection.execute(statement, values).fetchall() for statement in statements]
+    finally:
+        connection.close()
+
+
+async def test_without_a_path_sessions_are_in_the_users_data_folder(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("ACCORD_DATA_HOME", str(tmp_path / "mine"))
+    async with SqliteStore() as store:
+        assert store.path == str(tmp_path / "mine" / "sessions.db")
+        assert await listed(store) == []
+
+
+async def test_the_file_is_its_owners_alone(path: Path) -> None:
+    store = await kept(path, "secret")
+    modes = {each.name: stat.S_IMODE(each.stat().st_mode) for each in [path.parent, *sorted(path.parent.iterdir())]}
+    await store.close()
+    assert modes.pop("data") == 0o700
+    assert set(modes) == {"sessions.db", "sessions.db-wal", "sessions.db-shm"}
+    assert set(modes.values()) == {0o600}
+
+
+async def test_a_closed_store_leaves_one_file_and_may_be_used_again(path: Path) -> None:
+    store = await kept(path, "one")
+    await store.close()
+    assert os.listdir(path.parent) == ["sessions.db"]
+    store.append("a", say("two"))
+    assert await told(store, "a") == [say("one"), say("two")]
+    await store.close()
+
+
+async def test_a_newer_file_is_left_alone_with_words(path: Path) -> None:
+    await (await kept(path, "x")).close()
+    by_hand(path, "PRAGMA user_version = 99")
+    with pytest.raises(
+        StoreFailed, match=r"written by a newer accord \(its format is 99, this one knows up to 1\); upd"
+    ):
+        await SqliteStore(path).list()
+    assert by_hand(path, "PRAGMA user_version") == [[(99,)]]
+
+
+async def test_an_older_file_is_brought_up_to_date_and_loses_nothing(path: Path, monkeypatch: Any) -> None:
+    await (await kept(path, "old")).close()
+    step = ("ALTER TABLE sessions ADD COLUMN colour TEXT", "UPDATE sessions SET colour = 'blue'")
+    monkeypatch.setattr(schema, "STEPS", (*schema.STEPS, step))
+    monkeypatch.setattr(schema, "VERSION", 2)
+    async with SqliteStore(path) as store:
+        assert await told(store, "a") == [say("old")]
+    assert by_hand(path, "PRAGMA user_version", "SELECT colour FROM sessions") == [[(2,)], [("blue",)]]
+
+
+async def test_a_step_that_fails_changes_nothing(path: Path, monkeypatch: Any) -> None:
+    await (await kept(path, "old")).close()
+    monkeypatch.setattr(schema, "STEPS", (*schema.STEPS, ("CREATE TABLE new (x)", "SELECT nonsense")))
+    monkeypatch.setattr(schema, "VERSION", 2)
+    with pytest.raises(StoreFailed):
+        await SqliteStore(path).list()
+    monkeypatch.undo()
+    async with SqliteStore(path) as store:
+        assert await told(store, "a") == [say("old")]
+    assert by_hand(path, "SELECT name FROM sqlite_master WHERE name = 'new'") == [[]]
+
+
+@pytest.mark.parametrize("content", [b"just some notes\n" * 100, b"SQLite format 3\0" + b"\xff" * 5000])
+async def test_what_is_no_file_of_sessions_is_left_alone_with_words(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_bytes(content)
+    with pytest.raises(StoreFailed, match=r"sessions cannot be kept in .*notes.txt: .*; put it aside"):
+        await SqliteStore(path).list()
+    assert path.read_bytes() == content
+
+
+async def test_the_database_of_another_program_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    by_hand(path, "CREATE TABLE theirs (x)")
+    with pytest.raises(StoreFailed, match="is a database of another program"):
+        await SqliteStore(path).list()
+    assert by_hand(path, "SELECT name FROM sqlite_master") == [[("theirs",)]]
+
+
+async def test_a_folder_that_cannot_be_made_is_an_error_with_words(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    with pytest.raises(StoreFailed, match=r"Not a directory; check the folder; ACCORD_DATA_HOME puts"):
+        await SqliteStore(tmp_path / "file" / "sessions.db").list()
+
+
+async def test_a_file_that_cannot_be_written_to_is_an_error_with_words_and_nothing_is_lost(path: Path) -> None:
+    store = await kept(path, "one")
+    connection = store._writer._connection
+    assert connection is not None
+    connection.execute("PRAGMA query_only = ON")
+    store.append("a", say("two"))
+    with pytest.raises(StoreFailed, match="it cannot be written to; make it and its folder writable"):
+        await _saved(store)
+    assert store.unsaved
+    connection.execute("PRAGMA query_only = OFF")
+    await _saved(store)
+    assert await told(store, "a") == [say("one"), say("two")]
+    await store.close()
+
+
+async def _saved(store: SqliteStore) -> None:
+    waiting = store.save()
+    if waiting is not None:
+        await waiting
+
+
+# -- what later versions may have written
+
+
+async def test_what_a_later_version_has_said_is_skipped_counted_and_kept(path: Path, caplog: Any) -> None:
+    store = await kept(path, "before")
+    await store.close()
+    later = b'[["agent","m","x"],{"type":"Danced","steps":3},{"type":"Said","role":"agent"},7,["robot","m","y"]]'
+    by_hand(path, "INSERT INTO said SELECT max(place) + 1, ? FROM said", values=(later,))
+    by_hand(path, "INSERT INTO said SELECT max(place) + 1, ? FROM said", values=(b'[["agent","m","half',))
+    async with SqliteStore(path) as store:
+        store.append("a", say("after"))
+        with caplog.at_level(logging.WARNING):
+            assert texts(await told(store, "a")) == ["before", "x", "after"]
+        assert store.skipped == {"Danced": 1, "Said": 1, "nameless": 2, "damaged": 1}
+        assert "session a holds what this version of accord does not know (1 × Danced" in caplog.text
+        await store.copy("a", info("b"))
+    assert by_hand(path, "SELECT count(*) FROM said WHERE data = ?", values=(later,)) == [[(2,)]]
+
+
+async def test_fields_that_a_later_version_has_added_are_ignored(path: Path) -> None:
+    await (await kept(path)).close()
+    later = b'[{"type":"ToolPatch","id":"c","title":"T","mood":"good"},{"type":"PlanGone","id":"p","why":"done"}]'
+    by_hand(path, "INSERT INTO said SELECT (key << 32) + 1, ? FROM sessions", values=(later,))
+    async with SqliteStore(path) as store:
+        assert [type(each).__name__ for each in await told(store, "a")] == ["ToolPatch", "PlanGone"]
+
+
+# -- several at once
+
+
+async def test_two_processes_use_one_file_at_once(path: Path) -> None:
+    first, second = SqliteStore(path), SqliteStore(path)
+    await asyncio.gather(first.create(info("a")), second.create(info("b")))
+    for number in range(200):
+        first.append("a", say(f"a{number}"))
+        second.append("b", say(f"b{number}"))
+        await asyncio.gather(_saved(first), _saved(second))
+    assert texts(await told(second, "a")) == [f"a{number}" for number in range(200)]
+    assert texts(await told(first, "b")) == [f"b{number}" for number in range(200)]
+    assert sorted(await listed(first)) == ["a", "b"]
+    await first.close()
+    await second.close()
+
+
+async def test_a_session_that_is_open_elsewhere_can_be_opened_and_what_both_say_is_kept(path: Path) -> None:
+    here, there = Filed(path, ["one"], ["three"]), Filed(path, ["two"])
+    async with wire_client(here) as ours, wire_client(there) as theirs:
+        session = await begun(ours, 1)
+        await turn(ours, 1, session, "a")
+        await hello(theirs, 1)
+        await theirs.call("session/load", {"sessionId": session, "cwd": "/project", "mcpServers": []})
+        await turn(theirs, 1, session, "b")
+        await turn(ours, 1, session, "c")
+    assert texts(in_file(path, session)) == ["one", "two", "three"]
+
+
+async def test_what_is_said_in_a_session_that_was_deleted_elsewhere_reaches_no_other(path: Path) -> None:
+    here, there = await kept(path, "x"), SqliteStore(path)
+    assert await there.delete("a")
+    await there.create(info("new"))
+    here.append("a", say("too late"))
+    await here.update(info("a"))
+    assert await told(there, "new") == []
+    assert await listed(there) == ["new"]
+    await here.close()
+    await there.close()
+
+
+async def test_a_lock_of_a_moment_is_waited_for(path: Path) -> None:
+    store = await kept(path, "one")
+    with locked(path):
+        store.append("a", say("two"))
+        waiting = store.save()
+        assert waiting is not None, "the loop must not wait for another process"
+        store.append("a", say("three"))
+    await waiting
+    assert not store.unsaved
+    assert texts(in_file(path, "a")) == ["one", "two", "three"]
+    await store.close()
+
+
+async def test_what_could_not_be_written_goes_before_what_was_said_meanwhile(path: Path) -> None:
+    store = await kept(path, "one")
+    Disk(store).fill()
+    with locked(path):
+        store.append("a", say("two" * 5000))
+        waiting = store.save()
+        assert waiting is not None
+        store.append("a", say("three"))
+    with pytest.raises(StoreFailed):
+        await waiting
+    store.append("a", say("four"))
+    Disk(store).free()
+    await _saved(store)
+    assert texts(in_file(path, "a")) == ["one", "two" * 5000, "three", "four"]
+    await store.close()
+
+
+# -- keeping it in order
+
+
+async def test_the_log_is_moved_into_the_file_when_it_has_grown(path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(tending, "LOG_BYTES", 50_000)
+    monkeypatch.setattr(tending, "_LOOK_EVERY", 3)
+    store = await kept(path)
+    grown = []
+    for number in range(60):
+        store.append("a", say(f"{number}" * 2000))
+        await _saved(store)
+        grown.append(log_size(path))
+        await asyncio.sleep(0)
+    await until(lambda: log_size(path) < max(grown))
+    assert texts(await told(store, "a")) == [f"{number}" * 2000 for number in range(60)]
+    await store.close()
+
+
+def log_size(path: Path) -> int:
+    return os.path.getsize(f"{path}-wal")
+
+
+def test_sqlite_is_not_loaded_before_it_is_needed() -> None:
+    code = (
+        "import sys, asyncio\n"
+        "from accord import Agent, SqliteStore\n"
+        "from accord.testing import wire_client\n"
+        "class Echo(Agent):\n"
+        "    store = SqliteStore('/nonexistent/sessions.db')\n"
+        "async def main():\n"
+        "    async with wire_client(Echo()) as peer:\n"
+        "        await peer.call('initialize', {'protocolVersion': 1})\n"
+        "        print([name for name in ('sqlite3', 'concurrent.futures.thread') if name in sys.modules])\n"
+        "asyncio.run(main())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+async def test_a_new_session_costs_no_look_at_the_others(path: Path) -> None:
+    store = await kept(path)
+    async with wire_client(Filed(path)) as peer:
+        await hello(peer, 1)
+        await new_session(peer)
+    plans = by_hand(
+        path,
+        "EXPLAIN QUERY PLAN SELECT id FROM sessions WHERE archived = 0 AND changed <= 9 ORDER BY changed DESC LIMIT 51",
+        "EXPLAIN QUERY PLAN SELECT id FROM sessions WHERE cwd = 'x' AND archived = 0 ORDER BY changed DESC LIMIT 51",
+        "EXPLAIN QUERY PLAN SELECT id FROM sessions ORDER BY changed DESC LIMIT 51",
+        "EXPLAIN QUERY PLAN SELECT max(changed) FROM sessions",
+        "EXPLAIN QUERY PLAN SELECT place FROM said WHERE place BETWEEN 1 AND 2 ORDER BY place DESC LIMIT 1",
+    )
+    words = [step[3] for plan in plans for step in plan]
+    assert not any("TEMP B-TREE" in word for word in words), words
+    assert all("INDEX" in word or "PRIMARY KEY" in word for word in words), words
+    await store.close()
