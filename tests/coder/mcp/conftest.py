@@ -14,9 +14,10 @@ from accord.model.requests import McpServer
 
 
 @contextmanager
-def listening(kind: str) -> Iterator[McpServer]:
+def listening(kind: str, port: int = 0) -> Iterator[McpServer]:
     """A server that listens, for as long as the block lasts."""
-    process = subprocess.Popen([sys.executable, str(HERE / "everything.py"), kind], stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, str(HERE / "everything.py"), kind, str(port)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
         port = int(process.stdout.readline())

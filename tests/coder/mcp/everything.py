@@ -1,6 +1,6 @@
 """A server on the official SDK that has something of everything: `everything.py stdio`, `http` or `sse`.
 
-Over HTTP it listens on a port of its own and writes that to standard output."""
+Over HTTP it listens on the port that follows (0 for any) and writes it to standard output."""
 
 from __future__ import annotations
 
@@ -160,7 +160,8 @@ async def listen(app: Any) -> None:
     import uvicorn
 
     sock = socket.socket()
-    sock.bind(("127.0.0.1", 0))
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    sock.bind(("127.0.0.1", int(sys.argv[2])))
     sock.listen(64)
     print(sock.getsockname()[1], flush=True)
     config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)

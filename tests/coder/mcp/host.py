@@ -44,9 +44,9 @@ class Host(Agent):
     unstable = True
     modes = [Mode(id="code", name="Code"), Mode(id="ask", name="Ask"), Mode(id="architect", name="Architect")]
 
-    def __init__(self, *rules: str, **options: Any) -> None:
+    def __init__(self, *rules: str, **limits: Any) -> None:
         self.rules = [parse(rule) for rule in rules or ("allow mcp:*",)]
-        self.options = options
+        self.limits = limits
         self.servers: dict[str, Servers] = {}
         self.sessions: list[Session] = []
         self.results: list[Result] = []
@@ -54,7 +54,7 @@ class Host(Agent):
         self.changed = asyncio.Event()
 
     async def session_opened(self, session: Session, how: str) -> None:
-        servers = self.servers[session.id] = Servers(session, **self.options)
+        servers = self.servers[session.id] = Servers(session, **self.limits)
         servers.changed = self._changed
         servers.start()
         self.sessions.append(session)

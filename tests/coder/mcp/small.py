@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 MODE = sys.argv[1] if len(sys.argv) > 1 else ""
-TOOLS = ["pid", "crash", "hang", "echo", "größe/x", "größe.x", "n" * 100, "weird", "garbage"]
+TOOLS = ["pid", "write", "crash", "hang", "echo", "größe/x", "größe.x", "n" * 100, "weird", "garbage"]
 NEWEST = "2026-07-28"
 asked: dict[str, Any] = {}
 
@@ -31,6 +31,8 @@ def call(name: str, arguments: dict[str, Any], params: dict[str, Any]) -> dict[s
     match name:
         case "pid":
             return text(str(os.getpid()))
+        case "write":
+            Path(arguments["path"]).write_text(str(os.getpid()))
         case "crash":
             print("a bad day", file=sys.stderr, flush=True)
             os._exit(3)

@@ -111,6 +111,8 @@ class Connection:
             task.cancel()
         if self._owner is asyncio.current_task():
             return
+        if self._client is None:
+            self._owner.cancel()  # there is nothing to be said to somebody who has not said hello
         await asyncio.wait({self._owner}, timeout=CLOSING_SECONDS)
         self._owner.cancel()
         await asyncio.wait({self._owner})
@@ -164,8 +166,8 @@ class Connection:
             case "http" | "sse":
                 self._answers = remote.Answers(server.url)
                 how = remote.streamable if server.transport == "http" else remote.events
-                async with how(server, self._answers) as streams:
-                    yield streams
+                async with how(server, self._answers) as (reader, writer):
+                    yield remote.Watched(reader, self._broken.set), writer
             case other:
                 raise self._said(f"servers cannot be reached over {other!r} here; use stdio, http or sse")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
@@ -39,6 +39,41 @@ class Answers:
         except ValueError:
             phrase = str(self.status)
         return f"{self.url} answered {phrase} ({error}); {_advice(self.status)}"
+
+
+class Watched:
+    """What comes from a server, and a word to us when no more will come."""
+
+    def __init__(self, stream: Any, on_end: Callable[[], None]) -> None:
+        self._stream = stream
+        self._on_end = on_end
+
+    @property
+    def last_context(self) -> Any:
+        """What the SDK wants to know of the last message."""
+        return getattr(self._stream, "last_context", None)
+
+    def __aiter__(self) -> Watched:
+        return self
+
+    async def __anext__(self) -> Any:
+        try:
+            return await self._stream.__anext__()
+        except StopAsyncIteration:
+            self._on_end()
+            raise
+
+    receive = __anext__
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    async def __aenter__(self) -> Watched:
+        await self._stream.__aenter__()
+        return self
+
+    async def __aexit__(self, *how: Any) -> Any:
+        return await self._stream.__aexit__(*how)
 
 
 def _advice(status: int) -> str:

@@ -1,0 +1,293 @@
+"""Servers that do not start, crash, fall silent or talk nonsense: each said so, and the session goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from coder.mcp.conftest import listening
+from coder.mcp.host import HERE, Host, brief, calling, everything, is_alive, small, until
+from wires import ask, hello, new_session, stopped
+
+from accord.coder.mcp.faults import ServerFault
+from accord.model.requests import McpServer
+from accord.testing import ScriptedClient, link, wire_client
+
+
+async def fate(project: Path, *servers: McpServer, **options: Any) -> tuple[list[str], Host]:
+    """What the user is told of some servers."""
+    host = Host(**options)
+    told: list[str] = []
+    async with link(host, cwd=str(project), unstable=True) as agent:
+        session = await agent.new_session(mcp_servers=list(servers))
+        await session.prompt("ready")
+        told = [notice.title for notice in session.transcript.notices]
+    return told, host
+
+
+async def test_each_server_is_told_of(project: Path) -> None:
+    told, host = await fate(project, small(), small("dies", name="second"))
+    assert sorted(told) == [
+        "MCP server second: failed because it ended with status 7; its last words: there is no configuration",
+        "MCP server small: connected, 10 tools",
+    ]
+    assert [(state.name, state.status) for state in host.only.states()] == [("small", "closed"), ("second", "closed")]
+
+
+async def test_a_client_without_notices_reads_it_in_a_thought(project: Path) -> None:
+    async with wire_client(Host()) as peer:
+        await hello(peer, 1)
+        given = {"name": "small", "command": sys.executable, "args": [str(HERE / "small.py"), "dies"], "env": []}
+        session = await new_session(peer, str(project), mcpServers=[given])
+        for _ in range(2):
+            await stopped(peer, 1, await ask(peer, session, "ready"))
+    updates = [message["params"]["update"] for message in peer.received if message.get("method") == "session/update"]
+    (thought,) = [update["content"] for update in updates if update["sessionUpdate"] == "agent_thought_chunk"]
+    assert thought["text"].startswith("MCP server small: failed because it ended with status 7")
+
+
+@pytest.mark.parametrize(
+    "server, words",
+    [
+        (McpServer(name="s", command="/no/such/file"), "there is no file /no/such/file; check the path"),
+        (McpServer(name="s", command=str(Path(__file__))), "is not executable; run chmod +x on it"),
+        (McpServer(name="s", transport="http", url="http://127.0.0.1:9/mcp"), "http://127.0.0.1:9/mcp); check that"),
+        (McpServer(name="s", transport="sse", url="http://127.0.0.1:9/sse"), "http://127.0.0.1:9/sse); check that"),
+        (McpServer(name="s", transport="http", url="nonsense"), "check that the server runs and that its address"),
+        (small("chatty", name="s"), "on its standard output, which is for messages alone, it wrote 'Starting up ...'"),
+    ],
+)
+async def test_a_server_that_cannot_be_reached_says_why(project: Path, server: McpServer, words: str) -> None:
+    host = Host()
+    async with link(host, cwd=str(project), unstable=True) as agent:
+        session = await agent.new_session(mcp_servers=[server])
+        assert (await session.prompt("ready")).stop_reason == "end_turn"
+        (notice,) = session.transcript.notices
+        assert notice.severity == "error" and notice.title.startswith("MCP server s: failed because ")
+        assert words in notice.title
+        assert host.only.tools() == {} and host.only.states()[0].status == "failed"
+
+
+async def test_an_http_status_is_named(http: McpServer, sse: McpServer, project: Path) -> None:
+    wrong = [
+        McpServer(name="a", transport="http", url=http.url.replace("/mcp", "/nothing")),
+        McpServer(name="b", transport="sse", url=http.url),
+        McpServer(name="c", transport="http", url=sse.url),
+    ]
+    told, _ = await fate(project, *wrong)
+    by_name = {words.split(":")[0][-1]: words for words in told}
+    assert "404 Not Found" in by_name["a"] and "check its address" in by_name["a"]
+    assert "http" in by_name["b"] and "405 Method Not Allowed" in by_name["c"]
+
+
+async def test_opening_a_session_waits_for_no_server(project: Path) -> None:
+    host = Host(deadlines=brief(first_prompt=0.05))
+    async with link(host, cwd=str(project), unstable=True) as agent:
+        session = await agent.new_session(mcp_servers=[small("mute"), small(name="other")])
+        assert [state.status for state in host.only.states()] == ["starting", "starting"]
+        await until(lambda: host.only.states()[1].status == "connected")
+        await session.prompt("ready")
+        assert "MCP server small: still starting after 0.05 s (deadline: first prompt)" in "".join(
+            notice.title for notice in session.transcript.notices
+        )
+        await session.prompt(calling("echo", "other", a=1))
+        assert host.results[0].text == '{"a": 1}'
+
+
+async def test_a_server_that_never_says_hello_is_given_up(project: Path) -> None:
+    told, _ = await fate(project, small("mute"), deadlines=brief(starting=0.3))
+    assert told == [
+        "MCP server small: failed because no hello within 0.3 s (deadline: starting); it said nothing on standard error"
+    ]
+
+
+async def test_a_server_that_never_answers_a_call_is_given_up_and_told(project: Path) -> None:
+    host = Host(deadlines=brief(silence=0.3))
+    async with link(host, cwd=str(project)) as agent:
+        session = await agent.new_session(mcp_servers=[small()])
+        turn = await session.prompt(calling("hang"))
+        assert turn.stop_reason == "end_turn" and turn.tool_calls[0].status == "failed"
+        assert host.results[0].text == "MCP server small: no answer within 0.3 s (deadline: silence)"
+        await session.prompt(calling("echo", a=1))
+        assert host.results[1].text == '{"a": 1}'
+
+
+async def test_a_user_may_take_longer_than_a_server(project: Path) -> None:
+    host = Host(deadlines=brief(silence=1.0))
+    client = ScriptedClient(replies=[{"colour": "blue"}])
+    inner = client.elicit
+
+    async def slowly(question: Any) -> Any:
+        await asyncio.sleep(1.5)
+        return inner(question)
+
+    async with link(host, client, cwd=str(project), elicitation=slowly) as agent:
+        session = await agent.new_session(mcp_servers=[everything()])
+        await session.prompt(calling("choose", "everything"))
+    assert host.results[0].text == "accept colour='blue'"
+
+
+async def test_a_crash_in_a_call_is_told_with_the_last_words_and_the_next_call_starts_it_again(project: Path) -> None:
+    host = Host(pauses=(0.0, 0.0))
+    async with link(host, cwd=str(project), unstable=True) as agent:
+        session = await agent.new_session(mcp_servers=[small()])
+        await session.prompt(calling("pid"))
+        turn = await session.prompt(calling("crash"))
+        assert turn.tool_calls[0].status == "failed"
+        assert host.results[1].text == "MCP server small: it ended with status 3; its last words: a bad day"
+        assert host.only.states()[0].status == "lost"
+        await session.prompt(calling("pid"))
+        assert not host.results[2].failed and host.results[2].text != host.results[0].text
+        titles = [notice.title for notice in session.transcript.notices]
+        assert titles[1].endswith("it is started again when it is next used") and titles[2] == titles[0]
+
+
+async def test_a_crash_between_calls_is_told_at_once(project: Path) -> None:
+    host = Host(pauses=(0.0, 0.0))
+    async with link(host, cwd=str(project), unstable=True) as agent:
+        session = await agent.new_session(mcp_servers=[small()])
+        await session.prompt("ready")
+        pid = host.only.states()[0].pid
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
+        await until(lambda: host.only.states()[0].status == "lost")
+        assert "was ended by SIGKILL" in host.only.states()[0].words
+        assert "mcp__small__pid" in host.only.tools()
+        await session.prompt(calling("pid"))
+        assert host.results[0].text == str(host.only.states()[0].pid)
+
+
+async def test_a_server_that_crashes_again_and_again_is_left_alone(project: Path) -> None:
+    host = Host(pauses=(0.0, 0.0))
+    async with link(host, cwd=str(project)) as agent:
+        session = await agent.new_session(mcp_servers=[small()])
+        for _ in range(4):
+            await session.prompt(calling("crash"))
+        assert all("a bad day" in result.text for result in host.results[:3])
+        assert host.results[3].text.startswith("MCP server small: it failed 3 times in a row and is not started again")
+        await host.only.restart("small")
+        await session.prompt(calling("echo", a=1))
+        assert host.results[4].text == '{"a": 1}'
+
+
+async def test_each_start_after_a_failure_waits_longer(project: Path) -> None:
+    host = Host(pauses=(0.0, 0.4))
+    async with link(host, cwd=str(project)) as agent:
+        session = await agent.new_session(mcp_servers=[small()])
+        clock = asyncio.get_running_loop().time
+        await session.prompt(calling("crash"))
+        await session.prompt(calling("crash"))
+        before = clock()
+        await session.prompt(calling("echo", a=1))
+        assert clock() - before > 0.3 and not host.results[-1].failed
+        await session.prompt(calling("crash"))  # an answer in between, and all is forgiven
+        await session.prompt(calling("echo", a=1))
+        assert not host.results[-1].failed
+
+
+async def test_nonsense_on_the_wire_harms_nobody(project: Path) -> None:
+    host = Host()
+    async with link(host, cwd=str(project)) as agent:
+        session = await agent.new_session(mcp_servers=[small()])
+        await session.prompt(calling("garbage"))
+        assert host.results[0].text == "after the garbage"
+        await session.prompt(calling("weird"))
+        assert host.results[1].failed and "what it answered is not understood" in host.results[1].text
+        await session.prompt(calling("echo", a="ünï 🌍 \u2028 \x00", b=None))
+        assert host.results[-1].text == '{"a": "ünï 🌍 \u2028 \\u0000", "b": null}'
+
+
+async def test_a_call_that_is_cancelled_ends_at_once_though_the_server_does_nothing(project: Path) -> None:
+    host = Host()
+    async with link(host, cwd=str(project)) as agent:
+        session = await agent.new_session(mcp_servers=[small()])
+        turn = session.prompt(calling("hang"))
+        async for event in turn:
+            if getattr(event, "status", None) == "in_progress":
+                await turn.cancel()
+        assert turn.stop_reason == "cancelled"
+        pid = host.only.states()[0].pid
+        await session.prompt(calling("pid"))
+        assert host.results[-1].text == str(pid)
+
+
+async def test_a_server_of_the_newest_handshake_is_used_too(project: Path) -> None:
+    host = Host()
+    client = ScriptedClient(replies=[{"colour": "red"}])
+    async with link(host, client, cwd=str(project)) as agent:
+        session = await agent.new_session(mcp_servers=[small("newest")])
+        await session.prompt(calling("echo", a=1))
+        assert host.results[0].text == '{"a": 1}'
+        await session.prompt(calling("choose"))
+        assert host.results[1].text == '{"q": {"action": "accept", "content": {"colour": "red"}}}'
+
+
+@pytest.mark.parametrize("kind", ["http", "sse"])
+async def test_a_server_elsewhere_that_was_restarted_is_greeted_again(project: Path, kind: str) -> None:
+    host = Host()
+    async with link(host, cwd=str(project)) as agent:
+        with listening(kind) as server:
+            session = await agent.new_session(mcp_servers=[server])
+            await session.prompt(calling("add", "everything", a=1, b=1))
+        port = int(server.url.split(":")[2].split("/")[0])
+        with listening(kind, port):
+            if kind == "sse":
+                await until(lambda: host.only.states()[0].status == "lost")
+            await session.prompt(calling("add", "everything", a=1, b=2))
+    assert [result.failed for result in host.results] == [False, False]
+
+
+@pytest.mark.parametrize("kind", ["http", "sse"])
+async def test_a_server_elsewhere_that_has_gone_is_said(project: Path, kind: str) -> None:
+    host = Host(pauses=(0.0, 0.0, 0.0))
+    async with link(host, cwd=str(project)) as agent:
+        with listening(kind) as server:
+            session = await agent.new_session(mcp_servers=[server])
+            await session.prompt(calling("add", "everything", a=1, b=1))
+        for _ in range(2):
+            await session.prompt(calling("add", "everything", a=1, b=2))
+    assert [result.failed for result in host.results] == [False, True, True]
+    assert f"({server.url}); check that the server runs" in host.results[-1].text
+
+
+async def test_a_transport_that_is_not_offered_is_refused(project: Path) -> None:
+    host = Host()
+    host.mcp = ("stdio", "acp")  # type: ignore[misc]
+    async with link(host, cwd=str(project), unstable=True) as agent:
+        session = await agent.new_session(mcp_servers=[McpServer(name="x", transport="acp", server_id="1")])
+        await session.prompt("ready")
+        assert "servers cannot be reached over 'acp' here" in session.transcript.notices[0].title
+
+
+async def test_a_prompt_or_server_that_is_not_there_is_said(project: Path) -> None:
+    host = Host()
+    async with link(host, cwd=str(project)) as agent:
+        await agent.new_session(mcp_servers=[small()])
+        with pytest.raises(ServerFault, match="there is no such prompt"):
+            await host.only.prompt_messages("mcp:small:nothing", "")
+        with pytest.raises(ServerFault, match="no such server"):
+            await host.only.restart("nobody")
+
+
+async def test_a_session_may_close_while_servers_start(project: Path) -> None:
+    host = Host()
+    async with link(host, version=2, cwd=str(project)) as agent:
+        session = await agent.new_session(mcp_servers=[small("mute", name="mute"), small()])
+        await until(lambda: any(server._connection is not None for server in host.only._servers))
+        pids = [server._connection.pid for server in host.only._servers if server._connection is not None]
+        await session.close()
+        assert not any(is_alive(pid) for pid in pids if pid is not None)
+        assert {state.status for state in host.only.states()} == {"closed"}
+
+
+def test_nothing_of_the_sdk_is_loaded_without_a_server() -> None:
+    heavy = "('mcp', 'anyio', 'httpx2', 'pydantic')"
+    code = f"import sys, accord.coder.mcp.servers; print([m for m in sys.modules if m.split('.')[0] in {heavy}])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
