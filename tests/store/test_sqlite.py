@@ -123,7 +123,7 @@ async def test_the_database_of_another_program_is_left_alone(tmp_path: Path) -> 
 
 async def test_a_folder_that_cannot_be_made_is_an_error_with_words(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
-    with pytest.raises(StoreFailed, match=r"Not a directory; check the folder; ACCORD_DATA_HOME puts"):
+    with pytest.raises(StoreFailed, match=r"File exists; check the folder; ACCORD_DATA_HOME puts"):
         await SqliteStore(tmp_path / "file" / "sessions.db").list()
 
 
