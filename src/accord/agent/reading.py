@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from accord.agent.sessions import Place
+from accord.agent.opening import Place
 from accord.errors import InvalidParams
 from accord.model.content import UnknownContent
 from accord.model.requests import McpServer, Reply, SystemPrompt

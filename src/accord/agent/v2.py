@@ -13,9 +13,9 @@ from accord.agent import hello_v2 as hello
 from accord.agent import writing_v2 as writing
 from accord.agent.dialect import Dialect
 from accord.agent.offers import ClientOffers
+from accord.agent.opening import Place
 from accord.agent.reading import place, reply
 from accord.agent.session import Session
-from accord.agent.sessions import Place
 from accord.agent.turn import Turn
 from accord.agent.turns import Outcome
 from accord.connection.dispatch import Answer, Handler, Routes
