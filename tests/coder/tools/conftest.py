@@ -39,7 +39,6 @@ class Worker(Agent):
         self.results: list[Result] = []
         self.desks: dict[str, Desk] = {}
         self.allow_private = False
-        self.before_run: Callable[[], Any] | None = None
 
     async def prompt(self, turn: Turn) -> None:
         session = turn.session

@@ -1,9 +1,7 @@
-"""read_file."""
+"""read_file: what the model is told of a file, and what the user sees of that."""
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,3 +26,178 @@ async def test_a_file_is_read_and_shown(bench: Benches, lent: dict[str, Any]) ->
         assert desk.shown_text == "```py\none\ntwo\n```"
         assert shown.raw_input == {"path": "src/app.py"}
         assert shown.raw_output["lines"] == 2
+
+
+async def test_some_lines_are_read(bench: Benches, lent: dict[str, Any]) -> None:
+    async with bench(**lent) as desk:
+        desk.write("a.txt", "".join(f"{number}\n" for number in range(1, 11)))
+        told = await desk.told("read_file", path="a.txt", line=4, limit=2)
+        assert told == "4\n5\n[lines 4 to 5 of 10; go on with line=6]\n"
+        assert desk.shown.title == "Read a.txt from line 4 to 5"
+        assert desk.shown.locations == [Location(path=str(desk.project / "a.txt"), line=4)]
+        assert await desk.told("read_file", path="a.txt", line=9) == "9\n10\n[lines 9 to 10 of 10]\n"
+        assert await desk.told("read_file", path="a.txt", line=11) == "[there is no line 11; the file has 10 lines]"
+
+
+async def test_a_model_that_writes_numbers_as_text_is_understood(bench: Benches) -> None:
+    async with bench() as desk:
+        desk.write("a.txt", "1\n2\n3\n")
+        assert await desk.told("read_file", path="a.txt", line="2", limit="1") == (
+            "2\n[lines 2 to 2 of 3; go on with line=3]\n"
+        )
+        assert "limit" in await desk.fault("read_file", path="a.txt", limit=0)
+        assert "path" in await desk.fault("read_file")
+
+
+async def test_a_long_file_is_read_in_parts_that_make_the_whole(bench: Benches, lent: dict[str, Any]) -> None:
+    whole = "".join(f"line {number}\n" for number in range(1, 4_501))
+    async with bench(**lent) as desk:
+        desk.write("long.txt", whole)
+        first = await desk.told("read_file", path="long.txt")
+        assert first.endswith("line 2000\n[lines 1 to 2,000 of 4,500; go on with line=2001]\n")
+        second = await desk.told("read_file", path="long.txt", line=2001)
+        third = await desk.told("read_file", path="long.txt", line=4001)
+        assert "".join(part.rsplit("[", 1)[0] for part in (first, second, third)) == whole
+
+
+async def test_a_huge_file_is_not_read_whole(bench: Benches, lent: dict[str, Any]) -> None:
+    async with bench(**lent) as desk:
+        desk.write("huge.txt", "x" * 99 + "\n" + ("y" * 99 + "\n") * 30_000)
+        told = await desk.told("read_file", path="huge.txt", limit=2)
+        assert told == "x" * 99 + "\n" + "y" * 99 + "\n[lines 1 to 2; go on with line=3]\n"
+        told = await desk.told("read_file", path="huge.txt", line=30_000)
+        assert told.endswith("[lines 30,000 to 30,001 of 30,001]\n")
+
+
+async def test_what_a_model_is_told_has_bounds(bench: Benches) -> None:
+    async with bench() as desk:
+        desk.write("wide.txt", ("x" * 1_000 + "\n") * 200)
+        told = await desk.told("read_file", path="wide.txt")
+        assert len(told) < 61_000
+        assert told.endswith("[lines 1 to 59 of 200; go on with line=60]\n")
+        desk.write("one.txt", "z" * 500_000)
+        told = await desk.told("read_file", path="one.txt")
+        assert told == "z" * 2_000 + " [… 498,000 more characters in this line]"
+        assert len(desk.shown_text) < 17_000
+
+
+async def test_carriage_returns_are_told_of_once(bench: Benches, lent: dict[str, Any]) -> None:
+    async with bench(**lent) as desk:
+        desk.write("dos.txt", "one\r\ntwo\r\n")
+        told = await desk.told("read_file", path="dos.txt")
+        assert told == "one\ntwo\n[the lines of this file end in CRLF; edit_file and write_file keep that]\n"
+
+
+async def test_text_that_has_fences_is_shown_in_longer_ones(bench: Benches) -> None:
+    async with bench() as desk:
+        desk.write("a.md", "```py\nx\n```\n")
+        await desk.told("read_file", path="a.md")
+        assert desk.shown_text == "````md\n```py\nx\n```\n````"
+
+
+async def test_an_empty_file_is_said_to_be_empty(bench: Benches, lent: dict[str, Any]) -> None:
+    async with bench(**lent) as desk:
+        desk.write("empty", "")
+        assert await desk.told("read_file", path="empty") == "[the file is empty]"
+
+
+@pytest.mark.parametrize(
+    "data, words",
+    [
+        (b"\x89PNG\r\n\x1a\n\0\0\0", "a PNG picture"),
+        (b"\x7fELF\x02\0\0", "a program (ELF)"),
+        (b"abc\0def", "binary data"),
+        (b"caf\xe9", "not UTF-8"),
+        ("läßt".encode("utf-16"), "UTF-16"),
+    ],
+)
+async def test_what_is_no_text_is_refused_with_what_it_is(
+    bench: Benches, lent: dict[str, Any], data: bytes, words: str
+) -> None:
+    async with bench(**lent) as desk:
+        desk.write("file", data)
+        assert words in await desk.fault("read_file", path="file")
+        assert desk.shown.status == "failed"
+        assert words in desk.shown_text
+
+
+async def test_a_missing_file_is_told_with_the_names_it_may_have(bench: Benches, lent: dict[str, Any]) -> None:
+    async with bench(**lent) as desk:
+        desk.write("src/reading.py", "")
+        desk.write("README.md", "")
+        assert "did you mean src/reading.py?" in await desk.fault("read_file", path="src/readin.py")
+        assert "did you mean README.md?" in await desk.fault("read_file", path="readme.md")
+        assert "did you mean src/reading.py?" in await desk.fault("read_file", path="lib/reading.py")
+        assert "find_files" in await desk.fault("read_file", path="zzzzzz")
+        assert "did you mean" in await desk.fault("read_file", path="src/reading.py/more/reading.py")
+
+
+async def test_a_directory_is_not_read(bench: Benches, lent: dict[str, Any]) -> None:
+    async with bench(**lent) as desk:
+        desk.write("src/a.py", "")
+        assert "list_files" in await desk.fault("read_file", path="src")
+
+
+async def test_a_rule_that_denies_holds_for_reading(bench: Benches) -> None:
+    rules = (Rule(effect="deny", path=("**/.env",)), *ALLOWED)
+    async with bench(rules=rules) as desk:
+        desk.write(".env", "KEY=1")
+        assert "not allowed" in await desk.fault("read_file", path=".env")
+        assert "KEY" not in desk.shown_text
+
+
+async def test_reading_in_the_project_needs_no_permission(bench: Benches) -> None:
+    def permissions(request: Any) -> bool:
+        raise AssertionError("nobody should be asked")
+
+    async with bench(rules=(), permissions=permissions) as desk:
+        desk.write("src/a.py", "def f(): pass\n")
+        for name, arguments in {
+            "read_file": {"path": "src/a.py"},
+            "list_files": {},
+            "find_files": {"pattern": "*.py"},
+            "search": {"pattern": "def"},
+            "outline": {},
+            "find_symbol": {"name": "f"},
+        }.items():
+            await desk.told(name, **arguments)
+
+
+async def test_the_additional_directories_can_be_read(bench: Benches, project: Any) -> None:
+    other = project.parent / "other"
+    async with bench(additional=(str(other),)) as desk:
+        assert await desk.told("read_file", path=str(other / "secret.txt")) == "the secret\n"
+        assert await desk.told("read_file", path="../other/secret.txt") == "the secret\n"
+
+
+class TestUnsaved:
+    """Version 1, whose clients may lend what is on their screens."""
+
+    @pytest.fixture
+    def version(self) -> int:
+        return 1
+
+    async def test_unsaved_changes_are_seen(self, bench: Benches, project: Any) -> None:
+        overlay = Overlay()
+        workspace = LocalWorkspace(project, policy=Policy(str(project), flags=ALLOWED), overlay=overlay)
+        async with bench(workspace=workspace) as desk:
+            desk.write("a.py", "saved\n")
+            overlay.show(str(project / "a.py"), "on screen\nmore\n")
+            overlay.show(str(project / "new.py"), "never = saved\n")
+            assert await desk.told("read_file", path="a.py") == "on screen\nmore\n"
+            assert await desk.told("read_file", path="new.py") == "never = saved\n"
+            assert "        1  never" in await desk.told("outline", path="new.py")
+            assert await desk.told("read_file", path="a.py", line=2) == "more\n[lines 2 to 2 of 2]\n"
+
+    async def test_a_client_that_says_something_odd_of_a_missing_file_is_understood(
+        self, bench: Benches, project: Any
+    ) -> None:
+        async with bench(ScriptedClient(files={})) as desk:
+            desk.write("src/there.py", "")
+            assert "did you mean src/there.py?" in await desk.fault("read_file", path="src/ther.py")
+
+    async def test_what_the_client_may_read_outside_is_not_asked_of_it(self, bench: Benches, project: Any) -> None:
+        client = ScriptedClient(files={"/etc/passwd": "root", str(project.parent / "other/secret.txt"): "s"})
+        async with bench(client) as desk:
+            for path in ("/etc/passwd", "../other/secret.txt"):
+                assert "leads out of the project" in await desk.fault("read_file", path=path)

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-from linked import until
 
 from accord.coder.tools import seeking
-from accord.model.tool import Location
-from accord.policy.rule import Rule
 
 from .conftest import Bench, Benches
 

@@ -226,5 +226,5 @@ def _decoded(body: Body) -> str:
         charset = found[1].decode() if found else None
     try:
         return body.data.decode(charset or "utf-8", "replace").removeprefix("\ufeff")
-    except LookupError:
+    except (LookupError, ValueError):  # no encoding for text, whatever it is called
         return body.data.decode("utf-8", "replace")
