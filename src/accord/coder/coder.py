@@ -16,6 +16,7 @@ from accord.coder import modes
 from accord.coder.commands import Commands
 from accord.coder.desk import Desk
 from accord.coder.equipment import Equipment
+from accord.coder.tools.base import ToolFault
 from accord.errors import InvalidParams
 from accord.model.content import Content, TextContent
 from accord.model.requests import AuthMethod
@@ -162,7 +163,12 @@ class Coder(Commands, Agent):
         return desk
 
     async def prompt(self, turn: Turn) -> StopReason | None:
-        return await self.work(turn, await self._meant(turn))
+        try:
+            content = await self._meant(turn)
+        except ToolFault as fault:  # a server's prompt that lacks an argument, or a server that does not answer
+            await turn.say(str(fault))
+            return None
+        return await self.work(turn, content)
 
     async def _meant(self, turn: Turn) -> list[Content] | None:
         """What a command of the project's, or of a server's, stands for. None when the prompt is meant as it is."""
@@ -174,8 +180,10 @@ class Coder(Commands, Agent):
             rest = [other for other in turn.content if other is not piece]
             if named[1] in desk.recipes:
                 return [TextContent(desk.recipes[named[1]].filled(named[2])), *rest]
-            if desk.servers is not None and named[1] in {command.name for command in desk.servers.commands()}:
-                return [*await desk.servers.prompt_messages(named[1], named[2]), *rest]
+            if desk.servers is not None and named[1].startswith("mcp:"):
+                await desk.servers.ready()
+                if named[1] in {command.name for command in desk.servers.commands()}:
+                    return [*await desk.servers.prompt_messages(named[1], named[2]), *rest]
         return None
 
     async def work(self, turn: Turn, content: list[Content] | None = None) -> StopReason | None:
