@@ -294,6 +294,15 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path, monkeypatch: py
     assert file.read_text() == "{}"
 
 
+def test_a_file_that_may_only_be_read_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text("{}")
+    monkeypatch.setattr("accord.config.editors.writing.os.access", lambda path, mode: False)
+    with pytest.raises(ConfigError, match="it may only be read; nothing was changed"):
+        write(file, ZED, AGENT)
+    assert file.read_text() == "{}"
+
+
 def test_a_change_that_fails_half_way_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "settings.json"
     file.write_text("{}")

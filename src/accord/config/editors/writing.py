@@ -59,6 +59,8 @@ def _read(path: Path, target: Path) -> bytes | None:
         return None
     if not stat.S_ISREG(kind):  # a pipe would never end, a device is nobody's settings
         raise ConfigError("it is no file")
+    if not os.access(target, os.W_OK):  # it could be replaced all the same, but somebody does not want that
+        raise ConfigError("it may only be read")
     return target.read_bytes()
 
 
@@ -90,16 +92,17 @@ def _keep(target: Path, data: bytes) -> Path:
 def _replace(target: Path, before: bytes | None, after: bytes) -> None:
     """Puts the new file in the old one's place in one step, unless somebody else has changed it meanwhile."""
     mode = stat.S_IMODE(target.stat().st_mode) if before is not None else 0o644
-    with tempfile.NamedTemporaryFile("wb", dir=target.parent, prefix=f".{target.name}.", delete=False) as new:
-        try:
-            new.write(after)
-            new.flush()
-            os.fsync(new.fileno())
-            os.chmod(new.name, mode)
-            now = target.read_bytes() if target.exists() else None
-            if now != before:
-                raise ConfigError("somebody else has just changed it; try again")
-            os.replace(new.name, target)
-        except BaseException:
-            os.unlink(new.name)
-            raise
+    descriptor, new = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with open(descriptor, "wb") as file:  # closed before it takes its place: Windows moves no open files
+            file.write(after)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(new, mode)
+        now = target.read_bytes() if target.exists() else None
+        if now != before:
+            raise ConfigError("somebody else has just changed it; try again")
+        os.replace(new, target)
+    except BaseException:
+        os.unlink(new)
+        raise
