@@ -43,6 +43,7 @@ class FakeProvider:
         self.models = ["one", "two"]
         """What the list of models has."""
         self._planned: deque[Planned] = deque()
+        self._lists: deque[Refusal] = deque()
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._more = asyncio.Condition()
@@ -60,6 +61,10 @@ class FakeProvider:
         """The next answer is no. A header is written with underscores."""
         named = {name.replace("_", "-"): value for name, value in more.items()}
         self._planned.append(Refusal(status, message, type, named, body))
+
+    def lists(self, status: int, **headers: str) -> None:
+        """The next question for the list of models is answered with this number."""
+        self._lists.append(Refusal(status, headers=headers))
 
     def goes_on(self) -> None:
         """Answers that hold go on."""
@@ -129,6 +134,10 @@ class FakeProvider:
 
     async def _answer(self, asked: Asked, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if asked.method == "GET":
+            if self._lists:
+                refusal = self._lists.popleft()
+                await _whole(writer, refusal.status, "{}", refusal.headers)
+                return
             listed = {"object": "list", "data": [{"id": name, "object": "model"} for name in self.models]}
             await _whole(writer, 200, json.dumps(listed), {})
             return

@@ -74,7 +74,7 @@ class _Nowhere(urllib.request.HTTPRedirectHandler):
 def _question(service: Service, key: str | None) -> tuple[str, dict[str, str]]:
     match service.api:
         case "anthropic":
-            return "/v1/models?limit=100", {"x-api-key": key or "", "anthropic-version": "2023-06-01"}
+            return "/v1/models?limit=100", {"Authorization": f"Bearer {key}", "anthropic-version": "2026-10-21"}
         case "google":
             return "/v1beta/models?pageSize=200", {"x-goog-api-key": key or ""}
         case _:

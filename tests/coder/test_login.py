@@ -1,0 +1,164 @@
+"""accord agent login, as a person sees it: choosing a provider, typing a key, where the key goes."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import Callable
+
+import pytest
+from coder.providers.server import FakeProvider
+from coder.rings import LockedRing, MemoryRing, in_use
+from keyring.backends import fail
+
+from accord.coder.keys import ENTRY
+from accord.coder.login import LoginError, log_in, log_out
+from accord.config.coder import CoderSettings, ProviderEntry
+
+
+@pytest.fixture
+def typed(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Puts words into the standard input."""
+    return lambda text: monkeypatch.setattr("sys.stdin", io.StringIO(text))
+
+
+def test_a_key_that_is_piped_in_is_stored_in_the_keyring(typed: Callable[[str], None]) -> None:
+    ring = MemoryRing()
+    typed("my-key\n")
+    with in_use(ring):
+        words = log_in("anthropic", check=False)
+    assert ring.kept == {(ENTRY, "anthropic"): "my-key"}
+    assert words == "The key for Anthropic is stored in the keyring."
+
+
+def test_a_key_that_is_typed_is_not_shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr("sys.stdin", Terminal(""))
+    monkeypatch.setattr("click.termui.hidden_prompt_func", lambda prompt: "typed-key")
+    ring = MemoryRing()
+    with in_use(ring):
+        log_in("openai", check=False)
+    assert ring.kept == {(ENTRY, "openai"): "typed-key"}
+    printed = capsys.readouterr()
+    assert "typed-key" not in printed.out + printed.err
+
+
+def test_somebody_who_names_no_provider_chooses_one(
+    typed: Callable[[str], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    ring = MemoryRing()
+    typed("2\nmy-key\n")
+    with in_use(ring):
+        log_in(None, check=False)
+    assert list(ring.kept) == [(ENTRY, "openai")]
+    assert "1. Anthropic" in capsys.readouterr().err
+
+
+def test_without_a_keyring_nothing_is_asked_and_the_variable_is_named(typed: Callable[[str], None]) -> None:
+    typed("")
+    with in_use(fail.Keyring()), pytest.raises(LoginError) as caught:
+        log_in("google")
+    assert "set GEMINI_API_KEY in the environment instead" in str(caught.value)
+
+
+def test_a_keyring_that_refuses_names_the_variable_too(typed: Callable[[str], None]) -> None:
+    typed("key\n")
+    with in_use(LockedRing()), pytest.raises(LoginError, match="locked; set OPENAI_API_KEY in the environment"):
+        log_in("openai", check=False)
+
+
+def test_no_key_is_not_stored(typed: Callable[[str], None]) -> None:
+    ring = MemoryRing()
+    typed("\n")
+    with in_use(ring), pytest.raises(LoginError, match="no key was entered"):
+        log_in("openai")
+    assert ring.kept == {}
+
+
+def test_a_provider_that_does_not_exist_is_answered_with_one_like_it() -> None:
+    with pytest.raises(LoginError, match="did you mean anthropic"):
+        log_in("antropic")
+
+
+@pytest.mark.parametrize(
+    ("provider", "path", "header"),
+    [
+        ("anthropic", "/v1/models?limit=100", "authorization"),
+        ("openai", "/v1/models", "authorization"),
+        ("google", "/v1beta/models?pageSize=200", "x-goog-api-key"),
+    ],
+)
+async def test_a_key_is_tried_before_it_is_stored(
+    provider: str, path: str, header: str, typed: Callable[[str], None]
+) -> None:
+    ring = MemoryRing()
+    async with FakeProvider() as fake:
+        base_url = f"{fake.url}/v1" if provider == "openai" else fake.url
+        settings = CoderSettings(providers={provider: ProviderEntry(base_url=base_url)})
+        typed("good-key\n")
+        with in_use(ring):
+            await asyncio.to_thread(log_in, provider, settings=settings)
+        (request,) = fake.asked
+    assert request.path == path
+    assert request.headers[header].removeprefix("Bearer ") == "good-key"
+    assert ring.kept == {(ENTRY, provider): "good-key"}
+
+
+async def test_a_key_that_the_provider_does_not_accept_is_not_stored(typed: Callable[[str], None]) -> None:
+    ring = MemoryRing()
+    async with FakeProvider() as fake:
+        fake.lists(401)
+        settings = CoderSettings(providers={"anthropic": ProviderEntry(base_url=fake.url)})
+        typed("bad-key\n")
+        with in_use(ring), pytest.raises(LoginError) as caught:
+            await asyncio.to_thread(log_in, "anthropic", settings=settings)
+    assert str(caught.value) == "Anthropic does not accept this key (401); nothing is stored"
+    assert ring.kept == {}
+
+
+async def test_a_provider_that_cannot_say_does_not_stop_a_login(typed: Callable[[str], None]) -> None:
+    ring = MemoryRing()
+    async with FakeProvider() as fake:
+        fake.lists(404)
+        settings = CoderSettings(providers={"openai": ProviderEntry(base_url=f"{fake.url}/v1")})
+        typed("some-key\n")
+        with in_use(ring):
+            words = await asyncio.to_thread(log_in, "openai", settings=settings)
+    assert "unchecked" in words
+    assert ring.kept == {(ENTRY, "openai"): "some-key"}
+
+
+async def test_a_key_follows_no_redirect(typed: Callable[[str], None]) -> None:
+    async with FakeProvider() as other, FakeProvider() as fake:
+        fake.lists(302, location=f"{other.url}/v1/models")
+        settings = CoderSettings(providers={"openai": ProviderEntry(base_url=f"{fake.url}/v1")})
+        typed("some-key\n")
+        with in_use(MemoryRing()):
+            await asyncio.to_thread(log_in, "openai", settings=settings)
+        assert other.asked == []
+
+
+def test_a_provider_that_cannot_be_reached_leaves_the_choice_to_the_person(typed: Callable[[str], None]) -> None:
+    settings = CoderSettings(providers={"openai": ProviderEntry(base_url="http://127.0.0.1:9/v1")})
+    typed("some-key\n")
+    with in_use(MemoryRing()), pytest.raises(LoginError, match="store it all the same with --no-check"):
+        log_in("openai", settings=settings)
+
+
+def test_logging_out_removes_the_key_of_one_provider_or_of_all() -> None:
+    ring = MemoryRing()
+    for provider in ("anthropic", "openai", "google"):
+        ring.set_password(ENTRY, provider, "x")
+    with in_use(ring):
+        assert log_out("openai") == "Removed from the keyring: OpenAI."
+        assert log_out(None) == "Removed from the keyring: Anthropic, Google."
+        assert log_out(None) == "There was no key in the keyring."
+    assert ring.kept == {}
+
+
+def test_logging_out_without_a_keyring_says_that_nothing_is_stored() -> None:
+    with in_use(fail.Keyring()), pytest.raises(LoginError, match="nothing is stored there"):
+        log_out(None)
