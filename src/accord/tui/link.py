@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from accord.model.session import Notice
     from accord.policy.choices import Choice, Question
     from accord.tui.outside import Launch, Outside
+    from accord.workspace.checkpoints import Checkpoints
 
 State = Literal["starting", "ready", "failed", "gone"]
 KEPT_LINES = 4000
@@ -206,7 +207,16 @@ class Link:
         for line in lines.splitlines():
             self.note(direction, line)
 
-    # -- its terminals
+    # -- its files and terminals
+
+    def checkpoints(self, session_id: str) -> Checkpoints | None:
+        """Keeps what files were before each turn of a session, as far as they are changed through us."""
+        files = getattr(getattr(self.workspace, "local", self.workspace), "files", None)
+        if files is None or not hasattr(files, "before_change"):
+            return None
+        from accord.workspace.checkpoints import Checkpoints
+
+        return Checkpoints(files, session=session_id)
 
     def terminal(self, id: str) -> Printed | None:
         """What one of the terminals that we run for it has printed."""

@@ -1,140 +1,27 @@
-"""One tab: a conversation, the prompt below it, and whatever stands between. It joins the parts, and draws frames."""
+"""One tab, as the user acts in it: typing, answering, the queue, options, copies, files in the editor, going back."""
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
-from textual.timer import Timer
-
-from accord.tui.conversation.block import Setting
-from accord.tui.conversation.view import Conversation
-from accord.tui.panels.status import StatusLine
+from accord.model.tool import ToolCall
+from accord.tui.editing import edit_text, open_in_editor
+from accord.tui.frame import Frame
+from accord.tui.plain import one_line
 from accord.tui.prompt.editor import Editor
-from accord.tui.talk import Prompt, Talk
+from accord.tui.talk import Prompt
 
 if TYPE_CHECKING:
-    from accord.client.turn import Turn
-    from accord.tui.app import AccordApp
-    from accord.tui.link import Link
-    from accord.tui.look import Look
+    from accord.tui.conversation.view import Conversation
     from accord.tui.panels.permission import PermissionPanel
-
-FRAME = 0.05
-"""Seconds between two pictures of a conversation that changes. A picture that takes long is followed by a longer rest,
-so that keys are never waiting behind more than one."""
-PAUSE = 0.6
-"""How long the user must not have typed before a question takes the keys."""
+    from accord.tui.panels.queue import QueuePanel
 
 
-class Pane(Vertical):
-    """A talk on the screen."""
+class Pane(Frame):
+    """A talk on the screen, and what is done with it."""
 
-    DEFAULT_CSS = """
-    Pane { height: 1fr; width: 1fr; }
-    Pane > Horizontal { height: 1fr; }
-    """
-
-    app: AccordApp
-
-    def __init__(self, link: Link, look: Look, cwd: Path, **options: Any) -> None:
-        super().__init__(**options)
-        self.talk = Talk(link, self.changed)
-        self.talk.on_turn_end = self._turn_ended
-        self.look = look
-        self.cwd = cwd
-        self._frame: Timer | None = None
-        self._rest = FRAME
-        self._question: PermissionPanel | None = None
-
-    def compose(self) -> ComposeResult:
-        setting = Setting(
-            look=self.look,
-            cwd=str(self.cwd),
-            spans=self.talk.spans,
-            now=time.monotonic,
-            terminal=self.talk.terminal,
-        )
-        with Horizontal():
-            self.conversation = Conversation(setting)
-            yield self.conversation
-        self.editor = Editor(self.app.history)
-        yield self.editor
-        self.status = StatusLine(self.look, self.talk)
-        yield self.status
-
-    def on_mount(self) -> None:
-        self.conversation.empty_text = ["", f"Starting {self.talk.link.name} in {self.cwd} …"]
-        self.set_interval(0.125, self._spin)
-        self.set_interval(1.0, self._tick)
-
-    def restyle(self, look: Look) -> None:
-        """Takes other colours."""
-        self.look = self.status.look = look
-        if self._question is not None:
-            self._question.look = look
-        self.conversation.restyle(look)
-        self.refresh()
-
-    # -- frames
-
-    def changed(self) -> None:
-        """Something is to be drawn, with the next frame."""
-        if self._frame is None and self.is_mounted:
-            self._frame = self.set_timer(self._rest, self._draw)
-
-    def _draw(self) -> None:
-        self._frame = None
-        began = time.perf_counter()
-        talk = self.talk
-        more = False
-        if talk.session is not None:
-            if self.conversation._transcript is not talk.session.transcript:
-                self.conversation.show(talk.session.transcript)
-                self.conversation.empty_text = self._welcome()
-            more = self.conversation.refresh_items(talk.take_changes())
-        else:
-            self._say_empty()
-        self._show_question()
-        self.status.refresh()
-        self._rest = max(FRAME, 3 * (time.perf_counter() - began))
-        if more:
-            self.changed()
-
-    def _spin(self) -> None:
-        if self.talk.state == "running" and self.display:
-            self.status.refresh()
-
-    def _tick(self) -> None:
-        if self.talk.state in ("running", "waiting") and self.display:
-            self.conversation.tick()
-
-    def _welcome(self) -> list[str]:
-        link = self.talk.link
-        assert link.agent is not None
-        info = link.agent.offers.info
-        who = f"{link.agent.name} {info.version if info is not None else ''}".strip()
-        return [
-            "",
-            f"{who}, in {self.cwd}",
-            "",
-            "Type what you want and press enter; / lists the agent's commands, @ names a file, ? shows the keys.",
-        ]
-
-    def _say_empty(self) -> None:
-        failure = self.talk.failure or self.talk.link.failure
-        if failure:
-            lines = ["", f"{self.talk.link.name} could not be used:", "", *failure.splitlines()]
-            lines += ["", "ctrl+r tries again · ctrl+n chooses another agent · ctrl+l shows what it printed"]
-            self.conversation.empty_text = lines
-        self.conversation.refresh()
-
-    # -- what the user does
+    # -- what the user types
 
     def on_editor_submitted(self, message: Editor.Submitted) -> None:
         message.stop()
@@ -151,19 +38,21 @@ class Pane(Vertical):
 
     def on_editor_left(self, message: Editor.Left) -> None:
         message.stop()
-        key = message.key
+        if message.key.startswith("complete:"):
+            self.area.complete_key(message.key.partition(":")[2])
+            return
         acts: dict[str, Callable[[], Any]] = {
             "help": self.app.action_keys,
             "escape": self.escape,
             "pageup": lambda: self.conversation.scroll_pages(-1),
             "pagedown": lambda: self.conversation.scroll_pages(1),
-            "shift+up": lambda: self.conversation.scroll_lines(-1),
-            "shift+down": lambda: self.conversation.scroll_lines(1),
+            "shift+up": lambda: self.conversation.scroll_rows(-1),
+            "shift+down": lambda: self.conversation.scroll_rows(1),
             "ctrl+home": self.conversation.to_start,
             "ctrl+end": self.conversation.to_end,
-            "tab": self.conversation.focus,
+            "tab": self._question.focus if self._question is not None else self.conversation.focus,
         }
-        act = acts.get(key)
+        act = acts.get(message.key)
         if act is not None:
             act()
 
@@ -175,62 +64,176 @@ class Pane(Vertical):
             self.conversation.to_end()
         self.editor.focus()
 
-    def on_conversation_copied(self, message: Conversation.Copied) -> None:
-        message.stop()
-        self.app.copy_to_clipboard(message.text)
-        self.app.notify(f"Copied {len(message.text)} characters.")
-
-    # -- questions
-
-    def _show_question(self) -> None:
-        waiting = self.talk.asked
-        if waiting:
-            if self._question is None:
-                from accord.tui.panels.permission import PermissionPanel
-
-                self._question = PermissionPanel(self.look, str(self.cwd))
-                self.mount(self._question, before=self.editor)
-                self.app.attention(self, "permission needed")
-            self._question.show(waiting)
-            self._give_keys()
-        elif self._question is not None:
-            question, self._question = self._question, None
-            if question.has_focus:
-                self.editor.focus()
-            question.remove()
-
-    def _give_keys(self) -> None:
-        """Lets the question have the keys, once the user has paused typing."""
-        if self._question is None or self._question.has_focus or self.app.active_pane is not self:
-            return
-        paused = time.monotonic() - self.app.last_key
-        if paused >= PAUSE:
-            self._question.focus()
-        else:
-            self.set_timer(PAUSE - paused + 0.01, self._give_keys)
-
-    def on_permission_panel_answered(self, message: Any) -> None:
+    def on_permission_panel_answered(self, message: PermissionPanel.Answered) -> None:
         message.stop()
         if not message.asked.answer.done():
             message.asked.answer.set_result(message.choice)
 
-    def on_permission_panel_escaped(self, message: Any) -> None:
+    def on_permission_panel_escaped(self, message: PermissionPanel.Escaped) -> None:
         message.stop()
         self.escape()
 
-    # -- the session
+    # -- the conversation
 
-    def begin(self) -> None:
-        """Starts the link if it has not been, and opens a session."""
-        self.run_worker(self._begin(), exit_on_error=False)
+    def on_conversation_copied(self, message: Conversation.Copied) -> None:
+        message.stop()
+        self.copy(message.text)
 
-    async def _begin(self, id: str | None = None, how: Any = "new") -> None:
-        await self.talk.open(id, how)
+    def copy(self, text: str) -> None:
+        self.app.copy_to_clipboard(text)
+        self.app.notify(f"Copied {len(text)} characters.")
+
+    def copy_answer(self) -> None:
+        """Copies what the agent said last."""
+        if self.talk.session is not None:
+            self.copy(self.talk.session.transcript.text)
+
+    def on_conversation_opened(self, message: Conversation.Opened) -> None:
+        """Opens the file that a tool call is about; or all of the text."""
+        message.stop()
+        item = message.item
+        if isinstance(item, ToolCall) and item.locations:
+            place = item.locations[-1]
+            trouble = open_in_editor(self.app, str(self.cwd / place.path), place.line)
+        else:
+            _, trouble = edit_text(self.app, message.block.text())
+        if trouble:
+            self.app.notify(trouble, severity="error")
+
+    def on_conversation_left(self, message: Conversation.Left) -> None:
+        message.stop()
+        if message.key == "help":
+            self.app.action_keys()
+        elif message.key == "escape":
+            self.escape()
+        else:
+            self.editor.focus()
+            if message.character and not self.editor.text:
+                self.editor.insert(message.character)
+
+    def edit_prompt(self) -> None:
+        """The prompt in the user's own editor."""
+        text, trouble = edit_text(self.app, self.editor.text)
+        if trouble:
+            self.app.notify(trouble, severity="error")
+        self.editor.set_text(text.rstrip("\n"))
+
+    # -- the queue
+
+    def select_queue(self) -> None:
+        if self._queue is not None:
+            self._queue.focus()
+
+    def take_back(self, place: int) -> None:
+        """Takes a prompt that waits back into the editor, below what is there."""
+        if not self.talk.queue:
+            return
+        prompt = self.talk.queue.pop(place)
+        self.editor.set_text("\n\n".join(filter(None, [self.editor.text, prompt.text])))
+        self.editor.focus()
         self.changed()
 
-    def _turn_ended(self, turn: Turn) -> None:
-        self.app.turn_ended(self, turn)
+    def on_queue_panel_wanted(self, message: QueuePanel.Wanted) -> None:
+        message.stop()
+        self.take_back(message.place)
 
-    async def close(self) -> None:
-        """Ends the session; the tab is about to go."""
-        await asyncio.shield(self.talk.close())
+    def on_queue_panel_removed(self, message: QueuePanel.Removed) -> None:
+        message.stop()
+        if message.place < len(self.talk.queue):
+            self.talk.queue.pop(message.place)
+        self.changed()
+
+    def on_queue_panel_left(self, message: QueuePanel.Left) -> None:
+        message.stop()
+        self.editor.focus()
+
+    # -- options
+
+    async def choose_option(self) -> None:
+        """Lets the user set something: first what, then to what."""
+        from accord.tui.screens.picker import Picker, Row
+
+        session = self.talk.session
+        if session is None or not session.options:
+            self.app.notify("This agent has nothing to set.", severity="warning")
+            return
+        rows = []
+        for each in session.options:
+            name = next((choice.name for choice in each.choices if choice.value == each.value), str(each.value))
+            shown = ("on" if each.value else "off") if each.is_boolean else name
+            rows.append(Row(each.id, f"{each.name}: {shown}", each.description or ""))
+        picked = await self.app.answer_of(Picker("Set", rows))
+        option = session.option(picked.id) if picked is not None else None
+        if option is None:
+            return
+        value: str | bool = not option.value
+        if not option.is_boolean:
+            choices = [
+                Row(each.value, each.name, each.description or "", each.group_name or "") for each in option.choices
+            ]
+            chosen = await self.app.answer_of(Picker(one_line(option.name), choices, chosen=str(option.value)))
+            if chosen is None:
+                return
+            value = chosen.id
+        await self.app.attempt(session.set_option(option.id, value))
+        self.changed()
+
+    async def next_mode(self) -> None:
+        """Changes to the mode after the present one."""
+        session = self.talk.session
+        option = session.option("mode") if session is not None else None
+        if session is None or option is None or not option.choices:
+            self.app.notify("This agent has no modes.", severity="warning")
+            return
+        values = [each.value for each in option.choices]
+        at = values.index(str(option.value)) if option.value in values else -1
+        await self.app.attempt(session.set_option(option.id, values[(at + 1) % len(values)]))
+        self.changed()
+
+    # -- what was said and done
+
+    def export(self) -> None:
+        """Writes the conversation to a file in the project."""
+        from accord.tui.exporting import export
+
+        if self.talk.session is None:
+            return
+        try:
+            path = export(self.talk.session.transcript, self.cwd, self.talk.terminal)
+        except OSError as error:
+            self.app.notify(f"It cannot be written: {error}", severity="error")
+            return
+        self.app.notify(f"Written to {path}")
+
+    async def rewind(self) -> None:
+        """Brings files back to what they were before a turn that the user picks."""
+        from accord.tui.screens.picker import Picker, Row
+
+        kept = self.talk.checkpoints
+        points = [] if kept is None else [each for each in reversed(kept.all) if each.files and not each.is_restore]
+        if kept is None or not points:
+            self.app.notify("No file was changed through this client, so there is nothing to go back to.")
+            return
+        rows = [Row(each.id, f"before: {one_line(each.label, 60)}", f"{len(each.files)} files") for each in points]
+        picked = await self.app.answer_of(Picker("Rewind files to", rows))
+        if picked is not None:
+            await self._restored(kept.restore(picked.id))
+
+    async def undo_rewind(self) -> None:
+        if self.talk.checkpoints is not None:
+            await self._restored(self.talk.checkpoints.undo_restore())
+
+    async def _restored(self, work: Any) -> None:
+        from accord.errors import AccordError
+
+        try:
+            report = await work
+        except AccordError as error:
+            self.app.notify(str(error), severity="error")
+            return
+        parts = [f"{len(report.restored)} files are as they were"]
+        if report.conflicts:
+            parts.append(f"left alone, since somebody else changed them: {', '.join(report.conflicts)}")
+        if report.lost:
+            parts.append(f"not kept: {', '.join(report.lost)}")
+        self.talk.say("info" if report.is_complete else "warning", "Rewound", "; ".join(parts))

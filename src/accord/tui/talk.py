@@ -17,9 +17,11 @@ from accord.tui.conversation.block import Printed, Span
 if TYPE_CHECKING:
     from accord.client.session import Session
     from accord.client.turn import Turn
+    from accord.model.requests import McpServer
     from accord.policy.choices import Choice, Question
     from accord.tui.conversation.items import Key
     from accord.tui.link import Link
+    from accord.workspace.checkpoints import Checkpoints
 
 State = Literal["starting", "opening", "running", "waiting", "idle", "gone"]
 ENDINGS = {
@@ -64,6 +66,10 @@ class Talk:
         self.turn_began = 0.0
         self.unknown = 0
         self.is_cancelling = False
+        self.servers: list[McpServer] = []
+        self.checkpoints: Checkpoints | None = None
+        """What files were like before each turn, where the agent changes them through us."""
+        self._is_sending = False
         self._tasks: set[asyncio.Task[Any]] = set()
 
     # -- what it is
@@ -105,6 +111,7 @@ class Talk:
             return
         try:
             servers, notices = self.link.outside.servers(agent.offers)
+            self.servers = servers
             self.link.notes += [Notice(severity="warning", title=notice) for notice in notices]
             if id is None or how == "new":
                 self.session = await agent.new_session(mcp_servers=servers)
@@ -124,6 +131,7 @@ class Talk:
         assert self.session is not None
         self.failure = ""
         self._run(self._listen(self.session))
+        self.checkpoints = self.link.checkpoints(self.session.id)
         notes, self.link.notes = self.link.notes, []
         for note in notes:
             self.session.note_locally(note)
@@ -219,23 +227,33 @@ class Talk:
         self.on_change()
 
     def _send_next(self) -> None:
-        if self.queue and self.session is not None and not self.session.closed and not self.session.busy:
+        ready = self.session is not None and not self.session.closed and not self.session.busy
+        if self.queue and ready and not self._is_sending:
             self._start(self.queue.pop(0))
 
     def _start(self, prompt: Prompt) -> None:
+        self._is_sending = True
+        self._run(self._send(prompt))
+
+    async def _send(self, prompt: Prompt) -> None:
         from accord.errors import AccordError
 
         assert self.session is not None
         assert self.link.agent is not None
         try:
+            if self.checkpoints is not None:
+                await self.checkpoints.begin(prompt.text[:80])
             content = self.link.outside.content(prompt.text, prompt.images, self.link.agent.offers)
             self.turn = self.session.prompt(*content)
         except (AccordError, OSError) as error:
             self.say("error", "This prompt could not be sent", str(error))
             return
+        finally:
+            self._is_sending = False
         self.turn_began = time.monotonic()
         self.is_cancelling = False
         self._run(self._wait(self.turn))
+        self.on_change()
 
     async def _wait(self, turn: Turn) -> None:
         from accord.config.mask import masked
@@ -287,6 +305,8 @@ class Talk:
 
         for task in list(self._tasks):
             task.cancel()
+        if self.checkpoints is not None:
+            self.checkpoints.close()
         if self.session is not None and not self.session.closed:
             try:
                 async with asyncio.timeout(3):

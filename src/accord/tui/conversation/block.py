@@ -68,10 +68,19 @@ class Block(ABC):
 
     @property
     def lines(self) -> list[Strip]:
-        if self._touched or self.behind:
+        if self._touched:
             self._touched = False
-            self._lines = self.drawn(self._lines)
+            try:
+                self._lines = self.drawn(self._lines)
+            except Exception as error:  # one item that cannot be drawn must not take the others with it
+                self.behind = False
+                self._lines = [self.look.line((f"  this cannot be drawn: {error!r}"[:200], self.look.bad))]
         return self._lines
+
+    @property
+    def size(self) -> int:
+        """How many lines were drawn."""
+        return len(self._lines)
 
     def touch(self) -> None:
         """Says that the item has changed."""

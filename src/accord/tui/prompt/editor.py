@@ -94,6 +94,10 @@ class Editor(TextArea):
             return lambda: self.post_message(self.Left(key))
         return None
 
+    def submit(self) -> None:
+        """Sends what is there, as if enter had been pressed."""
+        self._send()
+
     def _enter(self) -> None:
         row, column = self.cursor_location
         if column and self.document.get_line(row)[column - 1] == "\\":

@@ -1,0 +1,246 @@
+"""Which lines are on the screen: a list as long as the session, of which only what is visible is ever drawn.
+
+Where the view stands is an item and one of its lines, not a number of lines from the top: items above it need not be
+drawn to know where it is, and nothing moves when they turn out taller than was guessed. At the end the view follows
+what is new. Blocks that were drawn are kept until too many others were; of the rest only a height is known.
+Nothing here knows of widgets."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from textual.strip import Strip
+
+from accord.tui.conversation.block import Block, Setting
+from accord.tui.conversation.heights import Heights
+from accord.tui.conversation.items import Key, block_for, guess, key_of
+
+if TYPE_CHECKING:
+    from accord.transcript.snapshot import TimelineItem
+    from accord.transcript.transcript import Transcript
+
+KEPT_BLOCKS = 300
+KEPT_LINES = 30_000
+"""How much that was drawn is kept, to be shown again without drawing."""
+_FEW = 20
+_FOLDING = ("tool", "thought", "compaction")
+
+
+class Layout:
+    """A transcript laid out for a window of some size."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        self.rows = 0
+        """How many lines the window has."""
+        self.following = True
+        self.timeline: list[TimelineItem] = []
+        self.picture: list[tuple[Strip, int]] = []
+        """The lines in the window, and the item of each."""
+        self.heights = Heights()
+        self.at = (0, 0)
+        """The item and the line of it that the window begins with."""
+        self._transcript: Transcript | None = None
+        self._exact = bytearray()  # for each item, whether its height is known and not guessed
+        self._places: dict[Key, int] = {}
+        self._blocks: OrderedDict[int, Block] = OrderedDict()
+        self._opened: dict[Key, bool] = {}
+
+    # -- what is shown
+
+    def show(self, transcript: Transcript) -> None:
+        """Takes another transcript, from its end."""
+        self._transcript = transcript
+        self._forget()
+        self.following = True
+        self.take(())
+
+    def _forget(self) -> None:
+        self.timeline = []
+        self.heights = Heights()
+        self._exact = bytearray()
+        self._places.clear()
+        self.at = (0, 0)
+        self._blocks.clear()
+
+    def forget_drawn(self) -> None:
+        """Draws everything anew when it is next seen: the width or the colours changed."""
+        self._blocks.clear()
+        self._exact = bytearray(len(self._exact))
+
+    def take(self, changed: Iterable[Key]) -> bool:
+        """Takes in what is new or changed. Gives whether there is more to draw than fitted into one frame."""
+        transcript = self._transcript
+        if transcript is None:
+            return False
+        if transcript.timeline is not self.timeline:
+            self._forget()
+            self.timeline = transcript.timeline
+        width = max(self.setting.width, 10)
+        for index in range(len(self.heights), len(self.timeline)):
+            item = self.timeline[index]
+            self._places[key_of(item, index)] = index
+            self.heights.append(guess(item, self._before(index), width))
+            self._exact.append(0)
+        for place in [self._places.get(key) for key in changed] + self._behind():
+            if place is not None:
+                self._touch(place)
+        self.compose()
+        return bool(self._behind())
+
+    def tick(self) -> bool:
+        """Time has passed: what shows it is drawn anew. Gives whether there was anything of the kind."""
+        ticking = [index for index in self.visible() if index in self._blocks and self._blocks[index].ticks]
+        for index in ticking:
+            self._touch(index)
+        if ticking:
+            self.compose()
+        return bool(ticking)
+
+    def _behind(self) -> list[int]:
+        """The items in the window that were not drawn to their end yet."""
+        return [index for index in self.visible() if index in self._blocks and self._blocks[index].behind]
+
+    def _touch(self, index: int) -> None:
+        self._exact[index] = 0
+        if index in self._blocks:
+            self._blocks[index].touch()
+
+    def _before(self, index: int) -> TimelineItem | None:
+        return self.timeline[index - 1] if index else None
+
+    # -- drawing
+
+    def block(self, index: int) -> Block:
+        """The block of an item, made if it is not there."""
+        block = self._blocks.get(index)
+        if block is None:
+            item = self.timeline[index]
+            is_open = self._opened.get(key_of(item, index))
+            block = self._blocks[index] = block_for(item, self._before(index), self.setting, is_open)
+        else:
+            self._blocks.move_to_end(index)
+        return block
+
+    def lines(self, index: int) -> list[Strip]:
+        """The lines of an item; its height is known afterwards."""
+        block = self.block(index)
+        if not self._exact[index]:
+            self._exact[index] = 1
+            self.heights.set(index, len(block.lines))
+        return block.lines
+
+    def compose(self) -> None:
+        """Lays out what is visible, from where the view stands."""
+        if self.rows <= 0:
+            return
+        count = len(self.heights)
+        if self.following:
+            self.at = self._up(count, 0, self.rows)
+        index, row = self.at
+        picture: list[tuple[Strip, int]] = []
+        while index < count and len(picture) < self.rows:
+            lines = self.lines(index)
+            picture += [(line, index) for line in lines[row : row + self.rows - len(picture)]]
+            index, row = index + 1, 0
+        if len(picture) < self.rows and not self.following and count:
+            self.following = True  # there is less below than fits: the end has been reached
+            self.compose()
+            return
+        self.picture = picture
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Forgets the blocks that were not looked at for longest."""
+        if len(self._blocks) <= _FEW:
+            return
+        seen = self.visible()
+        kept = sum(block.size for block in self._blocks.values())
+        while len(self._blocks) > KEPT_BLOCKS or (kept > KEPT_LINES and len(self._blocks) > _FEW):
+            index, block = next(iter(self._blocks.items()))
+            if index in seen:
+                return
+            kept -= block.size
+            del self._blocks[index]
+            self._exact[index] = 0  # its height stays, as a good guess
+
+    def visible(self) -> set[int]:
+        """The items in the window."""
+        return {index for _, index in self.picture}
+
+    def bar(self) -> tuple[int, int]:
+        """Where the thumb of the scroll bar begins, and how long it is; nothing when all fits."""
+        total = self.heights.total
+        if total <= self.rows:
+            return 0, 0
+        size = max(1, self.rows * self.rows // total)
+        top = self.heights.before(self.at[0]) + self.at[1]
+        return round((self.rows - size) * min(1.0, top / (total - self.rows))), size
+
+    # -- moving
+
+    def _up(self, index: int, row: int, count: int) -> tuple[int, int]:
+        """The place so many lines above another."""
+        while count > row:
+            if index == 0:
+                return 0, 0
+            count -= row
+            index -= 1
+            row = len(self.lines(index))
+        return index, row - count
+
+    def _down(self, index: int, row: int, count: int) -> tuple[int, int]:
+        while index < len(self.heights):
+            left = len(self.lines(index)) - row
+            if count < left:
+                return index, row + count
+            count -= left
+            index, row = index + 1, 0
+        return max(len(self.heights) - 1, 0), 0
+
+    def move(self, count: int) -> None:
+        """Moves the view by so many lines, down if positive."""
+        if count < 0 and len(self.heights):
+            self.following = False
+            self.at = self._up(*self.at, -count)
+        elif not self.following:
+            self.at = self._down(*self.at, count)
+        self.compose()
+
+    def jump(self, line: int | None) -> None:
+        """Goes to a line, counted from the top; None is the end, where the view follows what comes."""
+        self.following = line is None
+        if line is not None:
+            self.at = self.heights.find(line)
+        self.compose()
+
+    def reveal(self, index: int) -> None:
+        """Brings an item into view."""
+        seen = self.visible()
+        if index not in seen:
+            self.following = False
+            below = bool(seen) and index > max(seen)
+            self.at = self._up(index, len(self.lines(index)), self.rows) if below else (index, 0)
+        self.compose()
+
+    # -- folding
+
+    def toggle(self, index: int) -> None:
+        """Opens an item that is folded, or folds it; the window stays where it is."""
+        self._set_open(index, self.block(index).can_open)
+        self.following = self.following and index == len(self.timeline) - 1
+        self.compose()
+
+    def open_all(self, is_open: bool) -> None:
+        """Opens all tool calls and thoughts, or folds them."""
+        for index, item in enumerate(self.timeline):
+            if key_of(item, index)[0] in _FOLDING:
+                self._set_open(index, is_open)
+        self.compose()
+
+    def _set_open(self, index: int, is_open: bool) -> None:
+        self._opened[key_of(self.timeline[index], index)] = is_open
+        self._blocks.pop(index, None)
+        self._exact[index] = 0

@@ -1,0 +1,269 @@
+"""One tab as a picture: the conversation, the prompt, the panels that come and go, and the frames they are drawn in."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.timer import Timer
+
+from accord.tui.conversation.block import Setting
+from accord.tui.conversation.view import Conversation
+from accord.tui.panels.status import StatusLine
+from accord.tui.prompt.area import PromptArea
+from accord.tui.prompt.editor import Editor
+from accord.tui.talk import Talk
+
+if TYPE_CHECKING:
+    from accord.client.turn import Turn
+    from accord.tui.app import AccordApp
+    from accord.tui.link import Link
+    from accord.tui.look import Look
+    from accord.tui.panels.permission import PermissionPanel
+    from accord.tui.panels.queue import QueuePanel
+    from accord.tui.panels.side import SidePanel
+
+FRAME = 0.05
+"""Seconds between two pictures of a conversation that changes. A picture that takes long is followed by a longer rest,
+so that keys are never waiting behind more than one."""
+PAUSE = 0.6
+"""How long the user must not have typed before a question takes the keys."""
+WIDE = 100
+"""Columns from which there is room for the side panel."""
+
+
+class Frame(Vertical):
+    """A talk on the screen. What the user does in it is in pane.py."""
+
+    DEFAULT_CSS = """
+    Frame { height: 1fr; width: 1fr; }
+    Frame > Horizontal { height: 1fr; }
+    """
+
+    app: AccordApp
+
+    def __init__(self, link: Link, look: Look, cwd: Path, **options: Any) -> None:
+        super().__init__(**options)
+        self.talk = Talk(link, self.changed)
+        self.talk.on_turn_end = self._turn_ended
+        self.look = look
+        self.cwd = cwd
+        self.has_news = False
+        """Whether something happened here that the user has not seen."""
+        self._frame: Timer | None = None
+        self._rest = FRAME
+        self._question: PermissionPanel | None = None
+        self._queue: QueuePanel | None = None
+        self._side: SidePanel | None = None
+
+    def compose(self) -> ComposeResult:
+        setting = Setting(
+            look=self.look,
+            cwd=str(self.cwd),
+            spans=self.talk.spans,
+            now=time.monotonic,
+            terminal=lambda id: self.talk.terminal(id),
+            side_by_side=self.app.preferences.side_by_side,
+        )
+        with Horizontal():
+            self.conversation = Conversation(setting)
+            yield self.conversation
+        self.area = PromptArea(self.look, self.app.past, self.cwd)
+        yield self.area
+        self.status = StatusLine(self.look, self.talk)
+        yield self.status
+
+    @property
+    def editor(self) -> Editor:
+        return self.area.editor
+
+    def on_mount(self) -> None:
+        self.conversation.empty_text = ["", f"Starting {self.talk.link.name} in {self.cwd} …"]
+        self.set_interval(0.125, self._spin)
+        self.set_interval(1.0, self._tick)
+
+    def restyle(self, look: Look) -> None:
+        """Takes other colours."""
+        self.look = self.status.look = look
+        self.area.restyle(look)
+        for panel in (self._question, self._queue, self._side):
+            if panel is not None:
+                panel.look = look
+        if self._side is not None:
+            self._side.update(anew=True)
+        self.conversation.restyle(look)
+
+    def fit_panels(self) -> None:
+        """Shows the side panel where it is wanted and there is room; takes over the settings."""
+        wanted = self.app.preferences.side_panel and self.app.size.width >= WIDE and self.talk.session is not None
+        if wanted and self._side is None:
+            from accord.tui.panels.side import SidePanel
+
+            self._side = SidePanel(self.look, self.talk)
+            self.query_one(Horizontal).mount(self._side)
+        elif not wanted and self._side is not None:
+            self._side.remove()
+            self._side = None
+        setting = self.conversation.setting
+        if setting.side_by_side != self.app.preferences.side_by_side:
+            setting.side_by_side = self.app.preferences.side_by_side
+            self.conversation.redraw()
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.fit_panels()
+
+    def shown(self) -> None:
+        """The user looks at this tab now."""
+        self.has_news = False
+        self.changed()
+        self.editor.focus()
+        self._give_keys()
+
+    # -- frames
+
+    def changed(self) -> None:
+        """Something is to be drawn, with the next frame."""
+        if self._frame is None and self.is_mounted:
+            self._frame = self.set_timer(self._rest, self._draw)
+
+    def _draw(self) -> None:
+        self._frame = None
+        if not self.display:
+            self.app.tabs.refresh()
+            self._show_question()
+            return
+        began = time.perf_counter()
+        talk = self.talk
+        more = False
+        if talk.session is not None:
+            if self.conversation.transcript is not talk.session.transcript:
+                self.conversation.show(talk.session.transcript)
+                self.conversation.empty_text = self._welcome()
+                self.fit_panels()
+            more = self.conversation.take(talk.take_changes())
+            self.area.commands_are(talk.session.commands)
+        else:
+            self._say_empty()
+        self._show_question()
+        self._show_queue()
+        if self._side is not None:
+            self._side.update()
+        self.status.refresh()
+        self._rest = max(FRAME, 3 * (time.perf_counter() - began))
+        if more:
+            self.changed()
+
+    def _spin(self) -> None:
+        if self.display and self.talk.state == "running":
+            self.status.refresh()
+
+    def _tick(self) -> None:
+        if self.display and self.talk.state in ("running", "waiting"):
+            self.conversation.tick()
+
+    def _welcome(self) -> list[str]:
+        link = self.talk.link
+        assert link.agent is not None
+        info = link.agent.offers.info
+        who = f"{link.agent.name} {info.version if info is not None else ''}".strip()
+        return [
+            "",
+            f"{who}, in {self.cwd}",
+            "",
+            "Type what you want and press enter; / lists the agent's commands, @ names a file, ? shows the keys.",
+        ]
+
+    def _say_empty(self) -> None:
+        failure = self.talk.failure or self.talk.link.failure
+        if failure:
+            lines = ["", f"{self.talk.link.name} could not be used:", "", *failure.splitlines()]
+            lines += ["", "ctrl+r tries again · ctrl+n chooses another agent · ctrl+l shows what it printed"]
+            self.conversation.empty_text = lines
+        self.conversation.refresh()
+
+    # -- questions
+
+    def _show_question(self) -> None:
+        waiting = self.talk.asked
+        if waiting:
+            if self._question is None:
+                from accord.tui.panels.permission import PermissionPanel
+
+                self._question = PermissionPanel(self.look, str(self.cwd))
+                self.mount(self._question, before=self.area)
+                self.app.attention(self, "permission needed")
+            self._question.show(waiting)
+            self._give_keys()
+        elif self._question is not None:
+            question, self._question = self._question, None
+            if question.has_focus:
+                self.editor.focus()
+            question.remove()
+
+    def _give_keys(self) -> None:
+        """Lets the question have the keys, once the user has paused typing."""
+        if self._question is None or self._question.has_focus or not self.display:
+            return
+        paused = time.monotonic() - self.app.last_key
+        if paused >= PAUSE:
+            self._question.focus()
+        else:
+            self.set_timer(PAUSE - paused + 0.01, self._give_keys)
+
+    def _show_queue(self) -> None:
+        if self.talk.queue and self.talk.session is not None:
+            if self._queue is None:
+                from accord.tui.panels.queue import QueuePanel
+
+                self._queue = QueuePanel(self.look, self.talk)
+                self.mount(self._queue, before=self.area)
+            self._queue.update()
+        elif self._queue is not None:
+            if self._queue.has_focus:
+                self.editor.focus()
+            self._queue.remove()
+            self._queue = None
+
+    # -- the session
+
+    def begin(self, id: str | None = None, how: Any = "new") -> None:
+        """Opens a session, once the agent is there."""
+        self.run_worker(self.talk.open(id, how), exit_on_error=False)
+
+    def restart(self, link: Link, id: str | None) -> None:
+        """Goes on with an agent that was started again: in the same session, where the agent can do that."""
+        old = self.talk
+        self.talk = Talk(link, self.changed)
+        self.talk.on_turn_end = self._turn_ended
+        self.talk.queue = old.queue
+        self.talk.spans = self.conversation.setting.spans = old.spans
+        self.status.talk = self.talk
+        if self._side is not None:
+            self._side.talk = self.talk
+        if self._queue is not None:
+            self._queue.talk = self.talk
+        self.run_worker(self._reopen(id), exit_on_error=False)
+        self.changed()
+
+    async def _reopen(self, id: str | None) -> None:
+        await self.talk.link.ready.wait()
+        agent = self.talk.link.agent
+        if id is not None and agent is not None and (agent.offers.load or agent.offers.resume):
+            await self.talk.open(id, "load" if agent.offers.load else "resume")
+            if not self.talk.failure:
+                return
+        await self.talk.open()
+        if id is not None:
+            self.talk.say("info", "A new session: the agent could not go on with the one before")
+
+    def _turn_ended(self, turn: Turn) -> None:
+        self.app.turn_ended(self, turn)
+
+    async def close(self) -> None:
+        """Ends the session; the tab is about to go."""
+        await asyncio.shield(self.talk.close())

@@ -1,0 +1,149 @@
+"""The side panel: the plan, the context and the cost, what is set, the session, its servers and subagents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+from textual.strip import Strip
+from textual.widget import Widget
+
+from accord.tui.plain import one_line, plain
+
+if TYPE_CHECKING:
+    from accord.model.session import Plan
+    from accord.tui.look import Look
+    from accord.tui.talk import Talk
+
+_MARKS = {"pending": "○", "in_progress": "◐", "completed": "✓", "cancelled": "⊘"}
+
+
+class SidePanel(Widget):
+    """A column of what is worth knowing, drawn anew when something of it changed."""
+
+    DEFAULT_CSS = """
+    SidePanel {
+        width: 34; height: 1fr; border-left: solid $foreground 20%; padding: 0 1; background: $background;
+    }
+    """
+
+    def __init__(self, look: Look, talk: Talk) -> None:
+        super().__init__()
+        self.look = look
+        self.talk = talk
+        self._lines: list[Strip] = []
+        self._shown: object = None
+
+    def update(self, *, anew: bool = False) -> None:
+        """Draws what changed, if anything did."""
+        told = self._told()
+        if anew or told != self._shown:
+            self._shown = told
+            self._lines = self._drawn()
+            self.refresh()
+
+    def _told(self) -> object:
+        session = self.talk.session
+        if session is None:
+            return self.talk.state
+        about = session.transcript
+        plans = [
+            (plan.id, plan.markdown, plan.uri, [(e.content, e.status) for e in plan.entries])
+            for plan in about.plans.values()
+        ]
+        usage = about.usage
+        spent = None if usage is None else (usage.used, usage.size, usage.cost)
+        options = [(option.id, option.value) for option in session.options]
+        children = [(child.session_id, child.state) for child in about.subagents.values()]
+        return self.talk.state, plans, spent, options, about.title, children, self.talk.unknown, self.size.width
+
+    def _drawn(self) -> list[Strip]:
+        session = self.talk.session
+        width = self.size.width
+        if session is None or width <= 0:
+            return []
+        about = session.transcript
+        lines: list[Strip] = []
+        for plan in about.plans.values():
+            lines += self._plan(plan, width)
+        if about.usage is not None and about.usage.size:
+            used, size, cost = about.usage.used, about.usage.size, about.usage.cost
+            share = min(used / size, 1.0)
+            lines += self._title("Context")
+            style = self.look.bad if share > 0.9 else self.look.warn if share > 0.7 else self.look.good
+            full = round(share * (width - 6))
+            rest = ("─" * max(width - 6 - full, 0), self.look.faint)
+            lines.append(self.look.line(("━" * full, style), rest, (f" {share:4.0%}", None)))
+            lines.append(self.look.line((f"{used:,} of {size:,} tokens", self.look.dim)))
+            if cost is not None:
+                words = f"{cost.amount:.2f} {one_line(cost.currency, 12)} so far"
+                lines.append(self.look.line((words, self.look.dim)))
+        lines += self._options()
+        lines += self._about(width)
+        return lines
+
+    def _plan(self, plan: Plan, width: int) -> list[Strip]:
+        look = self.look
+        done = sum(entry.status in ("completed", "cancelled") for entry in plan.entries)
+        lines = self._title(f"Plan {done}/{len(plan.entries)}" if plan.entries else "Plan")
+        for entry in plan.entries:
+            style = {"completed": look.good, "in_progress": look.accent, "cancelled": look.warn}.get(
+                entry.status, look.dim
+            )
+            is_over = entry.status in ("completed", "cancelled")
+            words = Text(plain(entry.content)[:300], style=look.dim if is_over else look.base)
+            if entry.priority == "high" and not is_over:
+                words.stylize("bold")
+            body = look.draw(words, width - 2)
+            mark = look.line((f"{_MARKS.get(entry.status, '○')} ", style))
+            rest = look.line(("  ", None))
+            lines += [Strip.join([rest if at else mark, line]) for at, line in enumerate(body)]
+        if plan.markdown:
+            lines += look.draw(Text(plain(plan.markdown)[:2000], style=look.dim), width)
+        if plan.uri:
+            lines.append(look.line((one_line(plan.uri, width), look.primary)))
+        return lines
+
+    def _options(self) -> list[Strip]:
+        session = self.talk.session
+        if session is None or not session.options:
+            return []
+        lines = self._title("Set (ctrl+g)")
+        for option in session.options:
+            if option.is_boolean:
+                chosen = "on" if option.value else "off"
+            else:
+                chosen = next((each.name for each in option.choices if each.value == option.value), str(option.value))
+            name = one_line(option.name, 14)
+            lines.append(self.look.line((f"{name}: ", self.look.dim), (one_line(chosen, 16), None)))
+        return lines
+
+    def _about(self, width: int) -> list[Strip]:
+        look, talk = self.look, self.talk
+        session, agent = talk.session, talk.link.agent
+        if session is None or agent is None:
+            return []
+        lines = self._title("Session")
+        lines += look.draw(Text(plain(session.title or "without a title")[:200]), width)
+        lines.append(look.line((f"ACP version {agent.version}", look.dim)))
+        for server in talk.servers:
+            lines.append(
+                look.line(("mcp ", look.dim), (one_line(f"{server.name} ({server.transport})", width - 4), None))
+            )
+        for child in session.transcript.subagents.values():
+            mark = "◐" if child.state == "running" else "✓"
+            lines.append(look.line((f"{mark} ", look.accent), (one_line(child.title or "subagent", width - 2), None)))
+        if talk.unknown:
+            lines.append(look.line((f"{talk.unknown} updates not known here", look.dim)))
+        return lines
+
+    def _title(self, words: str) -> list[Strip]:
+        return [self.look.line(("", None)), self.look.line((words, self.look.primary + self.look.strong))]
+
+    def on_resize(self) -> None:
+        self.update(anew=True)
+
+    def render_line(self, y: int) -> Strip:
+        width = self.size.width
+        line = self._lines[y] if y < len(self._lines) else self.look.line(("", None))
+        return line.adjust_cell_length(width, self.look.base)

@@ -1,0 +1,45 @@
+"""What the user set in this client, kept from one time to the next."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from accord.config.folders import data_folder
+
+
+class Preferences(msgspec.Struct, kw_only=True):
+    """Settings of the terminal client. A file that cannot be read counts as none."""
+
+    theme: str = ""
+    """The name of a theme; none is the light or the dark one that the terminal seems to have."""
+    side_panel: bool = True
+    side_by_side: bool = True
+    notify: bool = True
+    """Whether to ring when a turn ends or a question waits while the user looks elsewhere."""
+
+
+def preferences_file() -> Path:
+    return data_folder() / "chat" / "settings.json"
+
+
+def load() -> Preferences:
+    try:
+        return msgspec.json.decode(preferences_file().read_bytes(), type=Preferences)
+    except (OSError, msgspec.MsgspecError):
+        return Preferences()
+
+
+def save(preferences: Preferences) -> None:
+    """Writes them in one step. Where that cannot be done they last until the end."""
+    path = preferences_file()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("wb", dir=path.parent, delete=False) as new:
+            new.write(msgspec.json.format(msgspec.json.encode(preferences)))
+        os.replace(new.name, path)
+    except OSError:
+        return

@@ -1,0 +1,108 @@
+"""The files of the project, for completion: what .gitignore leaves out is left out here too."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+MOST_FILES = 50_000
+MOST_SECONDS = 3.0
+"""How many files are looked at, and for how long: a home directory must not hold up a prompt."""
+FRESH = 15.0
+"""Seconds for which a list of files is used before it is made again."""
+_NEVER = {".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv"}
+
+
+class Files:
+    """The names of a project's files, relative to it, folders with a slash behind them."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._names: list[str] = []
+        self._at = 0.0
+
+    def matching(self, wanted: str, most: int = 50) -> list[str]:
+        """The names that fit best what was typed so far. Reads the disk: call it in a thread."""
+        if not self._names or time.monotonic() - self._at > FRESH:
+            self._names = list(self._walk())
+            self._at = time.monotonic()
+        return best(wanted, self._names, most)
+
+    def _walk(self) -> Iterator[str]:
+        end = time.monotonic() + MOST_SECONDS
+        count = 0
+        folders: list[tuple[str, list[tuple[str, GitIgnoreSpec]]]] = [("", [])]
+        while folders:
+            folder, specs = folders.pop(0)  # the nearest first, so that what is cut is far away
+            try:
+                entries = sorted(os.scandir(self._root / folder), key=lambda entry: entry.name)
+            except OSError:
+                continue
+            own = _spec(self._root / folder)
+            specs = [*specs, (folder, own)] if own is not None else specs
+            for entry in entries:
+                is_folder = entry.is_dir(follow_symlinks=False)
+                name = f"{folder}{entry.name}{'/' if is_folder else ''}"
+                if entry.name in _NEVER or _is_ignored(name, specs):
+                    continue
+                yield name
+                count += 1
+                if count >= MOST_FILES or time.monotonic() > end:
+                    return
+                if is_folder:
+                    folders.append((name, specs))
+
+
+def _spec(folder: Path) -> GitIgnoreSpec | None:
+    try:
+        lines = (folder / ".gitignore").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return None
+    from pathspec import GitIgnoreSpec
+
+    try:
+        return GitIgnoreSpec.from_lines(lines)
+    except ValueError:  # a pattern that is none
+        return None
+
+
+def _is_ignored(name: str, specs: list[tuple[str, GitIgnoreSpec]]) -> bool:
+    """Whether a name is left out; of several files the innermost one that speaks of it counts."""
+    for folder, spec in reversed(specs):
+        verdict = spec.check_file(name[len(folder) :]).include
+        if verdict is not None:
+            return verdict
+    return False
+
+
+def best(wanted: str, names: list[str], most: int = 50) -> list[str]:
+    """The names that have the wanted letters in their order, those first that have them closest together."""
+    if not wanted:
+        return sorted(names, key=lambda name: (name.count("/"), name))[:most]
+    letters = re.compile(".*?".join(map(re.escape, wanted)), re.IGNORECASE)
+    low = wanted.lower()
+    found = [(_cost(low, name, match), name) for name in names if (match := letters.search(name))]
+    found.sort()
+    return [name for _, name in found[:most]]
+
+
+def _cost(wanted: str, name: str, match: re.Match[str]) -> tuple[int, int]:
+    base = name.rstrip("/").rpartition("/")[2].lower()
+    if base == wanted or name.lower() == wanted:
+        rank = 0
+    elif base.startswith(wanted):
+        rank = 1
+    elif wanted in base:
+        rank = 2
+    elif wanted in name.lower():
+        rank = 3
+    else:
+        rank = 4 + match.end() - match.start()
+    return rank, len(name)

@@ -1,0 +1,186 @@
+"""A form that the agent asks to be filled in, with every kind of field; and a page it asks to be visited."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.text import Text
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Vertical, VerticalScroll
+from textual.screen import ModalScreen
+from textual.widget import Widget
+from textual.widgets import Checkbox, Input, Select, SelectionList, Static
+from textual.widgets.selection_list import Selection
+
+from accord.client.form import choices_of, counted, host_of, read
+from accord.model.requests import Elicitation, Reply
+from accord.tui.plain import one_line, plain
+
+_BOX = """
+{name} {{ align: center middle; }}
+{name} > Vertical {{
+    width: 90%; max-width: 90; height: auto; max-height: 90%; border: heavy $warning; padding: 0 1;
+    background: $background; border-title-color: $warning;
+}}
+{name} VerticalScroll {{ height: auto; max-height: 100%; }}
+{name} .message {{ text-style: bold; margin-bottom: 1; }}
+"""
+
+
+class FormScreen(ModalScreen[Reply]):
+    """Fields from a flat JSON schema. Ctrl-S sends, Esc leaves it; what was typed is checked first."""
+
+    DEFAULT_CSS = (
+        _BOX.format(name="FormScreen")
+        + """
+    FormScreen Input, FormScreen Select, FormScreen SelectionList, FormScreen Checkbox { height: auto; }
+    FormScreen Input, FormScreen Input:focus { border: none; height: 1; padding: 0 1; background: $surface; }
+    FormScreen Input:focus { background: $primary 25%; }
+    FormScreen .about { color: $foreground 60%; }
+    FormScreen .complaint { color: $error; }
+    """
+    )
+
+    def __init__(self, question: Elicitation, agent: str) -> None:
+        super().__init__()
+        self._question = question
+        self._agent = agent
+        shapes = question.schema.get("properties") or {}
+        self._shapes: dict[str, dict[str, Any]] = {
+            str(name): shape if isinstance(shape, dict) else {} for name, shape in shapes.items()
+        }
+        self._required = set(question.schema.get("required") or [])
+        self._fields: dict[str, Widget] = {}
+        self._complaints: dict[str, Static] = {}
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as box:
+            box.border_title = f"{one_line(self._agent, 40)} asks"
+            box.border_subtitle = "tab next field · ctrl+s sends · ctrl+x declines · esc"
+            with VerticalScroll(can_focus=False):
+                yield Static(Text(plain(self._question.message)), classes="message")
+                for name, shape in self._shapes.items():
+                    yield from self._field(name, shape)
+
+    def _field(self, name: str, shape: dict[str, Any]) -> ComposeResult:
+        title = one_line(str(shape.get("title") or name))
+        about = one_line(str(shape.get("description") or ""), 500)
+        if shape.get("type") != "boolean":
+            yield Static(Text.assemble((f"{title}{' *' if name in self._required else ''}  ", "bold"), (about, "dim")))
+        self._fields[name] = field = _widget(shape, title)
+        yield field
+        self._complaints[name] = complaint = Static("", classes="complaint")
+        complaint.display = False
+        yield complaint
+        yield Static("")
+
+    def on_mount(self) -> None:
+        if self._fields:
+            next(iter(self._fields.values())).focus()
+
+    def on_key(self, event: events.Key) -> None:
+        if event.key == "escape":
+            event.stop()
+            self.dismiss(Reply(action="cancel"))
+        elif event.key == "ctrl+s":
+            event.stop()
+            self._send()
+        elif event.key == "ctrl+x":
+            event.stop()
+            self.dismiss(Reply(action="decline"))
+
+    def on_input_submitted(self) -> None:
+        fields = list(self._fields.values())
+        at = next((place for place, field in enumerate(fields) if field.has_focus), -1)
+        if at == len(fields) - 1:
+            self._send()
+        else:
+            self.focus_next()
+
+    def _send(self) -> None:
+        filled: dict[str, Any] = {}
+        wrong: list[str] = []
+        for name, shape in self._shapes.items():
+            value, complaint = _value(self._fields[name], shape, name in self._required)
+            label = self._complaints[name]
+            label.display = complaint is not None
+            label.update(Text(complaint or ""))
+            if complaint is not None:
+                wrong.append(name)
+            elif value is not None:
+                filled[name] = value
+        if wrong:
+            self._fields[wrong[0]].focus()
+            return
+        self.dismiss(Reply(action="accept", content=filled))
+
+
+def _widget(shape: dict[str, Any], title: str) -> Widget:
+    default = shape.get("default")
+    choices = choices_of(shape)
+    if shape.get("type") == "boolean":
+        return Checkbox(title, value=bool(default), compact=True)
+    if shape.get("type") == "array":
+        picked = default if isinstance(default, list) else []
+        rows = [Selection(one_line(label), place, value in picked) for place, (value, label) in enumerate(choices)]
+        return SelectionList[int](*rows, compact=True)
+    if choices:
+        options = [(one_line(label), place) for place, (_, label) in enumerate(choices)]
+        at = next((place for place, (value, _) in enumerate(choices) if value == default), None)
+        return Select[int](options, allow_blank=True, compact=True, value=Select.NULL if at is None else at)
+    hint = {"integer": "a whole number", "number": "a number"}.get(str(shape.get("type"))) or str(
+        shape.get("format") or ""
+    )
+    return Input("" if default is None else str(default), placeholder=hint, compact=True)
+
+
+def _value(field: Widget, shape: dict[str, Any], is_required: bool) -> tuple[Any, str | None]:
+    """What a field holds, or what is wrong with it; None for nothing."""
+    choices = choices_of(shape)
+    if isinstance(field, Checkbox):
+        return field.value, None
+    if isinstance(field, SelectionList):
+        picked = [choices[place][0] for place in sorted(field.selected)]
+        return counted(shape, picked) if picked or is_required else (None, None)
+    if isinstance(field, Select):
+        if isinstance(field.value, int) and not isinstance(field.value, bool):
+            return choices[field.value][0], None
+        return None, "This one is needed." if is_required else None
+    assert isinstance(field, Input)
+    if not field.value:
+        return None, "This one is needed." if is_required else None
+    return read(shape, [], field.value)
+
+
+class PageScreen(ModalScreen[Reply]):
+    """A page to visit. Nothing is opened from here: the user sees where the address leads, and goes there or not."""
+
+    DEFAULT_CSS = _BOX.format(name="PageScreen") + "PageScreen .doubt { color: $warning; }"
+
+    def __init__(self, question: Elicitation, agent: str) -> None:
+        super().__init__()
+        self._question = question
+        self._agent = agent
+
+    def compose(self) -> ComposeResult:
+        url = self._question.url or ""
+        host, doubts = host_of(url)
+        with Vertical() as box:
+            box.border_title = f"{one_line(self._agent, 40)} asks you to visit a page"
+            box.border_subtitle = "enter done · c copies the address · n no · esc"
+            yield Static(Text(plain(self._question.message)), classes="message")
+            yield Static(Text(plain(url)))
+            yield Static(Text(f"on {one_line(host)}"))
+            if doubts:
+                yield Static(Text(f"Be careful: {one_line('; '.join(doubts))}"), classes="doubt")
+
+    def on_key(self, event: events.Key) -> None:
+        actions = {"enter": "accept", "n": "decline", "escape": "cancel"}
+        if event.key in actions:
+            event.stop()
+            self.dismiss(Reply(action=actions[event.key]))
+        elif event.key == "c":
+            event.stop()
+            self.app.copy_to_clipboard(self._question.url or "")
+            self.app.notify("The address is in the clipboard.")

@@ -1,0 +1,30 @@
+"""The settings of this client: chosen in a list, and kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from accord.tui.screens.picker import Picker, Row
+
+if TYPE_CHECKING:
+    from accord.tui.preferences import Preferences
+
+SWITCHES = {
+    "side_panel": ("Side panel", "the plan, the context and the options, where there is room"),
+    "side_by_side": ("Changes side by side", "where there is room; else one below the other"),
+    "notify": ("Notifications", "ring when a turn ends or a question waits while you look elsewhere"),
+}
+
+
+def settings_screen(preferences: Preferences, theme: str) -> Picker:
+    """What can be set, and how it is set now."""
+    rows = [Row("theme", f"Theme: {theme}", "light, dark and others")]
+    rows += [
+        Row(name, f"{label}: {'on' if getattr(preferences, name) else 'off'}", about)
+        for name, (label, about) in SWITCHES.items()
+    ]
+    return Picker("Settings", rows)
+
+
+def themes_screen(names: list[str], now: str) -> Picker:
+    return Picker("Theme", [Row(name, name) for name in sorted(names)], chosen=now)

@@ -1,0 +1,166 @@
+"""Tabs, sessions and agents, as users handle them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from accord.tui.link import Link
+from accord.tui.shell import Shell
+
+if TYPE_CHECKING:
+    from accord.tui.pane import Pane
+
+
+class Sessions(Shell):
+    """The commands about tabs, sessions and agents."""
+
+    def action_new_tab(self) -> None:
+        self.run_worker(self._choose_agent(), exit_on_error=False)
+
+    async def _choose_agent(self) -> None:
+        from asyncio import to_thread
+
+        from accord.errors import AccordError
+        from accord.tui.screens.agents import DEFAULT, agents_screen, registry_rows
+        from accord.tui.screens.picker import Asking
+
+        try:
+            loaded = await to_thread(self.outside.configuration)
+        except AccordError as error:
+            self.notify(str(error), severity="error")
+            return
+        rows = await to_thread(registry_rows, loaded.settings.registry)
+        picked = await self.answer_of(agents_screen(loaded, rows))
+        if picked is None:
+            return
+        target = None if picked.id == DEFAULT else picked.id
+        if picked.how == "f3":
+            self._diagnose(target)
+            return
+        if picked.how == "f5" and target is not None:
+            name = await self.answer_of(Asking(f"A name for {target}"))
+            if name:
+                target = self._keep_agent(name, target) or target
+        link = Link(self.outside, target, self)
+        self.links.append(link)
+        self.open_link(link)
+        (await self.add_pane(link)).begin()
+
+    def _keep_agent(self, name: str, command: str) -> str | None:
+        from accord.config.agents import AgentFile
+        from accord.config.settings import AgentEntry
+        from accord.errors import AccordError
+
+        try:
+            AgentFile().put(name, AgentEntry(command=command))
+        except AccordError as error:
+            self.notify(str(error), severity="error")
+            return None
+        self.notify(f"{name} is configured now.")
+        return name
+
+    async def action_new_session(self) -> None:
+        (await self.add_pane(self.active_pane.talk.link)).begin()
+
+    def action_sessions(self) -> None:
+        self.run_worker(self._choose_session(), exit_on_error=False)
+
+    async def _choose_session(self) -> None:
+        from accord.tui.screens.sessions import SessionsScreen
+
+        pane = self.active_pane
+        agent, session = pane.talk.link.agent, pane.talk.session
+        if agent is None or not agent.offers.list:
+            self.notify("This agent does not list its sessions.", severity="warning")
+            return
+        screen = SessionsScreen(agent, str(self.outside.cwd), session.id if session is not None else None)
+        picked = await self.answer_of(screen)
+        if picked is not None:
+            await self._with_session(pane, picked.id, picked.how)
+
+    async def _with_session(self, pane: Pane, id: str, how: str) -> None:
+        from accord.tui.screens.picker import Asking, Picker, Row
+
+        agent = pane.talk.link.agent
+        assert agent is not None
+        if how == "f7":
+            title = await self.answer_of(Asking("A new title"))
+            if title:
+                await self.attempt(agent.set_title(id, title), "Renamed.")
+        elif how == "f8":
+            sure = await self.answer_of(Picker("Delete this session?", [Row("no", "No"), Row("yes", "Yes, delete it")]))
+            if sure is not None and sure.id == "yes":
+                await self.attempt(agent.delete_session(id), "Deleted.")
+        else:
+            shown = next((each for each in self.panes if each.talk.session and each.talk.session.id == id), None)
+            if shown is not None and how != "f6":
+                self.show_pane(shown)
+                return
+            load = agent.offers.load and how != "f5"
+            wanted = "fork" if how == "f6" else "load" if load else "resume"
+            (await self.add_pane(pane.talk.link)).begin(id, wanted)
+
+    def action_rename(self) -> None:
+        session = self.active_pane.talk.session
+        if session is not None:
+            self.run_worker(self._with_session(self.active_pane, session.id, "f7"), exit_on_error=False)
+
+    def action_next_tab(self) -> None:
+        self._turn_tabs(1)
+
+    def action_previous_tab(self) -> None:
+        self._turn_tabs(-1)
+
+    def _turn_tabs(self, by: int) -> None:
+        panes = self.panes
+        self.show_pane(panes[(panes.index(self.active_pane) + by) % len(panes)])
+
+    async def action_close_tab(self) -> None:
+        pane = self.active_pane
+        if len(self.panes) == 1:
+            self.notify("This is the last tab: ctrl+c twice quits.")
+            return
+        link = pane.talk.link
+        self._turn_tabs(-1)
+        await pane.close()
+        await pane.remove()
+        self.tabs.show(self.panes)
+        if not any(each.talk.link is link for each in self.panes):
+            self.links.remove(link)
+            self.run_worker(link.close(), exit_on_error=False)
+
+    # -- the agent
+
+    def action_restart(self) -> None:
+        pane = self.active_pane
+        if pane.talk.state != "gone":
+            self.notify("The agent is there. To end one that does not react: ctrl+p, kill.")
+            return
+        self.run_worker(self._restart(pane), exit_on_error=False)
+
+    async def _restart(self, pane: Pane) -> None:
+        old = pane.talk.link
+        session = pane.talk.session
+        link = Link(self.outside, old.target, self)
+        self.links[self.links.index(old)] = link
+        self.run_worker(old.close(), exit_on_error=False)
+        self.open_link(link)
+        for each in self.panes:
+            if each.talk.link is old:
+                each.restart(link, session.id if each is pane and session is not None else None)
+
+    def action_kill(self) -> None:
+        self.active_pane.talk.link.kill()
+
+    def action_doctor(self) -> None:
+        self._diagnose(self.active_pane.talk.link.target)
+
+    def _diagnose(self, target: str | None) -> None:
+        from accord.tui.screens.findings import FindingsScreen
+
+        self.push_screen(FindingsScreen(f"Doctor: {target or 'the default agent'}", self.outside.diagnose(target)))
+
+    def action_logs(self) -> None:
+        from accord.tui.screens.logs import LogScreen
+
+        self.push_screen(LogScreen(self.active_pane.talk.link))

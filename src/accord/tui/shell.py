@@ -1,0 +1,278 @@
+"""The application without its commands: tabs, what agents ask, and an end that leaves the terminal as it was."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import signal
+import time
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from textual import events
+from textual.app import App, ComposeResult, SystemCommand
+from textual.containers import Vertical
+from textual.screen import Screen
+
+from accord.tui import preferences
+from accord.tui.keys import DEEDS, bindings
+from accord.tui.link import Link
+from accord.tui.look import Look
+from accord.tui.pane import Pane
+from accord.tui.prompt.history import Drafts, History
+from accord.tui.tabs import TabBar
+
+if TYPE_CHECKING:
+    from accord.client.turn import Turn
+    from accord.model.requests import AuthMethod, Elicitation, Reply
+    from accord.policy.choices import Choice, Question
+    from accord.tui.frame import Frame
+    from accord.tui.outside import Outside
+
+_DRAFT_SECONDS = 3.0
+"""How often what is being typed is written down."""
+
+
+class Shell(App[int]):
+    """What the terminal client stands on. What users do with it is in app.py."""
+
+    TITLE = "Accord"
+    CSS = """
+    Screen { background: $background; }
+    ModalScreen { background: $background 70%; }
+    #panes { height: 1fr; }
+    """
+    BINDINGS = [*bindings()]
+
+    def __init__(self, outside: Outside, target: str | None = None) -> None:
+        super().__init__()
+        self.outside = outside
+        self.past = History()
+        self.drafts = Drafts()
+        self.preferences = preferences.load()
+        self.links: list[Link] = []
+        self.last_key = 0.0
+        self.tabs: TabBar
+        self._target = target
+        self._look: Look | None = None
+        self._has_focus = True
+        self._ending = False
+        if self.preferences.theme in self.available_themes:
+            self.theme = self.preferences.theme
+
+    @property
+    def look(self) -> Look:
+        if self._look is None:
+            self._look = Look(self.theme_variables, dark=self.current_theme.dark)
+        return self._look
+
+    def compose(self) -> ComposeResult:
+        self.tabs = TabBar(self.look)
+        yield self.tabs
+        with Vertical(id="panes"):
+            link = Link(self.outside, self._target, self)
+            self.links.append(link)
+            yield Pane(link, self.look, self.outside.cwd)
+
+    def on_mount(self) -> None:
+        pane = self.active_pane
+        draft = self.drafts.get(str(self.outside.cwd))
+        if draft:
+            pane.editor.set_text(draft)
+        pane.editor.focus()
+        self.theme_changed_signal.subscribe(self, self._restyle)
+        self._watch_signals()
+        # The first picture is drawn before anything is loaded that it takes to talk to an agent.
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        self.open_link(self.links[0])
+        self.active_pane.begin()
+        self.set_interval(_DRAFT_SECONDS, self.keep_drafts)
+        gc.collect()
+        gc.freeze()  # what was loaded stays; looking through it again and again would hold up keys
+
+    def open_link(self, link: Link) -> None:
+        """Starts an agent."""
+        self.run_worker(link.open(), exit_on_error=False)
+
+    def _restyle(self, theme: Any) -> None:
+        self._look = None
+        self.tabs.look = self.look
+        for pane in self.panes:
+            pane.restyle(self.look)
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        for deed in DEEDS:
+            keys = f" ({deed.keys.split(',')[0]})" if deed.keys else ""
+            yield SystemCommand(f"{deed.title}{keys}", deed.about, getattr(self, f"action_{deed.action}"))
+        yield SystemCommand("Theme", "Change the theme", self.action_change_theme)
+
+    # -- tabs
+
+    @property
+    def panes(self) -> list[Pane]:
+        return list(self.screen_stack[0].query(Pane)) if self.screen_stack else []
+
+    @property
+    def active_pane(self) -> Pane:
+        return next(pane for pane in self.panes if pane.display)
+
+    async def add_pane(self, link: Link) -> Pane:
+        """Another tab, which is shown."""
+        pane = Pane(link, self.look, self.outside.cwd)
+        await self.screen_stack[0].query_one("#panes").mount(pane)
+        self.show_pane(pane)
+        return pane
+
+    def show_pane(self, wanted: Pane) -> None:
+        for pane in self.panes:
+            pane.display = pane is wanted
+        wanted.shown()
+        self.tabs.show(self.panes)
+
+    def on_tab_bar_chosen(self, message: TabBar.Chosen) -> None:
+        self.show_pane(message.pane)
+
+    def pane_of(self, link: Link, session_id: str | None) -> Pane | None:
+        """The tab that shows a session, or else any of its agent."""
+        panes = [pane for pane in self.panes if pane.talk.link is link]
+        for pane in panes:
+            if pane.talk.session is not None and pane.talk.session.id == session_id:
+                return pane
+        return panes[0] if panes else None
+
+    # -- what agents ask
+
+    async def ask(self, link: Link, question: Question) -> Choice | None:
+        pane = self.pane_of(link, question.action.session)
+        return await pane.talk.ask(question) if pane is not None else None
+
+    async def elicit(self, link: Link, question: Elicitation) -> Reply | None:
+        from accord.tui.screens.form import FormScreen, PageScreen
+
+        pane = self.pane_of(link, question.session_id)
+        if pane is not None:
+            self.attention(pane, "a form to fill in")
+        name = link.agent.name if link.agent is not None else link.name
+        screen = PageScreen(question, name) if question.mode == "url" else FormScreen(question, name)
+        reply: Reply | None = await self.answer_of(screen)
+        return reply
+
+    async def choose_login(self, link: Link, methods: list[AuthMethod]) -> AuthMethod | None:
+        """How to log in, when the agent demands it."""
+        from accord.tui.screens.picker import Picker, Row
+
+        rows = [Row(each.id, each.name, each.description or "") for each in methods]
+        picked = await self.answer_of(Picker("Log in first", rows, about=f"{link.name} wants you to log in."))
+        return next((each for each in methods if picked is not None and each.id == picked.id), None)
+
+    async def log_in(self, link: Link, method: AuthMethod) -> bool:
+        """Runs the agent's own login on the terminal, which is its own meanwhile."""
+        assert link.launch is not None
+        with self.batch_update(), self.suspend():
+            try:
+                return await link.launch.log_in(method)
+            except Exception as error:
+                self.notify(str(error), severity="error")
+                return False
+
+    async def answer_of(self, screen: Screen[Any]) -> Any:
+        """Shows a screen and waits for what it gives. When the waiting is cancelled, the screen goes."""
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+
+        def take(value: Any) -> None:
+            if not answer.done():
+                answer.set_result(value)
+
+        await self.push_screen(screen, take)
+        try:
+            return await answer
+        except asyncio.CancelledError:
+            if screen in self.screen_stack:
+                screen.dismiss(None)
+            raise
+
+    def decided(self, link: Link, what: Any, decision: Any) -> None:
+        """The policy decided about something unasked; refusals are told, since they explain what follows."""
+        if decision.allowed or decision.by == "person":
+            return
+        pane = self.pane_of(link, getattr(what, "session", None) or getattr(what, "session_id", None))
+        if pane is not None:
+            title = getattr(what, "title", "") or getattr(what, "line", None) or ", ".join(getattr(what, "paths", ()))
+            pane.talk.say("warning", f"Refused: {title}", decision.why)
+
+    async def attempt(self, work: Any, done: str = "") -> bool:
+        """Does something that an agent may refuse, and tells how it went."""
+        from accord.errors import AccordError
+
+        try:
+            await work
+        except AccordError as error:
+            self.notify(str(error), severity="error", timeout=8)
+            return False
+        if done:
+            self.notify(done)
+        return True
+
+    def link_changed(self, link: Link) -> None:
+        for pane in self.panes:
+            if pane.talk.link is link:
+                pane.changed()
+
+    def turn_ended(self, pane: Frame, turn: Turn) -> None:
+        self.attention(pane, "the turn has ended")
+
+    def attention(self, pane: Frame, why: str) -> None:
+        """Rings when something waits for a user who looks elsewhere."""
+        is_seen = self._has_focus and pane.display
+        pane.has_news = not pane.display
+        self.tabs.show(self.panes)
+        if is_seen or not self.preferences.notify:
+            return
+        words = "".join(each for each in f"{pane.talk.title}: {why}" if each.isprintable())
+        if self._driver is not None:
+            self._driver.write(f"\x1b]9;{words}\x1b\\")
+        self.bell()
+        if not pane.display:
+            self.notify(words)
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Key):
+            self.last_key = time.monotonic()
+        elif isinstance(event, events.AppBlur):
+            self._has_focus = False
+        elif isinstance(event, events.AppFocus):
+            self._has_focus = True
+        await super().on_event(event)
+
+    # -- the end
+
+    def _watch_signals(self) -> None:
+        loop = asyncio.get_running_loop()
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number is not None:
+                try:
+                    loop.add_signal_handler(number, self.leave, 128 + number)
+                except (NotImplementedError, RuntimeError, ValueError):
+                    return  # Windows, or not the main thread
+
+    def leave(self, status: int = 0) -> None:
+        """Ends the application in order: what was typed is kept, agents are ended."""
+        if self._ending:
+            return
+        self.keep_drafts()
+        self._ending = True
+        self.exit(status, return_code=status)
+
+    def keep_drafts(self) -> None:
+        """Keeps what was typed and not sent, also what waits in queues."""
+        if self._ending or not self.panes:
+            return
+        texts = [prompt.text for pane in self.panes for prompt in pane.talk.queue]
+        texts += [pane.editor.text for pane in self.panes if pane.editor.text.strip()]
+        self.drafts.put(str(self.outside.cwd), "\n\n".join(texts))
+
+    async def on_unmount(self) -> None:
+        await asyncio.gather(*(link.close() for link in self.links), return_exceptions=True)

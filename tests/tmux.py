@@ -1,0 +1,115 @@
+"""A real terminal for tests: tmux runs the program, takes keys, and shows its screen."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+PATIENCE = 60.0
+
+
+def tmux_missing() -> str:
+    """Why there is no terminal to test in; nothing when there is one."""
+    return "" if shutil.which("tmux") else "tmux is not installed, which the tests of the terminal client run in"
+
+
+class Tmux:
+    """One window of tmux, with a server of its own."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.folder = folder
+        self.project = folder / "project"
+        self.project.mkdir(exist_ok=True)
+        self._name = name
+
+    def _tmux(self, *words: str) -> str:
+        done = subprocess.run(
+            ["tmux", "-L", self._name, "-f", os.devnull, *words], capture_output=True, text=True, timeout=PATIENCE
+        )
+        return done.stdout
+
+    def start(
+        self,
+        *words: str,
+        size: tuple[int, int] = (100, 30),
+        env: Mapping[str, str] | None = None,
+        after: str = "echo; echo it ended with $?; stty -a | tr ';' '\\n' | grep -o '[-]*echo\\b'; exec sh",
+    ) -> None:
+        """Starts `accord` with some words. When it ends, its status and the state of the terminal are printed."""
+        variables = {
+            "ACCORD_CONFIG_HOME": str(self.folder / "config"),
+            "ACCORD_DATA_HOME": str(self.folder / "data"),
+            "ACCORD_CACHE_HOME": str(self.folder / "cache"),
+            "HOME": str(self.folder),
+            "LANG": "C.UTF-8",
+            "COLORTERM": "truecolor",
+            **(env or {}),
+        }
+        command = shlex.join([sys.executable, "-m", "accord", *words])
+        line = f"env {' '.join(f'{name}={shlex.quote(value)}' for name, value in variables.items())} {command}; {after}"
+        size_of = ["-x", str(size[0]), "-y", str(size[1])]
+        self._tmux("new-session", "-d", "-s", "t", *size_of, "-c", str(self.project), "sh", "-c", line)
+
+    def keys(self, *keys: str) -> None:
+        """Presses keys, by tmux's names for them."""
+        self._tmux("send-keys", "-t", "t", *keys)
+
+    def type(self, text: str) -> None:
+        self._tmux("send-keys", "-t", "t", "-l", text)
+
+    def send(self, text: str) -> None:
+        """Types a line and presses enter."""
+        self.type(text)
+        self.keys("Enter")
+
+    def paste(self, text: str) -> None:
+        """Pastes, as terminals do for programs that tell pasting from typing."""
+        subprocess.run(["tmux", "-L", self._name, "load-buffer", "-"], input=text, text=True, check=True)
+        self._tmux("paste-buffer", "-p", "-t", "t")
+
+    def resize(self, columns: int, rows: int) -> None:
+        self._tmux("resize-window", "-t", "t", "-x", str(columns), "-y", str(rows))
+
+    @property
+    def screen(self) -> str:
+        return self._tmux("capture-pane", "-p", "-t", "t")
+
+    @property
+    def coloured(self) -> str:
+        """The screen with its escape sequences."""
+        return self._tmux("capture-pane", "-p", "-e", "-t", "t")
+
+    @property
+    def pid(self) -> int:
+        """The process of the shell in the window."""
+        return int(self._tmux("display-message", "-p", "-t", "t", "#{pane_pid}"))
+
+    @property
+    def is_alternate(self) -> bool:
+        """Whether the program has the whole screen to itself."""
+        return self._tmux("display-message", "-p", "-t", "t", "#{alternate_on}").strip() == "1"
+
+    def until(self, wanted: str) -> str:
+        """Waits until this is on the screen (a regular expression), and gives the screen."""
+        end = time.monotonic() + PATIENCE
+        while not re.search(wanted, screen := self.screen):
+            assert time.monotonic() < end, f"{wanted!r} did not appear; the screen:\n{screen}"
+            time.sleep(0.03)
+        return screen
+
+    def until_gone(self, unwanted: str) -> str:
+        end = time.monotonic() + PATIENCE
+        while re.search(unwanted, screen := self.screen):
+            assert time.monotonic() < end, f"{unwanted!r} did not go; the screen:\n{screen}"
+            time.sleep(0.03)
+        return screen
+
+    def close(self) -> None:
+        self._tmux("kill-server")

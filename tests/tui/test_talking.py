@@ -1,0 +1,153 @@
+"""The terminal client with an agent in memory: what is typed, said, asked and stopped."""
+
+from __future__ import annotations
+
+import asyncio
+
+from chatting import Opened
+
+from accord.agent.agent import Agent
+from accord.agent.turn import Turn
+from accord.testing import ScriptedAgent
+
+
+async def test_what_is_typed_is_sent_and_the_answer_is_drawn(opened: Opened) -> None:
+    async with opened(ScriptedAgent(["**Hello** to `you`."])) as chat:
+        await chat.type("good morning")
+        await chat.press("enter")
+        await chat.until("Hello to you.")
+        assert "good morning" in chat.text
+        assert chat.pane.editor.text == ""
+
+
+async def test_ctrl_j_and_a_backslash_begin_new_lines(opened: Opened) -> None:
+    agent = ScriptedAgent()
+    async with opened(agent) as chat:
+        await chat.type("one")
+        await chat.press("ctrl+j")
+        await chat.type("two\\")
+        await chat.press("enter")
+        await chat.type("three")
+        await chat.press("enter")
+        await chat.until("You said: one")
+        assert agent.prompts == ["one\ntwo\nthree"]
+
+
+async def test_escape_stops_the_turn_and_the_session_goes_on(opened: Opened) -> None:
+    started = asyncio.Event()
+
+    async def endless(turn: Turn) -> None:
+        await turn.say("working on it")
+        started.set()
+        await asyncio.Event().wait()
+
+    async with opened(ScriptedAgent([endless])) as chat:
+        await chat.send("go")
+        await chat.until("working on it")
+        await chat.until("esc stops")
+        await chat.press("escape")
+        await chat.until("Cancelled")
+        await chat.send("again")
+        await chat.until("You said: again")
+
+
+async def test_a_prompt_sent_while_the_agent_works_waits_and_can_be_taken_back(opened: Opened) -> None:
+    go_on = asyncio.Event()
+
+    async def slow(turn: Turn) -> None:
+        await go_on.wait()
+
+    agent = ScriptedAgent([slow])
+    async with opened(agent) as chat:
+        await chat.send("first")
+        await chat.until("working")
+        await chat.send("second")
+        await chat.send("third")
+        await chat.until("2 queued")
+        await chat.press("alt+up")
+        assert chat.pane.editor.text == "third"
+        go_on.set()
+        await chat.until("You said: second")
+        assert agent.prompts == ["first", "second"]
+        assert chat.pane.editor.text == "third"
+
+
+async def test_a_thought_is_one_line_until_it_is_opened(opened: Opened) -> None:
+    async def think(turn: Turn) -> None:
+        await turn.think("first line\n\nsecond line of it")
+        await turn.say("done")
+
+    async with opened(ScriptedAgent([think])) as chat:
+        await chat.send("go")
+        await chat.until("Thought: first line")
+        await chat.until("done")
+        assert "second line of it" not in [line.strip() for line in chat.lines]
+        await chat.press("tab", "up", "enter")
+        await chat.until("▐ second line of it")
+
+
+async def test_a_permission_shows_what_would_happen_and_takes_its_key(opened: Opened) -> None:
+    answers: list[bool] = []
+
+    async def change(turn: Turn) -> None:
+        async with turn.tool("Change greet.py", kind="edit", locations=["greet.py"]) as tool:
+            await tool.diff("greet.py", "hello\n", "goodbye\n")
+            answers.append(bool(await tool.permit()))
+        await turn.say("so be it")
+
+    async with opened(ScriptedAgent([change])) as chat:
+        await chat.send("go")
+        await chat.until("Permission needed")
+        assert "- hello" in chat.text
+        assert "+ goodbye" in chat.text
+        await chat.until(lambda: chat.pane._question is not None and chat.pane._question.has_focus)
+        await chat.press("n")
+        await chat.until("so be it")
+        assert answers == [False]
+        assert "Permission needed" not in chat.text
+
+
+async def test_keys_that_are_being_typed_do_not_answer_a_question(opened: Opened) -> None:
+    class Asks(Agent):
+        async def prompt(self, turn: Turn) -> None:
+            answer = await turn.permit("Delete everything", kind="delete", locations=["a"])
+            await turn.say(f"allowed: {bool(answer)}")
+
+    async with opened(Asks()) as chat:
+        await chat.send("go")
+        # The question comes while the user types on: whatever is typed at once is for the prompt.
+        while not chat.pane.talk.asked:
+            await chat.press("y")
+        await chat.press("y", "1")
+        assert chat.pane.talk.asked
+        assert set(chat.pane.editor.text) == {"y", "1"}
+
+
+async def test_questions_of_one_turn_wait_in_a_queue(opened: Opened) -> None:
+    class Asks(Agent):
+        async def prompt(self, turn: Turn) -> None:
+            asked = [turn.permit(f"Do number {n}", kind="other") for n in range(3)]
+            answers = await asyncio.gather(*asked)
+            await turn.say(f"allowed: {[bool(answer) for answer in answers]}")
+
+    async with opened(Asks()) as chat:
+        await chat.send("go")
+        await chat.until("1 of 3")
+        await chat.until(lambda: chat.pane._question is not None and chat.pane._question.has_focus)
+        await chat.press("y")
+        await chat.until("1 of 2")
+        await chat.press("n")
+        await chat.until(lambda: len(chat.pane.talk.asked) == 1)
+        await chat.press("y")
+        await chat.until("allowed: [True, False, True]")
+
+
+async def test_an_update_that_nobody_knows_does_no_harm(opened: Opened) -> None:
+    async def strange(turn: Turn) -> None:
+        await turn.session.update(1, {"sessionUpdate": "_strange/thing", "x": [1, 2]})
+        await turn.say("still here")
+
+    async with opened(ScriptedAgent([strange])) as chat:
+        await chat.send("go")
+        await chat.until("still here")
+        await chat.until("1 updates not known here")
