@@ -153,6 +153,10 @@ def test_a_provider_without_an_address_is_said_to_need_one() -> None:
         choose.model("mine:m", CoderSettings(providers={"mine": ProviderEntry()}), NOTHING)
 
 
+def test_the_offline_model_needs_nothing() -> None:
+    assert choose.model("offline", None, NOTHING).id == "offline"
+
+
 def test_what_is_known_of_a_model_goes_with_it() -> None:
     model = choose.model("anthropic:claude-sonnet-4-5", None, Keys(env={"ANTHROPIC_API_KEY": "x"}))
     assert (model.name, model.context, model.images) == ("Claude Sonnet 4.5", 200_000, True)

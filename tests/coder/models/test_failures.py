@@ -6,6 +6,7 @@ import asyncio
 import json
 import socket
 import ssl
+import sys
 
 import pytest
 from coder.models.asking import asked, ended, every_wire, failure, pieces, request, their_warnings, until_it_fails
@@ -329,3 +330,16 @@ async def test_cancelling_while_the_library_is_loaded_leaves_the_model_usable() 
         with pytest.raises(asyncio.CancelledError):
             await task
         assert (await ended(model)).message.text == "Hello."
+
+
+async def test_a_library_that_is_missing_names_the_extra_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    service = Service(name="anthropic", title="Anthropic", api="anthropic", base_url="http://127.0.0.1:9")
+    model = ProviderModel(service, "m")
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "pydantic_ai.models.anthropic", None)
+        model.warm()
+        error = await failure(model)
+    assert "pip install 'accord[coder]'" in str(error)
+    assert not error.retry
+    assert "cannot be reached" in str(await failure(model))
+    await model.close()

@@ -123,5 +123,8 @@ class Model(ABC):
 
         Raises `ModelError` when there is no whole answer; pieces may have come by then."""
 
+    def warm(self) -> None:
+        """Begins to load what the first request needs, without waiting for it."""
+
     async def close(self) -> None:
         """Lets go of connections."""

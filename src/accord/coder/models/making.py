@@ -32,6 +32,7 @@ class Made(NamedTuple):
 def make(service: Service, name: str, key: str | None, patience: float) -> Made:
     """What speaks with a provider's model. `patience` bounds each silence of the provider."""
     try:
+        importlib.import_module("pydantic_ai.direct")  # here, since the loop that asks next must not wait for it
         client = _client(service, patience)
         speaker = _SPEAKERS[service.api](service, name, key, client)
     except ImportError as error:

@@ -95,14 +95,20 @@ class ProviderModel(Model):
             settings["openai_store"] = False  # the history is ours; nothing need be kept elsewhere
         return settings
 
-    async def _made(self) -> Made:
-        """What speaks with the provider; made in a thread, by whoever asks first."""
-        if self._making is None or (self._making.done() and self._making.exception() is not None):
-            from accord.coder.models.making import make
+    def warm(self) -> None:
+        """Begins to load the provider's library, which takes seconds, in a thread."""
+        if self._making is not None and not (self._making.done() and _failed(self._making)):
+            return
+        from accord.coder.models.making import make
 
-            key = self._key.value if self._key else None
-            work = asyncio.to_thread(make, self._service, self._model, key, self._patience)
-            self._making = asyncio.create_task(work)
+        key = self._key.value if self._key else None
+        self._making = asyncio.create_task(asyncio.to_thread(make, self._service, self._model, key, self._patience))
+        self._making.add_done_callback(_failed)
+
+    async def _made(self) -> Made:
+        """What speaks with the provider; made once, for everybody who asks."""
+        self.warm()
+        assert self._making is not None
         return await asyncio.shield(self._making)
 
     async def close(self) -> None:
@@ -114,3 +120,8 @@ class ProviderModel(Model):
         for each in made:
             if not isinstance(each, BaseException):
                 await each.client.aclose()
+
+
+def _failed(task: asyncio.Task[Made]) -> bool:
+    """Whether something could not be made. To ask is to have heard of it: nobody need wait for what is warmed up."""
+    return task.cancelled() or task.exception() is not None
