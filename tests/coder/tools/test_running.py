@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,11 @@ from accord.model.requests import PermissionRequest
 from accord.model.tool import TerminalRef
 from accord.policy.rule import Rule
 from accord.testing import ScriptedClient
+from accord.workspace.command import shell
 
 from .conftest import Bench, Benches
+
+SHELL = shell(os.environ)
 
 
 def is_alive(pid: int) -> bool:
@@ -68,20 +72,6 @@ async def test_it_starts_inside_the_project_only(bench: Benches, lent: dict[str,
         for cwd in ("..", "/", "out", "../other"):
             assert "leads out of the project" in await desk.fault("run_command", command="touch here", cwd=cwd)
         assert not (project.parent / "other" / "here").exists()
-
-
-async def test_a_command_that_takes_too_long_is_ended_with_what_it_printed(
-    bench: Benches, lent: dict[str, Any]
-) -> None:
-    async with bench(**lent) as desk:
-        line = "echo begun; sleep 1000 & echo $! > pid; wait"
-        told = await desk.fault("run_command", command=line, timeout=0.5)
-        assert told.startswith("[it had not ended after 0.5 s and was ended")
-        assert told.endswith("begun\n")
-        pid = pid_in(desk, "pid")
-        assert pid is not None
-        await until(lambda: not is_alive(pid))
-        assert desk.shown.raw_output["timedOut"] is True
 
 
 async def test_being_cancelled_ends_the_command_at_once(bench: Benches, lent: dict[str, Any]) -> None:
@@ -149,10 +139,10 @@ async def test_rules_about_commands_hold_for_each_part_of_a_line(bench: Benches)
         assert (desk.project / "a.txt").exists()
 
 
-async def test_what_cannot_be_started_is_told(bench: Benches, lent: dict[str, Any]) -> None:
+async def test_a_command_that_is_not_there_is_told(bench: Benches, lent: dict[str, Any]) -> None:
     async with bench(**lent) as desk:
-        assert "no-such-program" in await desk.fault("run_command", command="no-such-program")
-        assert "exit 127" in await desk.told("run_command", command="no-such-program --flag")
+        told = await desk.told("run_command", command="no-such-program")
+        assert "exit 127" in told and "not found" in told
         assert "empty" in await desk.fault("run_command", command="  ")
 
 
@@ -177,22 +167,37 @@ async def test_a_long_line_makes_a_short_title(bench: Benches) -> None:
         assert desk.shown.title == "Run true one …"
 
 
-class TestInTheClientsTerminal:
+class TestInOneVersion:
+    """What does not depend on the version, or is of version 1: the client's terminals."""
+
     @pytest.fixture
     def version(self) -> int:
         return 1
 
-    async def test_the_client_is_given_the_line_as_it_is(self, bench: Benches, project: Path) -> None:
-        client = ScriptedClient(commands={"pytest -q": ("3 passed\n", 0)})
+    async def test_one_that_takes_too_long_is_ended_with_what_it_printed(
+        self, bench: Benches, lent: dict[str, Any]
+    ) -> None:
+        async with bench(**lent) as desk:
+            line = "echo begun; sleep 1000 & echo $! > pid; wait"
+            told = await desk.fault("run_command", command=line, timeout=1.5)
+            assert told.startswith("[it had not ended after 1.5 s and was ended")
+            assert told.endswith("begun\n")
+            pid = pid_in(desk, "pid")
+            assert pid is not None
+            await until(lambda: not is_alive(pid))
+            assert desk.shown.raw_output["timedOut"] is True
+
+    async def test_the_client_is_given_a_shell_and_the_line_as_it_is(self, bench: Benches, project: Path) -> None:
+        client = ScriptedClient(commands={f"{' '.join(SHELL)} pytest -q": ("3 passed\n", 0)})
         async with bench(client) as desk:
             assert await desk.told("run_command", command="pytest -q") == "[exit 0]\n3 passed\n"
-            assert (client.started[0].command, client.started[0].args) == ("pytest -q", [])
+            assert [client.started[0].command, *client.started[0].args] == [*SHELL, "pytest -q"]
             assert client.started[0].cwd == str(project)
             assert client.released == ["terminal-1"]
             assert desk.shown.content == [TerminalRef(terminal_id="terminal-1")]
 
     async def test_one_that_never_ends_is_killed_and_released(self, bench: Benches) -> None:
-        client = ScriptedClient(commands={"serve me": ("listening\n", None)})
+        client = ScriptedClient(commands={f"{' '.join(SHELL)} serve me": ("listening\n", None)})
         async with bench(client) as desk:
             told = await desk.fault("run_command", command="serve me", timeout=0.01)
             assert told.endswith("listening\n")

@@ -64,7 +64,7 @@ def _stars(glob: str, start: int, end: int, found: list[str]) -> int:
 
 
 def _one_of(glob: str, start: int, found: list[str]) -> int:
-    """Writes a set of characters; a bracket that nothing closes stands for itself."""
+    """Writes a set of characters. With a bracket that nothing closes a pattern matches nothing, as with Git."""
     at = start
     negated = at < len(glob) and glob[at] in "!^"
     at += negated
@@ -85,8 +85,8 @@ def _one_of(glob: str, start: int, found: list[str]) -> int:
         inner.append(re.escape(char))
         at += 1
     if at >= len(glob):
-        found.append(re.escape("["))
-        return start
+        found.append(r"[^\s\S]")
+        return len(glob)
     body = "".join(inner)
     if not body:
         found.append("[^/]" if negated else r"[^\s\S]")

@@ -65,15 +65,18 @@ class RunCommand(Tool[RunCommandArgs]):
         work.prepared = found.real
 
     def actions(self, args: RunCommandArgs, work: Work) -> Sequence[Action]:
-        shell = commands.by_shell(args.command, (), cwd=work.prepared, env=os.environ)
-        return [Action.of_terminal(args.command, shell=shell, cwd=work.prepared, **who(work))]
+        return [Action.of_terminal(args.command, shell=True, cwd=work.prepared, **who(work))]
 
     async def run(self, args: RunCommandArgs, work: Work) -> Outcome:
         if (await look(work, args.cwd or ".")).real != work.prepared:  # the answer may have taken a while
             raise ToolFault(f"{args.cwd or '.'} is not the directory any more that was asked about")
         seconds = min(args.timeout or SECONDS, MOST_SECONDS)
         try:
-            terminal = await work.session.terminals.create(args.command, cwd=work.prepared, output_limit=OUTPUT_BYTES)
+            # Some clients would take a line for the name of a program, so the shell is named.
+            shell, *flags = commands.shell(os.environ)
+            terminal = await work.session.terminals.create(
+                shell, [*flags, args.command], cwd=work.prepared, output_limit=OUTPUT_BYTES
+            )
         except RequestFailed as error:
             raise ToolFault(f"the command could not be started: {error.message}") from None
         ended: ExitStatus | None = None
