@@ -60,15 +60,15 @@ class PeerClient:
         self.step: dict[str, Any] = {}
         self.terminals: dict[str, Terminal] = {}
         self.noted: dict[str, asyncio.Event] = {}
-        self.must_cancel = False
+        self.cancel_at: str | None = None
 
     def on_connect(self, conn: Any) -> None:
         self.agent = conn
 
     async def session_update(self, session_id: str, update: Any, **_: Any) -> None:
         saw("update", session=session_id, update=update)
-        if self.must_cancel and update.session_update == "agent_message_chunk":
-            self.must_cancel = False
+        if self.cancel_at in (update.session_update, getattr(update, "status", None) or ""):
+            self.cancel_at = None
             await self.agent.cancel(session_id=session_id)
 
     async def request_permission(
@@ -231,7 +231,8 @@ class Script:
         )
 
     async def prompt(self, step: dict[str, Any]) -> None:
-        self.client.must_cancel = step.get("cancel", False)
+        cancel = step.get("cancel")
+        self.client.cancel_at = "agent_message_chunk" if cancel is True else cancel or None
         session = step.get("session", self.session)
         answer = await self.agent.prompt(session_id=session, prompt=[acp.text_block(step["text"])])
         saw("stop", session=session, reason=answer.stop_reason)

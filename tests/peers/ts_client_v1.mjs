@@ -20,7 +20,7 @@ const saw = (what, fields) => process.stdout.write(JSON.stringify({ saw: what, .
 
 let step = {};
 let session = "";
-let mustCancel = false;
+let cancelAt = null;
 const terminals = new Map();
 const noted = new Map();
 
@@ -64,8 +64,8 @@ const app = acp
   .onNotification(methods.client.session.update, async (ctx) => {
     const { sessionId, update } = ctx.params;
     saw("update", { session: sessionId, update });
-    if (mustCancel && update.sessionUpdate === "agent_message_chunk") {
-      mustCancel = false;
+    if (cancelAt && [update.sessionUpdate, update.status].includes(cancelAt)) {
+      cancelAt = null;
       await ctx.agent.notify(methods.agent.session.cancel, { sessionId });
     }
   })
@@ -173,7 +173,7 @@ const steps = {
   option: (agent, { option, value }) =>
     call(agent, methods.agent.session.setConfigOption, { sessionId: session, configId: option, value }),
   async prompt(agent, { text, cancel = false, session: sessionId = session }) {
-    mustCancel = cancel;
+    cancelAt = cancel === true ? "agent_message_chunk" : cancel || null;
     const prompt = [{ type: "text", text }];
     const { stopReason } = await call(agent, methods.agent.session.prompt, { sessionId, prompt });
     saw("stop", { session: sessionId, reason: stopReason });

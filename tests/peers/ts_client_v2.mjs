@@ -22,7 +22,7 @@ const saw = (what, fields) => process.stdout.write(JSON.stringify({ saw: what, .
 
 let step = {};
 let session = "";
-let mustCancel = false;
+let cancelAt = null;
 let whenIdle = () => {};
 const noted = new Map();
 
@@ -42,8 +42,8 @@ const app = acp
     const { sessionId, update } = ctx.params;
     saw("update", { session: sessionId, update });
     if (update.sessionUpdate === "state_update" && update.state === "idle") whenIdle(sessionId, update);
-    if (mustCancel && update.sessionUpdate === "agent_message_chunk") {
-      mustCancel = false;
+    if (cancelAt && [update.sessionUpdate, update.status].includes(cancelAt)) {
+      cancelAt = null;
       await ctx.agent.notify(methods.agent.session.cancel, { sessionId });
     }
   })
@@ -115,7 +115,7 @@ const steps = {
   mode: (agent, { mode }) => setOption(agent, "mode", mode),
   option: (agent, { option, value }) => setOption(agent, option, value),
   async prompt(agent, { text, cancel = false, session: sessionId = session }) {
-    mustCancel = cancel;
+    cancelAt = cancel === true ? "agent_message_chunk" : cancel || null;
     const idle = new Promise((resolve) => {
       whenIdle = (id, update) => id === sessionId && resolve(update);
     });
