@@ -114,12 +114,9 @@ class ProviderModel(Model):
     async def close(self) -> None:
         """Lets go of the connections."""
         making, self._making = self._making, None
-        if making is None:
-            return
-        made = await asyncio.gather(making, return_exceptions=True)
-        for each in made:
-            if not isinstance(each, BaseException):
-                await each.client.aclose()
+        # What is still being made has none; nobody need wait for it.
+        if making is not None and making.done() and not _failed(making):
+            await making.result().client.aclose()
 
 
 def _failed(task: asyncio.Task[Made]) -> bool:
