@@ -7,6 +7,7 @@ With no key and no network it works on the offline model; with a key, on any pro
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import re
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from accord.coder.commands import Commands
 from accord.coder.desk import Desk
 from accord.coder.equipment import Equipment
 from accord.coder.tools.base import ToolFault
-from accord.errors import InvalidParams
+from accord.errors import AuthRequired, InvalidParams
 from accord.model.content import Content, TextContent
 from accord.model.requests import AuthMethod
 from accord.model.session import Command, Option, StopReason
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from accord.agent.turn import Turn
     from accord.store.base import SessionStore
 
+log = logging.getLogger("accord.coder")
+NO_MODEL = "No language model is configured: this session works on the offline model"
+HOW_TO_HAVE_ONE = "accord agent login stores a key; or set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY."
 _SLASH = re.compile(r"\s*/(\S+)\s*(.*)", re.DOTALL)
 
 
@@ -86,6 +90,8 @@ class Coder(Commands, Agent):
         await self._read_recipes(desk)
         for note in settings.notes:
             await desk.tell_user(note, severity="warning")
+        if how == "new" and self.equipment.is_makeshift(session.cwd):
+            await desk.tell_user(NO_MODEL, HOW_TO_HAVE_ONE)
 
     async def close_session(self, session: Session) -> None:
         await self._put_away(session)
@@ -124,7 +130,11 @@ class Coder(Commands, Agent):
     # -- logging in
 
     async def login(self, method_id: str) -> None:
-        await self.equipment.login(method_id)
+        """Looks for keys. Without one the agent is of use all the same: sessions say that they work offline."""
+        try:
+            await self.equipment.login(method_id)
+        except AuthRequired as missing:
+            log.warning("%s", missing.message)
 
     # -- the project's own commands
 
@@ -193,6 +203,7 @@ class Coder(Commands, Agent):
 
         session = turn.session
         desk = self.desk(session)
+        await desk.tell_news()
         if session.title is None:
             await session.set_title(_title(turn.text))
         model = await self.model(session)

@@ -39,6 +39,7 @@ class Desk:
         """The session's MCP servers, when it has any."""
         self.allow_private = False
         """Whether addresses inside the user's own network may be fetched."""
+        self._news: list[str] = []
         self.used = 0
         """How many tokens the context held when the model last answered."""
         self.cost: float | None = None
@@ -101,11 +102,19 @@ class Desk:
         await self.session.usage(min(self.used, size), size, cost=self.cost)
 
     async def tell_user(self, title: str, description: str | None = None, *, severity: str = "info") -> None:
-        """Tells a person something, by a notice where the client shows them, else as a thought."""
+        """Tells a person something, by a notice where the client shows them, else as a thought in a turn."""
         if self.session.client.notices:
             await self.session.notice(title, description, severity=severity)
-        else:
-            await self.session.think(f"{title}\n{description}\n" if description else f"{title}\n")
+            return
+        self._news.append(f"{title}\n{description}\n" if description else f"{title}\n")
+        if self.session.turns.working is not None:
+            await self.tell_news()
+
+    async def tell_news(self) -> None:
+        """Tells what was not told yet, because no turn was running."""
+        news, self._news = self._news, []
+        for text in news:
+            await self.session.think(text)
 
     # -- changes, and taking them back
 

@@ -92,6 +92,11 @@ class Equipment:
 
         return default_model(self.settings(cwd).settings.coder, self.keys)
 
+    def is_makeshift(self, cwd: str) -> bool:
+        """Whether new sessions work offline for want of anything better, and not because somebody chose to."""
+        chosen = self._model or self.settings(cwd).settings.coder.model
+        return chosen is None and self.default_model(cwd) == OFFLINE
+
     def model_option(self, cwd: str, before: str | None) -> Option:
         """The choice of a model. A session's own is offered for as long as it is used, key or not."""
         infos = self.models(cwd)
