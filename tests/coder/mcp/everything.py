@@ -111,6 +111,14 @@ async def choose(ctx: Context) -> str:
 
 
 @server.tool()
+async def visit(ctx: Context) -> str:
+    """Sends the user to a page."""
+    answer = await ctx.elicit_url("Log in there.", "https://example.com/login", "visit-1")
+    await ctx.session.send_elicit_complete("visit-1")
+    return answer.action
+
+
+@server.tool()
 async def look_around(ctx: Context) -> str:
     """The roots, as the client tells them."""
     found = await ctx.session.list_roots()

@@ -16,8 +16,8 @@ from accord.agent.turn import Turn
 from accord.coder.calls import carry_out
 from accord.coder.desk import Desk
 from accord.coder.history import Call, Result
-from accord.coder.mcp.connection import Deadlines
 from accord.coder.mcp.servers import Servers
+from accord.coder.mcp.silence import Deadlines
 from accord.model.requests import McpServer
 from accord.model.session import Mode
 from accord.policy.engine import Policy

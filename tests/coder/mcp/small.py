@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 MODE = sys.argv[1] if len(sys.argv) > 1 else ""
-TOOLS = ["pid", "write", "crash", "hang", "echo", "größe/x", "größe.x", "n" * 100, "weird", "garbage"]
+TOOLS = ["pid", "write", "crash", "hang", "echo", "größe/x", "größe.x", "n" * 100, "weird", "garbage", "grow"]
 NEWEST = "2026-07-28"
 asked: dict[str, Any] = {}
 
@@ -49,11 +49,14 @@ def call(name: str, arguments: dict[str, Any], params: dict[str, Any]) -> dict[s
                 "params": {"mode": "form", "message": "?", "requestedSchema": form},
             }
             return {"resultType": "input_required", "inputRequests": {"q": question}, "requestState": "s"}
+        case "grow":
+            TOOLS.append("grown")
+            meta = {"io.modelcontextprotocol/subscriptionId": asked.get("listen")}
+            send(method="notifications/tools/list_changed", params={"_meta": meta})
+            return text("grown")
         case "garbage":
             print("this is no message", flush=True)
             return text("after the garbage")
-        case "cancelled":
-            return text(json.dumps(asked))
     return text(json.dumps(arguments, ensure_ascii=False, sort_keys=True))
 
 
@@ -73,7 +76,10 @@ def answer(id: Any, method: str, params: dict[str, Any]) -> None:
             result = {"supportedVersions": [NEWEST], "capabilities": {"tools": {}}, "resultType": "complete"}
             send(id=id, result={**result, "ttlMs": 0, "cacheScope": "private"})
         case "subscriptions/listen":
-            pass
+            asked["listen"] = id
+            meta = {"io.modelcontextprotocol/subscriptionId": id}
+            wanted = {"toolsListChanged": True}
+            send(method="notifications/subscriptions/acknowledged", params={"notifications": wanted, "_meta": meta})
         case "tools/list":
             names = [*TOOLS, "choose"] if MODE == "newest" else TOOLS
             tools = [{"name": name, "inputSchema": {"type": "object"}} for name in names]
@@ -101,9 +107,7 @@ def main() -> None:
         message = json.loads(line)
         if MODE == "mute":
             continue
-        if message.get("method") == "notifications/cancelled":
-            asked.update(message["params"])
-        elif "id" in message and "method" in message:
+        if "id" in message and "method" in message:
             answer(message["id"], message["method"], message.get("params") or {})
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from coder.mcp.host import is_alive, small
 from coder.scripted import coder
 
@@ -43,6 +44,7 @@ async def test_a_denial_goes_back_to_the_model(joined: Callable[..., Any]) -> No
     assert said.results[0].failed
 
 
+@pytest.mark.peer
 async def test_a_prompt_of_a_server_is_a_command(joined: Callable[..., Any], http: McpServer) -> None:
     agent, model = coder(["Reviewed."])
     async with joined(agent) as connected:

@@ -35,7 +35,7 @@ async def test_each_server_is_told_of(project: Path) -> None:
     told, host = await fate(project, small(), small("dies", name="second"))
     assert sorted(told) == [
         "MCP server second: failed because it ended with status 7; its last words: there is no configuration",
-        "MCP server small: connected, 10 tools",
+        "MCP server small: connected, 11 tools",
     ]
     assert [(state.name, state.status) for state in host.only.states()] == [("small", "closed"), ("second", "closed")]
 
@@ -74,6 +74,7 @@ async def test_a_server_that_cannot_be_reached_says_why(project: Path, server: M
         assert host.only.tools() == {} and host.only.states()[0].status == "failed"
 
 
+@pytest.mark.peer
 async def test_an_http_status_is_named(http: McpServer, sse: McpServer, project: Path) -> None:
     wrong = [
         McpServer(name="a", transport="http", url=http.url.replace("/mcp", "/nothing")),
@@ -118,6 +119,7 @@ async def test_a_server_that_never_answers_a_call_is_given_up_and_told(project: 
         assert host.results[1].text == '{"a": 1}'
 
 
+@pytest.mark.peer
 async def test_a_user_may_take_longer_than_a_server(project: Path) -> None:
     host = Host(deadlines=brief(silence=1.0))
     client = ScriptedClient(replies=[{"colour": "blue"}])
@@ -226,8 +228,12 @@ async def test_a_server_of_the_newest_handshake_is_used_too(project: Path) -> No
         assert host.results[0].text == '{"a": 1}'
         await session.prompt(calling("choose"))
         assert host.results[1].text == '{"q": {"action": "accept", "content": {"colour": "red"}}}'
+        while "mcp__small__grown" not in host.only.tools():  # until it listens
+            await session.prompt(calling("grow"))
+            await asyncio.sleep(0.01)
 
 
+@pytest.mark.peer
 @pytest.mark.parametrize("kind", ["http", "sse"])
 async def test_a_server_elsewhere_that_was_restarted_is_greeted_again(project: Path, kind: str) -> None:
     host = Host()
@@ -243,6 +249,7 @@ async def test_a_server_elsewhere_that_was_restarted_is_greeted_again(project: P
     assert [result.failed for result in host.results] == [False, False]
 
 
+@pytest.mark.peer
 @pytest.mark.parametrize("kind", ["http", "sse"])
 async def test_a_server_elsewhere_that_has_gone_is_said(project: Path, kind: str) -> None:
     host = Host(pauses=(0.0, 0.0, 0.0))
@@ -254,6 +261,23 @@ async def test_a_server_elsewhere_that_has_gone_is_said(project: Path, kind: str
             await session.prompt(calling("add", "everything", a=1, b=2))
     assert [result.failed for result in host.results] == [False, True, True]
     assert f"({server.url}); check that the server runs" in host.results[-1].text
+
+
+async def test_a_message_that_is_refused_over_sse_is_not_waited_for(project: Path) -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        if head.startswith(b"GET"):
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\nevent: endpoint\ndata: /post\n\n")
+            await reader.read()
+        else:
+            writer.write(b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n")
+        writer.close()
+
+    listener = await asyncio.start_server(serve, "127.0.0.1", 0)
+    port = listener.sockets[0].getsockname()[1]
+    async with listener:
+        told, _ = await fate(project, McpServer(name="s", transport="sse", url=f"http://127.0.0.1:{port}/sse"))
+    assert "answered 500 Internal Server Error" in told[0] and "the fault is on the server's side" in told[0]
 
 
 async def test_a_transport_that_is_not_offered_is_refused(project: Path) -> None:

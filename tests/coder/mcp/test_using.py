@@ -14,9 +14,10 @@ from msgspec import structs
 from wires import ask, hello, new_session, stopped
 
 from accord.model.content import TextContent, UnknownContent
-from accord.model.requests import McpServer
+from accord.model.requests import McpServer, Reply
 from accord.testing import ScriptedClient, link, wire_client
 
+pytestmark = pytest.mark.peer
 WIRE = [block.model_dump(by_alias=True, exclude_unset=True) | {"type": block.type} for block in BLOCKS]
 STRUCTURED = {"ünï": ["🌍", None, 1.5]}
 
@@ -47,7 +48,25 @@ async def test_a_server_is_used_through_a_session(server: McpServer, project: Pa
         assert big.content == [TextContent("ä" * 200_000)]
         assert len(host.results[-1].text) < 100_000 and "of 200000 characters left out" in host.results[-1].text
         state = host.only.states()[0]
-        assert state.words == "connected, 13 tools, 2 prompts, 2 resources" and state.status == "connected"
+        assert state.words == "connected, 14 tools, 2 prompts, 2 resources" and state.status == "connected"
+
+
+async def test_a_result_of_millions_of_characters_is_shown_whole(
+    http: McpServer, sse: McpServer, project: Path
+) -> None:
+    for server in (everything(), http):
+        host = Host()
+        async with link(host, cwd=str(project)) as agent:
+            session = await agent.new_session(mcp_servers=[server])
+            call = (await session.prompt(calling("big", "everything", size=1_500_000))).tool_calls[0]
+        assert call.content == [TextContent("ä" * 1_500_000)]
+        assert len(host.results[0].text) < 100_000
+    host = Host()
+    async with link(host, cwd=str(project)) as agent:
+        session = await agent.new_session(mcp_servers=[sse])
+        await called(host, session, "big", size=1_500_000)
+        assert host.results[0].failed and "ask it for less, or reach it over streamable HTTP" in host.results[0].text
+        assert (await called(host, session, "big", size=3)).text == "äää"
 
 
 @pytest.mark.parametrize("version", [1, 2])
@@ -147,6 +166,16 @@ async def test_a_server_asks_the_user_during_a_call(server: McpServer, project: 
         result = await called(host, session, "choose")
     assert result.text == "accept colour='grün'"
     assert client.elicited[0].message == "The MCP server everything asks: Which colour?"
+
+
+async def test_a_server_sends_the_user_to_a_page(project: Path) -> None:
+    host = Host()
+    client = ScriptedClient(replies=[Reply(action="accept")])
+    async with link(host, client, cwd=str(project)) as agent:
+        session = await agent.new_session(mcp_servers=[everything()])
+        assert (await called(host, session, "visit")).text == "accept"
+    assert (client.elicited[0].mode, client.elicited[0].url) == ("url", "https://example.com/login")
+    assert client.elicited[0].id == "mcp:everything:visit-1"
 
 
 async def test_a_question_that_nobody_can_be_asked_is_cancelled(http: McpServer, project: Path) -> None:

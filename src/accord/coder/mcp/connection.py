@@ -6,7 +6,7 @@ other tasks; each is a task itself, so that whoever gives up a request is free a
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,6 @@ from accord.coder.mcp import hosting, remote, stdio
 from accord.coder.mcp.faults import ServerFault, plain
 from accord.coder.mcp.silence import Silence
 from accord.errors import AccordError, LaunchError
-from accord.model.noun import Noun
 from accord.version import __version__
 
 if TYPE_CHECKING:
@@ -31,19 +30,6 @@ MOST_ROUNDS = 10
 """How many times a server may ask for more before it answers."""
 
 Progress = Callable[[float, "float | None", "str | None"], Awaitable[None]]
-
-
-class Deadlines(Noun):
-    """How long a server may take, in seconds."""
-
-    starting: float = 60.0
-    """To be started, to say hello and to list what it has."""
-    first_prompt: float = 10.0
-    """How long a prompt waits for servers that are still starting."""
-    listing: float = 30.0
-    """To list what it has, once it runs."""
-    silence: float = 300.0
-    """To answer a call, or to say that it goes on with it. Nothing counts while the user is being asked."""
 
 
 class Connection:
@@ -123,7 +109,7 @@ class Connection:
         fault: ServerFault | None = None
         try:
             async with self._streams() as (reader, writer), self._speaking(reader, writer) as client:
-                await self._hello(client)
+                await self._unless_broken(self._hello(client))
                 self._client = client
                 self._opened.set_result(None)
                 await self._until_over(client)
@@ -146,6 +132,17 @@ class Connection:
                 self._opened.exception()  # told to whoever waits, if anybody does
             self._on_end(self)
 
+    async def _unless_broken(self, work: Coroutine[Any, Any, None]) -> None:
+        tasks: list[asyncio.Task[Any]] = [asyncio.create_task(work), asyncio.create_task(self._broken.wait())]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            if not tasks[0].done():
+                raise ConnectionError("the connection broke")
+            tasks[0].result()
+        finally:
+            for task in tasks:
+                task.cancel()
+
     async def _until_over(self, client: Any) -> None:
         ends: list[asyncio.Task[Any]] = [asyncio.create_task(event.wait()) for event in (self._closing, self._broken)]
         if client.discover_result is not None:
@@ -164,8 +161,10 @@ class Connection:
                 async with stdio.running(self.sdk, server, self._session.cwd, self._broken.set) as self._lines:
                     yield self._lines, self._lines
             case "http" | "sse":
-                self._answers = remote.Answers(server.url)
-                how = remote.streamable if server.transport == "http" else remote.events
+                # Over SSE the SDK tells nobody of a message that was refused: its answer would be waited for in vain.
+                is_http = server.transport == "http"
+                self._answers = remote.Answers(server.url, None if is_http else self._broken.set)
+                how = remote.streamable if is_http else remote.events
                 async with how(server, self._answers) as (reader, writer):
                     yield remote.Watched(reader, self._broken.set), writer
             case other:

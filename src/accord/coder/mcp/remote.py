@@ -21,17 +21,22 @@ MOST_EVENT_BYTES = 64 * 1024 * 1024
 class Answers:
     """Remembers how a server's machine last refused, because the SDK tells of it without the status."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, on_refusal: Callable[[], None] | None = None) -> None:
         self.url = url
         self.status: int | None = None
+        self._on_refusal = on_refusal
 
     async def note(self, response: httpx2.Response) -> None:
         # A server may well refuse the stream of its own messages (GET), which is optional.
         if response.request.method == "POST" or response.status_code in (401, 403):
             self.status = response.status_code if response.status_code >= 400 else None
+            if self.status is not None and self._on_refusal is not None:
+                self._on_refusal()
 
     def why(self, error: str) -> str:
         """What went wrong and what to do, with the address."""
+        if self.status is None and "byte limit" in error:
+            return f"{error} ({self.url}); ask it for less, or reach it over streamable HTTP"
         if self.status is None:
             return f"{error} ({self.url}); check that the server runs and that its address is right"
         try:

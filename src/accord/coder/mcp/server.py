@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
-from accord.coder.mcp.connection import Connection, Deadlines, Progress
-from accord.coder.mcp.faults import ServerFault
+from accord.coder.mcp.connection import Connection, Progress
+from accord.coder.mcp.faults import ServerFault, plain
 from accord.coder.mcp.sdk import MissingSdk, load
+from accord.coder.mcp.silence import Deadlines
 from accord.model.noun import Noun
 
 if TYPE_CHECKING:
@@ -100,6 +101,8 @@ class Server:
             await self._live()
         except ServerFault:
             pass  # told where it happened
+        except Exception as error:
+            self._failed(ServerFault(self.label, plain(error)))
         finally:
             self.settled.set()
 

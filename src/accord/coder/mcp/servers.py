@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from accord.coder.mcp import prompts
-from accord.coder.mcp.connection import Deadlines
 from accord.coder.mcp.faults import ServerFault
 from accord.coder.mcp.names import Names
 from accord.coder.mcp.resources import ListResources, ReadResource, has_resources
 from accord.coder.mcp.server import PAUSES, Server, ServerState
+from accord.coder.mcp.silence import Deadlines
 from accord.coder.mcp.tool import McpTool
 
 if TYPE_CHECKING:

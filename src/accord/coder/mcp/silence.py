@@ -1,4 +1,4 @@
-"""How long a server has been silent during one call."""
+"""How long servers may take, and how long one has been silent during a call."""
 
 from __future__ import annotations
 
@@ -6,8 +6,23 @@ import asyncio
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
+from accord.model.noun import Noun
+
 if TYPE_CHECKING:
     from accord.agent.turn import Turn
+
+
+class Deadlines(Noun):
+    """How long a server may take, in seconds."""
+
+    starting: float = 60.0
+    """To be started, to say hello and to list what it has."""
+    first_prompt: float = 10.0
+    """How long a prompt waits for servers that are still starting."""
+    listing: float = 30.0
+    """To list what it has, once it runs."""
+    silence: float = 300.0
+    """To answer a call, or to say that it goes on with it. Nothing counts while the user is being asked."""
 
 
 class Silence:
