@@ -4,11 +4,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
+# What the built-in agent is asked where nobody sits at a terminal.
+PROMPT ?= outline this project, then where is Conversation defined, then search for "exactly once" in README.md
+
 # What starts many processes, or looks long: left to make test, so that the quick loop stays quick.
 LATER := cli docs examples faults fuzz model_based process showcase workspace schema/test_round_trip.py policy/test_shells_agree.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint check bench fuzz peers schema-drift ledger format clean
+.PHONY: help run tour test lint check bench fuzz peers schema-drift ledger format clean
 
 help: ## Show what there is to make
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -27,7 +30,10 @@ $(VENV)/.tools: $(VENV)/.installed
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev
 	@touch $@
 
-run: $(VENV)/.installed ## Play an agent and a client: one prompt, streamed, with a tool call and a permission
+run: $(VENV)/.installed ## Open the terminal client on the built-in agent; without a terminal, one turn of it
+	@if [ -t 0 ] && [ -t 1 ]; then $(BIN)/accord chat; else echo '$(PROMPT)' | $(BIN)/accord chat; fi
+
+tour: $(VENV)/.installed ## Play an agent and a client: one prompt, streamed, with a tool call and a permission
 	@$(BIN)/python examples/tour.py
 
 peers: $(VENV)/.tools ## Install the official SDKs that the tests talk to

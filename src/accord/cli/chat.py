@@ -12,7 +12,7 @@ import click
 if TYPE_CHECKING:
     from accord.cli.outside import Beyond
 
-BUILT_IN = ("showcase",)
+BUILT_IN = ("agent",)
 """The command of ours that is the agent when none is configured."""
 
 
