@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+
 import pytest
 from coder.models.asking import asked, ended, every_wire, pieces, request, text_of, their_warnings, thoughts_of
-from coder.providers.script import Calls, Says, Stops, Thinks, Usage
+from coder.providers.script import Calls, Raw, Says, Stops, Thinks, Usage
 from coder.providers.server import FakeProvider
 
 from accord.coder.history import Call
-from accord.coder.models.base import CallBegins, CallReady, Ended, SaidPiece
+from accord.coder.models.base import CallBegins, CallReady, Ended, SaidPiece, Spent
 
 pytestmark = their_warnings
 
@@ -84,6 +87,17 @@ async def test_two_calls_with_one_id_are_told_apart() -> None:
     assert len({call.id for call in calls}) == len(calls) == 2
 
 
+@pytest.mark.parametrize("wire", ["chat", "google"])
+async def test_calls_without_ids_get_some(wire: str) -> None:
+    async with FakeProvider() as fake, asked(fake, wire) as model:
+        fake.says(Calls("read_file", {"path": "a"}, id=""), Calls("read_file", {"path": "b"}, id=""))
+        found = await pieces(model)
+    ids = [piece.call.id for piece in found if isinstance(piece, CallReady)]
+    assert len(set(ids)) == len(ids) == 2
+    assert all(ids)
+    assert [piece.id for piece in found if isinstance(piece, CallBegins)] == ids
+
+
 @every_wire
 @pytest.mark.parametrize("reason", ["length", "refusal"])
 async def test_why_an_answer_ends_is_said(wire: str, reason: str) -> None:
@@ -93,10 +107,6 @@ async def test_why_an_answer_ends_is_said(wire: str, reason: str) -> None:
 
 
 async def test_a_prompt_that_google_blocks_is_a_refusal() -> None:
-    import json
-
-    from coder.providers.script import Raw
-
     blocked = {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT", "blockReasonMessage": "It was blocked."}}
     async with FakeProvider() as fake, asked(fake, "google") as model:
         fake.says(Raw(f"data: {json.dumps(blocked)}\r\n\r\n"), Stops())
@@ -106,10 +116,6 @@ async def test_a_prompt_that_google_blocks_is_a_refusal() -> None:
 
 
 async def test_openai_refuses_in_its_own_words() -> None:
-    import json
-
-    from coder.providers.script import Raw
-
     chunk = {
         "id": "1",
         "object": "chat.completion.chunk",
@@ -158,6 +164,14 @@ async def test_what_an_answer_cost_follows_from_the_price_of_the_model(wire: str
     assert spent.cost == pytest.approx(cost, rel=0.9)  # prices change; that there is one does not
 
 
+async def test_a_server_that_does_not_count_is_not_made_to() -> None:
+    async with FakeProvider() as fake, asked(fake, "chat") as model:
+        fake.says(Says("Hi"), usage=Usage(input=0, output=0))
+        last = await ended(model)
+    assert last.message.text == "Hi"
+    assert last.spent == Spent()
+
+
 async def test_a_cost_that_nobody_knows_is_none() -> None:
     async with FakeProvider() as fake, asked(fake, "chat") as model:
         fake.says(Says("Hi"))
@@ -166,8 +180,6 @@ async def test_a_cost_that_nobody_knows_is_none() -> None:
 
 @every_wire
 async def test_one_model_answers_several_requests_at_once(wire: str) -> None:
-    import asyncio
-
     async with FakeProvider() as fake, asked(fake, wire) as model:
         for _ in range(5):
             fake.says(Says("The same."))

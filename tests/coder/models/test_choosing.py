@@ -6,6 +6,7 @@ import asyncio
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from coder.models.asking import ended, their_warnings
@@ -18,8 +19,10 @@ from accord.coder.models.catalog import BY_ID, MODELS, available, nearest
 from accord.coder.models.discover import discover
 from accord.coder.models.services import SERVICES, ollama_url, services
 from accord.config.coder import CoderSettings, ProviderEntry
+from accord.config.settings import parse
 
 NOTHING = Keys(env={})
+DOCUMENT = (Path(__file__).resolve().parents[3] / "docs" / "models.md").read_text()
 
 
 def ids(settings: CoderSettings | None = None, env: dict[str, str] | None = None) -> list[str]:
@@ -290,3 +293,22 @@ print(sorted({others!r} & set(sys.modules)))
         printed, _ = await process.communicate()
         assert len(fake.asked) == 1
     assert printed.decode().strip() == "[]"
+
+
+# -- what the documentation says
+
+
+def test_the_documentation_names_every_provider_with_its_variable() -> None:
+    rows = {cells[1]: cells for line in DOCUMENT.splitlines() if len(cells := line.split("|")) == 5}
+    for service in SERVICES:
+        row = "|".join(rows[f" `{service.name}` "])
+        assert (service.variable if service.needs_key else "none needed") in row
+        for variable in service.url_variables[:1]:
+            assert variable in row
+
+
+def test_the_configuration_in_the_documentation_is_one() -> None:
+    text = DOCUMENT.partition("```toml\n")[2].partition("```")[0]
+    settings = parse(text, Path("config.toml")).coder
+    assert settings.effort == "high"
+    assert services(settings, {})["house"].key_variables == ("HOUSE_API_KEY",)

@@ -44,7 +44,7 @@ def spell(answer: Answer, asked: Any) -> Iterator[bytes | Holds | Cuts | Stops]:
             case _:
                 yield step
     yield chunk({}, ENDS[answer.reason])
-    if (asked.get("stream_options") or {}).get("include_usage"):
+    if (asked.get("stream_options") or {}).get("include_usage") and answer.usage.input:
         yield line({**head, "choices": [], "usage": _usage(answer)})
     yield b"data: [DONE]\n\n"
 

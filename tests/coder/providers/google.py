@@ -54,7 +54,9 @@ def spell(answer: Answer, asked: Any) -> Iterator[bytes | Holds | Cuts | Stops]:
             case Says(pieces=pieces):
                 yield from (response({"text": piece}) for piece in pieces)
             case Calls(name=name, arguments=arguments):
-                part: dict[str, Any] = {"functionCall": {"name": name, "args": arguments, "id": step.id}}
+                part: dict[str, Any] = {"functionCall": {"name": name, "args": arguments}}
+                if step.id:
+                    part["functionCall"]["id"] = step.id
                 if signature:
                     part["thoughtSignature"] = sealed(signature)
                 yield response(part)

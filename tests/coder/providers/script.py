@@ -82,7 +82,7 @@ End = Literal["end", "calls", "length", "refusal"]
 
 @dataclass
 class Usage:
-    """What the answer is said to have taken; `input` is without what the cache had."""
+    """What the answer is said to have taken; `input` is without what the cache had. Without any, nothing is said."""
 
     input: int = 100
     output: int = 20
