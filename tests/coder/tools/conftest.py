@@ -109,6 +109,14 @@ class Bench:
         return (self.project / path).read_bytes().decode()
 
 
+def is_alive(pid: int) -> bool:
+    """Whether a process runs; one that is dead and not yet buried does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 Benches = Callable[..., AbstractAsyncContextManager[Bench]]
 
 

@@ -16,17 +16,9 @@ from accord.policy.rule import Rule
 from accord.testing import ScriptedClient
 from accord.workspace.command import shell
 
-from .conftest import Bench, Benches
+from .conftest import Bench, Benches, is_alive
 
 SHELL = shell(os.environ)
-
-
-def is_alive(pid: int) -> bool:
-    """Whether a process runs; one that is dead and not yet buried does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 def pid_in(desk: Bench, name: str) -> int | None:

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from linked import until
 
-from accord.coder.tools import seeking
+from accord.coder.history import Call, Result
+from accord.coder.tools import gathering, seeking
+from accord.model.tool import Location
+from accord.policy.rule import Rule
+from accord.process.child import Child
 
-from .conftest import Bench, Benches
+from .conftest import Bench, Benches, is_alive
 
 CASES: list[dict[str, Any]] = [
     {"pattern": "needle"},
@@ -34,7 +45,7 @@ CASES: list[dict[str, Any]] = [
     {"pattern": "$(touch x); `id`"},
     {"pattern": "läßt", "ignore_case": True},
     {"pattern": "nothing has this"},
-    {"pattern": ""[:0] or " "},
+    {"pattern": " "},
 ]
 
 
@@ -78,6 +89,12 @@ def furnish(desk: Bench) -> None:
     (desk.project / "outside").symlink_to(desk.project.parent / "other")
 
 
+@pytest.fixture
+def version() -> int:
+    """What is found does not depend on the version of the protocol; elsewhere each is tried."""
+    return 1
+
+
 @pytest.fixture(params=["ripgrep", "own"])
 def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Each of the two ways to search."""
@@ -86,20 +103,177 @@ def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> s
     return str(request.param)
 
 
-@pytest.fixture
-def version() -> int:
-    """What is found does not depend on the version of the protocol; elsewhere each is tried."""
-    return 1
+async def all_cases(desk: Bench) -> list[Result]:
+    desk.agent.calls = [Call(id=str(id), name="search", arguments=case) for id, case in enumerate(CASES)]
+    await desk.session.prompt("go")
+    return list(desk.agent.results)
 
 
 async def test_both_ways_to_search_find_the_same(bench: Benches, monkeypatch: pytest.MonkeyPatch) -> None:
     assert seeking.ripgrep() is not None
     async with bench() as desk:
         furnish(desk)
-        by_ripgrep = [await desk.use("search", **case) for case in CASES]
+        by_ripgrep = await all_cases(desk)
         monkeypatch.setattr(seeking, "ripgrep", lambda: None)
-        by_walk = [await desk.use("search", **case) for case in CASES]
+        by_walk = await all_cases(desk)
     for case, one, other in zip(CASES, by_ripgrep, by_walk, strict=True):
         assert one == other, case
-    assert "11 lines" in by_ripgrep[0].text or True
-    print(by_ripgrep[0].text)
+    assert sum("Nothing was found" in result.text for result in by_walk) == 3
+    assert not any(result.failed for result in by_walk)
+
+
+@pytest.mark.parametrize("outer", ["", "*.md\n"], ids=["plain", "a list above"])
+async def test_both_find_the_same_where_there_is_no_repository(
+    bench: Benches, monkeypatch: pytest.MonkeyPatch, outer: str
+) -> None:
+    async with bench() as desk:
+        furnish(desk)
+        shutil.rmtree(desk.project / ".git")
+        if outer:
+            (desk.project.parent / ".gitignore").write_text(outer)
+        one = await desk.told("search", pattern="needle")
+        monkeypatch.setattr(seeking, "ripgrep", lambda: None)
+        assert await desk.told("search", pattern="needle") == one
+        assert "README.md" in one
+        assert "build/out.txt" not in one and "x.log" not in one.replace("src/x.log", "")
+
+
+async def test_lines_are_told_by_file_and_pointed_at(bench: Benches, engine: str) -> None:
+    async with bench() as desk:
+        desk.write("src/app.py", "one\nneedle\n")
+        desk.write("a.txt", "needle and needle\n")
+        told = await desk.told("search", pattern="needle")
+        assert told == "2 lines in 2 files:\na.txt\n  1: needle and needle\nsrc/app.py\n  2: needle"
+        shown = desk.shown
+        assert (shown.title, shown.kind, shown.status) == ("Search for needle", "search", "completed")
+        assert shown.locations == [
+            Location(path=str(desk.project / "a.txt"), line=1),
+            Location(path=str(desk.project / "src/app.py"), line=2),
+        ]
+        assert shown.raw_output["matches"][1] == {
+            "path": str(desk.project / "src/app.py"),
+            "line": 2,
+            "text": "needle",
+        }
+        assert "src/app.py\n  2: needle" in desk.shown_text
+
+
+async def test_what_is_found_has_bounds(bench: Benches, engine: str) -> None:
+    async with bench() as desk:
+        for name in ("a.txt", "b.txt"):
+            desk.write(name, "needle\n" * 150)
+        told = await desk.told("search", pattern="needle")
+        assert told.startswith("200 lines in 2 files:")
+        assert told.endswith("[there is more: narrow the pattern, the path or the glob, or raise limit]")
+        assert (await desk.told("search", pattern="needle", limit=300)).startswith("300 lines in 2 files:")
+        assert "there is more" not in await desk.told("search", pattern="needle", limit=300)
+        assert (await desk.told("search", pattern="needle", limit=150)).startswith("150 lines in 1 file:")
+        assert "limit" in await desk.fault("search", pattern="needle", limit=100_000)
+        desk.write("wide.js", "x" * 5_000 + "pin" + "y" * 5_000)
+        told = await desk.told("search", pattern="pin", path="wide.js")
+        assert "pin" in told and len(told) < 400
+
+
+async def test_a_pattern_that_is_none_is_told(bench: Benches, engine: str) -> None:
+    async with bench() as desk:
+        desk.write("a.txt", "x")
+        assert "regex parse error" in await desk.fault("search", pattern="(", regex=True)
+        assert "line by line" in await desk.fault("search", pattern="a\nb")
+        assert "there is no file" in await desk.fault("search", pattern="x", path="nowhere")
+
+
+async def test_what_the_rules_protect_is_not_told(bench: Benches, engine: str) -> None:
+    rules = (
+        Rule(effect="deny", path=("**/.env",)),
+        Rule(effect="ask", path=("private/**",)),
+        Rule(effect="allow", path=("**",)),
+    )
+    async with bench(rules=rules) as desk:
+        desk.write(".env", "key = needle\n")
+        desk.write("private/diary.txt", "dear needle\n")
+        desk.write("public.txt", "a needle\n")
+        told = await desk.told("search", pattern="needle")
+        assert "public.txt" in told
+        assert "key =" not in told and "dear" not in told
+        assert "[2 files with matches left out: the user's rules protect them]" in told
+        assert "key =" not in str(desk.shown)
+        assert "not allowed" in await desk.fault("search", pattern="needle", path=".env")
+
+
+async def test_being_cancelled_ends_the_search(
+    bench: Benches, engine: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    started: list[int] = []
+
+    async def start(argv: Sequence[str], **how: Any) -> Child:
+        child = await Child.start(argv, **how)
+        started.append(child.pid)
+        return child
+
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    monkeypatch.setattr(gathering, "Child", SimpleNamespace(start=start))
+    # A program that prints nothing and never ends, in place of the search.
+    waiting = (["cat", str(fifo)], str(tmp_path), dict(os.environ))
+    monkeypatch.setattr(seeking, "ripgrep", lambda: None)
+    monkeypatch.setattr(seeking, "_own", lambda where, query: waiting)
+    async with bench() as desk:
+        desk.start_of("search", {"pattern": "needle"})
+        turn = asyncio.ensure_future(_stop_reason(desk.session.prompt("go")))
+        await until(lambda: started)
+        assert is_alive(started[0])
+        await desk.session.cancel()
+        assert await turn == "cancelled"
+        await until(lambda: not is_alive(started[0]))
+
+
+async def test_a_pattern_without_end_does_not_hold_up_the_agent(
+    bench: Benches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(seeking, "ripgrep", lambda: None)
+    monkeypatch.setattr(seeking, "SECONDS", 1.0)
+    async with bench() as desk:
+        desk.write("a.txt", "a" * 60 + "!\n")
+        told = await desk.told("search", pattern="(a+)+$", regex=True)
+        assert "took too long" in told
+
+
+async def test_the_project_cannot_slip_its_own_modules_into_the_search(
+    bench: Benches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(seeking, "ripgrep", lambda: None)
+    async with bench() as desk:
+        for name in ("msgspec.py", "re.py", "accord/__init__.py", "sitecustomize.py"):
+            desk.write(name, f"open({str(desk.project / 'pwned')!r}, 'w')\n")
+        assert "4 lines in 4 files" in await desk.told("search", pattern="pwned")
+        assert not (desk.project / "pwned").exists()
+
+
+async def test_settings_of_ripgrep_do_not_change_what_is_found(
+    bench: Benches, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "rc").write_text("--files-with-matches\n--follow\n")
+    monkeypatch.setenv("RIPGREP_CONFIG_PATH", str(tmp_path / "rc"))
+    async with bench() as desk:
+        furnish(desk)
+        assert "the secret" not in await desk.told("search", pattern="secret", path=".")
+        assert "a.txt\n  2: needle" in await desk.told("search", pattern="needle")
+
+
+async def test_a_project_behind_a_link_is_searched_under_the_name_it_was_given(
+    bench: Benches, engine: str, project: Path, tmp_path: Path
+) -> None:
+    put_behind_a_link(project, tmp_path / "real")
+    async with bench() as desk:
+        desk.write("src/a.txt", "needle\n")
+        assert "src/a.txt\n  1: needle" in await desk.told("search", pattern="needle")
+        assert desk.shown.locations == [Location(path=str(project / "src/a.txt"), line=1)]
+
+
+def put_behind_a_link(folder: Path, real: Path) -> None:
+    folder.rename(real)
+    folder.symlink_to(real)
+
+
+async def _stop_reason(turn: Any) -> Any:
+    return (await turn).stop_reason

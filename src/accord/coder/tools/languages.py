@@ -5,10 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-NOT_NAMES = frozenset(
-    {"if", "for", "while", "switch", "catch", "return", "else", "function", "new", "do", "try", "with", "await", "elif"}
-    | {"case", "when"}
-)
+NOT_NAMES = frozenset({"if", "for", "while", "switch", "catch", "function", "return", "else", "with"})
 """What a pattern may take for a name and is none."""
 
 _JAVASCRIPT = (
@@ -36,7 +33,7 @@ _C = (
 _GENERIC = (
     r"\s*(?:(?:pub|public|private|protected|static|export|async|local|abstract|final)\s+)*"
     r"(?:class|interface|struct|enum|trait|module|namespace|func|function|fn|def|sub|proc|procedure|type|message|service|"
-    r"rpc)\s+(?P<name>[A-Za-z_][\w.:$?!]*)",
+    r"rpc)\s+(?P<name>[A-Za-z_][\w$?!]*(?:(?:\.|::)[\w$]+)*)",
 )
 _TABLE: dict[str, tuple[str, ...]] = {
     ".js .jsx .mjs .cjs .ts .tsx .mts .cts .vue .svelte": _JAVASCRIPT,

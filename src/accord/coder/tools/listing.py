@@ -67,9 +67,7 @@ class ListFiles(Tool[ListFilesArgs]):
         lines = [_line(step) for step in kept[:MOST_LISTED]] or ["[the directory is empty]"]
         await work.shown.show(fenced("\n".join(lines)))
         if len(kept) > MOST_LISTED:
-            lines.append(
-                f"[there is more than these {MOST_LISTED} names; list a directory further in, or a smaller depth]"
-            )
+            lines.append(f"[there are more than these {MOST_LISTED}; list a directory further in, or fewer levels]")
         if ignored:
             names = ", ".join(_below(found, step) for step in ignored[:MOST_IGNORED])
             rest = len(ignored) - MOST_IGNORED

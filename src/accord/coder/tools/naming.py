@@ -16,7 +16,7 @@ from accord.coder.tools.places import who
 from accord.coder.tools.searching import place, point_out, told
 from accord.coder.tools.seeking import Hit, Hits, Query, seek
 from accord.coder.tools.symbols import LINE, MAX_TEXT, is_python, parsed, symbols_in, symbols_of
-from accord.coder.tools.text import one_line
+from accord.coder.tools.text import counted, one_line
 from accord.coder.tools.walking import read_bytes
 from accord.model.noun import Noun
 from accord.policy.action import Action
@@ -76,7 +76,7 @@ class FindSymbol(Tool[FindSymbolArgs]):
         found = await work.desk.files.disk.away(sort)
         if not found:
             seen = len(hits.found)
-            instead = f" The word itself stands in {seen:,} lines: search shows them." if seen else ""
+            instead = f" The word itself stands in {counted(seen, 'line')}; search shows them." if seen else ""
             return Outcome(text=f"{args.name} is {args.what} nowhere in the project.{instead}", raw={"matches": []})
         hits.is_cut = hits.is_cut or len(found) > MOST
         hits.found = found[:MOST]
