@@ -81,7 +81,7 @@ class Keys:
 
     async def read(self, settings: CoderSettings | None = None, *, patience: float = PATIENCE) -> None:
         """Reads the keyring, once for each provider, without holding anything up for longer than that."""
-        wanted = [each.name for each in self._known(settings) if each.needs_key and each.name not in self._asked]
+        wanted = [each.name for each in self._known(settings) if each.key_variables and each.name not in self._asked]
         if not wanted:
             return
         self._asked.update(wanted)

@@ -88,7 +88,7 @@ def log_out(provider: str | None, *, settings: CoderSettings | None = None) -> s
     from accord.coder.models.services import services
 
     known = services(settings)
-    names = [_chosen(provider, settings).name] if provider else [each.name for each in known.values() if each.needs_key]
+    names = [_chosen(provider, settings).name] if provider else [each.name for each in known.values() if each.key_variables]
     removed = []
     try:
         ring = usable_ring()

@@ -69,6 +69,13 @@ def test_a_configured_server_with_a_key_variable_waits_for_its_key() -> None:
     assert ids(settings, {"MY_KEY": "x"}) == ["mine:m", "offline"]
 
 
+def test_a_provider_that_is_on_this_machine_needs_no_key_unless_it_is_said_to() -> None:
+    entry = ProviderEntry(base_url="http://localhost:9/v1", models=["m"])
+    assert ids(CoderSettings(providers={"openai": entry})) == ["openai:m", "offline"]
+    entry.api_key_env = "MY_KEY"
+    assert ids(CoderSettings(providers={"openai": entry})) == ["offline"]
+
+
 def test_the_models_that_a_moved_provider_is_said_to_have_are_all_it_has() -> None:
     entry = ProviderEntry(base_url="https://proxy.example/v1", models=["only-this"])
     assert ids(CoderSettings(providers={"openai": entry}), {"OPENAI_API_KEY": "x"}) == ["openai:only-this", "offline"]

@@ -31,7 +31,7 @@ async def choose(id: str, settings: CoderSettings | None = None, keys: Keys | No
     """The model with this id; its provider's key is looked for in the keyring as well. See `model`."""
     keys = keys or Keys()
     service = services(settings).get(whole_id(id, settings).partition(":")[0])
-    if service is not None and service.needs_key and keys.find(service) is None:
+    if service is not None and (service.needs_key or service.moved) and keys.find(service) is None:
         await keys.read(settings)
     return model(id, settings, keys)
 

@@ -199,7 +199,9 @@ def _moved(service: Service, url: str) -> Service:
     """A provider elsewhere. Only OpenAI itself is sure to have its newer protocol; what imitates it has the older."""
     url = url.rstrip("/")
     elsewhere = service.api == "responses" and urlsplit(url).hostname != "api.openai.com"
-    return msgspec.structs.replace(service, base_url=url, api="chat" if elsewhere else service.api, moved=True)
+    moved = msgspec.structs.replace(service, base_url=url, api="chat" if elsewhere else service.api, moved=True)
+    # A server on this machine may well have no lock; one that has says so.
+    return msgspec.structs.replace(moved, needs_key=moved.needs_key and not moved.local)
 
 
 def _set(service: Service, entry: ProviderEntry) -> Service:
