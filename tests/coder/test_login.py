@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
-import json
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from coder.providers.server import FakeProvider
@@ -165,28 +162,3 @@ def test_logging_out_removes_the_key_of_one_provider_or_of_all() -> None:
 def test_logging_out_without_a_keyring_says_that_nothing_is_stored() -> None:
     with in_use(fail.Keyring()), pytest.raises(LoginError, match="nothing is stored there"):
         log_out(None)
-
-
-@pytest.mark.parametrize("version", [1, 2])
-async def test_without_any_key_the_agent_introduces_itself_on_a_clean_line_and_says_how_to_log_in(
-    version: int, project: Path
-) -> None:
-    hello = {
-        "protocolVersion": version,
-        "clientCapabilities": {},
-        "info": {"name": "c", "version": "1"},
-        "capabilities": {},
-    }
-    line = json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello})
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "accord", "agent", "--memory"),
-        cwd=project,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    printed, _ = await process.communicate(line.encode() + b"\n")
-    (answer,) = [json.loads(each) for each in printed.splitlines()]
-    assert answer["result"]["protocolVersion"] == version
-    methods = answer["result"]["authMethods"]
-    assert [method.get("type", "agent") for method in methods] == ["agent"]
-    assert process.returncode == 0

@@ -88,7 +88,8 @@ def log_out(provider: str | None, *, settings: CoderSettings | None = None) -> s
     from accord.coder.models.services import services
 
     known = services(settings)
-    names = [_chosen(provider, settings).name] if provider else [each.name for each in known.values() if each.key_variables]
+    every = [each.name for each in known.values() if each.key_variables]
+    names = [_chosen(provider, settings).name] if provider else every
     removed = []
     try:
         ring = usable_ring()
