@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from accord.agent.options import copies
+from accord.agent.retelling import tell_again
 from accord.agent.session import Session
 from accord.agent.turns import TurnQueue
 from accord.errors import InvalidParams, LocalProtocolError, NotFound
 from accord.model.requests import McpServer, SystemPrompt
 from accord.model.session import Choice, Command, Option, SessionInfo, Subagent
-from accord.model.statement import TOLD_AGAIN, CommandsAre, Statement, TerminalData
+from accord.model.statement import CommandsAre
 
 if TYPE_CHECKING:
     from accord.agent.agent import Agent, How
@@ -186,9 +187,7 @@ class Opening(ABC):
     async def _tell_again(self, session: Session, replay: bool, by_author: bool, muted: bool) -> None:
         """Tells the history from the store, or lets the author tell it: what he says now was said, and kept, before."""
         if replay and not by_author:
-            async for statement in _in_one_piece(self.agent.kept.history(session.id)):
-                if isinstance(statement, TOLD_AGAIN):
-                    await session.tell(statement)
+            await tell_again(session._side, session)
             return
         keep, session._keep = session._keep, None
         session.muted = muted
@@ -280,22 +279,6 @@ class Opening(ABC):
                 raise InvalidParams(
                     f"{path} is {server.transport[:40]!r}; this agent takes {offered}", data={"path": path}
                 )
-
-
-async def _in_one_piece(history: AsyncIterator[Statement]) -> AsyncIterator[Statement]:
-    """A history in which what a terminal printed at a stretch is told at once."""
-    printed: TerminalData | None = None
-    async for statement in history:
-        if isinstance(statement, TerminalData) and printed is not None and statement.id == printed.id:
-            printed = TerminalData(id=printed.id, data=printed.data + statement.data)
-            continue
-        if printed is not None:
-            yield printed
-        printed = statement if isinstance(statement, TerminalData) else None
-        if printed is None:
-            yield statement
-    if printed is not None:
-        yield printed
 
 
 def unknown_session(id: str) -> NotFound:

@@ -107,7 +107,6 @@ class SavingTransport(Transport):
         if self._saving is not None:
             return self._gate
         if alone or self._size >= LARGE or now - self._held_at >= AGE_SECONDS:
-            self._sent_at = now
             waiting = self._let_out()
             if self._failure is not None and _is_held(data):
                 raise self._failure
@@ -183,6 +182,7 @@ class SavingTransport(Transport):
             return READY
         waiting = self._inner.send(held[0] if len(held) == 1 else b"".join(held))
         self._inner.flush()
+        self._sent_at = perf_counter()
         return waiting
 
     # -- when it cannot be saved

@@ -21,6 +21,7 @@ LONGEST = 16_000
 """Letters in a passage: a hit in it is shown without reading a book."""
 AT_A_TIME = 1024 * 1024
 """So many bytes are indexed in one transaction: whoever wants to write meanwhile waits no longer than that takes."""
+_WORDS_OF = "INSERT INTO words (words, rowid, text, thought) VALUES"
 _RECENT = 4  # passages of a session that may still grow
 
 
@@ -95,33 +96,47 @@ def _add(connection: Connection, key: int, found: Iterable[tuple[str, str, str]]
     if not indexed:
         connection.execute("INSERT OR REPLACE INTO facts VALUES ('words missing', '1')")
     recent = {
-        (kind, name): (id, text)
-        for id, kind, name, text in reversed(
+        (kind, name): (id, text or thought)
+        for id, kind, name, text, thought in reversed(
             connection.execute(
-                "SELECT id, kind, name, text FROM passages WHERE session = ? ORDER BY id DESC LIMIT ?", (key, _RECENT)
+                "SELECT id, kind, name, text, thought FROM passages WHERE session = ? ORDER BY id DESC LIMIT ?",
+                (key, _RECENT),
             ).fetchall()
         )
     }
+    last = connection.execute("SELECT session, first FROM passages ORDER BY id DESC LIMIT 1").fetchone()
+    first = last[1] if last is not None and last[0] == key else None
     for kind, name, text in found:
         id, before = recent.get((kind, name), (None, ""))
         if id is not None and kind != "tool" and len(before) + len(text) <= LONGEST:
             if indexed:
-                connection.execute("INSERT INTO words (words, rowid, text) VALUES ('delete', ?, ?)", (id, before))
+                connection.execute(f"{_WORDS_OF} ('delete', ?, ?, ?)", (id, *_columns(kind, before)))
             text = before + text
-            connection.execute("UPDATE passages SET text = ? WHERE id = ?", (text, id))
+            connection.execute("UPDATE passages SET text = ?, thought = ? WHERE id = ?", (*_columns(kind, text), id))
         else:
             id = connection.execute(
-                "INSERT INTO passages (session, kind, name, text) VALUES (?, ?, ?, ?)", (key, kind, name, text)
+                "INSERT INTO passages (session, first, kind, name, text, thought) VALUES (?, ?, ?, ?, ?, ?)",
+                (key, first or 0, kind, name, *_columns(kind, text)),
             ).lastrowid
+            if first is None:
+                first = id
+                connection.execute("UPDATE passages SET first = id WHERE id = ?", (id,))
         if indexed:
-            connection.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (id, text))
+            connection.execute("INSERT INTO words (rowid, text, thought) VALUES (?, ?, ?)", (id, *_columns(kind, text)))
+
+
+def _columns(kind: str, text: str) -> tuple[str, str]:
+    """Thoughts have a column of their own, so that they are looked at only when they are asked for."""
+    return ("", text) if kind == "thought" else (text, "")
 
 
 def forget(connection: Connection, key: int) -> None:
     """Takes a session out of the index."""
     if has_index(connection):
         connection.execute(
-            "INSERT INTO words (words, rowid, text) SELECT 'delete', id, text FROM passages WHERE session = ?", (key,)
+            "INSERT INTO words (words, rowid, text, thought) "
+            "SELECT 'delete', id, text, thought FROM passages WHERE session = ?",
+            (key,),
         )
     else:
         connection.execute("INSERT OR REPLACE INTO facts VALUES ('words missing', '1')")

@@ -20,7 +20,7 @@ PLACES = 32
 
 # `changed` is the order of the list: a number that grows with every change of an entry. Keys are never used twice, so
 # that a process that has not heard of a deletion cannot write into another session. A session in `stale` has said what
-# is not in the index yet.
+# is not in the index yet. `first` of a passage is where those of its session begin that stand before it without a gap.
 _FIRST = (
     "CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     """CREATE TABLE sessions (
@@ -44,9 +44,11 @@ _FIRST = (
     """CREATE TABLE passages (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         session INTEGER NOT NULL,
+        first INTEGER NOT NULL,
         kind TEXT NOT NULL,
         name TEXT NOT NULL,
-        text TEXT NOT NULL
+        text TEXT NOT NULL,
+        thought TEXT NOT NULL
     )""",
     "CREATE INDEX passages_of ON passages (session)",
 )
@@ -55,7 +57,7 @@ VERSION = len(STEPS)
 
 WORDS = (
     "CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5("
-    "text, content='passages', content_rowid='id', tokenize='unicode61 remove_diacritics 2')"
+    "text, thought, content='passages', content_rowid='id', tokenize='unicode61 remove_diacritics 2')"
 )
 """The index. Not part of a version: a Python without FTS5 does without, and one with it makes it."""
 

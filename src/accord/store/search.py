@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from accord.model.noun import Noun
 from accord.model.session import SessionInfo
@@ -17,12 +17,13 @@ from accord.store.reading import COLUMNS, entry
 from accord.store.schema import has_index
 
 if TYPE_CHECKING:
-    from sqlite3 import Connection
+    from sqlite3 import Connection, Cursor
 
 LIMIT = 20
 _LOOKED_AT = 5000  # passages at most, when very many of few sessions match
 _LONGEST, _WORDS = 2000, 32  # of a question: the engine has limits, and nobody reads the answer to more
 _BEFORE, _AFTER = 60, 120  # letters around a hit
+_SPACE = re.compile(r"\s+")
 _PIECES = re.compile(r'"([^"]+)"|([^\s"]+)')
 # Scripts without spaces between words: the index takes a whole sentence of them for one word.
 _UNSPACED = re.compile(
@@ -50,11 +51,16 @@ def find(text: str, cwd: str | None, limit: int, thoughts: bool) -> Callable[[Co
     def read(connection: Connection) -> list[Hit]:
         if not pieces:
             return []
-        if not has_index(connection) or any(_UNSPACED.search(piece) or not _has_word(piece) for piece in pieces):
-            return _hits(connection, *_by_letters(pieces), cwd, limit, thoughts, pieces)
-        return _hits(connection, *_by_words(pieces, ""), cwd, limit, thoughts, pieces) or _hits(
-            connection, *_by_words(pieces, "*"), cwd, limit, thoughts, pieces
-        )
+        if not any(_UNSPACED.search(piece) or not _has_word(piece) for piece in pieces):
+            for mark in ("", "*"):
+                ids = _by_words(connection, pieces, mark, thoughts)
+                if ids is None:
+                    break
+                if found := _hits(connection, ids, cwd, limit, pieces):
+                    return found
+            else:
+                return []
+        return _hits(connection, _by_letters(connection, pieces, thoughts), cwd, limit, pieces)
 
     return read
 
@@ -63,50 +69,57 @@ def _has_word(piece: str) -> bool:
     return any(letter.isalnum() for letter in piece)
 
 
-def _by_words(pieces: list[str], mark: str) -> tuple[str, list[Any]]:
-    """In the index. Everything is quoted, so that nothing in it is taken for an operator; `*` finds beginnings."""
+def _by_words(connection: Connection, pieces: list[str], mark: str, thoughts: bool) -> Cursor | None:
+    """In the index, if there is one. Everything is quoted, so that nothing is taken for an operator; `*` finds
+    beginnings."""
+    import sqlite3
+
     question = " ".join('"' + piece.replace('"', '""') + '"' + mark for piece in pieces)
-    return "words JOIN passages p ON p.id = words.rowid WHERE words MATCH ?", [question]
-
-
-def _by_letters(pieces: list[str]) -> tuple[str, list[Any]]:
-    like = [re.sub(r"([\\%_])", r"\\\1", piece) for piece in pieces]
-    conditions = " AND ".join(["p.text LIKE ? ESCAPE '\\'"] * len(like))
-    return f"passages p WHERE {conditions}", [f"%{piece}%" for piece in like]
-
-
-def _hits(
-    connection: Connection,
-    source: str,
-    values: list[Any],
-    cwd: str | None,
-    limit: int,
-    thoughts: bool,
-    pieces: list[str],
-) -> list[Hit]:
     if not thoughts:
-        source += " AND p.kind <> 'thought'"
-    if cwd is not None:
-        source += " AND p.session IN (SELECT key FROM sessions WHERE cwd = ?)"
-        values = [*values, cwd]
-    order = "words.rowid" if source.startswith("words") else "p.id"
-    rows = connection.execute(f"SELECT p.id, p.session FROM {source} ORDER BY {order} DESC LIMIT {_LOOKED_AT}", values)
-    newest: dict[int, int] = {}
-    for id, session in rows:
-        newest.setdefault(session, id)
-        if len(newest) >= limit:
+        question = f"text : ({question})"
+    try:
+        return connection.execute("SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC", (question,))
+    except sqlite3.OperationalError:
+        if has_index(connection):
+            raise
+        return None
+
+
+def _by_letters(connection: Connection, pieces: list[str], thoughts: bool) -> Cursor:
+    like = ["%" + re.sub(r"([\\%_])", r"\\\1", piece) + "%" for piece in pieces]
+    where = "text || thought" if thoughts else "text"
+    conditions = " AND ".join([f"{where} LIKE ? ESCAPE '\\'"] * len(like))
+    return connection.execute(f"SELECT id FROM passages WHERE {conditions} ORDER BY id DESC", like)
+
+
+_ENTRY = ", ".join(f"s.{name}" for name in COLUMNS.split(", "))
+_PASSAGE = f"""SELECT p.session, p.first, p.kind, p.text, p.thought, {_ENTRY}
+    FROM passages p JOIN sessions s ON s.key = p.session WHERE p.id = ?"""
+
+
+def _hits(connection: Connection, ids: Cursor, cwd: str | None, limit: int, pieces: list[str]) -> list[Hit]:
+    """The newest passage of each session. Those of one session mostly stand together and are passed over at once."""
+    found: list[Hit] = []
+    sessions: set[int] = set()
+    first: int | None = None
+    looked_at = 0
+    for (id,) in ids:
+        if first is not None and id >= first:
+            continue
+        row = connection.execute(_PASSAGE, (id,)).fetchone()
+        looked_at += 1
+        if row is None:
+            continue
+        first = row[1]
+        if row[0] not in sessions:
+            sessions.add(row[0])
+            if cwd is None or row[6] == cwd:
+                before, hit, after = around(row[3] or row[4], pieces)
+                found.append(Hit(session=entry(row[5:]), kind=row[2], before=before, hit=hit, after=after))
+        if len(found) >= limit or looked_at >= _LOOKED_AT:
             break
-    rows.close()
-    return list(_shown(connection, newest, pieces))
-
-
-def _shown(connection: Connection, newest: dict[int, int], pieces: list[str]) -> Iterator[Hit]:
-    for session, id in newest.items():
-        row = connection.execute(f"SELECT {COLUMNS} FROM sessions WHERE key = ?", (session,)).fetchone()
-        found = connection.execute("SELECT kind, text FROM passages WHERE id = ?", (id,)).fetchone()
-        if row is not None and found is not None:
-            before, hit, after = around(found[1], pieces)
-            yield Hit(session=entry(row), kind=found[0], before=before, hit=hit, after=after)
+    ids.close()
+    return found
 
 
 def around(text: str, pieces: list[str]) -> tuple[str, str, str]:
@@ -121,13 +134,24 @@ def around(text: str, pieces: list[str]) -> tuple[str, str, str]:
 
 
 def _one_line(text: str) -> str:
-    return re.sub(r"\s+", " ", text)
+    return text if text.isprintable() and "  " not in text else _SPACE.sub(" ", text)
 
 
 def _place(text: str, pieces: list[str]) -> tuple[int, int] | None:
-    words = "|".join(re.escape(piece).replace(r"\ ", r"\s+") for piece in pieces)
-    found = re.search(rf"(?<!\w)(?:{words})", text, re.IGNORECASE) or re.search(words, text, re.IGNORECASE)
-    return None if found is None else found.span()
+    """Where one of the words stands, as it was typed but for its case; at the beginning of a word if it can be."""
+    low = text.lower()
+    if len(low) != len(text):
+        return None
+    inside = None
+    for piece in pieces:
+        wanted = piece.lower()
+        start = low.find(wanted)
+        while start >= 0:
+            if start == 0 or not low[start - 1].isalnum():
+                return start, start + len(wanted)
+            inside = inside or (start, start + len(wanted))
+            start = low.find(wanted, start + 1)
+    return inside
 
 
 def _place_of_plain(text: str, pieces: list[str]) -> tuple[int, int] | None:

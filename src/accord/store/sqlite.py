@@ -21,7 +21,7 @@ from accord.model.statement import Statement
 from accord.store.base import Page, SessionStore
 from accord.store.codec import Pack, Unpacker
 from accord.store.hand import Hand
-from accord.store.tending import Tending
+from accord.store.tending import Tending, is_stale
 
 log = logging.getLogger("accord")
 
@@ -205,8 +205,12 @@ class SqliteStore(SessionStore):
         from accord.store.search import find
 
         await self._settle()
-        await self._tending.index()
-        return await self._reader.do(find(text, cwd, limit, thoughts))
+        read = find(text, cwd, limit, thoughts)
+        found = await self._reader.do(lambda connection: None if is_stale(connection) else read(connection))
+        if found is None:
+            await self._tending.index()
+            found = await self._reader.do(read)
+        return found
 
     # -- the end
 

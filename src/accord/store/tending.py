@@ -52,7 +52,7 @@ class Tending:
 
     async def index(self) -> None:
         """Waits until the index holds everything that was said."""
-        await self._hand.do(_indexed_if_stale)
+        await self._hand.do(indexed_if_stale)
 
     def _soon(self, what: str, work: Callable[[Connection], None]) -> None:
         if what not in self._due:
@@ -66,7 +66,7 @@ class Tending:
             self._hand.submit(once)
 
     def _index(self, connection: Connection) -> None:
-        _indexed_if_stale(connection)
+        indexed_if_stale(connection)
 
     def _sync(self, connection: Connection) -> None:
         # Another descriptor than SQLite's own: closing one of the *log* frees no lock (those are on other files).
@@ -96,8 +96,13 @@ def checkpoint(connection: Connection) -> None:
                 raise
 
 
-def _indexed_if_stale(connection: Connection) -> None:
-    if connection.execute("SELECT 1 FROM stale LIMIT 1").fetchone() is not None:
+def is_stale(connection: Connection) -> bool:
+    """Whether something was said that is not in the index."""
+    return connection.execute("SELECT 1 FROM stale LIMIT 1").fetchone() is not None
+
+
+def indexed_if_stale(connection: Connection) -> None:
+    if is_stale(connection):
         from accord.store.indexing import bring_up
 
         bring_up(connection)
