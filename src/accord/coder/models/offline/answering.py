@@ -114,8 +114,10 @@ def hits(text: str) -> list[Hit]:
 
 def paths(text: str) -> list[str]:
     """The paths that a tool lists, one in each line."""
-    lines = [line.strip().removeprefix("- ") for line in text.split("\n")]
-    return [line for line in lines if line and not NOTE.match(line) and not re.match(r"(?:No|Nothing) ", line)]
+    if re.match(r"(?:No|Nothing) [^/]*\.$", text.split("\n", 1)[0]):
+        return []
+    lines = [line for line in text.split("\n") if line.strip() and not NOTE.match(line)]
+    return lines[1:] if lines and re.match(r"[\d,]+ files?:$", lines[0]) else lines
 
 
 def listed(found: Sequence[Hit], most: int = 12) -> str:

@@ -83,7 +83,9 @@ def next_answer(request: Request) -> Ask:
     if not met:
         return Ask(OTHERWISE, ())
     left = _left_behind(messages, index, tools) if not since and not isinstance(steps[0], Continue) else ""
-    return Ask(_joined(left, answer.said), answer.wants)
+    said = _joined(left, answer.said)
+    # What is said next may be shown in the same breath: a paragraph of its own, then.
+    return Ask(f"{said}\n\n" if said and answer.wants else said, answer.wants)
 
 
 def _joined(*texts: str) -> str:

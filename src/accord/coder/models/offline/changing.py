@@ -19,6 +19,8 @@ from accord.coder.models.offline.requests import (
     WriteFile,
 )
 
+# A fenced block, with at most a word or two that point at it before, and thanks after.
+BLOCK = r"\s*(?:(?:this|it|the following|following)\b[^\n:]{0,20}:?)?\s*({mark})\s*(?:thanks|thank you|please)?[.!]?\s*"
 SAY_WHERE = 'Say where: "in FILE", "in all *.py" or "everywhere".'
 
 
@@ -119,12 +121,10 @@ def body(reader: Reader, parts: Parts) -> str | None:
     bare = text.strip().rstrip(".,!")
     if not bare:
         return None
-    spans = [
-        reader.masked.spans[int(each)] for each in re.findall(reader.masked.mark.replace(r"\d+", r"(\d+)"), text[:4000])
-    ]
-    fences = [span for span in spans if span.kind == "fence"]
-    if len(fences) == 1:
-        content = fences[0].value
+    block = re.fullmatch(BLOCK.replace("{mark}", reader.masked.mark), text, re.IGNORECASE)
+    fence = reader.masked.span(block[1]) if block else None
+    if fence is not None and fence.kind == "fence":
+        content = fence.value
     elif reader.quoted(bare):
         content = reader.value(bare)
     else:

@@ -80,7 +80,7 @@ def _closing(steps: Sequence[Step], index: int, stopped: bool) -> list[str]:
     if len(steps) == 1:
         return []
     if not stopped:
-        return [f"All {len(steps)} steps are done."]
+        return ["Both steps are done." if len(steps) == 2 else f"All {len(steps)} steps are done."]
     left = "; ".join(title(step) for step in steps[index + 1 :])
     done = f"{index} of {len(steps)} steps were done."
     return [done + (f" Not done: {left}." if left else "")]

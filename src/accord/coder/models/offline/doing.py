@@ -10,10 +10,12 @@ from accord.coder.models.offline.reading import Parts, Reader, Rule
 from accord.coder.models.offline.requests import (
     AddTodo,
     Continue,
+    DescribeProject,
     Fetch,
     Help,
     MakePlan,
     MarkTodo,
+    Review,
     Run,
     RunTask,
     ShowTodos,
@@ -59,6 +61,15 @@ def task(reader: Reader, parts: Parts) -> Step | None:
     stem = re.sub(r"(?:ter|ing|er|s)$", "", (parts["task"] or "").lower())
     name: Any = next((TASKS[key] for key in TASKS if stem.startswith(key) or key.startswith(stem)), "test")
     return RunTask(task=name, only=only)
+
+
+def only_these(reader: Reader, parts: Parts) -> Step | None:
+    """The tests that are named: a file or folder, or a test in it."""
+    words = reader.masked.raw((parts.get("f") or "").strip())
+    if not words:
+        return RunTask(task="test")
+    path = reader.path(parts["f"]) if len(words.split()) == 1 or reader.quoted(parts["f"]) else None
+    return RunTask(task="test", only=path) if path else Unclear(words=f"Name the tests by their file: not “{words}”.")
 
 
 def plan(reader: Reader, parts: Parts) -> Step | None:
@@ -245,12 +256,23 @@ CONTENT_RULES = [
         free=True,
     ),
 ]
+# Whole messages, whatever follows: what the agent's own commands ask for, in more words than a person would use.
+WHOLE_RULES = [
+    Rule(r"make a plan for this,? and change nothing: ?", plan, content=True),
+    Rule(r"write an AGENTS\.md from what you find in this project:", said(DescribeProject()), content=True),
+    Rule(r"review the working tree's changes\. (?=look at)", said(Review()), content=True),
+    Rule(r"run the tests,? and tell what failed and why\.?(?: only these: (?P<f>.+))?", only_these, content=True),
+    Rule(r"summari[sz]e this conversation,? so that ", said(Summarise()), content=True),
+]
 MIDDLE_RULES = [
     Rule(
         r"(?:add|put) (?P<body>{q}|.+?) (?:to|on|onto|in|into) {the}"
         r"(?:todos?|to-dos?|todo list|to-do list|plan|list of todos|tasks?|task list)",
         todo,
     ),
+]
+LAST_RULES = [
+    Rule(r"(?P<body>make (?!it$|this$|that$|sure$|them$)[\w.-]+)", run),
 ]
 # Tried last: what begins like a command, and is none of the requests above.
 LATE_RULES = [
@@ -261,5 +283,4 @@ LATE_RULES = [
         free=True,
     ),
     Rule(rf"(?=(?:{PROGRAM})(?: |$))", run, content=True, free=True),
-    Rule(r"(?P<body>make [\w.-]+)", run),
 ]

@@ -10,7 +10,7 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from accord.coder.models.offline import changing, doing, looking
-from accord.coder.models.offline.reading import HEAD, Context, Reader, Rule, compiled
+from accord.coder.models.offline.reading import BEFORE, HEAD, MOST_POLITE, Context, Reader, Rule, compiled
 from accord.coder.models.offline.requests import (
     Append,
     DeleteFiles,
@@ -20,35 +20,30 @@ from accord.coder.models.offline.requests import (
     Replace,
     Step,
     Talk,
+    Unclear,
     Unknown,
     Where,
     WriteFile,
 )
-from accord.coder.models.offline.steps import Piece, pieces
+from accord.coder.models.offline.steps import Cutter, Piece
 from accord.coder.models.offline.words import Masked, masked
 
-# Before a request, and after it: passed over.
-BEFORE = re.compile(
-    r"(?:(?:please|pls|kindly|could you|can you|would you|will you|can i|could i|may i|i want you to|i'd like you to|"
-    r"i would like you to|i want to|i'd like to|i would like to|i need you to|i need to"
-    r"|you should|now|first|firstly|next|"
-    r"finally|lastly|also|just|then|and|so|ok|okay|hey|hi|hello|well|let's|let us|let me"
-    r"|go ahead and|help me|quickly|"
-    r"accord|agent|do|try to|secondly|thirdly|afterwards)(?:[,:!]\s*|\s+))",
-    re.IGNORECASE,
-)
+# After a request: passed over.
 AFTER = re.compile(
     r"[\s,]*(?:\b(?:please|pls|for me|for us|thanks|thank you|thx|now|right now"
     r"|if you can|if possible|first|too|as well|"
-    r"ok|okay|will you|would you|can you|could you|again)|[.!?…;,]+|(?<=\s)[:;]-?[)D]"
-    r"|[\U0001F300-\U0001FAFF\u2600-\u27BF\uFE0F]+)\s*$",
+    r"ok|okay|will you|would you|can you|could you|again)|(?<=\S)[.!?…;,]+|(?<=\s)[:;]-?[)D])\s*$",
     re.IGNORECASE,
 )
+SMILE = re.compile(r"[\s\U0001F300-\U0001FAFF\u2600-\u27BF\uFE0F]+$")
 WEAK = re.compile(r",? and (?:also |then )?|, ?(?=[a-z$])", re.IGNORECASE)
+
+JOINED = 6
+"""How many pieces are tried as one request, when they are none by themselves."""
 
 FIRM = [*changing.RULES, *doing.RULES, *looking.RULES]
 CONTENT = [*changing.CONTENT_RULES, *doing.CONTENT_RULES]
-MIDDLE = [*changing.MIDDLE_RULES, *doing.MIDDLE_RULES]
+MIDDLE = [*changing.MIDDLE_RULES, *doing.MIDDLE_RULES, *doing.LAST_RULES]
 
 
 def understood(text: str, context: Context | None = None) -> list[Step]:
@@ -77,14 +72,21 @@ class _Grammar:
         self.reader = Reader(message, Context(attached=context.attached, last=context.last))
 
     def steps(self) -> list[Step]:
-        cut = pieces(self.message.text, CONTENT, self.message.mark)
+        whole = self.by_content(self.message.text.strip(), doing.WHOLE_RULES)
+        if whole is not None:
+            return whole.steps
+        self.cutter = Cutter(self.message.text, CONTENT, self.message.mark)
+        steps = self.all_of(self.cutter.pieces())
+        steps = [step for step in steps if not isinstance(step, Talk)] or steps[:1]
+        return steps or [Unknown(text="")]
+
+    def all_of(self, cut: list[Piece]) -> list[Step]:
         steps: list[Step] = []
         while cut:
             taken, found = self.longest(cut)
             steps += found
             cut = cut[taken:]
-        steps = [step for step in steps if not isinstance(step, Talk)] or steps[:1]
-        return steps or [Unknown(text="")]
+        return steps
 
     def text(self, first: Piece, last: Piece) -> str:
         return self.message.text[first.start : last.end]
@@ -93,22 +95,41 @@ class _Grammar:
         """How many pieces make the next step, and what it is."""
         first = cut[0]
         reading = self.piece(self.text(first, first))
+        if reading is None and first.leads and self.text(first, first).rstrip().endswith(":"):
+            return 1, []
+        if reading is None and first.listed:
+            return 1, self.item(first)
+        if (reading is None or _is_unclear(reading)) and (joined := self.joined(cut)) is not None:
+            return joined
         if reading is None:
-            # A cut in the wrong place, perhaps: with its neighbours it may make sense.
-            for count in range(2, 1 if first.listed else min(4, len(cut)) + 1):
-                joined = self.piece(self.text(first, cut[count - 1]))
-                if joined is not None:
-                    self.remember(joined.steps)
-                    return count, joined.steps
             return 1, [Unknown(text=self.message.raw(self.text(first, first)).strip())]
         self.remember(reading.steps)
         count = 1
-        if reading.free and not first.listed:
+        if reading.free and not first.listed and not first.leads:
             while count < len(cut) and self.piece(self.text(cut[count], cut[count])) is None:
                 count += 1
             if count > 1:
                 reading = self.piece(self.text(first, cut[count - 1])) or reading
         return count, reading.steps
+
+    def joined(self, cut: list[Piece]) -> tuple[int, list[Step]] | None:
+        """A cut in the wrong place, perhaps: with neighbours that are no requests themselves it may make sense."""
+        for count in range(2, min(JOINED, len(cut)) + 1):
+            last = cut[count - 1]
+            reading = self.piece(self.text(cut[0], last))
+            if reading is not None and not _is_unclear(reading):
+                self.remember(reading.steps)
+                return count, reading.steps
+            if last.listed or self.piece(self.text(last, last)) is not None:
+                return None
+        return None
+
+    def item(self, piece: Piece) -> list[Step]:
+        """An item of a list that asks for several things."""
+        steps = self.all_of(self.cutter.cut(piece.start, piece.end))
+        if any(isinstance(step, Unknown) for step in steps):
+            return [Unknown(text=self.message.raw(self.text(piece, piece)).strip())]
+        return steps
 
     def remember(self, steps: list[Step]) -> None:
         """What "it" means from here on."""
@@ -140,11 +161,13 @@ class _Grammar:
     def one(self, text: str) -> Reading | None:
         """One request, by the first rule that fits."""
         text = text.strip()
-        while (polite := BEFORE.match(text)) is not None and polite.end() < len(text):
-            if (early := self.by_content(text)) is not None:
-                return early
+        for _ in range(MOST_POLITE):
+            found = self.by_content(text) or self.by_words(text)
+            polite = BEFORE.match(text)
+            if found is not None or polite is None or polite.end() == len(text):
+                return found
             text = text[polite.end() :]
-        return self.by_content(text) or self.by_words(text)
+        return None
 
     def by_content(self, text: str, rules: Sequence[Rule] = CONTENT) -> Reading | None:
         """A request whose end is taken as it stands."""
@@ -162,13 +185,28 @@ class _Grammar:
     def by_words(self, text: str) -> Reading | None:
         """A request that is understood as a whole."""
         if len(text) > HEAD:
-            return None
-        text = " ".join(text.split())
-        trimmed = AFTER.sub("", text)
-        while trimmed != text and trimmed:
-            text, trimmed = trimmed, AFTER.sub("", trimmed)
+            return self.by_content(text, doing.LATE_RULES)
+        text = _trimmed(" ".join(text.split()))
+        found = self.by_rules(text)
+        if found is None and (plain := SMILE.sub("", text)) not in ("", text):
+            found = self.by_rules(_trimmed(plain))
+        return found or self.by_content(text, doing.LATE_RULES)
+
+    def by_rules(self, text: str) -> Reading | None:
         for rule in chain(FIRM, MIDDLE):
             match = compiled(rule, self.message.mark).fullmatch(text)
             if match is not None and (step := rule.build(self.reader, match.groupdict())) is not None:
                 return Reading([step], False)
-        return self.by_content(text, doing.LATE_RULES)
+        return None
+
+
+def _is_unclear(reading: Reading) -> bool:
+    return any(isinstance(step, Unclear) for step in reading.steps)
+
+
+def _trimmed(text: str) -> str:
+    """A request without what is said after it."""
+    trimmed = AFTER.sub("", text)
+    while trimmed and trimmed != text:
+        text, trimmed = trimmed, AFTER.sub("", trimmed)
+    return text

@@ -31,6 +31,8 @@ def list_files(reader: Reader, parts: Parts) -> Step | None:
         return None
     if where.glob is not None:
         return FindFiles(pattern=anywhere(where.glob), path=where.path)
+    if FILE_NAME.fullmatch(where.path):
+        return None
     return ListFiles(path=where.path, depth=3 if parts.get("deep") else 1)
 
 
@@ -139,7 +141,7 @@ FILES = (
     r"(?:files|file names|folders|directories|contents?|entries|tree)(?: and "
     r"(?:folders|directories|files|subfolders))?"
 )
-IN = r"(?: {in} (?P<f>.+?))?"
+IN = r"(?: {in} (?P<f>.+?)| here)?"
 LINES = (
     r"(?:,? ?\(?(?:from |at )?lines? (?P<a>\d+)(?: ?"
     r"(?:-|–|—|\.\.|to|through|until|and|till) ?(?:line )?(?P<b>\d+)|(?P<on> ?"
@@ -194,7 +196,7 @@ RULES = [
     ),
     Rule(
         r"(?:what|which|list|show|find){me} {the}(?:functions?|class"
-        r"(?:es)?|methods?|symbols?|definitions?)(?: and (?:functions?|classes|methods))?"
+        r"(?:es)?|methods?|symbols?)(?: and (?:functions?|classes|methods))?"
         r"(?: are| is| does)?(?: there| defined| declared)? ?(?:in|of|inside|from) (?P<f>.+?)"
         r"(?: have| define| contain)?",
         outline,

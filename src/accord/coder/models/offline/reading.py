@@ -88,6 +88,19 @@ ALL = re.compile(
 )
 ARTICLES = re.compile(r"(?:(?:the|a|an|my|our|your|all|all of|any|every|each|of|both)\s+)+", re.IGNORECASE)
 
+# Before a request: passed over.
+BEFORE = re.compile(
+    r"(?:(?:please|pls|kindly|could you|can you|would you|will you|can i|could i|may i|i want you to|i'd like you to|"
+    r"i would like you to|i want to|i'd like to|i would like to|i need you to|i need to"
+    r"|you should|now|first|firstly|next|"
+    r"finally|lastly|also|just|then|and|so|ok|okay|hey|hi|hello|well|let's|let us|let me"
+    r"|go ahead and|help me|quickly|"
+    r"accord|agent|do|try to|secondly|thirdly|afterwards|after that)(?:[,:!]\s*|\s+))",
+    re.IGNORECASE,
+)
+MOST_POLITE = 6
+"""How many words of politeness a request may begin with."""
+
 
 class Context(Noun):
     """What the words of a message may point at."""
@@ -149,6 +162,8 @@ class Reader:
     def where(self, text: str | None) -> Where | None:
         """A part of the project, from the words after "in"; all of it when there are none."""
         if text is None:
+            return Where()
+        if ALL.fullmatch(text.strip()):
             return Where()
         text = re.sub(r"\s+(?:folder|directory|files?|please)$", "", text.strip().rstrip(".,;:!?"), flags=re.IGNORECASE)
         if not text or ALL.fullmatch(text):

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 from typing import NamedTuple
 
-from accord.coder.models.offline.reading import HEAD, Rule, compiled
+from accord.coder.models.offline.reading import BEFORE, HEAD, MOST_POLITE, Rule, compiled
 
 MOST = 60
 """How many pieces a message may have. More than that is a text, not a list of requests."""
@@ -17,7 +18,9 @@ CUT = re.compile(
     r";|\n|(?<!\S)(?:and )?(?:then|after(?:wards| that)|finally)(?=[\s,:])|(?<=[.!?]) (?=[A-Z\ue000-\uf8ff])",
 )
 ITEM = re.compile(r"^[ \t]*(?:(?:[Ss]tep )?(\d{1,3})[.):]|([-*•]))[ \t]+", re.MULTILINE)
-SHELL = re.compile(r"[ \t\n]*\$ ")
+SHELL = re.compile(r"\$ ")
+NEXT = re.compile(r"\S")
+THIS = r"\s*(?:(?:this|it|the following|following)\b[ \t]*:?)?\s*({mark})"
 
 
 class Piece(NamedTuple):
@@ -27,75 +30,109 @@ class Piece(NamedTuple):
     end: int
     listed: bool = False
     """Whether it is an item of a list: then it is a step of its own, whatever it says."""
+    leads: bool = False
+    """Whether it stands before a list, and may only lead up to it: "please do this:"."""
 
 
-def pieces(text: str, headers: Sequence[Rule], mark: str) -> list[Piece]:
-    """The pieces of a message. `headers` are the rules after which the rest is content, and no place to cut."""
-    items = _items(text)
-    if items:
-        return items
-    found: list[Piece] = []
-    start = 0
-    while start < len(text) and len(found) <= MOST:
-        end, after = _end(text, start, headers, mark)
-        if text[start:end].strip():
-            found.append(Piece(start, end))
-        start = after
-    return found if len(found) <= MOST else [Piece(0, len(text))]
+class Cutter:
+    """Cuts one message. `headers` are the rules after which the rest is content, and no place to cut."""
 
+    def __init__(self, text: str, headers: Sequence[Rule], mark: str) -> None:
+        self.text = text
+        self.headers = headers
+        self.mark = mark
+        self.quoted = re.compile(THIS.replace("{mark}", mark))
 
-def _items(text: str) -> list[Piece]:
-    """The items of a list, when the message is one: `1. …`, `2. …`, or `- …` on each line."""
-    marks = list(ITEM.finditer(text))
-    numbered = [match for match in marks if match[1]]
-    if numbered:
-        # Only the next number in turn begins an item: others belong to what is being said.
-        chosen, wanted = [], 1
-        for match in numbered:
-            if int(match[1]) == wanted:
-                chosen.append(match)
-                wanted += 1
-    else:
+    def pieces(self) -> list[Piece]:
+        """The pieces of the message: the items of a list, when it is one."""
+        items = self.items()
+        if not items:
+            return self.cut(0, len(self.text))
+        before = self.cut(0, items[0].start, until=items[0].start)
+        if before and before[-1].end > items[0].start:
+            return self.cut(0, len(self.text))  # the list is the content of something
+        marked = ITEM.search(self.text)
+        end = marked.start() if marked else 0
+        leading = [piece._replace(end=min(piece.end, end), leads=True) for piece in before if piece.start < end]
+        return [*leading, *items]
+
+    def cut(self, start: int, end: int, until: int | None = None) -> list[Piece]:
+        """The pieces of a part of the message. Those that begin before `until`, when that is said."""
+        found: list[Piece] = []
+        for _ in range(MOST * 10):
+            begins = NEXT.search(self.text, start, end)
+            if begins is None or (until is not None and begins.start() >= until):
+                return found if len(found) <= MOST else [Piece(0, len(self.text))]
+            start = begins.start()
+            stop, after = self.end(start, end)
+            if self.text[start:stop].strip():
+                found.append(Piece(start, stop))
+            start = after
+        return [Piece(0, len(self.text))]
+
+    def items(self) -> list[Piece]:
+        """The items of a list: `1. …`, `2. …`, or `- …` on each line."""
+        marks = list(islice(ITEM.finditer(self.text), MOST * 10))
+        numbered = [match for match in marks if match[1]]
         chosen = marks
-    if not chosen or len(chosen) > MOST or (len(chosen) < 2 and not numbered):
-        return []
-    before = text[: chosen[0].start()].strip()
-    if before and not before.endswith((":", ".", "!")):
-        return []
-    bounds = [*(match.start() for match in chosen[1:]), len(text)]
-    return [Piece(match.end(), bound, True) for match, bound in zip(chosen, bounds, strict=True)]
+        if numbered:
+            # Only the next number in turn begins an item: others belong to what is being said.
+            chosen = []
+            for match in numbered:
+                if int(match[1]) == len(chosen) + 1:
+                    chosen.append(match)
+        if not chosen or len(chosen) > MOST or (len(chosen) < 2 and not numbered):
+            return []
+        bounds = [*(match.start() for match in chosen[1:]), len(self.text)]
+        return [Piece(match.end(), bound, True) for match, bound in zip(chosen, bounds, strict=True)]
 
+    def end(self, start: int, end: int) -> tuple[int, int]:
+        """Where the piece that begins here ends, and where the next begins."""
+        text = self.text
+        if SHELL.match(text, start):
+            return self.line(start, end)
+        place = start
+        header = self.header(start)
+        if header is not None:
+            rule, body = header
+            quoted = self.quoted.match(text, body)
+            if quoted is not None:
+                place = quoted.end()  # it ends with the quotation
+            elif text[body - 1] == ":" or text.startswith("\n", body) or rule.build.__name__ == "plan":
+                return len(text), len(text)
+            elif rule.build.__name__ in ("write", "append"):
+                return self.inline(body, end)
+        found = CUT.search(text, place, end)
+        return (found.start(), found.end()) if found else (end, end)
 
-def _end(text: str, start: int, headers: Sequence[Rule], mark: str) -> tuple[int, int]:
-    """Where the piece that begins here ends, and where the next begins."""
-    place = start
-    if SHELL.match(text, start):
-        line = text.find("\n", SHELL.match(text, start).end())  # type: ignore[union-attr]
-        return (line, line + 1) if line >= 0 else (len(text), len(text))
-    head = text[start : start + HEAD]
-    lead = len(head) - len(head.lstrip())
-    for rule in headers:
-        match = compiled(rule, mark).match(head, lead)
-        if match is None:
-            continue
-        body = re.compile(rf"\s*({mark})?").match(text, start + match.end())
-        if body is not None and body[1]:
-            place = body.end()  # quoted: it ends with the quotation
-        elif match[0].endswith(":") or text.startswith("\n", start + match.end()):
-            return len(text), len(text)
-        elif rule.build.__name__ in ("write", "append"):
-            return _inline(text, start + match.end())
-        break
-    cut = CUT.search(text, place)
-    return (cut.start(), cut.end()) if cut else (len(text), len(text))
+    def header(self, start: int) -> tuple[Rule, int] | None:
+        """The rule whose content begins in this piece, and where."""
+        head = self.text[start : start + HEAD]
+        place = 0
+        for _ in range(MOST_POLITE):
+            for rule in self.headers:
+                match = compiled(rule, self.mark).match(head, place)
+                if match is not None:
+                    return rule, start + match.end()
+            polite = BEFORE.match(head, place)
+            if polite is None:
+                break
+            place = polite.end()
+        return None
 
+    def line(self, start: int, end: int) -> tuple[int, int]:
+        line = self.text.find("\n", start, end)
+        return (line, line + 1) if line >= 0 else (end, end)
 
-def _inline(text: str, start: int) -> tuple[int, int]:
-    """Content that begins in the middle of a line: the rest of it, and of the message when there are more lines."""
-    line = text.find("\n", start)
-    cut = CUT.search(text, start, line if line >= 0 else len(text))
-    if cut:
-        return cut.start(), cut.end()
-    if line < 0 or CUT.match(text, len(text) - len(text[line:].lstrip())):
-        return (line, line + 1) if line >= 0 else (len(text), len(text))
-    return len(text), len(text)
+    def inline(self, start: int, end: int) -> tuple[int, int]:
+        """Content that begins in the middle of a line: the rest of it, and of the message when there are more lines."""
+        line = self.text.find("\n", start, end)
+        found = CUT.search(self.text, start, line if line >= 0 else end)
+        if found:
+            return found.start(), found.end()
+        if line < 0:
+            return end, end
+        following = NEXT.search(self.text, line)
+        if following is None or CUT.match(self.text, following.start()):
+            return line, line + 1
+        return len(self.text), len(self.text)

@@ -56,7 +56,7 @@ def _asked(messages: Sequence[Message]) -> str:
                     answer = following.text
             files = sum(1 for piece in message.content if piece.__class__.__name__ in ("Link", "Resource"))
             words = _short(text_of(message), 200) or f"({files} attached)"
-            lines.append(f"- {words}" + (f" → {_short(answer, 200)}" if answer else ""))
+            lines.append(f"- {words}" + (f" → {_first(answer)}" if answer.strip() else ""))
     return _last(lines)
 
 
@@ -93,6 +93,11 @@ def _run(messages: Sequence[Message]) -> str:
 def _failed(messages: Sequence[Message]) -> str:
     failed = [(call, result) for call, result, _ in calls(messages) if result and result.failed]
     return _last([f"- {call.name}: {_short(result.text, 160)}" for call, result in failed])
+
+
+def _first(answer: str) -> str:
+    """The first sentence or two of an answer, without what it shows."""
+    return _short(answer.strip().partition("\n\n")[0].partition("```")[0], 200)
 
 
 def _last(lines: list[str]) -> str:

@@ -59,11 +59,10 @@ def described(project: Project, outline: str) -> str:
     languages = project.languages()
     lines += [about, ""] if about else []
     lines += [f"Written in {', '.join(languages)}.", ""] if languages else []
-    folders = [each.rstrip("/") for each in project.names if each.endswith("/") and each not in (".git/",)]
+    folders = [each.rstrip("/") for each in project.names if each.endswith("/")]
+    folders = [each for each in folders if not each.startswith(".") or each in FOLDERS]
     if folders:
-        lines += ["## Layout", ""]
-        lines += [f"- `{folder}/`" + (f": {FOLDERS[folder]}" if folder in FOLDERS else "") for folder in folders[:30]]
-        lines += [""]
+        lines += ["## Layout", "", *(_folder(folder, outline) for folder in folders[:30]), ""]
     commands = [(task, found) for task in TASKS if (found := project.command(task))]
     if commands:
         lines += ["## Commands", ""]
@@ -73,6 +72,12 @@ def described(project: Project, outline: str) -> str:
     if conventions:
         lines += ["## Conventions", "", *(f"- {each}" for each in conventions), ""]
     return "\n".join([*lines, END]) + "\n"
+
+
+def _folder(name: str, outline: str) -> str:
+    about = f": {FOLDERS[name]}" if name in FOLDERS else ""
+    files = re.search(rf"^{re.escape(name)}/  \(([\d,]+ files?)", outline, re.MULTILINE)
+    return f"- `{name}/`{about}" + (f" ({files[1]})" if files else "")
 
 
 def _first_words(project: Project) -> str:
