@@ -67,7 +67,7 @@ def test_rules_of_the_configuration_count_and_a_bad_one_is_named_with_its_file(a
     accord.config.write_text("[permissions]\nallow = ['command:echo *', 'echo']\n")
     done = accord.run("hello")
     assert (done.status, done.out) == (1, "")
-    assert done.err.startswith(f"accord: {accord.config}: permissions.allow[1]: ")
+    assert done.err.startswith(f"accord: {accord.config}: line 2: permissions.allow[1]: at character 1 ")
 
 
 def test_a_person_is_asked_with_numbered_options(accord: Accord) -> None:

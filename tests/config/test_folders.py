@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from accord.config.folders import cache_folder, config_folder, data_folder
+from accord.errors import ConfigError
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="the conventions of Linux")
 
@@ -30,3 +31,14 @@ def test_otherwise_it_is_as_the_platform_has_it(monkeypatch: pytest.MonkeyPatch)
     for wrong in "relative", "":
         monkeypatch.setenv("XDG_DATA_HOME", wrong)
         assert data_folder() == Path("/home/ada/.local/share/accord")
+
+
+def test_without_a_home_the_way_out_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("ACCORD_DATA_HOME", raising=False)
+    for home in unknown, lambda: Path("relative"):
+        monkeypatch.setattr(Path, "home", home)
+        with pytest.raises(ConfigError, match="set HOME, or ACCORD_CONFIG_HOME"):
+            data_folder()

@@ -88,13 +88,22 @@ def _permissions(loaded: Loaded, cwd: Path, agent: str) -> Step:
     except AccordError as error:
         return Step(stage="permissions", ok=False, found=str(error), advice="mend the rule, or take it out")
     unused = [_idle(placed, cwd, loaded) for placed in rules.idle(audit.rules_used())]
-    details: dict[str, Any] = {"note": rules.notes} if rules.notes else {}
+    notes = [*rules.notes, *([] if _can_write(audit.path) else [f"{audit.path} cannot be written"])]
+    details: dict[str, Any] = {"note": notes} if notes else {}
     if unused:
         details["matched nothing so far"] = unused
     count = len(rules.unused())
     found = f"{count} rule{'' if count == 1 else 's'}; decisions are written to {audit.path}"
     advice = "a rule that never matches may be misspelt; paths are relative to the project" if unused else ""
     return Step(stage="permissions", ok=True, found=found, advice=advice, details=details)
+
+
+def _can_write(path: Path) -> bool:
+    """Whether a file could be written, as far as can be told without doing so."""
+    there = path
+    while not os.path.lexists(there) and there != there.parent:
+        there = there.parent
+    return os.access(there, os.W_OK) and (there == path or there.is_dir())
 
 
 def _idle(placed: Placed, cwd: Path, loaded: Loaded) -> str:

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from accord.cli.seconds import Seconds
+from accord.cli.streams import check_text
+
 if TYPE_CHECKING:
     from accord.cli.diagnosis import Step
 
@@ -31,7 +34,7 @@ STATIONS = (
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per station.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(0, min_open=True),
+    type=Seconds(),
     default=60.0,
     show_default=True,
     metavar="SECONDS",
@@ -52,7 +55,10 @@ def doctor(agent: str | None, prompt: str | None, as_json: bool, timeout: float,
     from accord.cli.failing import settle_log
 
     settle_log()
-    return asyncio.run(_walk(stations(agent, prompt, timeout, cwd.resolve()), as_json))
+    check_text(prompt or "", "the prompt")
+    where = cwd.resolve()
+    check_text(str(where), f"the name of the folder {where}")
+    return asyncio.run(_walk(stations(agent, prompt, timeout, where), as_json))
 
 
 async def _walk(steps: AsyncIterator[Step], as_json: bool) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -132,14 +133,15 @@ class Headless:
 
     def _has_rules(self) -> bool:
         loaded = self.loaded
-        return bool(self.wanted.rules or loaded.user_rules or loaded.project_rules or remembered_file().exists())
+        return bool(self.wanted.rules or loaded.user_rules or loaded.project_rules or os.path.exists(remembered_file()))
 
     def _workspace_made(self) -> LocalWorkspace:
         from accord.client.local import LocalWorkspace
         from accord.policy.audit import Audit
         from accord.policy.project import policy
 
-        rules = policy(self.loaded, self.wanted.cwd, self.begun.found.name, self.wanted.rules, Audit())
+        audit = Audit(on_fault=lambda words: self._note("warning", words))
+        rules = policy(self.loaded, self.wanted.cwd, self.begun.found.name, self.wanted.rules, audit)
         for note in rules.notes:
             self._note("warning", note)
         ask = self._ask if self.terminal.is_there else None

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import importlib
 import os
+import signal
 import sys
 from typing import Any, NoReturn
 
 import click
 
 from accord.cli.failing import Failure, is_debugging
+from accord.cli.streams import give_up_output, settle
 from accord.errors import AccordError
 from accord.version import __version__
 
@@ -27,8 +31,24 @@ COMMANDS = {
 BROKEN_PIPE = 141
 
 
+class Unread(Exception):
+    """Whoever read our output has had enough. (click would end with status 1 by itself.)"""
+
+
 class Commands(click.Group):
     """Knows the commands by name, and loads the one that is called."""
+
+    def make_context(self, *args: Any, **how: Any) -> click.Context:
+        try:
+            return super().make_context(*args, **how)
+        except BrokenPipeError:
+            raise Unread from None
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise Unread from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(COMMANDS)
@@ -77,6 +97,8 @@ def _chat(ctx: click.Context) -> Any:
 
 def main() -> None:
     """Runs a command. Errors are one or two lines on standard error; ACCORD_DEBUG=1 shows the traceback."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    settle()
     try:
         status = accord(standalone_mode=False, prog_name="accord")
         sys.stdout.flush()
@@ -89,9 +111,9 @@ def main() -> None:
         _fail(f"accord: {_sentence(error.format_message())}", error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(130)
-    except BrokenPipeError:
-        # Whoever read our output has had enough (`accord run … | head`).
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    except (Unread, BrokenPipeError):
+        # `accord run … | head`
+        give_up_output()
         sys.exit(BROKEN_PIPE)
     except Failure as failure:
         if is_debugging():
@@ -101,6 +123,11 @@ def main() -> None:
         if is_debugging():
             raise
         _fail(f"accord: {error}", 1)
+    except OSError as error:
+        if is_debugging():
+            raise
+        give_up_output()
+        _fail(f"accord: {_trouble(error)}", 1)
     except Exception as error:
         if is_debugging():
             raise
@@ -114,9 +141,24 @@ def _sentence(text: str) -> str:
     return text[:1].lower() + text[1:] if text[1:2].islower() else text
 
 
+def _trouble(error: OSError) -> str:
+    """What the system refused, in words."""
+    why = error.strerror or str(error)
+    if error.filename:
+        return f"{error.filename}: {why}"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
+        return f"the output cannot be written: {why}"
+    try:
+        os.getcwd()
+    except OSError:
+        return "the folder you are in is not there any more; go to another one"
+    return why
+
+
 def _fail(text: str, status: int) -> NoReturn:
     from accord.cli.words import fit
     from accord.config.mask import masked
 
-    click.echo(fit(masked(text)), err=True)
+    with contextlib.suppress(OSError):  # then nobody can be told
+        click.echo(fit(masked(text)), err=True)
     sys.exit(status)

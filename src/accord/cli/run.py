@@ -18,6 +18,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from accord.cli.seconds import Seconds
+from accord.cli.streams import check_text, read_text
+
 if TYPE_CHECKING:
     from accord.cli.begin import Begun
 
@@ -46,9 +49,7 @@ class Wanted(NamedTuple):
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per event.")
 @click.option("--output-schema", is_flag=True, help="Print the JSON schema of what --json prints, and end.")
-@click.option(
-    "-f", "--script", type=click.File("r", encoding="utf-8"), help="Prompts from a file, lines of --- between turns."
-)
+@click.option("-f", "--script", type=click.File("rb"), help="Prompts from a file, lines of --- between turns.")
 @click.option(
     "--image", "images", multiple=True, type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Show it."
 )
@@ -59,7 +60,7 @@ class Wanted(NamedTuple):
 @click.option("--allow", multiple=True, metavar="RULE", help="Allow this, such as 'command:git status'; or all.")
 @click.option("--ask", multiple=True, metavar="RULE", help="Ask about this, such as 'write:src/**'.")
 @click.option("--deny", multiple=True, metavar="RULE", help="Deny this, such as 'path:**/.env'.")
-@click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Give up after so long.")
+@click.option("--timeout", type=Seconds(), metavar="SECONDS", help="Give up after so long.")
 @click.option(
     "--cwd", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path("."), help="The project."
 )
@@ -118,13 +119,17 @@ def _begin(wanted: Wanted) -> Begun:
 
 def _wanted(given: dict[str, Any]) -> Wanted:
     """Reads and checks all that can be checked before anything is started."""
-    prompts = _prompts(given)
+    prompts = [check_text(text, "the prompt") for text in _prompts(given)]
     if not prompts:
         raise click.UsageError("there is no prompt: give one, or pipe one in")
+    cwd = given["cwd"].resolve()
+    check_text(str(cwd), f"the name of the folder {cwd}")
+    for name in ("session_id", "mode", "model"):
+        check_text(given[name] or "", f"--{name.removesuffix('_id')}")
     return Wanted(
         prompts=prompts,
         agent=given["agent"],
-        cwd=given["cwd"].resolve(),
+        cwd=cwd,
         as_json=given["as_json"],
         images=given["images"],
         session_id=given["session_id"],
@@ -142,7 +147,7 @@ def _options(given: dict[str, Any]) -> list[tuple[str, str]]:
         return []
     from accord.cli.options import pairs
 
-    return pairs(given["mode"], given["model"], given["options"])
+    return pairs(given["mode"], given["model"], [check_text(each, "--set") for each in given["options"]])
 
 
 def _rules(given: dict[str, Any]) -> list[Any]:
@@ -162,14 +167,14 @@ def _prompts(given: dict[str, Any]) -> list[str]:
     if given["script"] is not None:
         if words:
             raise click.UsageError("give a prompt or a --script, not both")
-        turns = re.split(r"(?m)^---[ \t]*\r?$", _read(given["script"]))
+        turns = re.split(r"(?m)^---[ \t]*\r?$", read_text(given["script"]))
         return [turn.strip() for turn in turns if turn.strip()]
     if not words:
         if sys.stdin is None or sys.stdin.isatty():
             return []
         words = ("-",)
     if "-" in words:
-        piped = _read(sys.stdin).strip()
+        piped = read_text(sys.stdin).strip()
         text = "\n\n".join(part for part in _around(words, piped) if part)
     else:
         text = " ".join(words)
@@ -180,10 +185,3 @@ def _around(words: Sequence[str], piped: str) -> list[str]:
     """The words before the dash, what was piped in, and the words behind."""
     at = list(words).index("-")
     return [" ".join(words[:at]), piped, " ".join(word for word in words[at + 1 :] if word != "-")]
-
-
-def _read(stream: Any) -> str:
-    try:
-        return str(stream.read())
-    except UnicodeDecodeError:
-        raise click.UsageError("the prompt is no text in UTF-8") from None

@@ -95,8 +95,10 @@ class AgentFile:
             return self.path.read_text(encoding="utf-8")
         except FileNotFoundError:
             return ""
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(f"{self.path}: cannot be read: {error}") from None
+        except UnicodeDecodeError:
+            raise ConfigError(f"{self.path}: the file is not UTF-8 text") from None
+        except OSError as error:
+            raise ConfigError(f"{self.path}: cannot be read: {error.strerror}") from None
 
     def _write(self, text: str, wanted: Settings) -> None:
         try:

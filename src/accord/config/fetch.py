@@ -67,5 +67,5 @@ def _words(error: Exception) -> str:
     if isinstance(error, urllib.error.HTTPError):
         return f"the server answered {error.code} {error.reason}"
     if isinstance(error, urllib.error.URLError):
-        return str(error.reason)
-    return str(error)
+        return str(getattr(error.reason, "strerror", None) or error.reason)
+    return str(getattr(error, "strerror", None) or error)

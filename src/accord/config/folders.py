@@ -6,6 +6,8 @@ import os
 import sys
 from pathlib import Path
 
+from accord.errors import ConfigError
+
 
 def config_folder() -> Path:
     """What the user writes: `config.toml`."""
@@ -30,10 +32,22 @@ def cache_folder() -> Path:
 def _folder(ours: str, xdg: str, linux: str, mac: str, windows: str) -> Path:
     if chosen := os.environ.get(ours):
         return Path(chosen)
-    home = Path.home()
+    home = _home()
     if sys.platform == "darwin":
         return home / mac / "accord"
     if sys.platform == "win32":
         return Path(os.environ.get(windows) or home) / "accord"
     base = os.environ.get(xdg, "")
     return (Path(base) if os.path.isabs(base) else home / linux) / "accord"
+
+
+def _home() -> Path:
+    """The user's folder. A relative one would make whatever folder we are in the user's own."""
+    try:
+        home = Path.home()
+    except RuntimeError:
+        home = Path()
+    if not home.is_absolute():
+        names = "ACCORD_CONFIG_HOME, ACCORD_DATA_HOME and ACCORD_CACHE_HOME"
+        raise ConfigError(f"your home folder is not known: set HOME, or {names}")
+    return home

@@ -14,10 +14,9 @@ _NAME = rf"(?<![\w-])[\w-]{{0,40}}?{_WORD}[\w-]{{0,40}}"
 _VALUE = r"\"[^\"]*\"|'[^']*'|[^\s\"'&;,]{3,}"
 _SECRET_NAME = re.compile(_WORD, re.IGNORECASE)
 _NO_SECRET = re.compile(r"(_FILE|_PATH|_DIR|_SOCK|_URL|_COMMAND)$|^(SSH_AUTH_SOCK|XAUTHORITY)$", re.IGNORECASE)
-# `NAME=value`, `"name": "value"`, `name:value`. A colon and a space are also how sentences go on: then it has to look
-# like a value.
+# `NAME=value`, `"name": "value"`, `name: value`. A colon is also how sentences go on: then it has to look like a value.
 _ASSIGNED = re.compile(
-    rf"(?i)({_NAME}(?:[\"']\s*[:=]\s*|\s?=\s?|:(?=[^\s:/])|:\s+(?=[\"'])|:\s+(?=[^\s\"'&;,]{{6}})(?=[^\s\"'&;,]*\d)))"
+    rf"(?i)({_NAME}(?:[\"']\s*[:=]\s*|\s?=\s?|:\s*(?=[\"'])|:\s*(?=[^\s\"'&;,]{{6}})(?=[^\s\"'&;,]{{0,99}}\d)))"
     rf"(?!{MASK})({_VALUE})"
 )
 _OPTION = re.compile(

@@ -95,19 +95,19 @@ def user_config() -> Path:
 
 def has_project_file(project: Path) -> bool:
     """Whether a folder has a configuration of its own, so that it matters whether it is trusted."""
-    return (project / PROJECT_FILE).is_file()
+    return os.path.isfile(project / PROJECT_FILE)
 
 
 def load(project: Path | None = None, *, trusted: bool = False, user_file: Path | None = None) -> Loaded:
     """Reads the user's file and the project's, and merges them."""
     path = user_file or user_config()
     loaded = Loaded(settings=Settings(), trusted=trusted)
-    if path.exists():
+    if _is_there(path):
         loaded.settings = read(path)
         loaded.user_rules = loaded.settings.permissions
         loaded.files.append(path)
     own = project / PROJECT_FILE if project is not None else None
-    if own is not None and own.is_file() and own.resolve() != path.resolve():
+    if own is not None and os.path.isfile(own) and own.resolve() != path.resolve():
         _add_project(loaded, read(own), own, trusted)
     if chosen := os.environ.get("ACCORD_AGENT"):
         loaded.settings.default_agent = chosen
@@ -190,6 +190,13 @@ def parse(text: str, path: Path) -> Settings:
             found = f"found {seconds:g}; expected seconds" if name in WAITS else f"expected {', '.join(WAITS)}"
             raise ConfigError(f"{path}: {faults.place(text, ['deadlines', name])}: {found}")
     return settings
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError as error:  # a folder that may not be entered: what is in it must not be passed over
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def _text(path: Path) -> str:

@@ -66,7 +66,8 @@ class Audit:
                 self._told = True
                 # Told by whoever can; that the log is broken must not stop the work either.
                 with contextlib.suppress(Exception):
-                    self._on_fault(f"decisions are not being written to {self.path}: {error}")
+                    why = getattr(error, "strerror", None) or error
+                    self._on_fault(f"decisions are not being written to {self.path}: {why}")
 
     def _entry(self, action: Action, decision: Decision) -> dict[str, Any]:
         moment = datetime.fromtimestamp(self._clock(), UTC)
