@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 MODE = sys.argv[1] if len(sys.argv) > 1 else ""
-TOOLS = ["pid", "write", "crash", "hang", "echo", "größe/x", "größe.x", "n" * 100, "weird", "garbage", "grow"]
+TOOLS = ["pid", "write", "crash", "hang", "echo", "größe/x", "größe.x", "n" * 100, "weird", "garbage", "grow", "halves"]
 NEWEST = "2026-07-28"
 asked: dict[str, Any] = {}
 
@@ -49,6 +49,8 @@ def call(name: str, arguments: dict[str, Any], params: dict[str, Any]) -> dict[s
                 "params": {"mode": "form", "message": "?", "requestedSchema": form},
             }
             return {"resultType": "input_required", "inputRequests": {"q": question}, "requestState": "s"}
+        case "halves":
+            return text("half \ud83c a pair")
         case "grow":
             TOOLS.append("grown")
             meta = {"io.modelcontextprotocol/subscriptionId": asked.get("listen")}
@@ -95,7 +97,7 @@ def answer(id: Any, method: str, params: dict[str, Any]) -> None:
 
 def main() -> None:
     if MODE == "dies":
-        print("there is no configuration", file=sys.stderr)
+        print(os.environ.get("MY_API_KEY", "there is no configuration"), file=sys.stderr)
         sys.exit(7)
     if MODE == "chatty":
         print("Starting up ...", flush=True)

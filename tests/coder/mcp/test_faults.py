@@ -35,7 +35,7 @@ async def test_each_server_is_told_of(project: Path) -> None:
     told, host = await fate(project, small(), small("dies", name="second"))
     assert sorted(told) == [
         "MCP server second: failed because it ended with status 7; its last words: there is no configuration",
-        "MCP server small: connected, 11 tools",
+        "MCP server small: connected, 12 tools",
     ]
     assert [(state.name, state.status) for state in host.only.states()] == [("small", "closed"), ("second", "closed")]
 
@@ -85,6 +85,19 @@ async def test_an_http_status_is_named(http: McpServer, sse: McpServer, project:
     by_name = {words.split(":")[0][-1]: words for words in told}
     assert "404 Not Found" in by_name["a"] and "check its address" in by_name["a"]
     assert "http" in by_name["b"] and "405 Method Not Allowed" in by_name["c"]
+
+
+@pytest.mark.peer
+async def test_no_secret_is_told(http: McpServer, project: Path) -> None:
+    address = http.url.replace("http://", "http://me:password@").replace("/mcp", "/nothing?key=abcdefgh")
+    told, _ = await fate(
+        project,
+        small("dies", MY_API_KEY="a1b2c3d4"),
+        McpServer(name="web", transport="http", url=address, headers={"Authorization": "Bearer xyz123456"}),
+    )
+    assert "its last words: ••••" in "".join(told) and "404 Not Found" in "".join(told)
+    for secret in ("a1b2c3d4", "password", "abcdefgh", "xyz123456"):
+        assert secret not in "".join(told)
 
 
 async def test_opening_a_session_waits_for_no_server(project: Path) -> None:
@@ -201,6 +214,8 @@ async def test_nonsense_on_the_wire_harms_nobody(project: Path) -> None:
         assert host.results[0].text == "after the garbage"
         await session.prompt(calling("weird"))
         assert host.results[1].failed and "what it answered is not understood" in host.results[1].text
+        await session.prompt(calling("halves"))
+        assert host.results[2].text == "half ? a pair"
         await session.prompt(calling("echo", a="ünï 🌍 \u2028 \x00", b=None))
         assert host.results[-1].text == '{"a": "ünï 🌍 \u2028 \\u0000", "b": null}'
 

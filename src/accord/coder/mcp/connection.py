@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from accord.coder.mcp import hosting, remote, stdio
 from accord.coder.mcp.faults import ServerFault, plain
 from accord.coder.mcp.silence import Silence
+from accord.config.mask import secret_values, without
 from accord.errors import AccordError, LaunchError
 from accord.version import __version__
 
@@ -308,4 +309,6 @@ class Connection:
         return self._answers.why(error) if self._answers is not None else error
 
     def _said(self, why: str, *, lost: bool = False) -> ServerFault:
-        return ServerFault(self.label, why, lost=lost)
+        given = self._server
+        secrets = {*secret_values(given.env), *given.headers.values()}
+        return ServerFault(self.label, without(why, secrets), lost=lost)

@@ -9,12 +9,16 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from accord.coder.mcp.content import bounded
 from accord.errors import AccordError, CapabilityError
 
 if TYPE_CHECKING:
     from accord.agent.session import Session
     from accord.agent.turn import Turn
     from accord.coder.mcp.sdk import Sdk
+
+MOST_ASKED = 4_000
+"""How many characters a question may have."""
 
 
 def roots(sdk: Sdk, session: Session) -> Any:
@@ -25,7 +29,7 @@ def roots(sdk: Sdk, session: Session) -> Any:
 
 async def elicit(sdk: Sdk, turn: Turn, server: str, params: Any) -> Any:
     """Asks the user in a server's name, and says whose question it is."""
-    message = f"The MCP server {server} asks: {params.message}"
+    message = f"The MCP server {server} asks: {bounded(params.message, MOST_ASKED)}"
     try:
         if params.mode == "url":
             reply = await turn.ask(message, url=params.url, id=page_id(server, params.elicitation_id))

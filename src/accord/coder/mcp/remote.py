@@ -22,7 +22,7 @@ class Answers:
     """Remembers how a server's machine last refused, because the SDK tells of it without the status."""
 
     def __init__(self, url: str, on_refusal: Callable[[], None] | None = None) -> None:
-        self.url = url
+        self.url = shown(url)
         self.status: int | None = None
         self._on_refusal = on_refusal
 
@@ -44,6 +44,14 @@ class Answers:
         except ValueError:
             phrase = str(self.status)
         return f"{self.url} answered {phrase} ({error}); {_advice(self.status)}"
+
+
+def shown(url: str) -> str:
+    """An address without what may be secret in it: a password, a query."""
+    head, at, rest = url.partition("://")
+    bare = rest.partition("?")[0].partition("#")[0]
+    host, slash, path = bare.partition("/")
+    return f"{head}{at}{host.rpartition('@')[2]}{slash}{path}" if at else url.partition("?")[0]
 
 
 class Watched:

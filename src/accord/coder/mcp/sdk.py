@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
+import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from accord.errors import AccordError
@@ -54,11 +55,16 @@ def load_now() -> Sdk:
 
 
 _loaded: Sdk | None = None
+_loading = threading.Lock()
 
 
 async def load() -> Sdk:
     """Imports it in a thread, so that the agent goes on answering meanwhile."""
+    return _loaded or await asyncio.to_thread(_load_once)
+
+
+def _load_once() -> Sdk:
     global _loaded
-    if _loaded is None:
-        _loaded = await asyncio.to_thread(load_now)
-    return _loaded
+    with _loading:  # two threads that import the same modules may see each other's half of them
+        _loaded = found = _loaded or load_now()
+        return found

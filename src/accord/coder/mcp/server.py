@@ -23,6 +23,8 @@ PAUSES = (0.0, 1.0, 2.0, 4.0, 8.0)
 After as many failures as there are pauses it is left alone."""
 MOST_PAGES = 100
 MOST_LISTED = 2_000
+BETWEEN_LISTS = 0.2
+"""How many seconds lie at least between two looks at what a server has, however often it says that it has changed."""
 
 
 class ServerState(Noun):
@@ -258,6 +260,7 @@ class Server:
             if self.status == "connected":
                 self.words = self._inventory()
             self._changed()
+            await asyncio.sleep(BETWEEN_LISTS)
 
     # -- using it
 

@@ -45,6 +45,7 @@ class Servers:
             for index, config in enumerate(session.mcp_servers)
         ]
         self._starting: list[asyncio.Task[None]] = []
+        self._made: dict[str, tuple[list[dict[str, Any]] | None, dict[str, Tool[Any]]]] = {}
         self._untold: list[str] = []
         self._waited = False
         self._closed = False
@@ -97,13 +98,22 @@ class Servers:
         """Their tools, by the names that the model uses."""
         found: dict[str, Tool[Any]] = {}
         for server in self._servers:
-            for listed in server.tools:
-                if isinstance(listed.get("name"), str):
-                    name = self._names.tool(server.label, listed["name"])
-                    found[name] = McpTool(server, name, listed)
+            found |= self._tools_of(server)
         if any(has_resources(server) for server in self._servers):
             found |= {tool.name: tool for tool in (ListResources(self._servers), ReadResource(self._servers))}
         return found
+
+    def _tools_of(self, server: Server) -> dict[str, Tool[Any]]:
+        """Made once for each list of the server's."""
+        listing, made = self._made.get(server.label, (None, {}))
+        if listing is not server.tools:
+            made = {}
+            for listed in server.tools:
+                if isinstance(listed.get("name"), str):
+                    name = self._names.tool(server.label, listed["name"])
+                    made[name] = McpTool(server, name, listed)
+            self._made[server.label] = (server.tools, made)
+        return made
 
     def commands(self) -> list[Command]:
         """Their prompts, as slash commands."""

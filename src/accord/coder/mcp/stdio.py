@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -75,11 +76,15 @@ class Lines:
     receive = __anext__
 
     def _message(self, line: bytes) -> SessionMessage | Exception:
+        read = self._sdk.types.jsonrpc_message_adapter.validate_json
         try:
-            message = self._sdk.types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+            message = read(line, by_name=False)
         except ValueError as error:
-            self.stray = self.stray or line[:200].decode("utf-8", "replace")
-            return error
+            try:
+                message = read(_mended(line), by_name=False)
+            except ValueError:
+                self.stray = self.stray or line[:200].decode("utf-8", "replace")
+                return error
         return self._sdk.SessionMessage(message)
 
     # -- writing
@@ -117,6 +122,14 @@ class Lines:
         if not self.stray:
             return ""
         return f"; on its standard output, which is for messages alone, it wrote {self.stray!r}"
+
+
+def _mended(line: bytes) -> bytes:
+    """A message that is one but for its text: half a surrogate pair, which some languages write, or no UTF-8.
+
+    Left alone it would be skipped, and its answer waited for in vain. Raises `ValueError`."""
+    message = json.loads(line.decode("utf-8", "replace"))
+    return json.dumps(message, ensure_ascii=False).encode("utf-8", "replace")
 
 
 @asynccontextmanager

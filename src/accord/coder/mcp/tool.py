@@ -46,7 +46,8 @@ class McpTool(Tool[dict[str, Any]]):
         return ToolSpec(name=self.name, description=self.description, parameters=self._parameters)
 
     def read(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        missing = [key for key in self._parameters.get("required") or () if key not in arguments]
+        required = self._parameters.get("required")
+        missing = [key for key in required if key not in arguments] if isinstance(required, list) else []
         if missing:
             raise ToolFault(f"{self.name}: the argument {missing[0]!r} is missing")
         try:
