@@ -47,6 +47,8 @@ def written(path: Path, text: str) -> Path:
             "[coder.providers.a]\napi = 'soap'\n",
             "line 2: coder.providers.a.api: found 'soap'; expected chat, responses, anthropic, google",
         ),
+        ("[coder.providers.'a:b']\n", "line 1: coder.providers.a:b: a provider's name has letters, digits"),
+        ("[coder.providers.offline]\n", "line 1: coder.providers.offline: a provider's name"),
         ("[coder.providers.a]\nmodels = ['x', 1]\n", "line 2: coder.providers.a.models.1: found a whole number"),
         ("\n\nfoo = 1\n", "line 3: foo: there is no such setting; expected default_agent, registry, agents"),
     ],

@@ -185,6 +185,10 @@ def parse(text: str, path: Path) -> Settings:
         if not NAME.fullmatch(name):
             words = "an agent's name has letters, digits, - and _ only"
             raise ConfigError(f"{path}: {faults.place(text, ['agents', name])}: {words}")
+    for name in settings.coder.providers:
+        if not NAME.fullmatch(name) or name in ("offline", "local"):
+            words = "a provider's name has letters, digits, - and _ only, and is not offline or local"
+            raise ConfigError(f"{path}: {faults.place(text, ['coder', 'providers', name])}: {words}")
     for name, seconds in settings.deadlines.items():
         if name not in WAITS or seconds < 0:
             found = f"found {seconds:g}; expected seconds" if name in WAITS else f"expected {', '.join(WAITS)}"
