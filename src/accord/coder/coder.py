@@ -7,6 +7,7 @@ With no key and no network it works on the offline model; with a key, on any pro
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import re
@@ -17,6 +18,7 @@ from accord.coder import modes
 from accord.coder.commands import Commands
 from accord.coder.desk import Desk
 from accord.coder.equipment import Equipment
+from accord.coder.models.base import ModelError
 from accord.coder.tools.base import ToolFault
 from accord.errors import AuthRequired, InvalidParams
 from accord.model.content import Content, TextContent
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("accord.coder")
 NO_MODEL = "No language model is configured: this session works on the offline model"
 HOW_TO_HAVE_ONE = "accord agent login stores a key; or set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY."
+WARM_AFTER = 0.1
 _SLASH = re.compile(r"\s*/(\S+)\s*(.*)", re.DOTALL)
 
 
@@ -81,6 +84,7 @@ class Coder(Commands, Agent):
         await self.equipment.read_keys(session.cwd)
         session.set_options(self._options(session))
         session.data["watch"] = asyncio.get_running_loop().create_task(self._watch(desk))
+        session.data["warm"] = asyncio.get_running_loop().create_task(self._warm(session))
         if session.mcp_servers:
             from accord.coder.mcp.servers import Servers
 
@@ -97,9 +101,10 @@ class Coder(Commands, Agent):
         await self._put_away(session)
 
     async def _put_away(self, session: Session) -> None:
-        watch: asyncio.Task[None] | None = session.data.pop("watch", None)
-        if watch is not None:
-            watch.cancel()
+        for name in ("watch", "warm"):
+            task: asyncio.Task[None] | None = session.data.pop(name, None)
+            if task is not None:
+                task.cancel()
         desk: Desk | None = session.data.pop("desk", None)
         if desk is not None:
             await desk.close()
@@ -232,6 +237,12 @@ class Coder(Commands, Agent):
             assert option is not None
             desk.model = await self.equipment.model(session.cwd, str(option.value))
         return desk.model
+
+    async def _warm(self, session: Session) -> None:
+        """Loads what the session's model needs while the user still types, once the answer has left."""
+        await asyncio.sleep(WARM_AFTER)
+        with contextlib.suppress(ModelError):  # told when the model is asked
+            (await self.model(session)).warm()
 
     def tools(self, desk: Desk) -> dict[str, Any]:
         """Everything the model can use in a session."""
