@@ -60,11 +60,12 @@ _loading = threading.Lock()
 
 async def load() -> Sdk:
     """Imports it in a thread, so that the agent goes on answering meanwhile."""
-    return _loaded or await asyncio.to_thread(_load_once)
+    return _loaded if _loaded is not None else await asyncio.to_thread(_load_once)
 
 
 def _load_once() -> Sdk:
     global _loaded
     with _loading:  # two threads that import the same modules may see each other's half of them
-        _loaded = found = _loaded or load_now()
-        return found
+        found = _loaded if _loaded is not None else load_now()
+        _loaded = found
+    return found
