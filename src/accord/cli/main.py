@@ -25,6 +25,7 @@ COMMANDS = {
     "doctor": ("accord.cli.doctor", "Say in words why an agent does not start, and what to do."),
     "editors": ("accord.cli.editors", "Print or write the configuration with which an editor starts an agent."),
     "run": ("accord.cli.run", "Send one prompt to an agent and print its answer."),
+    "sessions": ("accord.cli.sessions", "List, search, show, export and delete stored sessions."),
     "showcase": ("accord.cli.showcase", "An agent without a model that shows every feature of the protocol."),
     "trust": ("accord.cli.trust", "Trust a folder, so that its accord.toml counts."),
 }

@@ -71,6 +71,20 @@ def page(cwd: str | None, cursor: str | None, archived: str) -> Callable[[Connec
     return read
 
 
+def starting(beginning: str, most: int) -> Callable[[Connection], list[str]]:
+    """The ids that begin so, newest first; `sess_` may be left out."""
+
+    def read(connection: Connection) -> list[str]:
+        rows = connection.execute(
+            "SELECT id FROM sessions WHERE substr(id, 1, ?1) = ?2 OR substr(id, 1, ?1 + 5) = 'sess_' || ?2 "
+            "ORDER BY changed DESC LIMIT ?3",
+            (len(beginning), beginning, most),
+        )
+        return [id for (id,) in rows.fetchall()]
+
+    return read
+
+
 def packs(id: str, after: int | None, upto: int | None) -> Callable[[Connection], tuple[list[bytes], int, int]]:
     """Some packs of a session, where they end, and where the session ended when it was first looked at."""
 

@@ -184,6 +184,13 @@ class SqliteStore(SessionStore):
         await self._settle()
         return await self._reader.do(page(cwd, cursor, archived))
 
+    async def starting(self, beginning: str, *, most: int = 1000) -> list[str]:
+        """The ids that begin so, newest first; `sess_` may be left out."""
+        from accord.store.reading import starting
+
+        await self._settle()
+        return await self._reader.do(starting(beginning, most))
+
     async def delete(self, session_id: str) -> bool:
         from accord.store.writing import delete
 

@@ -1,0 +1,65 @@
+"""A session as one JSON object, for programs. docs/sessions.md names its fields."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from accord.model.session import Compaction, Notice, SessionInfo
+from accord.model.tool import ToolCall
+from accord.transcript.message import Message
+from accord.transcript.snapshot import TimelineItem
+from accord.transcript.transcript import Transcript
+
+FORMAT = 1
+
+
+def document(info: SessionInfo, transcript: Transcript, skipped: dict[str, int]) -> dict[str, Any]:
+    """Everything that a transcript holds."""
+    return {
+        "format": "accord-session",
+        "version": FORMAT,
+        "session": entry(info),
+        "items": [_item(item) for item in transcript.timeline],
+        "terminals": [
+            {"id": t.id, "command": t.command, "cwd": t.cwd, "output": t.text, "exit": _plain(t.exit)}
+            for t in transcript.terminals.values()
+        ],
+        "plans": [_plain(plan) for plan in transcript.plans.values()],
+        "options": [{"id": option.id, "name": option.name, "value": option.value} for option in transcript.options],
+        "usage": _plain(transcript.usage),
+        "subagents": [_plain(child) for child in transcript.subagents.values()],
+        "skipped": skipped,
+    }
+
+
+def entry(info: SessionInfo) -> dict[str, Any]:
+    """What a list says of a session."""
+    return {
+        "id": info.id,
+        "cwd": info.cwd,
+        "title": info.title,
+        "updated_at": info.updated_at,
+        "additional_directories": info.additional_directories,
+        "archived": bool(info.archived),
+    }
+
+
+def _item(item: TimelineItem) -> dict[str, Any]:
+    match item:
+        case Message():
+            told = {"kind": "message", "role": item.role, "id": item.id, "text": item.text}
+            return {**told, "content": [_plain(piece) for piece in item.content]}
+        case ToolCall():
+            fields = _plain(item)
+            del fields["replayed"]
+            return {"kind": "tool_call", "tool_kind": fields.pop("kind"), **fields}
+        case Notice():
+            return {"kind": "notice", **_plain(item)}
+        case Compaction():
+            return {"kind": "compaction", **_plain(item)}
+
+
+def _plain(noun: Any) -> Any:
+    return msgspec.to_builtins(noun, str_keys=True)

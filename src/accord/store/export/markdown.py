@@ -1,0 +1,100 @@
+"""A session as Markdown. What the agent wrote is Markdown already and stays so; nothing in it reaches beyond its own
+section: a fence that was left open is closed, and HTML is shown instead of meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from accord.model.session import SessionInfo
+from accord.store.export.sections import Code, Media, Part, Pointer, Prose, Section
+
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})(.*)$")
+_HTML = re.compile(r"^( {0,3})<(?=[!?/A-Za-z])")
+_NAMES = {"agent": "Agent", "thought": "Thought", "plan": "Plan"}
+
+
+def markdown(info: SessionInfo, sections: Iterable[Section]) -> Iterator[str]:
+    """The document, piece by piece."""
+    yield f"# {_line(info.title or 'Session ' + info.id)}\n\n"
+    yield f"- Session: {_code(info.id)}\n- Folder: {_code(info.cwd)}\n"
+    if info.updated_at:
+        yield f"- Last changed: {_line(info.updated_at)}\n"
+    before = ""
+    for section in sections:
+        yield "\n" + _heading(section, before)
+        for part in section.parts:
+            yield "\n" + _part(part, section.kind)
+        before = section.kind
+
+
+def _heading(section: Section, before: str) -> str:
+    match section.kind:
+        case "user":
+            return "## User\n"
+        case "tool":
+            status = "" if section.status == "completed" else f" ({_line(section.status)})"
+            return f"**Tool call:** {_line(section.title)}{status}\n"
+        case "notice":
+            return f"**{_line(section.status).capitalize()}:** {_line(section.title)}\n"
+        case "compaction":
+            return f"**{_line(section.title)}** ({_line(section.status)})\n"
+        case "agent" if before in ("thought", "tool", "agent"):
+            return ""
+        case kind:
+            return f"## {_NAMES.get(kind, kind)}\n" if kind != "thought" else "*Thought*\n"
+
+
+def _part(part: Part, kind: str) -> str:
+    match part:
+        case Prose(text=text) if kind in ("user", "thought"):
+            return "".join(f"> {line}\n" if line else ">\n" for line in _tame(text).rstrip("\n").split("\n"))
+        case Prose(text=text):
+            return _tame(text).strip("\n") + "\n"
+        case Code(text=text, language=language):
+            fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
+            return f"{fence}{language}\n{text}{'' if text.endswith(chr(10)) or not text else chr(10)}{fence}\n"
+        case Media(kind="image", mime_type=mime_type, data=data) if _is_plain(mime_type, data):
+            return f"![{mime_type}](data:{mime_type};base64,{data})\n"
+        case Media(kind=what, mime_type=mime_type):
+            return f"*{what} ({_line(mime_type)})*\n"
+        case Pointer(name=name, uri=uri):
+            return f"- {' '.join(filter(None, [_line(name), _code(uri) if uri else '']))}\n"
+
+
+def _is_plain(mime_type: str, data: str) -> bool:
+    return (
+        re.fullmatch(r"[\w.+-]+/[\w.+-]+", mime_type) is not None and re.fullmatch(r"[A-Za-z0-9+/=]*", data) is not None
+    )
+
+
+def _tame(text: str) -> str:
+    """Markdown that ends where it ends."""
+    lines: list[str] = []
+    fence = ""
+    for line in text.split("\n"):
+        found = _FENCE.match(line)
+        if fence:
+            if found and found[1].startswith(fence) and not found[2].strip():
+                fence = ""
+        elif found and not (found[1][0] == "`" and "`" in found[2]):
+            fence = found[1]
+        else:
+            line = _HTML.sub(r"\1&lt;", line)
+        lines.append(line)
+    if fence:
+        lines.append(fence)
+    return "\n".join(lines)
+
+
+def _line(text: str) -> str:
+    """Plain words on one line."""
+    return re.sub(r"([\\`*_<>\[\]#|])", r"\\\1", " ".join(text.split()))
+
+
+def _code(text: str) -> str:
+    """Words as code, whatever backticks are in them."""
+    text = " ".join(text.split())
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    space = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{space}{text}{space}{fence}"
