@@ -31,6 +31,7 @@ async def fate(project: Path, *servers: McpServer, **options: Any) -> tuple[list
     return told, host
 
 
+@pytest.mark.req("V1-MCP-08", "V1-MCP-10", "V2-MCP-04")
 async def test_each_server_is_told_of(project: Path) -> None:
     told, host = await fate(project, small(), small("dies", name="second"))
     assert sorted(told) == [

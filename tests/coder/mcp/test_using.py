@@ -32,6 +32,7 @@ def wire_of(content: Any) -> Any:
     return content.data if isinstance(content, UnknownContent) else msgspec.to_builtins(content)
 
 
+@pytest.mark.req("V1-MCP-02", "V1-MCP-07")
 async def test_a_server_is_used_through_a_session(server: McpServer, project: Path) -> None:
     host = Host()
     async with link(host, cwd=str(project)) as agent:
@@ -69,6 +70,7 @@ async def test_a_result_of_millions_of_characters_is_shown_whole(
         assert (await called(host, session, "big", size=3)).text == "äää"
 
 
+@pytest.mark.req("V1-CONTENT-10")
 @pytest.mark.parametrize("version", [1, 2])
 async def test_content_goes_out_as_the_server_gave_it(http: McpServer, project: Path, version: int) -> None:
     host = Host()
@@ -255,13 +257,23 @@ async def test_prompts_are_commands(http: McpServer, project: Path) -> None:
         )
 
 
-async def test_headers_go_with_every_request(http: McpServer, sse: McpServer, project: Path) -> None:
+@pytest.mark.req("V2-MCP-08")
+async def test_headers_go_with_every_request_and_change_nothing_of_the_transports_own(
+    http: McpServer, sse: McpServer, project: Path
+) -> None:
     for server in (http, sse):
         host = Host()
-        given = structs.replace(server, headers={"X-Token": "geheim"})
+        wrong = {
+            "Accept": "image/png",
+            "Content-Type": "text/plain",
+            "Mcp-Session-Id": "x",
+            "mcp-protocol-version": "1",
+        }
+        given = structs.replace(server, headers={"X-Token": "geheim", **wrong})
         async with link(host, cwd=str(project)) as agent:
             session = await agent.new_session(mcp_servers=[given])
             assert (await called(host, session, "headers", name="x-token")).text == "geheim"
+            assert (await called(host, session, "headers", name="content-type")).text == "application/json"
 
 
 async def test_a_server_finds_what_it_was_given_and_not_our_keys(

@@ -17,6 +17,23 @@ CONNECT_SECONDS = 15.0
 MOST_EVENT_BYTES = 64 * 1024 * 1024
 """The longest message over streamable HTTP. Over SSE it is what the SDK takes: one mebibyte."""
 
+# Headers by which the transport works; what a client gives under these names is left out.
+_OURS = frozenset(
+    [
+        "accept",
+        "connection",
+        "content-length",
+        "content-type",
+        "host",
+        "last-event-id",
+        "mcp-method",
+        "mcp-name",
+        "mcp-protocol-version",
+        "mcp-session-id",
+        "transfer-encoding",
+    ]
+)
+
 
 class Answers:
     """Remembers how a server's machine last refused, because the SDK tells of it without the status."""
@@ -104,7 +121,8 @@ def client(answers: Answers, headers: dict[str, str] | None) -> httpx2.AsyncClie
     import httpx2
 
     timeout = httpx2.Timeout(CONNECT_SECONDS, read=None)
-    return httpx2.AsyncClient(headers=headers, timeout=timeout, event_hooks={"response": [answers.note]})
+    given = {name: value for name, value in (headers or {}).items() if name.lower() not in _OURS}
+    return httpx2.AsyncClient(headers=given, timeout=timeout, event_hooks={"response": [answers.note]})
 
 
 @asynccontextmanager
