@@ -17,7 +17,7 @@ from accord.coder.history import Call, Message, ModelSaid, Part, Result, Summary
 from accord.coder.models.base import CallBegins, CallReady, Ended, EndReason, Model, Piece, Request, SaidPiece, Spent
 from accord.coder.models.offline.conductor import Progress, conduct
 from accord.coder.models.offline.memory import OFFLINE, last_file, todos, understood
-from accord.coder.models.offline.requests import Continue, Step
+from accord.coder.models.offline.requests import Continue, Step, Summarise
 from accord.coder.models.offline.script import Ask, Script, Situation
 from accord.coder.models.offline.summary import BROKEN_OFF
 from accord.coder.models.offline.titles import title
@@ -75,17 +75,24 @@ def next_answer(request: Request) -> Ask:
         return Ask(LOST, ())
     tools = frozenset(tool.name for tool in request.tools)
     before, since = messages[:index], messages[index + 1 :]
-    if not since and before and isinstance(before[-1], Summary) and BROKEN_OFF in before[-1].text:
+    if not since and _was_broken_off(before):
         return Ask(LOST, ())
     steps, situation = _begin(messages, index, tools, request.instructions)
     progress = Progress()
     answer, met = _replayed(conduct(steps, situation, progress), since)
     if not met:
         return Ask(OTHERWISE, ())
-    left = _left_behind(messages, index, tools) if not since and not isinstance(steps[0], Continue) else ""
+    begins = not since and not isinstance(steps[0], (Continue, Summarise))
+    left = _left_behind(messages, index, tools) if begins else ""
     said = _joined(left, answer.said)
     # What is said next may be shown in the same breath: a paragraph of its own, then.
     return Ask(f"{said}\n\n" if said and answer.wants else said, answer.wants)
+
+
+def _was_broken_off(before: Sequence[Message]) -> bool:
+    """Whether a summary took the place of what was done for the prompts at the end of the conversation."""
+    last = next((message for message in reversed(before) if not isinstance(message, UserSaid)), None)
+    return isinstance(last, Summary) and BROKEN_OFF in last.text
 
 
 def _joined(*texts: str) -> str:
@@ -127,7 +134,7 @@ def undone(messages: Sequence[Message], index: int, tools: frozenset[str]) -> li
 
 def _left_behind(messages: Sequence[Message], index: int, tools: frozenset[str]) -> str:
     """A word about a request that this one took the place of while it was being carried out."""
-    if not index or not isinstance(messages[index - 1], ToolsSaid):
+    if not index or not isinstance(messages[index - 1], (ToolsSaid, UserSaid)):
         return ""
     if any(isinstance(message, ModelSaid) and message.model not in ("", OFFLINE) for message in messages[:index][-2:]):
         return ""
