@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,9 +13,10 @@ from accord.cli.failing import Failure
 
 if TYPE_CHECKING:
     from accord.model.session import SessionInfo
+    from accord.store.search import Hit
     from accord.store.sqlite import SqliteStore
+    from accord.transcript.transcript import Transcript
 
-T = TypeVar("T")
 FORMATS = {"md": "Markdown", "json": "JSON", "html": "HTML"}
 _SUFFIXES = {".md": "md", ".markdown": "md", ".json": "json", ".html": "html", ".htm": "html"}
 _FOLDER = click.Path(path_type=Path)
@@ -40,6 +40,8 @@ def sessions(ctx: click.Context, file: Path | None) -> None:
 @click.pass_obj
 def list_sessions(file: Path | None, folder: Path | None, everything: bool, archived: bool, as_json: bool) -> None:
     """Show the newest sessions."""
+    from accord.cli.stored import with_store
+
     where = _absolute(folder)
 
     async def find(store: SqliteStore) -> tuple[list[SessionInfo], bool]:
@@ -50,7 +52,8 @@ def list_sessions(file: Path | None, folder: Path | None, everything: bool, arch
             found += page.sessions
         return found, page.next_cursor is not None
 
-    found, more = _with_store(file, find, ([], False))
+    nothing: tuple[list[SessionInfo], bool] = ([], False)
+    found, more = with_store(file, find, nothing)
     if as_json:
         from accord.store.export.json import entry
 
@@ -77,9 +80,12 @@ def search(
     file: Path | None, words: tuple[str, ...], folder: Path | None, limit: int, thoughts: bool, as_json: bool
 ) -> None:
     """Find the sessions in which all these WORDS were said; words in quotes must stand together."""
+    from accord.cli.stored import with_store
+
     text = " ".join(f'"{word}"' if " " in word and '"' not in word else word for word in words)
     where = _absolute(folder)
-    hits = _with_store(file, lambda store: store.search(text, cwd=where, limit=limit, thoughts=thoughts), [])
+    nothing: Sequence[Hit] = []
+    hits = with_store(file, lambda store: store.search(text, cwd=where, limit=limit, thoughts=thoughts), nothing)
     if as_json:
         from accord.store.export.json import entry
 
@@ -112,11 +118,12 @@ def search(
 @click.pass_obj
 def show(file: Path | None, id: str, thoughts: bool, tools: bool) -> None:
     """Show a session as a readable conversation."""
+    from accord.cli.stored import read
     from accord.cli.words import fit, one_line
     from accord.store.export.sections import sections as of
     from accord.store.export.text import text
 
-    info, transcript, skipped = _with_store(file, lambda store: _read(store, id), None) or _unknown(id)
+    info, transcript, skipped = read(file, id)
     click.echo(f"{one_line(info.title or 'Session without a title')}\n{info.id}, {one_line(info.cwd)}, {_when(info)}\n")
     for piece in text(of(transcript), thoughts=thoughts, contents=tools):
         click.echo(fit(piece), nl=False)
@@ -132,7 +139,9 @@ def show(file: Path | None, id: str, thoughts: bool, tools: bool) -> None:
 @click.pass_obj
 def export(file: Path | None, id: str, format: str | None, output: Path | None) -> None:
     """Write a session as Markdown, JSON, or one self-contained page of HTML."""
-    info, transcript, skipped = _with_store(file, lambda store: _read(store, id), None) or _unknown(id)
+    from accord.cli.stored import read
+
+    info, transcript, skipped = read(file, id)
     kind = format or _SUFFIXES.get(output.suffix.lower() if output is not None else "", "md")
     pieces = _pieces(kind, info, transcript, skipped)
     if output is None or str(output) == "-":
@@ -149,7 +158,7 @@ def export(file: Path | None, id: str, format: str | None, output: Path | None) 
     _tell_skipped(skipped)
 
 
-def _pieces(kind: str, info: SessionInfo, transcript: Any, skipped: dict[str, int]) -> Any:
+def _pieces(kind: str, info: SessionInfo, transcript: Transcript, skipped: dict[str, int]) -> Iterable[str]:
     from accord.store.export.sections import sections as of
 
     if kind == "json":
@@ -173,14 +182,16 @@ def _pieces(kind: str, info: SessionInfo, transcript: Any, skipped: dict[str, in
 @click.pass_obj
 def delete(file: Path | None, ids: tuple[str, ...], yes: bool) -> None:
     """Delete sessions for good."""
+    from accord.cli.stored import one, unknown, with_store
 
     async def named(store: SqliteStore) -> list[SessionInfo]:
-        found = {info.id: info for info in [await _one(store, id) for id in ids]}
-        return list(found.values())
+        meant = {info.id: info for info in [await one(store, id) for id in ids]}
+        return list(meant.values())
 
-    found = _with_store(file, named, None)
-    if found is None:
-        _unknown(ids[0])
+    nothing: list[SessionInfo] = []
+    found = with_store(file, named, nothing)
+    if not found:
+        unknown(ids[0])
     if not yes:
         _ask(found)
 
@@ -188,7 +199,7 @@ def delete(file: Path | None, ids: tuple[str, ...], yes: bool) -> None:
         for info in found:
             await store.delete(info.id)
 
-    _with_store(file, forget, None)
+    with_store(file, forget, None)
     for info in found:
         click.echo(f"{info.id} is deleted", err=True)
 
@@ -204,68 +215,6 @@ def _ask(found: list[SessionInfo]) -> None:
     what = "this session" if len(found) == 1 else f"these {len(found)} sessions"
     if not click.confirm(f"Delete {what} for good?", err=True):
         raise Failure("nothing is deleted")
-
-
-# -- the store
-
-
-def _with_store(file: Path | None, work: Callable[[SqliteStore], Awaitable[T]], otherwise: T) -> T:
-    """Does something with the stored sessions. Where there is no file, none is made."""
-    import asyncio
-
-    from accord.errors import StoreFailed
-
-    async def do() -> T:
-        async with _opened(file) as store:
-            return await work(store) if store is not None else otherwise
-
-    try:
-        return asyncio.run(do())
-    except StoreFailed as error:
-        raise Failure(error.message) from error
-
-
-@asynccontextmanager
-async def _opened(file: Path | None) -> AsyncIterator[SqliteStore | None]:
-    from accord.store.sqlite import SqliteStore
-
-    store = SqliteStore(file)
-    if not os.path.exists(store.path):  # noqa: ASYNC240  # nothing else runs in this loop
-        if file is not None:
-            raise Failure(f"there is no file {file}")
-        yield None
-        return
-    async with store:
-        yield store
-
-
-async def _read(store: SqliteStore, id: str) -> Any:
-    from accord.store.picture import picture
-
-    info = await _one(store, id)
-    transcript = await picture(info.id, store.history(info.id), info.cwd)
-    return info, transcript, store.skipped
-
-
-async def _one(store: SqliteStore, id: str) -> SessionInfo:
-    """The session that is meant: by its id, or by its beginning when no other begins so."""
-    id = id.encode("utf-8", "replace").decode()
-    info = await store.get(id)
-    if info is None:
-        found = await store.starting(id, most=5) if id else []
-        if len(found) > 1:
-            raise Failure(
-                f"{id!r} is the beginning of {', '.join(found)}{' …' if len(found) == 5 else ''}; say more of it"
-            )
-        info = await store.get(found[0]) if found else None
-    return info if info is not None else _unknown(id, await store.starting(""))
-
-
-def _unknown(id: str, known: list[str] | None = None) -> Any:
-    from accord.config.agents import nearest
-
-    close = nearest(id, known or [])
-    raise Failure(f"there is no session {id!r}{f'; did you mean {close[0]}?' if close else ''}")
 
 
 # -- showing

@@ -13,7 +13,7 @@ import asyncio
 import logging
 import os
 import weakref
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from typing import Any
 
 from accord.model.session import Option, SessionInfo
@@ -184,7 +184,7 @@ class SqliteStore(SessionStore):
         await self._settle()
         return await self._reader.do(page(cwd, cursor, archived))
 
-    async def starting(self, beginning: str, *, most: int = 1000) -> list[str]:
+    async def starting(self, beginning: str, *, most: int = 1000) -> Sequence[str]:
         """The ids that begin so, newest first; `sess_` may be left out."""
         from accord.store.reading import starting
 
@@ -205,7 +205,9 @@ class SqliteStore(SessionStore):
 
     # -- finding
 
-    async def search(self, text: str, *, cwd: str | None = None, limit: int = 20, thoughts: bool = False) -> list[Hit]:  # type: ignore[valid-type]
+    async def search(
+        self, text: str, *, cwd: str | None = None, limit: int = 20, thoughts: bool = False
+    ) -> Sequence[Hit]:
         """The sessions in which these words were said (by the user, the agent, or as what a tool call was about).
 
         All words must be in one passage; those in quotes must stand together. What was said just now is found too."""
