@@ -161,3 +161,17 @@ def test_without_an_agent_the_way_to_one_is_told(accord: Accord, here: Here) -> 
     assert "FAIL resolve: no agent was named and none is the default" in done.out
     accord.config.write_text(f"[agents.only]\ncommand = {agent()!r}\n")
     assert accord("doctor").status == 0
+
+
+def test_servers_that_the_agent_cannot_have_are_named(accord: Accord) -> None:
+    accord.config.write_text(
+        "[mcp_servers.web]\nurl = 'https://example.com'\n[mcp_servers.lost]\ncommand = 'no-such-program'\n"
+        "[mcp_servers.empty]\n"
+    )
+    details = steps(accord("doctor", "--json", agent()))["initialize"]["details"]
+    assert isinstance(details, dict)
+    assert details["note"] == [
+        "MCP server 'web' is not passed on: the agent cannot reach servers over http",
+        "MCP server 'lost' is not passed on: there is no program 'no-such-program'",
+        "MCP server 'empty' is not passed on: it has neither a command nor a url",
+    ]

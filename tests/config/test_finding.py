@@ -95,6 +95,14 @@ def test_servers_come_from_the_json_that_many_tools_share(tmp_path: Path) -> Non
     assert chosen.notices == ["MCP server 'old' is not passed on: the agent cannot reach servers over sse"]
 
 
-def test_a_server_whose_program_is_missing_is_named_and_not_passed() -> None:
-    chosen = choose({"x": ServerEntry(command="no-such-program-here")}, {"stdio"})
-    assert chosen.servers == [] and "there is no program" in chosen.notices[0]
+@pytest.mark.parametrize(
+    "entry, why",
+    [
+        (ServerEntry(command="no-such-program-here"), "there is no program 'no-such-program-here'"),
+        (ServerEntry(), "it has neither a command nor a url"),
+        (ServerEntry(type="http"), "it has no url"),
+    ],
+)
+def test_a_server_that_cannot_be_is_named_and_not_passed(entry: ServerEntry, why: str) -> None:
+    chosen = choose({"x": entry}, {"stdio", "http"})
+    assert (chosen.servers, chosen.notices) == ([], [f"MCP server 'x' is not passed on: {why}"])

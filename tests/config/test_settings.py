@@ -35,7 +35,12 @@ def written(path: Path, text: str) -> Path:
         ),
         ("[mcp_servers.x]\ntype = 'ftp'\n", "line 2: mcp_servers.x.type: found 'ftp'; expected stdio, http, sse"),
         ("agents = 5\n", "line 1: agents: found a whole number; expected a table"),
-        ("[deadlines]\nfirst = 5\n", "line 2: deadlines.first: expected first byte, initialize, session"),
+        ("[agents.a]\ncommand = []\n", "line 2: agents.a.command: it is empty; expected a command"),
+        ("[agents.a]\ncommand = ' '\n", "line 2: agents.a.command: it is empty; expected a command"),
+        ("[agents.a]\ncommand = 'x \"y'\n", "line 2: agents.a.command: found 'x \"y'; expected a command line (no"),
+        ("[deadlines]\nfirst = 5\n", "line 2: deadlines.first: there is no such wait; expected first byte, initial"),
+        ("[deadlines]\nsession = nan\n", "line 2: deadlines.session: found nan; expected seconds"),
+        ("[deadlines]\ncall = 1\nsession = '5'\n", "line 3: deadlines.session: found a text; expected a number"),
         ("[deadlines]\nsession = -5\n", "line 2: deadlines.session: found -5; expected seconds"),
         ("[coder]\neffort = 'huge'\n", "line 2: coder.effort: found 'huge'; expected low, medium, high"),
         ("[coder]\nmodel = 1\n", "line 2: coder.model: found a whole number; expected a text"),
@@ -65,8 +70,8 @@ def test_a_broken_file_is_refused_with_its_name_the_line_and_what_was_expected(
 
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
-    path.write_bytes(b"\xff\xfe")
-    with pytest.raises(ConfigError, match="not UTF-8"):
+    path.write_bytes(b"# caf\xc3\xa9\r\n# caf\xe9\n")
+    with pytest.raises(ConfigError, match="line 2: the file is not UTF-8"):
         read(path)
 
 

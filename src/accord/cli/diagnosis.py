@@ -59,7 +59,7 @@ async def stations(agent: str | None, prompt: str | None, timeout: float, cwd: P
     for step in news:
         yield step
     if found is not None:
-        async for step in _started(found, prompt, timeout, cwd):
+        async for step in _started(found, prompt, timeout, cwd, loaded):
             yield step
 
 
@@ -147,7 +147,9 @@ def _resolve(target: str, loaded: Loaded, news: list[Step]) -> Resolved | None:
     return found
 
 
-async def _started(found: Resolved, prompt: str | None, timeout: float, cwd: Path) -> AsyncIterator[Step]:
+async def _started(
+    found: Resolved, prompt: str | None, timeout: float, cwd: Path, loaded: Loaded
+) -> AsyncIterator[Step]:
     from accord.client.connect import connect
     from accord.config.environment import environment
     from accord.transports.subprocess import SubprocessTransport
@@ -167,12 +169,14 @@ async def _started(found: Resolved, prompt: str | None, timeout: float, cwd: Pat
         return
     async with connected:
         yield Step(stage="first byte", ok=True, found="it answers on standard output")
-        yield _greeted(connected)
+        yield _greeted(connected, loaded)
         async for step in _session(connected, prompt, timeout, env):
             yield step
 
 
-def _greeted(connected: ConnectedAgent) -> Step:
+def _greeted(connected: ConnectedAgent, loaded: Loaded) -> Step:
+    from accord.config.servers import choose
+
     offers = connected.offers
     who = f"{offers.info.title or offers.info.name} {offers.info.version}" if offers.info else "an agent without a name"
     names = ["load", "resume", "list", "close", "delete", "fork", "image", "audio", "resource", "logout"]
@@ -181,8 +185,10 @@ def _greeted(connected: ConnectedAgent) -> Step:
         "mcp servers over": ", ".join(sorted(offers.mcp)) or "nothing",
     }
     stray = connected.connection.first_stray
-    if stray:
-        details["note"] = f"it prints on standard output what is no message: {stray}"
+    notes = [f"it prints on standard output what is no message: {stray}"] if stray else []
+    notes += choose(loaded.settings.mcp_servers, offers.mcp).notices
+    if notes:
+        details["note"] = notes
     return Step(stage="initialize", ok=True, found=f"{who}, protocol version {connected.version}", details=details)
 
 

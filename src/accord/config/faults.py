@@ -39,7 +39,7 @@ def place(text: str, keys: Sequence[str]) -> str:
     return f"{f'line {line}: ' if line else ''}{'.'.join(keys)}"
 
 
-def complaint(said: str, kind: type[msgspec.Struct]) -> tuple[list[str], str]:
+def complaint(said: str, kind: type) -> tuple[list[str], str]:
     """What msgspec said about a value for a class: the keys that lead to the fault, and the fault in our words."""
     what, _, path = said.partition(" - at `$")
     keys = [key for key in re.split(r"[.\[\]`]+", path) if key and key != ""]

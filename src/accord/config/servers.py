@@ -68,8 +68,10 @@ def choose(entries: Mapping[str, ServerEntry], offered: Iterable[str]) -> Chosen
                 notices.append(f"MCP server {name!r} is not passed on: there is no program {entry.command!r}")
                 continue
             servers.append(McpServer(name=name, command=command, args=list(entry.args), env=dict(entry.env)))
+        elif not entry.url:
+            notices.append(f"MCP server {name!r} is not passed on: it has no url")
         else:
-            servers.append(McpServer(name=name, transport=transport, url=entry.url or "", headers=dict(entry.headers)))
+            servers.append(McpServer(name=name, transport=transport, url=entry.url, headers=dict(entry.headers)))
     return Chosen(servers, notices)
 
 

@@ -156,6 +156,7 @@ def parse(text: str, path: Path) -> Settings:
     import tomllib
 
     from accord.config import faults
+    from accord.config.checks import wrong
 
     try:
         table = tomllib.loads(text)
@@ -172,7 +173,7 @@ def parse(text: str, path: Path) -> Settings:
             raise ConfigError(f"{path}: {faults.place(text, [*keys, *inner])}: {words}") from None
 
     # One at a time: a fault in a table of tables does not say by itself in which of them it is.
-    for group, kind in (("agents", AgentEntry), ("mcp_servers", ServerEntry)):
+    for group, kind in (("agents", AgentEntry), ("mcp_servers", ServerEntry), ("deadlines", float)):
         if isinstance(table.get(group), dict):
             table[group] = {name: checked(value, kind, [group, name]) for name, value in table[group].items()}
     if isinstance(coder := table.get("coder"), dict):
@@ -181,18 +182,8 @@ def parse(text: str, path: Path) -> Settings:
             coder["providers"] = {name: checked(value, ProviderEntry, [*place, name]) for name, value in named.items()}
         table["coder"] = checked(coder, CoderSettings, ["coder"])
     settings: Settings = checked(table, Settings, [])
-    for name in settings.agents:
-        if not NAME.fullmatch(name):
-            words = "an agent's name has letters, digits, - and _ only"
-            raise ConfigError(f"{path}: {faults.place(text, ['agents', name])}: {words}")
-    for name in settings.coder.providers:
-        if not NAME.fullmatch(name) or name in ("offline", "local"):
-            words = "a provider's name has letters, digits, - and _ only, and is not offline or local"
-            raise ConfigError(f"{path}: {faults.place(text, ['coder', 'providers', name])}: {words}")
-    for name, seconds in settings.deadlines.items():
-        if name not in WAITS or seconds < 0:
-            found = f"found {seconds:g}; expected seconds" if name in WAITS else f"expected {', '.join(WAITS)}"
-            raise ConfigError(f"{path}: {faults.place(text, ['deadlines', name])}: {found}")
+    for keys, words in wrong(settings):
+        raise ConfigError(f"{path}: {faults.place(text, keys)}: {words}")
     return settings
 
 
@@ -205,8 +196,9 @@ def _is_there(path: Path) -> bool:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise ConfigError(f"{path}: the file is not UTF-8 text") from None
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{path}: line {line}: the file is not UTF-8 text") from None
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
