@@ -11,7 +11,6 @@ from accord.store.export.sections import Code, Media, Part, Pointer, Prose, Sect
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})(.*)$")
 _HTML = re.compile(r"^( {0,3})<(?=[!?/A-Za-z])")
-_NAMES = {"agent": "Agent", "thought": "Thought", "plan": "Plan"}
 
 
 def markdown(info: SessionInfo, sections: Iterable[Section]) -> Iterator[str]:
@@ -20,18 +19,22 @@ def markdown(info: SessionInfo, sections: Iterable[Section]) -> Iterator[str]:
     yield f"- Session: {_code(info.id)}\n- Folder: {_code(info.cwd)}\n"
     if info.updated_at:
         yield f"- Last changed: {_line(info.updated_at)}\n"
-    before = ""
+    speaker = ""
     for section in sections:
-        yield "\n" + _heading(section, before)
+        now = {"user": "User", "plan": "Plan"}.get(section.kind, "Agent")
+        if now != speaker:
+            yield f"\n## {now}\n"
+            speaker = now
+        if heading := _heading(section):
+            yield f"\n{heading}"
         for part in section.parts:
             yield "\n" + _part(part, section.kind)
-        before = section.kind
 
 
-def _heading(section: Section, before: str) -> str:
+def _heading(section: Section) -> str:
     match section.kind:
-        case "user":
-            return "## User\n"
+        case "thought":
+            return "*Thought*\n"
         case "tool":
             status = "" if section.status == "completed" else f" ({_line(section.status)})"
             return f"**Tool call:** {_line(section.title)}{status}\n"
@@ -39,10 +42,8 @@ def _heading(section: Section, before: str) -> str:
             return f"**{_line(section.status).capitalize()}:** {_line(section.title)}\n"
         case "compaction":
             return f"**{_line(section.title)}** ({_line(section.status)})\n"
-        case "agent" if before in ("thought", "tool", "agent"):
+        case _:
             return ""
-        case kind:
-            return f"## {_NAMES.get(kind, kind)}\n" if kind != "thought" else "*Thought*\n"
 
 
 def _part(part: Part, kind: str) -> str:
