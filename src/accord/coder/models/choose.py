@@ -43,7 +43,7 @@ def model(id: str, settings: CoderSettings | None = None, keys: Keys | None = No
     if id == catalog.OFFLINE:
         return _of("accord.coder.models.offline.brain", "OfflineModel")
     if id.startswith("local:"):
-        return _of("accord.coder.models.local", "LocalModel", id.partition(":")[2])
+        return _local(id.partition(":")[2])
     id = whole_id(id, settings)
     provider, _, name = id.partition(":")
     service = services(settings).get(provider)
@@ -60,9 +60,13 @@ def model(id: str, settings: CoderSettings | None = None, keys: Keys | None = No
     return ProviderModel(service, name, key, settings=settings)
 
 
-def _of(module: str, kind: str, *args: str) -> Model:
-    """A model that works on this machine, loaded when it is chosen."""
-    made: Model = getattr(importlib.import_module(module), kind)(*args)
+def _local(path: str) -> Model:
+    """A model in a file of the user's, run on this machine."""
+    try:
+        module = importlib.import_module("accord.coder.models.local")
+    except ModuleNotFoundError:
+        raise ModelError("models in files need: pip install 'accord[local]'", kind="model") from None
+    made: Model = module.LocalModel(path)
     return made
 
 
