@@ -41,7 +41,9 @@ def model(id: str, settings: CoderSettings | None = None, keys: Keys | None = No
 
     Raises `ModelError` when there is none, or its provider has no key."""
     if id == catalog.OFFLINE:
-        return _of("accord.coder.models.offline.brain", "OfflineModel")
+        from accord.coder.models.offline.brain import OfflineModel
+
+        return OfflineModel()
     if id.startswith("local:"):
         return _local(id.partition(":")[2])
     id = whole_id(id, settings)
