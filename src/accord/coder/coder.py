@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 from accord.agent.agent import Agent, How
 from accord.coder import modes
 from accord.coder.commands import Commands
-from accord.coder.desk import Desk
+from accord.coder.desk import Desk, failure
 from accord.coder.equipment import Equipment
+from accord.coder.history import known
 from accord.coder.models.base import ModelError
 from accord.coder.tools.base import ToolFault
-from accord.errors import AuthRequired, InvalidParams
+from accord.errors import AccordError, AuthRequired, InvalidParams, RequestFailed
 from accord.model.content import Content, TextContent
 from accord.model.requests import AuthMethod
 from accord.model.session import Command, Option, StopReason
@@ -28,13 +29,14 @@ from accord.version import __version__
 
 if TYPE_CHECKING:
     from accord.agent.session import Session
-    from accord.agent.turn import Turn
+    from accord.agent.turn import Prompt, Turn
     from accord.store.base import SessionStore
 
 log = logging.getLogger("accord.coder")
 NO_MODEL = "No language model is configured: this session works on the offline model"
 HOW_TO_HAVE_ONE = "accord agent login stores a key; or set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY."
 WARM_AFTER = 0.1
+NOTHING_SAID = "There was nothing in that prompt. Say what should be done, or `/help`."
 _SLASH = re.compile(r"\s*/(\S+)\s*(.*)", re.DOTALL)
 
 
@@ -75,7 +77,15 @@ class Coder(Commands, Agent):
     async def session_opened(self, session: Session, how: How) -> None:
         old: Desk | None = session.data.get("desk")
         if old is not None:
+            await self._open_again(session, old)
+            return
+        try:
+            await self._open(session, how)
+        except BaseException:
             await self._put_away(session)
+            raise
+
+    async def _open(self, session: Session, how: How) -> None:
         settings = self.equipment.settings(session.cwd)
         desk = session.data["desk"] = Desk(session, self.equipment.policy(session.cwd, settings))
         desk.allow_private = self.equipment.allows_private
@@ -85,17 +95,39 @@ class Coder(Commands, Agent):
         session.set_options(self._options(session))
         session.data["watch"] = asyncio.get_running_loop().create_task(self._watch(desk))
         session.data["warm"] = asyncio.get_running_loop().create_task(self._warm(session))
-        if session.mcp_servers:
-            from accord.coder.mcp.servers import Servers
-
-            desk.servers = Servers(session)
-            desk.servers.changed = lambda: self._tell_commands(desk)
-            desk.servers.start()
+        self._start_servers(desk)
         await self._read_recipes(desk)
         for note in settings.notes:
             await desk.tell_user(note, severity="warning")
         if how == "new" and self.equipment.is_makeshift(session.cwd):
             await desk.tell_user(NO_MODEL, HOW_TO_HAVE_ONE)
+
+    async def _open_again(self, session: Session, desk: Desk) -> None:
+        """A client opens what is open: the work goes on with all that it knows, from where it is wanted now."""
+        if desk.place != session.roots:
+            if session.turns.working is not None:
+                raise RequestFailed("this session is working; it can move to other directories when its turn has ended")
+            settings = self.equipment.settings(session.cwd)
+            policy = self.equipment.policy(session.cwd, settings)
+            await session.put_away()  # its commands and files were those of the old place
+            desk.move(policy)
+            await self._read_recipes(desk)
+        if desk.servers_named != session.mcp_servers:
+            servers, desk.servers = desk.servers, None
+            if servers is not None:
+                await servers.close()
+            self._start_servers(desk)
+        session.set_options(self._options(session))
+        self._tell_commands(desk)
+
+    def _start_servers(self, desk: Desk) -> None:
+        desk.servers_named = desk.session.mcp_servers
+        if desk.session.mcp_servers:
+            from accord.coder.mcp.servers import Servers
+
+            desk.servers = Servers(desk.session)
+            desk.servers.changed = lambda: self._tell_commands(desk)
+            desk.servers.start()
 
     async def close_session(self, session: Session) -> None:
         await self._put_away(session)
@@ -121,10 +153,7 @@ class Coder(Commands, Agent):
 
     async def set_option(self, session: Session, option: Option, value: str | bool) -> None:
         if option.id == "model":
-            desk = self.desk(session)
-            desk.model, before = None, desk.model
-            if before is not None:
-                await before.close()
+            await self.desk(session).change_model()
             effort = self.equipment.effort_option(session.cwd, str(value))
             kept = session.option("effort")
             if effort is not None and kept is not None and kept.value in [each.value for each in effort.choices]:
@@ -178,21 +207,27 @@ class Coder(Commands, Agent):
         return desk
 
     async def prompt(self, turn: Turn) -> StopReason | None:
+        content = await self._meant(turn, turn)
+        if content is None or known(content):
+            return await self.work(turn, content)
+        return None
+
+    async def _meant(self, turn: Turn, prompt: Prompt) -> list[Content] | None:
+        """What a command of the project's, or of a server's, stands for: nothing, if it cannot be had, which is said.
+
+        None when the prompt is meant as it is."""
         try:
-            content = await self._meant(turn)
+            return await self._filled(self.desk(turn.session), prompt.content)
         except ToolFault as fault:  # a server's prompt that lacks an argument, or a server that does not answer
             await turn.say(str(fault))
-            return None
-        return await self.work(turn, content)
+            return []
 
-    async def _meant(self, turn: Turn) -> list[Content] | None:
-        """What a command of the project's, or of a server's, stands for. None when the prompt is meant as it is."""
-        desk = self.desk(turn.session)
-        for piece in turn.content:
+    async def _filled(self, desk: Desk, content: list[Content]) -> list[Content] | None:
+        for piece in content:
             named = _SLASH.match(piece.text) if isinstance(piece, TextContent) else None
             if named is None:
                 continue
-            rest = [other for other in turn.content if other is not piece]
+            rest = [other for other in content if other is not piece]
             if named[1] in desk.recipes:
                 return [TextContent(desk.recipes[named[1]].filled(named[2])), *rest]
             if desk.servers is not None and named[1].startswith("mcp:"):
@@ -209,7 +244,10 @@ class Coder(Commands, Agent):
         session = turn.session
         desk = self.desk(session)
         await desk.tell_news()
-        if session.title is None:
+        if not known(content or turn.content):
+            await turn.say(NOTHING_SAID)
+            return None
+        if session.title is None and turn.text.strip():
             await session.set_title(_title(turn.text))
         model = await self.model(session)
         if desk.servers is not None:
@@ -222,6 +260,7 @@ class Coder(Commands, Agent):
             self.tools(desk),
             await instructions(desk),
             effort=str(effort.value) if effort is not None else None,
+            meaning=lambda prompt: self._meant(turn, prompt),
             **self.equipment.limits,
         )
         try:
@@ -230,18 +269,26 @@ class Coder(Commands, Agent):
             await desk.turn_over()
 
     async def model(self, session: Session) -> Any:
-        """The model that a session has chosen."""
+        """The model that a session has chosen. Raises what the client can be told when it cannot be had."""
         desk = self.desk(session)
-        if desk.model is None:
-            option = session.option("model")
-            assert option is not None
-            desk.model = await self.equipment.model(session.cwd, str(option.value))
-        return desk.model
+        option = session.option("model")
+        assert option is not None
+        async with desk.choosing:
+            wanted = str(option.value)
+            if desk.model_named != wanted:
+                await desk.change_model()
+            if desk.model is None:
+                try:
+                    desk.model = await self.equipment.model(session.cwd, wanted)
+                except ModelError as error:
+                    raise failure(error) from error
+                desk.model_named = wanted
+            return desk.model
 
     async def _warm(self, session: Session) -> None:
         """Loads what the session's model needs while the user still types, once the answer has left."""
         await asyncio.sleep(WARM_AFTER)
-        with contextlib.suppress(ModelError):  # told when the model is asked
+        with contextlib.suppress(AccordError):  # told when the model is asked
             (await self.model(session)).warm()
 
     def tools(self, desk: Desk) -> dict[str, Any]:

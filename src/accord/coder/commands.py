@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from accord.agent.agent import command
-from accord.coder import compaction, modes
+from accord.coder import modes
+from accord.coder.desk import failure
 from accord.coder.models.base import ModelError
-from accord.errors import NotFound, RequestFailed
+from accord.errors import NotFound
 from accord.model.content import Content, TextContent
 from accord.model.session import StopReason
 
@@ -41,6 +42,9 @@ class Commands:
         raise NotImplementedError
 
     async def model(self, session: Session) -> Any:
+        raise NotImplementedError
+
+    def tools(self, desk: Desk) -> dict[str, Any]:
         raise NotImplementedError
 
     async def work(self, turn: Turn, content: list[Content] | None = None) -> StopReason | None:
@@ -94,12 +98,15 @@ class Commands:
 
     @command("compact", "Shorten what the model remembers", hint="what to keep")
     async def compact(self, turn: Turn) -> None:
+        from accord.coder import compaction
+
         desk, model = self.desk(turn.session), await self.model(turn.session)
         before = desk.used
         try:
-            done = await compaction.compact(desk, model, turn, wish=turn.argument, everything=True)
+            tools = [tool.spec() for tool in self.tools(desk).values()]
+            done = await compaction.compact(desk, model, turn, wish=turn.argument, tools=tools)
         except ModelError as error:
-            raise RequestFailed(str(error)) from error
+            raise failure(error) from error
         await turn.say(
             f"What was said so far is now a summary: {before:,} tokens became about {desk.used:,}."
             if done

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from accord.coder.files import DeskFiles
-from accord.coder.history import KIND, Message, Summary, from_note, mended, to_note
-from accord.coder.models.base import Spent
+from accord.coder.history import KIND, Message, ModelSaid, Result, Summary, answers, from_note, mended, to_note
+from accord.coder.models.base import ModelError, Spent
+from accord.errors import AuthRequired, RequestFailed
 from accord.model.session import PlanEntry, Tokens
 from accord.model.statement import Noted, PlanGone, PlanSet, UsageIs
 
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     from accord.coder.mcp.servers import Servers
     from accord.coder.models.base import Model
     from accord.coder.recipes import Recipe
+    from accord.model.requests import McpServer
     from accord.policy.engine import Policy
     from accord.store.base import SessionStore
 
@@ -25,6 +29,8 @@ class Desk:
 
     def __init__(self, session: Session, policy: Policy) -> None:
         self.session = session
+        self.place = session.roots
+        """Where it works."""
         self.policy = policy
         self.files = DeskFiles(session)
         """The project's files: through the client where it offers them, else from the disk, inside the roots."""
@@ -35,10 +41,16 @@ class Desk:
         """The project's own slash commands."""
         self.model: Model | None = None
         """Whom to ask, once somebody has been asked."""
+        self.model_named = ""
+        """By which choice it was made."""
+        self.choosing = asyncio.Lock()
         self.servers: Servers | None = None
         """The session's MCP servers, when it has any."""
+        self.servers_named: list[McpServer] = []
+        """What they were made of."""
         self.allow_private = False
         """Whether addresses inside the user's own network may be fetched."""
+        self._models_left: list[Model] = []
         self._news: list[str] = []
         self.used = 0
         """How many tokens the context held when the model last answered."""
@@ -59,12 +71,38 @@ class Desk:
         self.plan = entries
         await self.session.plan(entries)
 
+    def move(self, policy: Policy) -> None:
+        """The session works in other directories now, by their rules."""
+        self.files.close()
+        self.files = DeskFiles(self.session)
+        self.place = self.session.roots
+        self.policy = policy
+
+    async def change_model(self) -> None:
+        """Another model was chosen. A turn that is running goes on with the one it began with."""
+        if self.model is not None:
+            self._models_left.append(self.model)
+            self.model = None
+        if self.session.turns.working is None:
+            await self._close_models()
+
+    async def _close_models(self) -> None:
+        left, self._models_left = self._models_left, []
+        for model in left:
+            await model.close()
+
     # -- memory
 
     def remember(self, message: Message) -> None:
         """Adds to what the model is told, for good."""
         self.history.append(message)
         self.session.keep(Noted(kind=KIND, data=to_note(message)))
+
+    def answer_open_calls(self, otherwise: str, results: Iterable[Result] = ()) -> None:
+        """Gives every call of the last answer a result, whatever became of it: providers insist on that."""
+        last = self.history[-1] if self.history else None
+        if isinstance(last, ModelSaid) and last.calls:
+            self.remember(answers(last.calls, results, otherwise))
 
     def begin_again(self, messages: list[Message]) -> None:
         """Lets a summary, and what follows it, take the place of everything before."""
@@ -96,10 +134,14 @@ class Desk:
     async def account(self, spent: Spent, size: int, turn: Turn) -> None:
         """Tells what a request used, and adds it up."""
         self.used = spent.input + spent.output
+        self.spend(spent, turn)
+        await self.session.usage(min(self.used, size), size, cost=self.cost)
+
+    def spend(self, spent: Spent, turn: Turn) -> None:
+        """Adds up what a request cost, whatever it was for."""
         if spent.cost is not None:
             self.cost = (self.cost or 0.0) + spent.cost
         turn.tokens = _sum(turn.tokens, spent)
-        await self.session.usage(min(self.used, size), size, cost=self.cost)
 
     async def tell_user(self, title: str, description: str | None = None, *, severity: str = "info") -> None:
         """Tells a person something, by a notice where the client shows them, else as a thought in a turn."""
@@ -125,14 +167,24 @@ class Desk:
     async def turn_over(self) -> None:
         """Changes after the turn are not the turn's."""
         self.files.end_checkpoint()
+        await self._close_models()
 
     async def close(self) -> None:
         """Lets go of everything."""
         self.files.close()
-        if self.servers is not None:
-            await self.servers.close()
-        if self.model is not None:
-            await self.model.close()
+        try:
+            if self.servers is not None:
+                await self.servers.close()
+        finally:
+            await self.change_model()
+            await self._close_models()
+
+
+def failure(error: ModelError) -> RequestFailed:
+    """What the client is told when the model cannot be asked."""
+    if error.kind == "key":
+        return AuthRequired(str(error))
+    return RequestFailed(str(error), data={"kind": error.kind or "provider", "retry": error.retry})
 
 
 def _sum(before: Tokens | None, spent: Spent) -> Tokens:

@@ -5,6 +5,7 @@ the store, in one order, so that a session goes on in another process where it s
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Union
 
 import msgspec
@@ -91,13 +92,18 @@ class Summary(Noun, tag=True):
 
 
 Message = Union[UserSaid, ModelSaid, ToolsSaid, Summary]
+BROKEN_OFF = "This call was broken off; it may have had an effect."
 KIND = "model"
 """Under which a message is noted in the store."""
 
 
 def known(content: list[Content]) -> list[KnownContent]:
-    """What of a prompt a model can be told."""
-    return [piece for piece in content if not isinstance(piece, UnknownContent)]
+    """What of a prompt a model can be told. Blank texts are left out: some providers take none."""
+    return [
+        piece
+        for piece in content
+        if not isinstance(piece, UnknownContent) and not (isinstance(piece, TextContent) and not piece.text.strip())
+    ]
 
 
 def to_note(message: Message) -> Any:
@@ -111,22 +117,38 @@ def from_note(data: Any) -> Message:
     return message
 
 
-def mended(messages: list[Message]) -> list[Message]:
-    """A history that every provider accepts: each call is answered, whatever ended the process or the turn."""
-    whole: list[Message] = []
-    for index, message in enumerate(messages):
-        whole.append(message)
-        if not isinstance(message, ModelSaid) or not message.calls:
-            continue
-        following = messages[index + 1] if index + 1 < len(messages) else None
-        answered = {result.id for result in following.results} if isinstance(following, ToolsSaid) else set()
-        missing = [
-            Result(id=call.id, name=call.name, text="This call was broken off; it may have had an effect.", failed=True)
-            for call in message.calls
-            if call.id not in answered
+def answers(calls: Sequence[Call], results: Iterable[Result], otherwise: str) -> ToolsSaid:
+    """An answer to every call, in their order: what its tool gave, or `otherwise`."""
+    given = {result.id: result for result in results}
+    return ToolsSaid(
+        results=[
+            given.get(call.id) or Result(id=call.id, name=call.name, text=otherwise, failed=True) for call in calls
         ]
-        if missing and isinstance(following, ToolsSaid):
-            following.results.extend(missing)
-        elif missing:
-            whole.append(ToolsSaid(results=missing))
+    )
+
+
+def mended(messages: Sequence[Message]) -> list[Message]:
+    """A history that every provider accepts: each call is answered once and right after it, and nothing else is.
+
+    A process that was killed leaves calls without answers; two that worked on one session at the same time leave their
+    messages in between each other's."""
+    whole: list[Message] = []
+    waiting: list[tuple[list[Call], dict[str, Result], int]] = []  # calls, their results by id, where those belong
+    for message in messages:
+        if isinstance(message, ToolsSaid):
+            for result in message.results:
+                asked = next((given for calls, given, _ in reversed(waiting) if _lacks(calls, given, result.id)), None)
+                if asked is not None:
+                    asked[result.id] = result
+            continue
+        whole.append(message)
+        if isinstance(message, ModelSaid) and message.calls:
+            waiting.append((message.calls, {}, len(whole)))
+            whole.append(message)  # its place is kept
+    for calls, given, index in waiting:
+        whole[index] = answers(calls, given.values(), BROKEN_OFF)
     return whole
+
+
+def _lacks(calls: Sequence[Call], given: Mapping[str, Result], id: str) -> bool:
+    return id not in given and any(call.id == id for call in calls)

@@ -7,22 +7,32 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Union
 
 from accord.coder import compaction, modes
 from accord.coder.calls import carry_out
+from accord.coder.desk import failure
+from accord.coder.history import Call, Result, Text, Thought, UserSaid, known
 from accord.coder.history import ModelSaid as Answer
-from accord.coder.history import Result, Text, Thought, ToolsSaid, UserSaid, known
-from accord.coder.models.base import CallBegins, CallReady, Ended, ModelError, Request, SaidPiece, ThoughtPiece
+from accord.coder.models.base import (
+    CallBegins,
+    CallReady,
+    Ended,
+    ModelError,
+    Request,
+    SaidPiece,
+    ThoughtPiece,
+    ToolSpec,
+)
 from accord.coder.tools.base import Tool
-from accord.errors import AuthRequired, RequestFailed
 from accord.model.content import Content
 from accord.model.session import StopReason
 
 if TYPE_CHECKING:
-    from accord.agent.turn import Turn
+    from accord.agent.turn import Prompt, Turn
     from accord.coder.desk import Desk
     from accord.coder.models.base import Model
 
@@ -31,6 +41,9 @@ MAX_REQUESTS = 60
 """How often the model is asked in one turn, unless configured otherwise."""
 PAUSES = (1.0, 3.0, 8.0, 20.0)
 """How long we wait before asking a provider again that could not answer, in seconds."""
+UNDONE = "The turn ended before this was begun; it was not done."
+
+Meaning = Callable[["Prompt"], Awaitable[Union[list[Content], None]]]
 
 
 class Loop:
@@ -47,7 +60,9 @@ class Loop:
         effort: str | None = None,
         max_requests: int = MAX_REQUESTS,
         pauses: tuple[float, ...] = PAUSES,
+        meaning: Meaning | None = None,
     ) -> None:
+        """`meaning` gives what a prompt stands for when it is not meant as it is; else None."""
         self.turn = turn
         self.desk = desk
         self.model = model
@@ -56,10 +71,20 @@ class Loop:
         self._effort = effort if effort in model.efforts else None
         self._max_requests = max_requests
         self._pauses = pauses
+        self._meaning = meaning or _itself
+        self._asked: list[UserSaid] = []
+        """What the user wants in this turn: it stays word for word, however much is shortened."""
+        self._cannot_shorten = False
 
     async def run(self, content: list[Content] | None = None) -> StopReason | None:
         """Handles what the user said, or `content` in its place, until the model is done."""
-        self.desk.remember(UserSaid(content=known(content or self.turn.content)))
+        self._hear(content or self.turn.content)
+        try:
+            return await self._work()
+        finally:
+            self.desk.answer_open_calls(UNDONE)
+
+    async def _work(self) -> StopReason | None:
         for _ in range(self._max_requests):
             await self._take_inserted()
             await self._make_room()
@@ -67,11 +92,10 @@ class Loop:
             if ended.reason == "refusal":
                 return "refusal"
             if ended.reason == "length":
-                self._answer_unrun(ended)
+                self.desk.answer_open_calls("The answer was too long and was cut off; this was not done.")
                 return "max_tokens"
-            calls = ended.message.calls
-            if calls:
-                await self._use_tools(ended)
+            if ended.message.calls:
+                await self._use_tools(ended.message.calls)
             elif not await self._take_inserted():
                 return None
         await self.desk.tell_user(f"Stopped after {self._max_requests} requests to the model in one turn")
@@ -79,16 +103,39 @@ class Loop:
 
     # -- what comes in between
 
+    def _hear(self, content: list[Content]) -> bool:
+        said = UserSaid(content=known(content))
+        if said.content:
+            self._asked.append(said)
+            self.desk.remember(said)
+        return bool(said.content)
+
     async def _take_inserted(self) -> bool:
         """Hears what the user said meanwhile, where the version makes it part of the running turn."""
-        prompts = await self.turn.inserted()
-        for prompt in prompts:
-            self.desk.remember(UserSaid(content=known(prompt.content)))
-        return bool(prompts)
+        heard = False
+        prompts = deque(await self.turn.inserted())
+        try:
+            while prompts:
+                content = await self._meaning(prompts[0])
+                prompt = prompts.popleft()
+                heard |= self._hear(prompt.content if content is None else content)
+        finally:
+            for prompt in prompts:  # cancelled in between: they are part of the conversation all the same
+                self._hear(prompt.content)
+        return heard
 
     async def _make_room(self) -> None:
-        if compaction.is_due(self.desk, self.model):
-            await compaction.compact(self.desk, self.model, self.turn)
+        """Shortens what is about to be too long. A model that cannot do that may still answer."""
+        if self._cannot_shorten or not compaction.is_due(self.desk, self.model):
+            return
+        try:
+            self._cannot_shorten = not await self._shorten()
+        except ModelError as error:
+            self._cannot_shorten = True
+            await self.desk.tell_user("What the model remembers could not be shortened", str(error), severity="warning")
+
+    async def _shorten(self) -> bool:
+        return await compaction.compact(self.desk, self.model, self.turn, self._asked, tools=self._offered())
 
     # -- asking the model
 
@@ -102,21 +149,31 @@ class Loop:
             except ModelError as error:
                 if error.kind == "context" and not shortened:
                     shortened = True
-                    await compaction.compact(self.desk, self.model, self.turn)
+                    await self._shorten_for(error)
                     continue
                 pause = next(pauses, None) if error.retry else None
                 if pause is None:
-                    raise _as_failure(error) from error
+                    raise failure(error) from error
                 pause = max(pause, min(error.after or 0.0, 120.0))
                 await self.desk.tell_user(
                     "The model did not answer; asking again", f"{error} (in {pause:g} s)", severity="warning"
                 )
                 await asyncio.sleep(pause)
 
+    async def _shorten_for(self, error: ModelError) -> None:
+        """Shortens what the provider found too long."""
+        try:
+            if await self._shorten():
+                return
+        except ModelError as why:
+            raise failure(ModelError(f"{error} It could not be shortened either: {why}", kind="context")) from why
+        raise failure(ModelError(f"{error} There is nothing left to shorten: send less at once.", kind="context"))
+
     async def _stream(self) -> Ended:
         """One request. What was said before a cancel is remembered; before an error, it is only seen."""
         turn = self.turn
         said: list[str] = []
+        ended: Ended | None = None
         turn.session.end_message()
         try:
             async with aclosing(self.model.stream(self._request())) as pieces:
@@ -130,54 +187,50 @@ class Loop:
                         case CallBegins() | CallReady():
                             pass  # shown once it is whole: a title needs its arguments
                         case Ended():
-                            return await self._ended(piece)
+                            ended = piece
+                            break
         except asyncio.CancelledError:
-            if said:
-                self.desk.remember(Answer(parts=[Text(text="".join(said))], model=self.model.id))
+            self._remember(ended.message if ended is not None else Answer(parts=[Text(text="".join(said))]))
             raise
-        raise ModelError(f"{self.model.name} ended its answer in the middle", retry=True)
+        if ended is None:
+            raise ModelError(f"{self.model.name} ended its answer in the middle", retry=True)
+        self._remember(ended.message)
+        await self.desk.account(ended.spent, self.model.context, turn)
+        return ended
+
+    def _remember(self, answer: Answer) -> None:
+        """Keeps an answer as every provider takes it back: nothing empty in it, and no two calls of one id."""
+        answer.parts = [part for part in answer.parts if not isinstance(part, Text) or part.text.strip() or part.extra]
+        if all(isinstance(part, Thought) for part in answer.parts):
+            return
+        seen: set[str] = set()
+        for call in answer.calls:
+            if not call.id or call.id in seen:
+                call.id = self.turn.session.new_id("call")
+            seen.add(call.id)
+        answer.model = self.model.id
+        self.desk.remember(answer)
 
     def _request(self) -> Request:
-        offered = [tool.spec() for tool in self.tools.values() if modes.offers(self.desk.mode, tool)]
         return Request(
-            instructions=self.instructions, messages=list(self.desk.history), tools=offered, effort=self._effort
+            instructions=self.instructions,
+            messages=list(self.desk.history),
+            tools=self._offered(),
+            effort=self._effort,
         )
 
-    async def _ended(self, ended: Ended) -> Ended:
-        if any(not isinstance(part, Thought) for part in ended.message.parts):
-            ended.message.model = self.model.id
-            self.desk.remember(ended.message)
-        await self.desk.account(ended.spent, self.model.context, self.turn)
-        return ended
+    def _offered(self) -> list[ToolSpec]:
+        return [tool.spec() for tool in self.tools.values() if modes.offers(self.desk.mode, tool)]
 
     # -- using tools
 
-    async def _use_tools(self, ended: Ended) -> None:
+    async def _use_tools(self, calls: list[Call]) -> None:
         results: list[Result] = []
         try:
-            await carry_out(ended.message.calls, self.turn, self.desk, self.tools, results)
+            await carry_out(calls, self.turn, self.desk, self.tools, results)
         finally:
-            self._remember_results(ended, results, "This was cancelled by the user; it may have had an effect.")
-
-    def _answer_unrun(self, ended: Ended) -> None:
-        if ended.message.calls:
-            self._remember_results(ended, [], "The answer was too long and was cut off; this was not done.")
-
-    def _remember_results(self, ended: Ended, results: list[Result], otherwise: str) -> None:
-        """Every call has an answer, whatever became of it: providers insist on that."""
-        done = {result.id: result for result in results}
-        self.desk.remember(
-            ToolsSaid(
-                results=[
-                    done.get(call.id) or Result(id=call.id, name=call.name, text=otherwise, failed=True)
-                    for call in ended.message.calls
-                ]
-            )
-        )
+            self.desk.answer_open_calls("This was cancelled by the user; it may have had an effect.", results)
 
 
-def _as_failure(error: ModelError) -> RequestFailed:
-    """What the client is told when the model cannot be asked."""
-    if error.kind == "key":
-        return AuthRequired(str(error))
-    return RequestFailed(str(error), data={"kind": error.kind or "provider", "retry": error.retry})
+async def _itself(prompt: Prompt) -> list[Content] | None:
+    return None
