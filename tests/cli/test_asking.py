@@ -167,7 +167,13 @@ def test_a_login_is_offered_at_a_terminal_and_the_call_made_again(accord: Accord
     assert screen.end() == 0
     screen.close()
     refused = accord.run("hello", offer="login")
-    assert refused.status == 1 and "Authentication required" in refused.err
+    assert (refused.status, refused.err) == (
+        1,
+        "accord: session/new: Authentication required (code -32000); "
+        "log in first, with 'Log in with a browser': run this once on a terminal\n",
+    )
+    (error,) = accord.run("--json", "hello", offer="login").events("error")
+    assert error["code"] == -32000 and "log in first" in error["message"]
 
 
 def test_progress_is_shown_when_a_person_is_looking_and_not_when_quiet(accord: Accord) -> None:

@@ -20,7 +20,7 @@ from accord.cli.terminal import Terminal
 from accord.client.connect import Connecting, connect
 from accord.client.warming import warm
 from accord.config.folders import remembered_file
-from accord.errors import AccordError, RequestFailed
+from accord.errors import AccordError, AuthRequired, RequestFailed
 from accord.policy.project import configuration
 from accord.process.child import Child
 from accord.process.start import start
@@ -58,6 +58,7 @@ class Headless:
         self._transport: SubprocessTransport | None = None
         self._workspace: LazyWorkspace | None = None
         self._agent = "The agent"
+        self._logins: list[str] = []
 
     async def run(self) -> int:
         """The exit status. Failures are told, and raised as `Failure`."""
@@ -117,6 +118,7 @@ class Headless:
                 raise
             async with await connecting as agent:
                 self._agent = agent.name
+                self._logins = [method.name for method in agent.auth_methods]
                 if agent.connection.first_stray:
                     self._note("info", f"the agent printed what is no message: {agent.connection.first_stray}")
                 return await self._turns(agent)
@@ -280,7 +282,12 @@ class Headless:
     def _masked(self, error: Exception) -> str:
         from accord.config.mask import masked
 
-        return masked(str(error), self.begun.found.env)
+        words = masked(str(error), self.begun.found.env)
+        if isinstance(error, AuthRequired):
+            ways = " or ".join(repr(name) for name in self._logins)
+            words += f"; log in first{f', with {ways}' if ways else ''}"
+            words += "" if self.terminal.is_there else ": run this once on a terminal"
+        return words
 
     def _failed(self, message: str, error: Exception | None) -> None:
         """Programs hear of a failure where they hear of everything else; people, on standard error."""
