@@ -55,6 +55,7 @@ format: $(VENV)/.tools ## Format the code and mend what lint can mend
 
 bench: $(VENV)/.tools peers ## Run the benchmarks against the official SDKs and the raw floor
 	@$(BIN)/python bench/run.py $(ARGS)
+	@$(BIN)/python bench/store.py
 	@$(BIN)/python bench/first_byte.py
 
 fuzz: $(VENV)/.tools ## Send a million hostile lines to both sides

@@ -20,7 +20,7 @@ from accord.policy.memory import Memory
 from accord.policy.settings import permissions
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENTS = [ROOT / "README.md", ROOT / "docs" / "cli.md", ROOT / "docs" / "policy.md"]
+DOCUMENTS = [ROOT / "README.md", *(ROOT / "docs" / name for name in ("cli.md", "policy.md", "sessions.md"))]
 NEEDED = ("jq",)
 """What the blocks use and not every machine has."""
 

@@ -63,6 +63,19 @@ async def test_the_scribe_reads_asks_and_writes_through_its_client(allowed: bool
     assert (asked.kind, asked.status) == ("edit", "completed" if allowed else "failed")
 
 
+async def test_the_diary_is_still_there_when_its_agent_is_started_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ACCORD_DATA_HOME", str(tmp_path))
+    async with accord.connect(agent("diary_agent.py")) as diary:
+        id = (session := await diary.new_session()).id
+        await session.prompt("rain")
+    async with accord.connect(agent("diary_agent.py")) as diary:
+        again = await diary.load_session(id)
+    assert again.transcript.title == "About rain"
+    assert again.transcript.text == "Written down: rain"
+
+
 def test_the_minimal_client_prints_the_answer(tmp_path: Path) -> None:
     assert run("minimal_client.py", cwd=tmp_path) == "You said: Hello, agent!\n"
     assert run("minimal_client.py", *agent("echo_agent.py"), cwd=tmp_path) == "You said: Hello, agent!\n"
