@@ -57,6 +57,7 @@ bench: $(VENV)/.tools peers ## Run the benchmarks against the official SDKs and 
 	@$(BIN)/python bench/run.py $(ARGS)
 	@$(BIN)/python bench/store.py
 	@$(BIN)/python bench/first_byte.py
+	@$(BIN)/python bench/agent_start.py
 
 fuzz: $(VENV)/.tools ## Send a million hostile lines to both sides
 	@$(BIN)/python tests/fuzz/lines.py 1000000

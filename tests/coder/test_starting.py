@@ -20,6 +20,7 @@ from accord.store.memory import MemoryStore
 from accord.testing import wire_client
 
 Join = Callable[..., Any]
+OURS = ("accord.coder.tools", "accord.coder.models", "accord.coder.desk", "accord.policy", "accord.workspace")
 HEAVY = ("pydantic_ai", "pydantic", "mcp", "httpx2", "anthropic", "openai", "keyring", "sqlite3", "rich", "textual")
 
 
@@ -65,6 +66,8 @@ def test_nothing_heavy_is_loaded_before_the_first_answer(version: int, project: 
     loaded = set(done.stderr.decode().split())
     assert "accord.coder.coder" in loaded
     assert loaded.isdisjoint(HEAVY), sorted(loaded & set(HEAVY))
+    early = [name for name in loaded if name.startswith(OURS)]
+    assert not early, f"needed by sessions, not by the first answer: {sorted(early)}"
 
 
 async def test_a_session_without_a_key_works_offline_and_says_so(joined: Join) -> None:

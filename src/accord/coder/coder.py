@@ -16,11 +16,7 @@ from typing import TYPE_CHECKING, Any
 from accord.agent.agent import Agent, How
 from accord.coder import modes
 from accord.coder.commands import Commands
-from accord.coder.desk import Desk, failure
 from accord.coder.equipment import Equipment
-from accord.coder.history import known
-from accord.coder.models.base import ModelError
-from accord.coder.tools.base import ToolFault
 from accord.errors import AccordError, AuthRequired, InvalidParams, RequestFailed
 from accord.model.content import Content, TextContent
 from accord.model.requests import AuthMethod
@@ -30,6 +26,7 @@ from accord.version import __version__
 if TYPE_CHECKING:
     from accord.agent.session import Session
     from accord.agent.turn import Prompt, Turn
+    from accord.coder.desk import Desk
     from accord.store.base import SessionStore
 
 log = logging.getLogger("accord.coder")
@@ -86,6 +83,8 @@ class Coder(Commands, Agent):
             raise
 
     async def _open(self, session: Session, how: How) -> None:
+        from accord.coder.desk import Desk
+
         settings = self.equipment.settings(session.cwd)
         desk = session.data["desk"] = Desk(session, self.equipment.policy(session.cwd, settings))
         desk.allow_private = self.equipment.allows_private
@@ -208,14 +207,16 @@ class Coder(Commands, Agent):
 
     async def prompt(self, turn: Turn) -> StopReason | None:
         content = await self._meant(turn, turn)
-        if content is None or known(content):
-            return await self.work(turn, content)
-        return None
+        if content == []:  # a command that cannot be had: said already
+            return None
+        return await self.work(turn, content)
 
     async def _meant(self, turn: Turn, prompt: Prompt) -> list[Content] | None:
         """What a command of the project's, or of a server's, stands for: nothing, if it cannot be had, which is said.
 
         None when the prompt is meant as it is."""
+        from accord.coder.tools.base import ToolFault
+
         try:
             return await self._filled(self.desk(turn.session), prompt.content)
         except ToolFault as fault:  # a server's prompt that lacks an argument, or a server that does not answer
@@ -238,6 +239,7 @@ class Coder(Commands, Agent):
 
     async def work(self, turn: Turn, content: list[Content] | None = None) -> StopReason | None:
         """Lets the model work on a prompt, or on `content` in its place."""
+        from accord.coder.history import known
         from accord.coder.instructions import instructions
         from accord.coder.loop import Loop
 
@@ -270,6 +272,9 @@ class Coder(Commands, Agent):
 
     async def model(self, session: Session) -> Any:
         """The model that a session has chosen. Raises what the client can be told when it cannot be had."""
+        from accord.coder.desk import failure
+        from accord.coder.models.base import ModelError
+
         desk = self.desk(session)
         option = session.option("model")
         assert option is not None

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from accord.agent.agent import command
 from accord.coder import modes
-from accord.coder.desk import failure
-from accord.coder.models.base import ModelError
 from accord.errors import NotFound
 from accord.model.content import Content, TextContent
 from accord.model.session import StopReason
@@ -99,6 +97,8 @@ class Commands:
     @command("compact", "Shorten what the model remembers", hint="what to keep")
     async def compact(self, turn: Turn) -> None:
         from accord.coder import compaction
+        from accord.coder.desk import failure
+        from accord.coder.models.base import ModelError
 
         desk, model = self.desk(turn.session), await self.model(turn.session)
         before = desk.used

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from accord.model.requests import AuthMethod
@@ -42,12 +41,16 @@ class Equipment:
 
     def settings(self, cwd: str) -> Loaded:
         """What the user and the project configured."""
+        from pathlib import Path
+
         from accord.policy.project import configuration
 
         return configuration(Path(cwd))
 
     def policy(self, cwd: str, loaded: Loaded) -> Policy:
         """The rules for a session."""
+        from pathlib import Path
+
         from accord.policy.audit import Audit
         from accord.policy.project import policy
 

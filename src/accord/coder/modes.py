@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from accord.coder.tools.base import Tool
 from accord.model.session import Mode
-from accord.policy.action import Action
-from accord.policy.decision import Decision
+
+if TYPE_CHECKING:
+    from accord.coder.tools.base import Tool
+    from accord.policy.action import Action
+    from accord.policy.decision import Decision
 
 ASK = Mode(id="ask", name="Ask", description="Asks before every change and every command.")
 CODE = Mode(id="code", name="Code", description="Edits files without asking; asks before deleting and before commands.")
