@@ -89,7 +89,10 @@ def make(step: r.MakePlan, situation: Situation) -> Script[str]:
 def _spelled_out(topic: str) -> list[str]:
     """The steps, when the wish names them: in lines, or joined by "then" or semicolons."""
     parts = re.split(r"\n\s*(?:[-*•]|\d+[.)])?\s*|\s*;\s*|,?\s+(?:and\s+)?then\s+", topic[:20_000])
-    parts = [re.sub(r"^(?:[-*•]|\d+[.)])\s+|^first,?\s+", "", part.strip()).rstrip(".") for part in parts]
+    parts = [
+        re.sub(r"^(?:(?:[-*•]|\d+[.)])\s+|(?:and|then|first|finally)\b,?\s+)+", "", part.strip()).rstrip(".")
+        for part in parts
+    ]
     parts = [part[:1].upper() + part[1:300] for part in parts if part]
     return parts[:50] if len(parts) > 1 else []
 
