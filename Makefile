@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 PROMPT ?= outline this project, then where is Conversation defined, then search for "exactly once" in README.md
 
 # What starts many processes, or looks long: left to make test, so that the quick loop stays quick.
-LATER := cli docs examples faults fuzz model_based process showcase workspace schema/test_round_trip.py policy/test_shells_agree.py
+LATER := cli docs examples faults fuzz model_based process showcase workspace schema/test_round_trip.py policy/test_shells_agree.py store/test_crash.py
 
 .DEFAULT_GOAL := help
 .PHONY: help run tour test lint check bench fuzz peers schema-drift ledger format clean
