@@ -144,6 +144,14 @@ def test_a_log_that_cannot_be_written_is_said_once_and_stops_nothing(accord: Acc
     assert refused.status == 1 and "trust.toml: cannot be written: Not a directory" in refused.err
 
 
+def test_a_configuration_that_cannot_be_written_is_said(accord: Accord) -> None:
+    done = accord("agents", "add", "a", "--", "b", env={"ACCORD_CONFIG_HOME": "/proc/nowhere"})
+    assert (done.status, done.err) == (
+        1,
+        "accord: /proc/nowhere/config.toml: cannot be written: No such file or directory\n",
+    )
+
+
 def test_a_configuration_out_of_reach_is_not_passed_over(accord: Accord) -> None:
     done = accord(*HELLO, env={"ACCORD_CONFIG_HOME": "/" + "x" * 5000})
     assert done.status == 1 and done.err.endswith("/config.toml: cannot be read: File name too long\n")

@@ -106,3 +106,34 @@ def test_servers_come_from_the_json_that_many_tools_share(tmp_path: Path) -> Non
 def test_a_server_that_cannot_be_is_named_and_not_passed(entry: ServerEntry, why: str) -> None:
     chosen = choose({"x": entry}, {"stdio", "http"})
     assert (chosen.servers, chosen.notices) == ([], [f"MCP server 'x' is not passed on: {why}"])
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("", "is no JSON"),
+        ("[]", "expected a JSON object"),
+        ("[" * 100_000, "is nested too deeply"),
+        ("{}", "there is no mcpServers object in it"),
+        ('{"mcpServers": {"x": 3}}', "mcpServers.x must be an object"),
+        ('{"mcpServers": {"x": {"command": 3}}}', "mcpServers.x.command: found a whole number; expected a text"),
+        ('{"mcpServers": {"x": {"type": "ftp"}}}', "mcpServers.x.type: found 'ftp'; expected stdio, http, sse"),
+    ],
+)
+def test_a_file_of_servers_that_cannot_be_read_is_said(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "mcp.json"
+    path.write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        read_servers(path)
+    assert str(caught.value).startswith(f"{path}: {words}")
+
+
+@pytest.mark.parametrize(
+    "text, words", [("null", "expected a JSON object"), ('{"agents": {}}', "agents must be a list")]
+)
+def test_a_registry_that_is_none_is_said(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "registry.json"
+    path.write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        read_registry(path)
+    assert str(caught.value) == f"{path}: {words}"

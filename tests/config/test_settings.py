@@ -183,3 +183,11 @@ def test_the_environment_names_the_model(tmp_path: Path, monkeypatch: pytest.Mon
     user = written(tmp_path / "config.toml", "[coder]\nmodel = 'openai:gpt-5'\n")
     monkeypatch.setenv("ACCORD_MODEL", "offline")
     assert load(user_file=user).settings.coder.model == "offline"
+
+
+def test_a_file_that_the_environment_names_in_vain_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "mine.toml"
+    monkeypatch.setenv("ACCORD_CONFIG", str(path))
+    assert load().notes == [f"there is no file {path}, which ACCORD_CONFIG names"]
+    path.write_text("default_agent = 'a'\n")
+    assert load().notes == [] and load().settings.default_agent == "a"

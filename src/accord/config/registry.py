@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from accord.config.documents import read_object
 from accord.config.fetch import fetch, is_url
 from accord.config.folders import cache_folder
 from accord.errors import ConfigError
@@ -75,13 +76,8 @@ class Registry(NamedTuple):
 def read_registry(source: str | Path, *, anew: bool = False, cache: Path | None = None) -> Registry:
     """Reads a registry: the aggregated document, or a single `agent.json`; `anew` fetches it again."""
     path = _kept(str(source), anew, cache) if is_url(str(source)) else Path(source).expanduser()
-    try:
-        document = msgspec.json.decode(path.read_bytes())
-    except OSError as error:
-        raise ConfigError(f"{source}: cannot be read: {error.strerror}") from None
-    except msgspec.DecodeError as error:
-        raise ConfigError(f"{source}: is no JSON: {error}") from None
-    listed = document.get("agents") if isinstance(document, dict) and "agents" in document else [document]
+    document = read_object(path, str(source))
+    listed = document.get("agents", [document])
     if not isinstance(listed, list):
         raise ConfigError(f"{source}: agents must be a list")
     entries: dict[str, RegistryEntry] = {}
@@ -107,11 +103,8 @@ def _kept(url: str, anew: bool, cache: Path | None) -> Path:
     with tempfile.NamedTemporaryFile(dir=folder, delete=False) as new:
         try:
             fetch(url, new, most=_MOST_BYTES)
-            if not isinstance(msgspec.json.decode(Path(new.name).read_bytes()), dict):
-                raise ConfigError(f"{url}: is no registry: expected a JSON object")
+            read_object(new.name, url)
             Path(new.name).replace(path)
-        except msgspec.DecodeError as error:
-            raise ConfigError(f"{url}: is no JSON: {error}") from None
         finally:
             Path(new.name).unlink(missing_ok=True)
     return path

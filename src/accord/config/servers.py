@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from accord.config.documents import read_object
+from accord.config.faults import complaint
 from accord.config.settings import ServerEntry
 from accord.errors import ConfigError
 from accord.model.requests import McpServer
@@ -24,13 +26,7 @@ class Chosen(NamedTuple):
 
 def read_servers(path: Path) -> dict[str, ServerEntry]:
     """The servers of a JSON file with an `mcpServers` object."""
-    try:
-        document = msgspec.json.decode(path.read_bytes())
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
-    except msgspec.DecodeError as error:
-        raise ConfigError(f"{path}: is no JSON: {error}") from None
-    listed = document.get("mcpServers") if isinstance(document, dict) else None
+    listed = read_object(path).get("mcpServers")
     if not isinstance(listed, dict):
         raise ConfigError(f"{path}: there is no mcpServers object in it")
     return {name: _entry(path, name, raw) for name, raw in listed.items()}
@@ -46,7 +42,8 @@ def _entry(path: Path, name: str, raw: Any) -> ServerEntry:
     try:
         return msgspec.convert(kept, ServerEntry)
     except msgspec.ValidationError as error:
-        raise ConfigError(f"{path}: mcpServers.{name}: {str(error).replace('`', '')}") from None
+        keys, words = complaint(str(error), ServerEntry)
+        raise ConfigError(f"{path}: {'.'.join(['mcpServers', name, *keys])}: {words}") from None
 
 
 def choose(entries: Mapping[str, ServerEntry], offered: Iterable[str]) -> Chosen:

@@ -106,6 +106,8 @@ def load(project: Path | None = None, *, trusted: bool = False, user_file: Path 
         loaded.settings = read(path)
         loaded.user_rules = loaded.settings.permissions
         loaded.files.append(path)
+    elif os.environ.get("ACCORD_CONFIG") and user_file is None:
+        loaded.notes.append(f"there is no file {path}, which ACCORD_CONFIG names")
     own = project / PROJECT_FILE if project is not None else None
     if own is not None and os.path.isfile(own) and own.resolve() != path.resolve():
         _add_project(loaded, read(own), own, trusted)
