@@ -1,0 +1,223 @@
+"""Making room: what a summary takes the place of, what stays word for word, and what happens when there is none."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from coder.scripted import Kit, ScriptedModel, coder
+from coder.test_loop import Look, call
+from coder.whole import faults
+
+from accord.agent.session import Session
+from accord.coder.coder import Coder
+from accord.coder.desk import Desk
+from accord.coder.fitting import fitted, size
+from accord.coder.history import Call, Message, ModelSaid, Result, Summary, Text, Thought, ToolsSaid, UserSaid
+from accord.coder.models.base import ModelError, Spent
+from accord.errors import RequestFailed
+from accord.model.content import Image, TextContent
+
+Join = Callable[..., Any]
+TOO_LONG = ModelError("the context is full", kind="context")
+FULL = Spent(input=850, output=50)
+
+
+class Open(Coder):
+    """Lets a test look at the desk."""
+
+    looked_at: Desk
+
+    async def session_opened(self, session: Session, how: Any) -> None:
+        await super().session_opened(session, how)
+        self.looked_at = self.desk(session)
+
+
+def agent_of(model: ScriptedModel, *tools: Any) -> Open:
+    return Open(equipment=Kit(model, tools))
+
+
+async def waiting(session: Session) -> None:
+    """Returns when a prompt waits for the turn that is running."""
+    for _ in range(5000):
+        if session.turns._waiting:
+            return
+        await asyncio.sleep(0.001)
+    raise TimeoutError("no prompt came")
+
+
+def texts(messages: list[Message]) -> list[str]:
+    return [piece.text for each in messages if isinstance(each, UserSaid) for piece in each.content]
+
+
+async def test_a_turn_goes_on_when_what_it_knows_cannot_be_shortened(joined: Join) -> None:
+    model = ScriptedModel(["Long."], [ModelError("no summary today")], [call()], ["On."])
+    model.spent = FULL
+    agent = agent_of(model, Look())
+    async with joined(agent) as client:
+        session = await client.new_session()
+        await session.prompt("first")
+        turn = await session.prompt("second")
+    assert (turn.text, turn.stop_reason) == ("On.", "end_turn")
+    assert len(model.requests) == 4, "it was tried once in the turn, not before each request"
+    assert texts(agent.looked_at.history) == ["first", "second"]
+    assert [each.status for each in session.transcript.compactions.values()] == ["failed"]
+
+
+async def test_a_history_that_does_not_even_fit_to_be_summarised_is_cut_for_the_summary(joined: Join) -> None:
+    model = ScriptedModel(["One."], [TOO_LONG], [TOO_LONG], [TOO_LONG], ["Short."], ["Two."])
+    async with joined(agent_of(model)) as client:
+        session = await client.new_session()
+        await session.prompt("x" * 4000)
+        turn = await session.prompt("second")
+    assert turn.text == "Two."
+    asked = [size(request.messages) for request in model.requests[2:5]]
+    assert asked[0] > asked[1] > asked[2]
+    assert model.requests[-1].messages[0] == Summary(text="Short.")
+
+
+async def test_a_request_that_is_too_long_by_itself_is_refused_once_and_the_next_one_is_answered(joined: Join) -> None:
+    model = ScriptedModel([TOO_LONG], [TOO_LONG], ["A long text was sent."], ["Yes."])
+    async with joined(agent_of(model)) as client:
+        session = await client.new_session()
+        with pytest.raises(RequestFailed, match=r"the context is full There is nothing left to shorten: send less"):
+            await session.prompt("y" * 9000)
+        assert len(model.requests) == 1
+        assert (await session.prompt("shorter")).text == "Yes."
+    assert texts(model.requests[-1].messages) == ["shorter"]
+
+
+async def test_a_context_that_stays_full_after_a_summary_fails_clearly(joined: Join) -> None:
+    model = ScriptedModel(["One."], [TOO_LONG], ["Short."], [TOO_LONG], ["Two."])
+    async with joined(agent_of(model)) as client:
+        session = await client.new_session()
+        await session.prompt("first")
+        with pytest.raises(RequestFailed, match="the context is full"):
+            await session.prompt("second")
+        assert len(model.requests) == 4
+        assert (await session.prompt("third")).text == "Two."
+
+
+@pytest.mark.parametrize("kind", ["", "context"])
+async def test_a_full_context_without_a_summary_says_both(joined: Join, kind: Any) -> None:
+    broken = ModelError("no summary today", kind=kind)
+    model = ScriptedModel(["One."], [TOO_LONG], *[[broken]] * (4 if kind else 1), ["Two."])
+    async with joined(agent_of(model)) as client:
+        session = await client.new_session()
+        await session.prompt("first")
+        with pytest.raises(RequestFailed, match="full It could not be shortened either: no summary today"):
+            await session.prompt("second")
+        assert (await session.prompt("third")).text == "Two."
+
+
+async def test_everything_the_user_asked_for_in_the_turn_stays_word_for_word(joined: Join) -> None:
+    look = Look()
+    look.hold = asyncio.Event()
+    model = ScriptedModel(["Hi."], [call()], ["Short."], ["On."], ["Later."])
+    agent = agent_of(model, look)
+    async with joined(agent) as client:
+        session = await client.new_session()
+        await session.prompt("before")
+        first = session.prompt("do this")
+        await asyncio.wait_for(look.begun.wait(), 5)
+        more = session.prompt("and that")
+        if joined.version == 2:
+            await waiting(agent.looked_at.session)
+        agent.looked_at.used = 900
+        look.hold.set()
+        await first
+        await more
+    expected = ["do this", "and that"] if joined.version == 2 else ["do this"]
+    assert isinstance(model.requests[3].messages[0], Summary)
+    assert texts(model.requests[3].messages) == expected
+    assert all(faults(request.messages) == [] for request in model.requests)
+
+
+async def test_what_is_not_worth_a_summary_is_left_alone(joined: Join) -> None:
+    model = ScriptedModel(["Hi."], ["S."], *[[call(id=str(number))] for number in range(5)], ["Done."])
+    model.spent = FULL
+    async with joined(agent_of(model, Look())) as client:
+        session = await client.new_session()
+        await session.prompt("hello there, this is the beginning of it all")
+        await session.prompt("z" * 20_000)
+    assert len(session.transcript.compactions) <= 1, "the request alone fills the context: there is nothing to gain"
+    assert len(model.requests) <= 8
+
+
+async def test_a_summary_is_asked_for_with_the_tools_that_were_used(joined: Join) -> None:
+    model = ScriptedModel([call()], ["Seen."], ["Short."])
+    async with joined(agent_of(model, Look())) as client:
+        session = await client.new_session()
+        await session.prompt("look")
+        await session.prompt("/compact")
+    request = model.requests[-1]
+    assert any(isinstance(message, ToolsSaid) for message in request.messages)
+    assert [tool.name for tool in request.tools] == ["look"], "some providers refuse calls of tools they do not know"
+
+
+async def test_a_cancelled_summary_changes_nothing(joined: Join) -> None:
+    never = asyncio.Event()
+    model = ScriptedModel(["Hi."], ["Half a summ", never], ["Yes."])
+    agent = agent_of(model)
+    async with joined(agent) as client:
+        session = await client.new_session()
+        await session.prompt("first")
+        before = list(agent.looked_at.history)
+        turn = session.prompt("/compact")
+        await asyncio.wait_for(model.waiting.wait(), 5)
+        await session.cancel()
+        assert (await turn).stop_reason == "cancelled"
+        assert agent.looked_at.history == before
+        assert [each.status for each in session.transcript.compactions.values()] == ["cancelled"]
+        assert (await session.prompt("still there?")).text == "Yes."
+
+
+async def test_one_summary_follows_another(joined: Join) -> None:
+    model = ScriptedModel(["a" * 300], ["First."], ["b" * 300], ["Second."], ["c"])
+    agent = agent_of(model)
+    async with joined(agent) as client:
+        session = await client.new_session()
+        for text in ("one", "/compact", "two", "/compact", "three"):
+            await session.prompt(text)
+    assert agent.looked_at.history[0] == Summary(text="Second.")
+    assert model.requests[3].messages[0] == Summary(text="First."), "the first is part of the second"
+    assert texts(agent.looked_at.history) == ["three"]
+
+
+def test_what_is_fitted_is_short_and_still_a_history_that_providers_take() -> None:
+    long = "word " * 50_000
+    history: list[Message] = [Summary(text="Before.")]
+    for number in range(30):
+        history += [
+            UserSaid(content=[TextContent(long), Image(data="aGk=", mime_type="image/png")]),
+            ModelSaid(
+                parts=[
+                    Thought(text=long, extra={"signature": "x"}),
+                    Text(text=long),
+                    Call(
+                        id=str(number), name="write_file", arguments={"path": "a", "lines": [long] * 3}, extra={"r": 1}
+                    ),
+                ]
+            ),
+            ToolsSaid(results=[Result(id=str(number), name="write_file", text=long)]),
+        ]
+    for room in (10_000_000, 1_000_000, 100_000, 10_000):
+        cut = fitted(history, room)
+        assert size(cut) <= room
+        assert faults(cut) == []
+    assert fitted(history, 100_000_000) == history, "what fits is told as it is"
+    assert "characters left out" in str(fitted(history, 1_000_000))
+
+
+async def test_the_cost_of_a_summary_counts_and_the_context_is_what_is_left(joined: Join) -> None:
+    agent, model = coder(["Hi."], ["Short."])
+    model.spent = Spent(input=500, output=100, cost=0.25)
+    async with joined(agent) as client:
+        session = await client.new_session()
+        await session.prompt("first")
+        await session.prompt("/compact")
+        usage = session.transcript.usage
+    assert usage.cost.amount == 0.5
+    assert usage.used < 100
