@@ -33,11 +33,14 @@ _NEVER = tuple(
     map(
         ipaddress.ip_network,
         (
+            "192.0.0.0/24",
             "192.88.99.0/24",  # relays that lead anywhere
             "168.63.129.16/32",  # a public address that is a cloud's own
             "64:ff9b:1::/48",  # carries addresses of IPv4 wherever its owner likes
             "fec0::/10",
+            "100::/64",
             "2001::/23",
+            "2001:db8::/32",
             "3fff::/20",
             "5f00::/16",
         ),

@@ -13,7 +13,7 @@ from msgspec import Meta
 
 from accord.coder.tools.base import Outcome, Tool, ToolFault, Work
 from accord.coder.tools.gathering import gathered
-from accord.coder.tools.places import Found, look, who
+from accord.coder.tools.places import Found, look, relative, who
 from accord.coder.tools.seeking import may_tell
 from accord.coder.tools.text import beginning, counted, fenced
 from accord.model.noun import Noun
@@ -24,21 +24,19 @@ SECONDS = 30.0
 MOST_OUTPUT = 4_000_000
 MOST_FILES = 200
 
-_QUIET = (
-    "core.fsmonitor=false",
-    f"core.hooksPath={os.devnull}",
-    f"core.attributesFile={os.devnull}",
-    "core.pager=cat",
-    "core.untrackedCache=keep",
-    "diff.external=",
-    "diff.ignoreSubmodules=dirty",
-    "status.submoduleSummary=false",
-    "status.showStash=false",
-    "submodule.recurse=false",
-    "color.ui=never",
-    "core.quotePath=false",
-    "log.showSignature=false",
-)
+_SETTINGS = {
+    "core.fsmonitor": "false",
+    "core.hooksPath": os.devnull,
+    "core.attributesFile": os.devnull,
+    "core.pager": "cat",
+    "core.quotePath": "false",
+    "diff.external": "",
+    "diff.ignoreSubmodules": "dirty",
+    "status.submoduleSummary": "false",
+    "status.relativePaths": "false",
+    "submodule.recurse": "false",
+    "color.ui": "never",
+}
 _ENVIRONMENT = {
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_LAZY_FETCH": "1",
@@ -54,6 +52,7 @@ _DIFF = (
     "--no-textconv",
     "--no-color",
     "--ignore-submodules=dirty",
+    "--relative",
     "--src-prefix=a/",
     "--dst-prefix=b/",
 )
@@ -95,7 +94,7 @@ class ShowChanges(Tool[ShowChangesArgs]):
         lines = [f"On {branch}."]
         if not changed:
             lines.append("Nothing has changed since the last commit.")
-        lines += [f"{change.code} {change.path}" for change in told[:MOST_FILES]]
+        lines += [f"{change.code} {relative(work, git.absolute(change.path))}" for change in told[:MOST_FILES]]
         if len(told) > MOST_FILES:
             lines.append(f"[and {len(told) - MOST_FILES:,} more files]")
         if withheld:
@@ -110,7 +109,10 @@ class ShowChanges(Tool[ShowChangesArgs]):
             await work.shown.show(fenced(diff, "diff"))
         else:
             await work.shown.show(fenced("\n".join(lines)))
-        raw = {"branch": branch, "files": [{"status": change.code.strip(), "path": change.path} for change in told]}
+        raw = {
+            "branch": branch,
+            "files": [{"status": change.code.strip(), "path": git.absolute(change.path)} for change in told],
+        }
         return Outcome(text="\n".join(lines), raw=raw)
 
 
@@ -128,27 +130,29 @@ class Git:
 
     def __init__(self, found: Found) -> None:
         self._found = found
-        folder = found.real if found.kind == "directory" else os.path.dirname(found.real or found.path)
-        while not os.path.isdir(folder) and len(folder) > len(found.root_real):  # it may be gone, like the file
+        self._path = found.real or found.path
+        folder = self._path
+        while not os.path.isdir(folder) and len(folder) > len(found.root_real):  # it may be gone, or be a file
             folder = os.path.dirname(folder)
-        self._folder = folder
-        self._only = "." if found.kind == "directory" else os.path.relpath(found.real or found.path, folder)
-        self._top = folder
-        self._filters: list[str] = []
+        self._folder = self._top = folder
+        self._only = "."
+        self._settings = dict(_SETTINGS)
 
     def absolute(self, path: str) -> str:
+        """A path of Git's, spelled as the session spells it."""
         return self._found.named(os.path.join(self._top, path))
 
     async def prepare(self) -> None:
         """Finds the repository, and turns off the filters that it names."""
         (top,) = await self.lines("rev-parse", "--show-toplevel")
         self._top = top.rstrip("\n")
-        names = {
-            line.partition("\n")[0].rpartition(".")[0]
-            for line in await self.lines("config", "--null", "--get-regexp", r"^filter\.", fails=True)
-        }
-        for name in sorted(filter(None, names)):
-            self._filters += [f"{name}.clean=", f"{name}.smudge=", f"{name}.process=", f"{name}.required=false"]
+        root = self._found.root_real
+        self._folder = self._top if self._top.startswith(root.rstrip(os.sep) + os.sep) else root
+        self._only = self._path[len(self._folder) :].strip(os.sep) or "."
+        for line in await self.lines("config", "--null", "--get-regexp", r"^filter\.", fails=True):
+            name = line.partition("\n")[0].rpartition(".")[0]
+            self._settings |= {f"{name}.{word}": "" for word in ("clean", "smudge", "process")}
+            self._settings[f"{name}.required"] = "false"
 
     async def diff(self, hidden: Sequence[str]) -> str:
         """The diff against the last commit, without some files."""
@@ -161,8 +165,7 @@ class Git:
     ) -> list[str]:
         """What Git prints, in pieces. `only` is whether it is about the path that was asked for; `fails`, whether a
         status of 1 is an answer."""
-        settings = [word for setting in (*_QUIET, *self._filters) for word in ("-c", setting)]
-        argv = ["git", "--no-pager", "--no-replace-objects", *settings, *words]
+        argv = ["git", "--no-pager", "--no-replace-objects", *words]
         argv += ["--", f":(literal){self._only}", *spared] if only else []
         pieces: list[bytes] = []
         size = 0
@@ -173,8 +176,12 @@ class Git:
             size += len(line)
             return size < MOST_OUTPUT
 
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-        done = await gathered(argv, take, cwd=self._folder, env={**environment, **_ENVIRONMENT}, seconds=SECONDS)
+        # Settings travel in the environment, where a name can have any character in it.
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | _ENVIRONMENT
+        environment["GIT_CONFIG_COUNT"] = str(len(self._settings))
+        for index, (name, value) in enumerate(self._settings.items()):
+            environment |= {f"GIT_CONFIG_KEY_{index}": name, f"GIT_CONFIG_VALUE_{index}": value}
+        done = await gathered(argv, take, cwd=self._folder, env=environment, seconds=SECONDS)
         if done.out_of_time:
             raise ToolFault(f"git {words[0]} took longer than {SECONDS:g} s and was ended")
         if done.status not in (0, None, 1 if fails else 0):

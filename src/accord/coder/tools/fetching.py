@@ -125,13 +125,35 @@ def _need_allowed(where: Target, work: Work) -> None:
         raise ToolFault(f"the page leads to {where.url}, which the user wants to be asked about; fetch that one itself")
 
 
-@asynccontextmanager
-async def _answer(where: Target, addresses: Sequence[str]) -> AsyncIterator[httpx2.Response]:
-    """The beginning of an answer, from the first of the checked addresses that can be reached."""
+def _client(encrypted: bool) -> httpx2.AsyncClient:
+    """Asks one server. No proxies of the environment: one would look the name up once more, elsewhere."""
     try:
         import httpx2
     except ImportError:
         raise ToolFault("fetch_url needs more than is installed: pip install 'accord[coder]'") from None
+    # To load the certificates takes a while, and without encryption there is nothing to check with them.
+    return httpx2.AsyncClient(verify=encrypted, follow_redirects=False, trust_env=False, timeout=SECONDS)
+
+
+@asynccontextmanager
+async def _answer(where: Target, addresses: Sequence[str]) -> AsyncIterator[httpx2.Response]:
+    """The beginning of an answer, from the first of the checked addresses that can be reached.
+
+    Each server gets a client of its own, so that neither cookies nor connections are carried from one to the next."""
+    async with _client(where.scheme == "https") as client:
+        response = await _begun(client, where, addresses)
+        import httpx2
+
+        try:
+            yield response
+        except httpx2.HTTPError as error:
+            raise ToolFault(f"{where.url} broke off: {_words(error)}") from None
+        finally:
+            await response.aclose()
+
+
+async def _begun(client: httpx2.AsyncClient, where: Target, addresses: Sequence[str]) -> httpx2.Response:
+    import httpx2
 
     headers = {
         "Host": where.authority,
@@ -140,26 +162,15 @@ async def _answer(where: Target, addresses: Sequence[str]) -> AsyncIterator[http
         "Accept-Encoding": "gzip, identity",
     }
     fault: Exception | None = None
-    # No proxies and no credentials of the environment: a proxy would look the name up once more, elsewhere.
-    async with httpx2.AsyncClient(follow_redirects=False, trust_env=False, timeout=SECONDS) as client:
-        for address in addresses:
-            request = client.build_request(
-                "GET", where.at(address), headers=headers, extensions={"sni_hostname": where.host}
-            )
-            try:
-                response = await client.send(request, stream=True)
-            except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
-                fault = error
-                continue
-            except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-                raise ToolFault(f"{where.url} cannot be fetched: {_words(error)}") from None
-            try:
-                yield response
-            except httpx2.HTTPError as error:
-                raise ToolFault(f"{where.url} broke off: {_words(error)}") from None
-            finally:
-                await response.aclose()
-            return
+    for address in addresses:
+        extensions = {"sni_hostname": where.host}
+        request = client.build_request("GET", where.at(address), headers=headers, extensions=extensions)
+        try:
+            return await client.send(request, stream=True)
+        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+            fault = error
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise ToolFault(f"{where.url} cannot be fetched: {_words(error)}") from None
     raise ToolFault(f"{where.host} cannot be reached: {_words(fault)}")
 
 

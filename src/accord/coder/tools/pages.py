@@ -1,35 +1,93 @@
-"""A page of HTML as text: headings, paragraphs, lists, links and code; no scripts, styles or forms."""
+"""A page of HTML as text: headings, paragraphs, lists, links and code; no scripts, styles or forms.
+
+The reading is our own, since it must take time in proportion to the page whatever is in it: the standard library's
+parser can be made to take hours over a few megabytes."""
 
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
+from collections.abc import Iterator
+from html import unescape
+from typing import NamedTuple
 
-_SKIPPED = frozenset({"script", "style", "noscript", "template", "svg", "math", "iframe", "object", "head", "select"})
+_SKIPPED = frozenset({"noscript", "template", "svg", "math", "iframe", "object", "head", "select"})
+_RAW = frozenset({"script", "style", "textarea", "title"})
+"""Elements in which there are no others."""
 _BLOCKS = frozenset(
     {"p", "div", "section", "article", "main", "header", "footer", "aside", "nav", "ul", "ol", "dl", "table", "form"}
     | {"blockquote", "figure", "figcaption", "details", "summary", "address", "fieldset", "hr", "h1", "h2", "h3", "h4"}
     | {"h5", "h6", "pre"}
 )
 _LINES = frozenset({"br", "tr", "li", "dt", "dd"})
-_VOID = frozenset(
-    {"br", "hr", "img", "input", "meta", "link", "area", "base", "col", "embed", "source", "track", "wbr"}
-)
-_ENDLESS = 10_000
-"""How deep elements may lie in each other before nesting is no longer followed."""
+_DEEPEST = 100
+"""How deep skipped elements may lie in each other."""
+
+_TAG_LENGTH = 10_000
+_TAG = re.compile(r"<(/?)([a-zA-Z][^\s/>]*+)((?:[^>\"']++|\"[^\"]*+\"|'[^']*+')*+)>")
+_ATTRIBUTE = re.compile(r"""\b(href|alt)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.I)
 
 
-class Page(HTMLParser):
-    """Reads a page; `title` and `text` are what it says."""
+class Token(NamedTuple):
+    """A piece of a page: text, or a tag."""
+
+    kind: str
+    """text, start or end."""
+    text: str
+    """The text, or the tag's name in lower case."""
+    rest: str = ""
+    """What else the tag has in it."""
+
+
+def tokens(html: str) -> Iterator[Token]:
+    """The pieces of a page. What is wrong with it does not matter, and none of it is looked at twice."""
+    at = close = 0
+    while True:
+        start = html.find("<", at)
+        if close < start:
+            close = html.find(">", start)
+        if start < 0 or close < 0:
+            yield Token("text", unescape(html[at:]))
+            return
+        if start > at:
+            yield Token("text", unescape(html[at:start]))
+        if html.startswith("<!--", start):
+            end = html.find("-->", start + 4)
+            if end < 0:
+                return
+            at = end + 3
+        elif html[start + 1] in "!?":
+            at = close + 1
+        elif not html[start + 1 : start + 3].strip("/")[:1].isalpha():
+            yield Token("text", "<")
+            at = start + 1
+        else:
+            match = _TAG.match(html, start, start + _TAG_LENGTH)
+            if match is None:  # a quotation mark that nothing closes: the tag ends at the first chance
+                at = close + 1
+                continue
+            at = match.end()
+            name = match[2].lower()
+            yield Token("end" if match[1] else "start", name, match[3])
+            if name in _RAW and not match[1]:
+                ending = re.compile(f"</{name}", re.I).search(html, at)
+                if ending is None:
+                    return
+                if name not in ("script", "style"):
+                    yield Token("text", unescape(html[at : ending.start()]))
+                at = ending.start()
+
+
+class Page:
+    """What a page says."""
 
     def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
         self.title = ""
         self._pieces: list[str] = []
+        self._end = ""  # the last two characters
         self._skipping: list[str] = []
         self._in_title = False
         self._pre = 0
-        self._links: list[str | None] = []
+        self._links: list[str] = []
 
     @property
     def text(self) -> str:
@@ -37,84 +95,95 @@ class Page(HTMLParser):
         text = "\n".join(line.rstrip() for line in lines)
         return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "title" and not self.title:
-            self._in_title = True
+    def take(self, token: Token) -> None:
+        """Takes the next piece."""
+        match token.kind:
+            case "text":
+                self._take_text(token.text)
+            case "start":
+                self._begin(token.text, token.rest)
+            case _:
+                self._finish(token.text)
+
+    def _take_text(self, text: str) -> None:
+        if self._in_title:
+            self.title = " ".join((self.title + text).split())
+        elif self._pre and not self._skipping:
+            self._write(text)
+        elif not self._skipping:
+            words = re.sub(r"\s+", " ", text)
+            self._write(words.removeprefix(" ") if self._end[-1:] in ("", "\n", " ") else words)
+
+    def _begin(self, tag: str, rest: str) -> None:
+        if tag == "title":
+            self._in_title = not self.title
         if tag == "body":
             self._skipping.clear()
-        if tag in _SKIPPED:
-            if len(self._skipping) < _ENDLESS:
-                self._skipping.append(tag)
+        if tag in _SKIPPED and len(self._skipping) < _DEEPEST:
+            self._skipping.append(tag)
+        if self._skipping or tag in _SKIPPED or tag in _RAW:
             return
-        if self._skipping:
-            return
-        given = dict(attrs)
         if tag in _BLOCKS:
             self._new_line(2)
         elif tag in _LINES:
             self._new_line(1)
-        if len(tag) == 2 and tag[0] == "h" and tag[1] in "123456":
-            self._pieces.append("#" * int(tag[1]) + " ")
-        elif tag == "li":
-            self._pieces.append("- ")
-        elif tag in ("td", "th"):
-            self._pieces.append(" | " if self._pieces and not self._pieces[-1].endswith("\n") else "")
-        elif tag == "pre":
-            self._pieces.append("```\n")
-            self._pre += 1
-        elif tag == "a":
-            self._links.append(given.get("href"))
-        elif tag == "img" and given.get("alt"):
-            self._pieces.append(f"[picture: {given['alt']}]")
+        match tag:
+            case "h1" | "h2" | "h3" | "h4" | "h5" | "h6":
+                self._write("#" * int(tag[1]) + " ")
+            case "li":
+                self._write("- ")
+            case "td" | "th":
+                self._write(" | " if self._end[-1:] not in ("", "\n") else "")
+            case "pre":
+                self._write("```\n")
+                self._pre += 1
+            case "a":
+                self._links.append(_attribute(rest, "href"))
+            case "img":
+                alt = _attribute(rest, "alt")
+                self._write(f"[picture: {alt}]" if alt else "")
 
-    def handle_endtag(self, tag: str) -> None:
+    def _finish(self, tag: str) -> None:
         if tag == "title":
             self._in_title = False
-        if tag in _SKIPPED:
-            if tag in self._skipping:
-                while self._skipping.pop() != tag:
-                    pass
+        if tag in self._skipping:
+            while self._skipping.pop() != tag:
+                pass
             return
-        if self._skipping or tag in _VOID:
+        if self._skipping:
             return
         if tag == "pre" and self._pre:
             self._pre -= 1
             self._new_line(1)
-            self._pieces.append("```")
+            self._write("```")
         if tag == "a" and self._links:
             link = self._links.pop()
-            if link and re.match(r"https?://", link):
-                self._pieces.append(f" ({link})")
+            self._write(f" ({link})" if link.startswith(("http://", "https://")) else "")
         if tag in _BLOCKS:
             self._new_line(2)
 
-    def handle_data(self, data: str) -> None:
-        if self._in_title:
-            self.title = " ".join((self.title + data).split())
-        if self._skipping:
-            return
-        if self._pre:
-            self._pieces.append(data)
-            return
-        words = re.sub(r"\s+", " ", data)
-        if words.startswith(" ") and (not self._pieces or self._pieces[-1].endswith(("\n", " "))):
-            words = words[1:]
-        if words:
-            self._pieces.append(words)
+    def _write(self, text: str) -> None:
+        if text:
+            self._pieces.append(text)
+            self._end = (self._end + text[-2:])[-2:]
 
     def _new_line(self, count: int) -> None:
         """Begins a line, or a paragraph."""
-        if not self._pieces:
-            return
-        end = "".join(self._pieces[-3:])[-2:]
-        there = len(end) - len(end.rstrip("\n"))
-        if there < count:
-            self._pieces.append("\n" * (count - there))
+        there = len(self._end) - len(self._end.rstrip("\n"))
+        if self._pieces and there < count:
+            self._write("\n" * (count - there))
+
+
+def _attribute(rest: str, name: str) -> str:
+    for found in _ATTRIBUTE.finditer(rest):
+        if found[1].lower() == name:
+            return unescape(found[2] or found[3] or found[4] or "").strip()
+    return ""
 
 
 def readable(html: str) -> Page:
-    """Reads a page; what is wrong with its HTML does not matter."""
+    """Reads a page."""
     page = Page()
-    page.feed(html)
-    page.close()
+    for token in tokens(html):
+        page.take(token)
     return page

@@ -1,0 +1,52 @@
+"""Pages of HTML as text."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from accord.coder.tools.pages import readable
+
+
+@pytest.mark.parametrize(
+    "html, text",
+    [
+        ("<p>one<p>two", "one\n\ntwo\n"),
+        ("a <b>bold</b>\n  word", "a bold word\n"),
+        ("<h2>Head</h2>text", "## Head\n\ntext\n"),
+        ("<ul><li>a</li><li>b<ul><li>c</ul></ul>after", "- a\n- b\n\n- c\n\nafter\n"),
+        ("<table><tr><th>A<th>B<tr><td>1<td>2</table>", "A | B\n1 | 2\n"),
+        ("<pre>  x\n    y</pre>z", "```\n  x\n    y\n```\n\nz\n"),
+        ("&lt;tag&gt; &amp; &#8212;", "<tag> & —\n"),
+        ("<script>evil()</script><style>p{}</style><noscript>no</noscript>seen", "seen\n"),
+        ("<script>a<b>c</script>seen", "seen\n"),
+        ("<svg><title>picture</title><text>no</text></svg>seen", "seen\n"),
+        ('<a href="https://x.example/y">link</a>', "link (https://x.example/y)\n"),
+        ('<a href="#top">up</a> <a href="javascript:x">js</a>', "up js\n"),
+        ('<img alt="a cat" src=x>', "[picture: a cat]\n"),
+        ("<head><title>T</title>no<body>yes", "yes\n"),
+        ("<br>a<br/>b", "a\nb\n"),
+        ("</div></p></script>x", "x\n"),
+        ("<!-- comment --><![CDATA[x]]>y", "y\n"),
+        ("", "\n"),
+        ("no markup", "no markup\n"),
+    ],
+)
+def test_a_page_is_read(html: str, text: str) -> None:
+    assert readable(html).text == text
+
+
+def test_the_title_is_known() -> None:
+    assert readable("<title> A\n page </title><svg><title>no</title></svg>").title == "A page"
+
+
+@pytest.mark.parametrize(
+    "piece", ["<div>", "<", "<a href=", "&", "<!--", "<svg>", "</svg>", "<pre>", "<!", "<script>", '<a "', "<b '>"]
+)
+def test_a_page_that_is_made_to_be_slow_is_not(piece: str) -> None:
+    """A parser that looks at anything twice would need minutes for this; in proportion, it is a moment."""
+    began = time.process_time()
+    for end in ("", ">"):
+        readable(piece * (200_000 // len(piece)) + end)
+    assert time.process_time() - began < 10
