@@ -30,6 +30,8 @@ CONTEXT_VARIABLE = "ACCORD_LOCAL_CONTEXT"
 """The environment variable that says how many tokens are read at once: more take more memory."""
 PATIENCE = 600.0
 """How long a model may take to be loaded, in seconds: large ones come from slow disks."""
+AFTERMATH = 1.0
+"""How long after a broken answer its process may take to be gone, in seconds."""
 MAGIC = b"GGUF"
 SERVER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "local_server.py")
 
@@ -65,9 +67,13 @@ class LocalModel(Model):
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
         """Asks for the next answer; see `Model.stream`."""
         inner = await self._loaded()
-        async with aclosing(inner.stream(request)) as pieces:
-            async for piece in pieces:
-                yield piece
+        child = self._child
+        try:
+            async with aclosing(inner.stream(request)) as pieces:
+                async for piece in pieces:
+                    yield piece
+        except ModelError as error:
+            raise await _of_its_end(child, self.name) or error from error
 
     async def _loaded(self) -> ProviderModel:
         """What asks the process; started once, and again when it has ended."""
@@ -136,6 +142,20 @@ def why(said: str) -> str:
 def _wanted_context() -> int:
     value = os.environ.get(CONTEXT_VARIABLE, "")
     return int(value) if value.isdecimal() and int(value) >= 512 else LOCAL_CONTEXT
+
+
+async def _of_its_end(child: Child | None, name: str) -> ModelError | None:
+    """What is to be said when the process has ended in the middle of an answer: it is started anew when asked again."""
+    from accord.process.child import in_words
+
+    if child is None:
+        return None
+    try:
+        status = await asyncio.wait_for(child.wait(), AFTERMATH)
+    except TimeoutError:
+        return None
+    said = why(await child.last_said())
+    return ModelError(f"the process of {name} {in_words(status)}: {said}", retry=True)
 
 
 def _asking(ready: Ready, key: str) -> ProviderModel:
