@@ -100,6 +100,8 @@ def test_an_agent_that_does_not_answer_is_given_up_at_its_stage(accord: Accord, 
     done = with_time(attempt, lambda done: words in done.err)
     assert (done.status, done.out) == (1, "")
     assert words in done.err
+    stage = "'first byte'" if fault == "never" else "initialize"
+    assert done.err.endswith(f"; if it only needs longer, set {stage} under [deadlines] in {accord.config}\n")
 
 
 def test_a_banner_before_the_first_message_is_no_harm(accord: Accord) -> None:

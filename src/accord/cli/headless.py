@@ -20,7 +20,7 @@ from accord.cli.terminal import Terminal
 from accord.client.connect import Connecting, connect
 from accord.client.warming import warm
 from accord.config.folders import remembered_file
-from accord.errors import AccordError, AuthRequired, RequestFailed
+from accord.errors import AccordError, RequestFailed
 from accord.policy.project import configuration
 from accord.process.child import Child
 from accord.process.start import start
@@ -280,14 +280,11 @@ class Headless:
         self.show.line(events.Notice(severity=severity, title=text))
 
     def _masked(self, error: Exception) -> str:
+        from accord.cli.advice import advice
         from accord.config.mask import masked
 
         words = masked(str(error), self.begun.found.env)
-        if isinstance(error, AuthRequired):
-            ways = " or ".join(repr(name) for name in self._logins)
-            words += f"; log in first{f', with {ways}' if ways else ''}"
-            words += "" if self.terminal.is_there else ": run this once on a terminal"
-        return words
+        return words + advice(error, self._logins, can_ask=self.terminal.is_there)
 
     def _failed(self, message: str, error: Exception | None) -> None:
         """Programs hear of a failure where they hear of everything else; people, on standard error."""
