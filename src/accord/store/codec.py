@@ -97,6 +97,7 @@ _Plain = Union[
     s.StateIs,
     s.SubagentIs,
     s.Raw,
+    s.Noted,
 ]
 _PLAIN = {kind.__name__ for kind in _Plain.__args__}  # type: ignore[attr-defined]
 _Known = Union[TextContent, Image, Audio, Link, Resource]
