@@ -62,8 +62,9 @@ async def compact(
     except asyncio.CancelledError:
         await session.compaction(id, "cancelled")
         raise
-    except BaseException as error:
+    except Exception as error:
         await session.compaction(id, "failed", error=str(error) or type(error).__name__)
+        await session.usage(min(desk.used, model.context), model.context, cost=desk.cost)  # it may have cost something
         raise
     desk.begin_again([Summary(text=text), *kept])
     desk.used = size(desk.history) // 4

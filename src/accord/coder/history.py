@@ -141,10 +141,14 @@ def mended(messages: Sequence[Message]) -> list[Message]:
                 if asked is not None:
                     asked[result.id] = result
             continue
+        last = whole[-1] if whole else None
+        if isinstance(message, ModelSaid) and isinstance(last, ModelSaid):
+            message = ModelSaid(parts=[Text(text=last.text), *message.parts], model=message.model)
+            whole.pop()
         whole.append(message)
         if isinstance(message, ModelSaid) and message.calls:
             waiting.append((message.calls, {}, len(whole)))
-            whole.append(message)  # its place is kept
+            whole.append(ToolsSaid(results=[]))  # its place is kept
     for calls, given, index in waiting:
         whole[index] = answers(calls, given.values(), BROKEN_OFF)
     return whole
