@@ -17,7 +17,8 @@ from linked import until
 from store.keeping import Disk, Filed, in_file, locked, texts
 from wires import begun, hello, new_session, turn
 
-from accord import SqliteStore, StoreFailed
+from accord import SqliteStore, StoreFailed, Turn
+from accord.model.statement import ToolPatch
 from accord.store import schema, tending
 from accord.testing import wire_client
 from accord.testing.stores import info, listed, say, told
@@ -278,7 +279,7 @@ def test_sqlite_is_not_loaded_before_it_is_needed() -> None:
         "async def main():\n"
         "    async with wire_client(Echo()) as peer:\n"
         "        await peer.call('initialize', {'protocolVersion': 1})\n"
-        "        print([name for name in ('sqlite3', 'concurrent.futures.thread') if name in sys.modules])\n"
+        "        print([name for name in ('sqlite3', 'accord.store.writing') if name in sys.modules])\n"
         "asyncio.run(main())\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -302,3 +303,20 @@ async def test_a_new_session_costs_no_look_at_the_others(path: Path) -> None:
     assert not any("TEMP B-TREE" in word for word in words), words
     assert all("INDEX" in word or "PRIMARY KEY" in word for word in words), words
     await store.close()
+
+
+async def test_a_call_that_shows_more_and_more_is_not_kept_again_and_again(path: Path) -> None:
+    async def show(turn: Turn) -> None:
+        async with turn.tool("Long") as tool:
+            for number in range(200):
+                await tool.show(f"{number}" + "x" * 1000)
+
+    async with wire_client(Filed(path, [show])) as peer:
+        session = await begun(peer, 2)
+        await turn(peer, 2, session, "go")
+    ((size,),) = by_hand(path, "SELECT sum(length(data)) FROM said")[0]
+    assert size < 400_000
+    patches = [
+        each for each in in_file(path, session) if isinstance(each, ToolPatch) and isinstance(each.content, list)
+    ]
+    assert [len(patch.content) for patch in patches] == list(range(1, 201))  # type: ignore[arg-type]

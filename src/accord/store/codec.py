@@ -21,12 +21,17 @@ from accord.schema.wire import encode
 _ROLES: dict[str, Role] = {"agent": "agent", "thought": "thought", "user": "user"}
 
 
+Shown = dict[str, list[ToolContent]]
+"""What each open tool call of a session shows."""
+
+
 class Pack:
     """What was said in one session and is not kept yet."""
 
-    __slots__ = ("_message_id", "_role", "_run", "items", "options")
+    __slots__ = ("_message_id", "_role", "_run", "_shown", "items", "options")
 
-    def __init__(self) -> None:
+    def __init__(self, shown: Shown | None = None) -> None:
+        self._shown: Shown = {} if shown is None else shown
         self.items: list[Any] = []
         self.options: bytes | None = None
         """The options as they were last told."""
@@ -47,7 +52,8 @@ class Pack:
                 self._run.append(content.text)
                 return
         self._run = None
-        self.items.append(msgspec.Raw(_encoded(statement)))
+        data = _patch(statement, self._shown) if type(statement) is ToolPatch else encode(statement)
+        self.items.append(msgspec.Raw(data))
         if isinstance(statement, s.OptionsAre):
             self.options = encode(statement.options)
 
@@ -64,18 +70,23 @@ class Pack:
             return encode([item if isinstance(item, msgspec.Raw) else _sound(item) for item in self.items])
 
 
-def _encoded(statement: Statement) -> bytes:
-    """A tool call that gets one more item is kept as that item, not as all that it has shown so far once more."""
-    if (
-        type(statement) is ToolPatch
-        and statement.added is not UNSET
-        and isinstance(statement.content, list)
-        and len(statement.content) > 1
-        and statement.content[-1] is statement.added
-    ):
-        short = encode(msgspec.structs.replace(statement, content=UNSET))
-        return b'%b,"items":%d}' % (short[:-1], len(statement.content))
-    return encode(statement)
+def _patch(patch: ToolPatch, shown: Shown) -> bytes:
+    """A call that shows one more item is kept as that item, not as all that it has shown so far once more."""
+    data = None
+    content = patch.content
+    if isinstance(content, list):
+        before = shown.get(patch.id)
+        if before and len(content) == len(before) + 1 and content[-1] is patch.added and _same(before, content):
+            short = encode(msgspec.structs.replace(patch, content=UNSET))
+            data = b'%b,"items":%d}' % (short[:-1], len(content))
+        shown[patch.id] = list(content)
+    if patch.status in FINAL:
+        shown.pop(patch.id, None)
+    return encode(patch) if data is None else data
+
+
+def _same(before: list[ToolContent], content: list[ToolContent]) -> bool:
+    return all(one is other for one, other in zip(before, content, strict=False))
 
 
 def _sound(run: list[str]) -> list[str]:
@@ -109,7 +120,7 @@ class Unpacker:
     def __init__(self) -> None:
         self.skipped: dict[str, int] = {}
         """Of which kinds there were statements that cannot be read here, and how many."""
-        self._shown: dict[str, list[ToolContent]] = {}  # what each open tool call shows, for those that add to it
+        self._shown: Shown = {}
 
     def read(self, data: bytes) -> list[Statement]:
         """The statements of one pack."""

@@ -6,12 +6,13 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from accord.errors import StoreFailed
 
 if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
     from sqlite3 import Connection
 
 T = TypeVar("T")
@@ -23,13 +24,18 @@ _AGAIN = 0.005
 
 
 class Hand:
-    """Does work on a file: in its thread, or at once when it is free. It opens the file when it first needs it."""
+    """Does work on a file: in its thread, or at once when it is free. It opens the file when it first needs it.
+
+    The thread does not keep the process alive: what is cut off in the middle is undone by SQLite, as after kill −9."""
 
     def __init__(self, path: Callable[[], str], name: str) -> None:
+        self.is_closing = False
+        """Whether what need not be done should not be begun."""
         self._path = path
         self._name = name
         self._lock = threading.Lock()
-        self._pool: ThreadPoolExecutor | None = None
+        self._thread: threading.Thread | None = None
+        self._queue: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._connection: Connection | None = None
 
     async def do(self, work: Work[T]) -> T:
@@ -38,11 +44,43 @@ class Hand:
 
     def start(self, work: Work[T]) -> asyncio.Future[T]:
         """The same, without waiting for it."""
-        return asyncio.get_running_loop().run_in_executor(self._thread(), self._patiently, work)
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[T] = loop.create_future()
 
-    def submit(self, work: Work[None]) -> None:
-        """Has it done in the thread at some time; nobody waits for it."""
-        self._thread().submit(self._patiently, work)
+        def run() -> None:
+            try:
+                result = self._patiently(work)
+            except BaseException as error:
+                tell, outcome = _set_exception, error
+            else:
+                tell, outcome = _set_result, result  # type: ignore[assignment]
+            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                loop.call_soon_threadsafe(tell, done, outcome)
+
+        self._ask(run)
+        return done
+
+    def submit(self, work: Work[None], begins: Callable[[], None]) -> None:
+        """Has it done in the thread at some time, or not at all; nobody waits. `begins` is called in any case."""
+
+        def run() -> None:
+            begins()
+            if not self.is_closing:
+                with suppress(Exception):
+                    self._patiently(work)
+
+        self._ask(run)
+
+    def _ask(self, run: Callable[[], None]) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._live, name=f"accord-store-{self._name}", daemon=True)
+            self._thread.start()
+        self._queue.put(run)
+
+    def _live(self) -> None:
+        """The thread."""
+        while (run := self._queue.get()) is not None:
+            run()
 
     def at_once(self, work: Work[None]) -> bool:
         """Does it here and now; False when that would mean waiting, for the thread or for another process."""
@@ -59,7 +97,6 @@ class Hand:
         return True
 
     def _patiently(self, work: Work[T]) -> T:
-        """The thread."""
         until = time.monotonic() + PATIENCE
         while True:
             try:
@@ -74,22 +111,28 @@ class Hand:
                     raise_explained(error, self._path())
             time.sleep(_AGAIN)
 
-    def _thread(self) -> ThreadPoolExecutor:
-        if self._pool is None:
-            from concurrent.futures import ThreadPoolExecutor
-
-            self._pool = ThreadPoolExecutor(1, thread_name_prefix=f"accord-store-{self._name}")
-        return self._pool
-
     def close(self) -> None:
         """Waits for what is being done, and lets go of the file."""
-        if self._pool is not None:
-            self._pool.shutdown()
-            self._pool = None
+        self.is_closing = True
+        if self._thread is not None:
+            self._queue.put(None)
+            self._thread.join()
+            self._thread = None
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
+        self.is_closing = False
+
+
+def _set_result(future: asyncio.Future[T], result: T) -> None:
+    if not future.done():  # whoever waited may have been cancelled
+        future.set_result(result)
+
+
+def _set_exception(future: asyncio.Future[T], error: BaseException) -> None:
+    if not future.done():
+        future.set_exception(error)
 
 
 def transaction(connection: Connection, work: Work[T]) -> T:

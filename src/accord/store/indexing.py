@@ -4,7 +4,7 @@ A passage is what can be found: a message, a thought, what a tool call was about
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from accord.model.content import Content, TextContent, text_of
@@ -25,11 +25,11 @@ _WORDS_OF = "INSERT INTO words (words, rowid, text, thought) VALUES"
 _RECENT = 4  # passages of a session that may still grow
 
 
-def bring_up(connection: Connection) -> None:
+def bring_up(connection: Connection, stop: Callable[[], bool]) -> None:
     """Puts everything into the index that was said since the last time, in this process or any other."""
     make(connection)
     for (key,) in connection.execute("SELECT session FROM stale").fetchall():
-        while _some(connection, key):
+        while not stop() and _some(connection, key):
             pass
 
 

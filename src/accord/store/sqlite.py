@@ -19,7 +19,7 @@ from typing import Any
 from accord.model.session import Option, SessionInfo
 from accord.model.statement import Statement
 from accord.store.base import Page, SessionStore
-from accord.store.codec import Pack, Unpacker
+from accord.store.codec import Pack, Shown, Unpacker
 from accord.store.hand import Hand
 from accord.store.tending import Tending, is_stale
 
@@ -43,6 +43,7 @@ class SqliteStore(SessionStore):
         self.skipped: dict[str, int] = {}
         """Of which kinds statements were met that this version does not know, and how many. They stay in the file."""
         self._packs: dict[str, Pack] = {}
+        self._shown: dict[str, Shown] = {}
         self._entries: dict[str, SessionInfo] = {}
         self._saving: asyncio.Task[None] | None = None
         self._writer = Hand(self._where, "writer")
@@ -68,7 +69,7 @@ class SqliteStore(SessionStore):
     def append(self, session_id: str, statement: Statement) -> None:
         pack = self._packs.get(session_id)
         if pack is None:
-            pack = self._packs[session_id] = Pack()
+            pack = self._packs[session_id] = Pack(self._shown.setdefault(session_id, {}))
         pack.add(statement)
         self.unsaved = True
 
@@ -195,6 +196,7 @@ class SqliteStore(SessionStore):
         from accord.store.writing import delete
 
         await self._settle()
+        self._shown.pop(session_id, None)
         return await self._writer.do(delete(session_id))
 
     async def copy(self, session_id: str, info: SessionInfo) -> None:

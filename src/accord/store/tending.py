@@ -57,16 +57,11 @@ class Tending:
     def _soon(self, what: str, work: Callable[[Connection], None]) -> None:
         if what not in self._due:
             self._due.add(what)
-
-            def once(connection: Connection) -> None:
-                self._due.discard(what)
-                with suppress(Exception):  # it is done again before long; what must be told is told by whoever saves
-                    work(connection)
-
-            self._hand.submit(once)
+            # What fails is done again before long; what must be told is told by whoever saves.
+            self._hand.submit(work, lambda: self._due.discard(what))
 
     def _index(self, connection: Connection) -> None:
-        indexed_if_stale(connection)
+        indexed_if_stale(connection, lambda: self._hand.is_closing)
 
     def _sync(self, connection: Connection) -> None:
         # Another descriptor than SQLite's own: closing one of the *log* frees no lock (those are on other files).
@@ -101,8 +96,9 @@ def is_stale(connection: Connection) -> bool:
     return connection.execute("SELECT 1 FROM stale LIMIT 1").fetchone() is not None
 
 
-def indexed_if_stale(connection: Connection) -> None:
+def indexed_if_stale(connection: Connection, stop: Callable[[], bool] = lambda: False) -> None:
+    """Fills the index, or as much of it as can be done before it is time to stop."""
     if is_stale(connection):
         from accord.store.indexing import bring_up
 
-        bring_up(connection)
+        bring_up(connection, stop)
