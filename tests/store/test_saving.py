@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections.abc import Awaitable
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ from linked import until
 from store.keeping import Disk, Filed, asked, heard, in_file, locked, texts
 from wires import ask, begun, hello, new_session, stopped, turn
 
-from accord import Agent, Mode, StoreFailed, Turn
+import accord
+from accord import Agent, Mode, RequestFailed, StoreFailed, Turn
 from accord.agent.saving import SavingTransport
 from accord.connection.limits import Limits
 from accord.store import hand
@@ -324,3 +326,38 @@ async def test_a_store_that_failed_can_be_told_from_other_errors(tmp_path: Path)
     with pytest.raises(StoreFailed) as failed:
         await Filed(tmp_path).store.list()  # a folder is no file
     assert str(tmp_path) in failed.value.message and failed.value.data == {"path": str(tmp_path)}
+
+
+AGENT = """
+import os, sys
+from accord import Agent, SqliteStore, Turn, run
+
+class Big(Agent):
+    store = SqliteStore(sys.argv[1])
+    async def prompt(self, turn):
+        await turn.say(str(os.getpid()) if turn.text == "pid" else turn.text * 3000)
+
+run(Big())
+"""
+
+
+async def test_a_process_whose_files_may_not_grow_says_so_and_goes_on_when_they_may(path: Path) -> None:
+    """The operating system itself refuses to write."""
+    import resource
+
+    async with accord.connect([sys.executable, "-c", AGENT, str(path)]) as agent:
+        session = await agent.new_session()
+        pid = int((await session.prompt("pid")).text)
+        had = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (1, had[1]))
+        with pytest.raises(RequestFailed, match=r"sessions cannot be kept in .*sessions.db: the disk .*; "):
+            await session.prompt("held ")
+        assert session.transcript.text == ""
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, had)
+        async with session.events() as events:
+            async for event in events:  # what was held back comes by itself
+                if isinstance(event, accord.Text):
+                    break
+        assert (await session.prompt("more ")).text == "more " * 3000
+        id = session.id
+    assert texts(in_file(path, id)) == [str(pid), "held " * 3000, "more " * 3000]
