@@ -40,7 +40,7 @@ class Token(NamedTuple):
 
 def tokens(html: str) -> Iterator[Token]:
     """The pieces of a page. What is wrong with it does not matter, and none of it is looked at twice."""
-    at = close = 0
+    at, close = 0, -1
     while True:
         start = html.find("<", at)
         if close < start:
