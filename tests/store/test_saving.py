@@ -247,10 +247,17 @@ async def test_what_cannot_be_kept_is_not_said_to_be_done(path: Path) -> None:
         Disk(agent.store).fill()
         refused = await peer.call("session/set_mode", {"sessionId": session, "modeId": "code"})
         unborn = await peer.call("session/new", {"cwd": "/p", "mcpServers": []})
+        batch = {"jsonrpc": "2.0", "id": "one", "method": "session/list", "params": {}}
+        await peer.send(json.dumps([batch]).encode())
+        await peer.send(b"nonsense")
+        meanwhile = [await peer.receive(), await peer.receive()]
         Disk(agent.store).free()
         await until(lambda: not agent.store.unsaved)
         page = await peer.call("session/list", {})
 
+    assert sorted(type(answer).__name__ for answer in meanwhile) == ["dict", "list"]
+    (listed,) = next(answer for answer in meanwhile if isinstance(answer, list))
+    assert len(listed["result"]["sessions"]) == 1, "what is kept can be read"
     for answer in (refused, unborn):
         assert "the disk is full" in answer["error"]["message"], answer
     assert [entry["sessionId"] for entry in page["result"]["sessions"]] == [session]

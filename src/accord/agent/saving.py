@@ -219,7 +219,7 @@ class SavingTransport(Transport):
 
     def _try_again(self) -> None:
         if self._saving is None and perf_counter() - self._tried_at >= AGAIN_SECONDS / 2:
-            self._let_out()
+            self._let_out_quietly()
 
     def _later(self) -> None:
         if self._failure is not None and not self._closed:
@@ -253,7 +253,7 @@ class SavingTransport(Transport):
 def _is_held(line: bytes) -> bool:
     """Whether a line tells what is to be kept first: a notification, but for states and withdrawn requests."""
     seen = _decode(line)
-    if seen.id is not None or seen.method == "$/cancel_request":
+    if not seen.method or seen.id is not None or seen.method == "$/cancel_request":
         return False
     update = seen.params.get("update") if isinstance(seen.params, dict) else None
     return not (isinstance(update, dict) and update.get("sessionUpdate") == "state_update")
@@ -266,4 +266,7 @@ def _asks(line: bytes) -> Any:
 
 
 def _decode(lines: bytes) -> _Line:
-    return msgspec.json.decode(lines.partition(b"\n")[0], type=_Line)
+    try:
+        return msgspec.json.decode(lines.partition(b"\n")[0], type=_Line)
+    except msgspec.DecodeError:
+        return _Line()  # the answers to a batch

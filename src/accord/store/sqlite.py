@@ -14,8 +14,10 @@ import logging
 import os
 import weakref
 from collections.abc import AsyncIterator, Awaitable, Sequence
+from contextlib import suppress
 from typing import Any
 
+from accord.errors import StoreFailed
 from accord.model.session import Option, SessionInfo
 from accord.model.statement import Statement
 from accord.store.base import Page, SessionStore
@@ -131,6 +133,11 @@ class SqliteStore(SessionStore):
         while (waiting := self.save()) is not None:
             await waiting
 
+    async def _settle_if_it_can_be(self) -> None:
+        """The same, for those who can do without: a full disk can still be read."""
+        with suppress(StoreFailed):
+            await self._settle()
+
     # -- sessions
 
     async def create(self, info: SessionInfo) -> None:
@@ -182,14 +189,14 @@ class SqliteStore(SessionStore):
     async def list(self, *, cwd: str | None = None, cursor: str | None = None, archived: str = "exclude") -> Page:
         from accord.store.reading import page
 
-        await self._settle()
+        await self._settle_if_it_can_be()
         return await self._reader.do(page(cwd, cursor, archived))
 
     async def starting(self, beginning: str, *, most: int = 1000) -> Sequence[str]:
         """The ids that begin so, newest first; `sess_` may be left out."""
         from accord.store.reading import starting
 
-        await self._settle()
+        await self._settle_if_it_can_be()
         return await self._reader.do(starting(beginning, most))
 
     async def delete(self, session_id: str) -> bool:
@@ -215,11 +222,12 @@ class SqliteStore(SessionStore):
         All words must be in one passage; those in quotes must stand together. What was said just now is found too."""
         from accord.store.search import find
 
-        await self._settle()
+        await self._settle_if_it_can_be()
         read = find(text, cwd, limit, thoughts)
         found = await self._reader.do(lambda connection: None if is_stale(connection) else read(connection))
         if found is None:
-            await self._tending.index()
+            with suppress(StoreFailed):  # what cannot be indexed now is found another time
+                await self._tending.index()
             found = await self._reader.do(read)
         return found
 
