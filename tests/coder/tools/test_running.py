@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from linked import until
 
+from accord.client.workspace import TerminalState
+from accord.coder.tools import running
 from accord.model.requests import PermissionRequest
 from accord.model.tool import TerminalRef
 from accord.policy.rule import Rule
@@ -148,7 +150,8 @@ async def test_a_directory_that_became_another_while_the_user_thought_is_not_use
 
     async with bench(rules=(), permissions=permissions) as desk:
         desk.write("src/a.txt", "")
-        assert "not the directory any more" in await desk.fault("run_command", command="touch b", cwd="src")
+        await desk.fault("run_command", command="touch b", cwd="src")
+        assert not (project / "was" / "b").exists()
 
 
 async def test_a_long_line_makes_a_short_title(bench: Benches) -> None:
@@ -194,3 +197,61 @@ class TestInOneVersion:
             told = await desk.fault("run_command", command="serve me", timeout=0.01)
             assert told.endswith("listening\n")
             assert client.released == ["terminal-1"]
+
+    async def test_a_client_that_stops_answering_is_not_waited_for(
+        self, bench: Benches, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(running, "PATIENCE", 0.05)
+        client = Silent(
+            commands={f"{' '.join(SHELL)} make it": ("done\n", 0), f"{' '.join(SHELL)} hang on": ("", None)}
+        )
+        async with bench(client) as desk:
+            client.silent = {"release_terminal"}
+            assert await desk.told("run_command", command="make it") == "[exit 0]\ndone\n"
+            client.silent = {"terminal_output"}
+            assert "does not answer" in await desk.fault("run_command", command="make it")
+            client.silent = {"kill_terminal"}
+            assert "does not answer" in await desk.fault("run_command", command="hang on", timeout=0.01)
+
+
+class Silent(ScriptedClient):
+    """A client that never answers some requests."""
+
+    silent: set[str] = set()
+
+    async def release_terminal(self, session_id: str, terminal_id: str) -> None:
+        await self._or_never("release_terminal")
+        await super().release_terminal(session_id, terminal_id)
+
+    async def kill_terminal(self, session_id: str, terminal_id: str) -> None:
+        await self._or_never("kill_terminal")
+        await super().kill_terminal(session_id, terminal_id)
+
+    async def terminal_output(self, session_id: str, terminal_id: str) -> TerminalState:
+        await self._or_never("terminal_output")
+        return await super().terminal_output(session_id, terminal_id)
+
+    async def _or_never(self, name: str) -> None:
+        if name in self.silent:
+            await asyncio.Event().wait()
+
+
+class TestLive:
+    """Version 2, in which an agent shows terminals of its own."""
+
+    @pytest.fixture
+    def version(self) -> int:
+        return 2
+
+    async def test_what_a_command_prints_is_seen_while_it_runs(self, bench: Benches, project: Path) -> None:
+        os.mkfifo(project / "fifo")
+        async with bench() as desk:
+            desk.start_of("run_command", {"command": "echo first; cat fifo; echo last"})
+            turn = asyncio.ensure_future(_whole(desk.session.prompt("go")))
+            terminals = desk.session.transcript.terminals
+            await until(lambda: any(terminal.text == "first\n" for terminal in terminals.values()))
+            assert desk.shown.status == "in_progress"
+            assert [item.terminal_id for item in desk.shown.content if isinstance(item, TerminalRef)] == list(terminals)
+            await asyncio.to_thread((project / "fifo").write_text, "more\n")
+            assert await turn == "end_turn"
+            assert [terminal.text for terminal in terminals.values()] == ["first\nmore\nlast\n"]

@@ -9,6 +9,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from accord.agent.terminals import Output, Terminal
 from accord.coder.tools.base import Outcome, Tool, ToolFault, Work
 from accord.coder.tools.places import look, missing, relative, who
 from accord.coder.tools.text import head_and_tail, one_line, plain_output
@@ -20,6 +21,8 @@ from accord.workspace import command as commands
 
 SECONDS = 120
 MOST_SECONDS = 600
+PATIENCE = 10.0
+"""How long a client may take to say what its terminal printed, and to let it go."""
 OUTPUT_BYTES = 1_000_000
 """How much of what a command prints is kept for us: the last of it."""
 
@@ -79,18 +82,7 @@ class RunCommand(Tool[RunCommandArgs]):
             )
         except RequestFailed as error:
             raise ToolFault(f"the command could not be started: {error.message}") from None
-        ended: ExitStatus | None = None
-        try:
-            async with terminal:
-                await work.shown.show(terminal)
-                try:
-                    async with asyncio.timeout(seconds):
-                        ended = await terminal.wait()
-                except TimeoutError:
-                    await terminal.kill()
-                printed = await terminal.output()
-        except RequestFailed as error:
-            raise ToolFault(f"the terminal failed: {error.message}") from None
+        ended, printed = await _watched(terminal, seconds, work)
         output = head_and_tail(plain_output(printed.text))
         said = _status(ended, seconds)
         notes = [said]
@@ -106,6 +98,31 @@ class RunCommand(Tool[RunCommandArgs]):
             "output": output,
         }
         return Outcome(text=text, raw=raw, failed=ended is None)
+
+
+async def _watched(terminal: Terminal, seconds: float, work: Work) -> tuple[ExitStatus | None, Output]:
+    """Shows a command and waits for its end, or ends it. A client that stops answering is not waited for."""
+    ended: ExitStatus | None = None
+    printed: Output | None = None
+    loop = asyncio.get_running_loop()
+    try:
+        async with asyncio.timeout(seconds + PATIENCE) as patience, terminal:
+            await work.shown.show(terminal)
+            try:
+                async with asyncio.timeout(seconds):
+                    ended = await terminal.wait()
+            except TimeoutError:
+                await terminal.kill()
+            patience.reschedule(loop.time() + PATIENCE)
+            printed = await terminal.output()
+    except TimeoutError:
+        if printed is None:
+            raise ToolFault("the terminal does not answer; whether the command still runs is not known") from None
+    except RequestFailed as error:
+        if printed is None:
+            raise ToolFault(f"the terminal failed: {error.message}") from None
+    assert printed is not None
+    return ended, printed
 
 
 def _status(ended: ExitStatus | None, seconds: float) -> str:
