@@ -20,66 +20,8 @@ from accord.model import content as c
 from accord.model import session as m
 from accord.model import statement as s
 from accord.model.session import SessionInfo
-from accord.model.tool import Diff, ExitStatus, Location, TerminalRef, ToolContent
 from accord.store.base import SessionStore
-
-_PICTURE = c.Image(data="aWNvbg==", mime_type="image/png", uri="file:///i.png", annotations={"priority": 1})
-_SHOWN: list[ToolContent] = [
-    c.TextContent("first"),
-    Diff.of("/p/a.py", "old\n", "new\n"),
-    TerminalRef(terminal_id="t1"),
-]
-
-EVERYTHING: list[s.Statement] = [
-    s.WholeMessage(role="user", message_id="m1", content=[c.TextContent("do it"), _PICTURE], meta={"a": [1, None]}),
-    s.Said(role="thought", message_id="m2", content=c.TextContent("Hm. ")),
-    s.Said(role="thought", message_id="m2", content=c.TextContent("")),
-    s.Said(role="agent", message_id="m3", content=c.TextContent("One")),
-    s.Said(role="agent", message_id="m3", content=c.TextContent("One")),
-    s.Said(role="agent", message_id="m4", content=c.TextContent("  \n")),
-    s.Said(role="agent", message_id="m3", content=c.TextContent("äöü 漢字 👩‍👩‍👧 \x00 \u2028 end")),
-    s.Said(role="agent", message_id="m3", content=c.TextContent("noted", annotations={"audience": ["user"]})),
-    s.Said(role="agent", message_id="m3", content=c.TextContent("said"), meta={"k": "v"}),
-    s.Said(role="agent", message_id="m3", content=c.Audio(data="YQ==", mime_type="audio/wav")),
-    s.Said(role="user", message_id="m5", content=c.Link(uri="file:///x", name="x", size=3)),
-    s.Said(role="user", message_id="m5", content=c.Resource.of("file:///y", "text of y")),
-    s.Said(role="agent", message_id="m3", content=c.UnknownContent(type="video", data={"type": "video", "x": {}})),
-    s.ToolPatch(
-        id="c1",
-        first=True,
-        title="Edit",
-        kind="edit",
-        status="pending",
-        name="edit_file",
-        locations=[Location(path="/p/a.py", line=3)],
-        raw_input={"deep": [{"x": 1.5}, True, None]},
-        can_cancel=True,
-        meta={"m": 1},
-    ),
-    s.ToolPatch(id="c1", content=_SHOWN[:1], added=_SHOWN[0]),
-    s.ToolPatch(id="c1", content=_SHOWN[:2], added=_SHOWN[1]),
-    s.ToolPatch(id="c1", content=_SHOWN[:3], added=_SHOWN[2]),
-    s.ToolPatch(id="c1", content=[]),
-    s.ToolPatch(id="c1", status="completed", raw_output=None),
-    s.ToolPatch(id="c2", content=[c.UnknownContent(type="chart", data={"type": "chart"}), _PICTURE]),
-    s.TerminalPatch(id="t1", command="ls", cwd="/p", output=b"\xff\x00", can_cancel=False),
-    s.TerminalData(id="t1", data=b"caf\xc3"),
-    s.TerminalPatch(id="t1", exit=ExitStatus(code=None, signal="KILL")),
-    s.PlanSet(plan=m.Plan(id="p", entries=[m.PlanEntry(content="Look", priority="high", status="completed")])),
-    s.PlanGone(id="p"),
-    s.CommandsAre(commands=[m.Command(name="go", description="Go", hint="where")]),
-    s.OptionsAre(options=[m.Option(id="fast", name="Fast", value=True)], changed="fast"),
-    s.InfoIs(title="A title", updated_at="2026-01-01T00:00:00Z"),
-    s.InfoIs(title=None),
-    s.UsageIs(usage=m.Usage(used=5, size=100, cost=m.Cost(amount=0.25, currency="EUR"))),
-    s.Noticed(notice=m.Notice(severity="warning", title="Mind this", description="and that")),
-    s.Compacted(compaction=m.Compaction(id="k", status="completed", summary=[c.TextContent("short"), _PICTURE])),
-    s.CompactionText(id="k", content=c.TextContent("er")),
-    s.StateIs(state="idle", stop_reason="end_turn", tokens=m.Tokens(total=3, input=1, output=2)),
-    s.SubagentIs(subagent=m.Subagent(session_id="child", title="Child", additional_directories=["/q"])),
-    s.Raw(version=2, update={"sessionUpdate": "_mine", "x": [1, {"y": None}]}),
-]
-"""One statement of every kind, and of every shape that could be mistaken for another."""
+from accord.testing.statements import EVERYTHING
 
 
 def info(id: str, cwd: str = "/project", **more: Any) -> SessionInfo:
