@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-PATIENCE = 60.0
+PATIENCE = float(os.environ.get("ACCORD_TEST_PATIENCE", "60"))
 
 
 def tmux_missing() -> str:
@@ -40,7 +40,7 @@ class Tmux:
         *words: str,
         size: tuple[int, int] = (100, 30),
         env: Mapping[str, str] | None = None,
-        after: str = "echo; echo it ended with $?; stty -a | tr ';' '\\n' | grep -o '[-]*echo\\b'; exec sh",
+        after: str = "status=$?; echo; echo it ended with $status; stty -a | tr ';' '\\n' | grep -o '[-]*echo\\b'; exec sh",
     ) -> None:
         """Starts `accord` with some words. When it ends, its status and the state of the terminal are printed."""
         variables = {
@@ -53,7 +53,7 @@ class Tmux:
             **(env or {}),
         }
         command = shlex.join([sys.executable, "-m", "accord", *words])
-        line = f"env {' '.join(f'{name}={shlex.quote(value)}' for name, value in variables.items())} {command}; {after}"
+        line = f"env -u COLUMNS -u LINES {' '.join(f'{name}={shlex.quote(value)}' for name, value in variables.items())} {command}; {after}"
         size_of = ["-x", str(size[0]), "-y", str(size[1])]
         self._tmux("new-session", "-d", "-s", "t", *size_of, "-c", str(self.project), "sh", "-c", line)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,14 +21,17 @@ BUILT_IN = ("agent",)
 @click.option(
     "--cwd", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path("."), help="The project."
 )
+@click.option("--allow", multiple=True, metavar="RULE", help="Allow this, such as 'command:git status'; or all.")
+@click.option("--ask", multiple=True, metavar="RULE", help="Ask about this, such as 'write:src/**'.")
+@click.option("--deny", multiple=True, metavar="RULE", help="Deny this, such as 'path:**/.env'.")
 @click.option("--v2", is_flag=True, help="Offer protocol version 2 as well.")
-def chat(agent: str | None, cwd: Path, v2: bool) -> int:
+def chat(agent: str | None, cwd: Path, v2: bool, **rules: tuple[str, ...]) -> int:
     """Talk with AGENT in the terminal: a configured name, a registry id or a command line.
 
     Without AGENT it is the default one, or the built-in agent. With no terminal attached the prompt is read from
     standard input, and everything is as with accord run."""
     if not has_terminal():
-        return _run(agent, cwd, v2)
+        return _run(agent, cwd, v2, rules)
     try:
         import importlib.util
 
@@ -39,7 +42,7 @@ def chat(agent: str | None, cwd: Path, v2: bool) -> int:
         raise click.ClickException("accord chat needs the terminal interface: pip install 'accord[tui]'")
     from accord.cli.outside import Beyond
 
-    beyond = Beyond(cwd.resolve(), frozenset({1, 2} if v2 else {1}), BUILT_IN)
+    beyond = Beyond(cwd.resolve(), frozenset({1, 2} if v2 else {1}), BUILT_IN, _rules(rules))
     beyond.begin(agent)  # the agent starts while the interface is loaded
     try:
         return _show(beyond, agent)
@@ -55,12 +58,25 @@ def _show(beyond: Beyond, agent: str | None) -> int:
     return app.return_code or status or 0
 
 
-def _run(agent: str | None, cwd: Path, v2: bool) -> int:
+def _rules(given: dict[str, tuple[str, ...]]) -> list[Any]:
+    if not any(given.values()):
+        return []
+    from accord.errors import RuleError
+    from accord.policy.settings import flags
+
+    try:
+        return list(flags(given["allow"], given["ask"], given["deny"]))
+    except RuleError as fault:
+        raise click.UsageError(str(fault)) from None
+
+
+def _run(agent: str | None, cwd: Path, v2: bool, rules: dict[str, tuple[str, ...]]) -> int:
     """What `accord run` does with a prompt from standard input."""
     from accord.cli.outside import default_target
     from accord.cli.run import run
 
     words = ["--agent", agent or default_target(cwd.resolve(), BUILT_IN), "--cwd", str(cwd), *(["--v2"] if v2 else [])]
+    words += [word for effect, given in rules.items() for rule in given for word in (f"--{effect}", rule)]
     context = run.make_context("accord chat", words)
     return int(run.invoke(context) or 0)
 

@@ -93,7 +93,7 @@ def _chat(ctx: click.Context) -> Any:
     if not has_terminal() and (sys.stdin is None or sys.stdin.isatty()):
         click.echo(ctx.get_help())
         return 0
-    return ctx.invoke(chat)
+    return ctx.invoke(chat, allow=(), ask=(), deny=())
 
 
 def main() -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from accord.client.offers import AgentOffers
     from accord.model.requests import AuthMethod, McpServer
     from accord.policy.choices import Ask
+    from accord.policy.rule import Rule
     from accord.transports.subprocess import SubprocessTransport
     from accord.tui.outside import Finding, Launch
 
@@ -31,10 +32,13 @@ def default_target(cwd: Path, built_in: Sequence[str]) -> str:
 class Beyond:
     """Implements `accord.tui.outside.Outside`."""
 
-    def __init__(self, cwd: Path, versions: frozenset[int], built_in: Sequence[str]) -> None:
+    def __init__(
+        self, cwd: Path, versions: frozenset[int], built_in: Sequence[str], flags: Sequence[Rule] = ()
+    ) -> None:
         self.cwd = cwd
         self.versions = versions
         self._built_in = built_in
+        self._flags = flags
         self._early: Begun | AccordError | None = None
         self._early_target: str | None = None
 
@@ -79,7 +83,7 @@ class Beyond:
             from accord.policy.audit import Audit
             from accord.policy.project import policy
 
-            rules = policy(self.configuration(), self.cwd, launch.name, (), Audit())
+            rules = policy(self.configuration(), self.cwd, launch.name, self._flags, Audit())
             return LocalWorkspace(self.cwd, policy=rules, ask=ask, told=told)
 
         return LazyWorkspace(self.cwd, make)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from textual import events
@@ -181,7 +182,9 @@ class Frame(Vertical):
     def _say_empty(self) -> None:
         failure = self.talk.failure or self.talk.link.failure
         if failure:
-            lines = ["", f"{self.talk.link.name} could not be used:", "", *failure.splitlines()]
+            width = max(self.conversation.size.width - 4, 20)
+            told = [row for line in failure.splitlines() for row in wrap(line, width)]
+            lines = ["", f"{self.talk.link.name} could not be used:", "", *told]
             lines += ["", "ctrl+r tries again · ctrl+n chooses another agent · ctrl+l shows what it printed"]
             self.conversation.empty_text = lines
         self.conversation.refresh()

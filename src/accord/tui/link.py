@@ -97,8 +97,11 @@ class Link:
         self.name = self.launch.name
         from accord.client.connect import connect
 
-        self.workspace = self.outside.workspace(self.launch, self._ask, self._told)
         loaded = self.outside.configuration()
+        self.workspace = self.outside.workspace(self.launch, self._ask, self._told)
+        getattr(
+            self.workspace, "local", None
+        )  # a rule that cannot be read is told now, and not in the middle of a turn
         self.agent = await connect(
             self.launch.target,
             cwd=self.outside.cwd,

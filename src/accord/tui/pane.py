@@ -28,8 +28,8 @@ class Pane(Frame):
         prompt = Prompt(message.text)
         if self.talk.state == "gone":
             self.app.notify("The agent is gone: ctrl+r starts it again. What you typed is kept.", severity="warning")
+            self.editor.give_back(message.text)
             return
-        self.editor.clear_text()
         self.conversation.to_end()
         if message.now:
             self.talk.steer(prompt)
@@ -38,9 +38,6 @@ class Pane(Frame):
 
     def on_editor_left(self, message: Editor.Left) -> None:
         message.stop()
-        if message.key.startswith("complete:"):
-            self.area.complete_key(message.key.partition(":")[2])
-            return
         acts: dict[str, Callable[[], Any]] = {
             "help": self.app.action_keys,
             "escape": self.escape,
@@ -48,6 +45,7 @@ class Pane(Frame):
             "pagedown": lambda: self.conversation.scroll_pages(1),
             "shift+up": lambda: self.conversation.scroll_rows(-1),
             "shift+down": lambda: self.conversation.scroll_rows(1),
+            "shift+tab": self.app.action_next_mode,
             "ctrl+home": self.conversation.to_start,
             "ctrl+end": self.conversation.to_end,
             "tab": self._question.focus if self._question is not None else self.conversation.focus,

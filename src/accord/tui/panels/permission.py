@@ -64,9 +64,18 @@ class PermissionPanel(Widget, can_focus=True):
             self._width = 0
         more = f" (1 of {len(waiting)})" if len(waiting) > 1 else ""
         self.border_title = f"Permission needed{more}"
-        self.border_subtitle = "number or ↑↓ and enter · esc stops the turn"
+        self._say_keys(self.has_focus)
         self._draw(self.size.width or self.app.size.width - 4)
         self.refresh(layout=True)
+
+    def _say_keys(self, is_mine: bool) -> None:
+        self.border_subtitle = "number or ↑↓ and enter · esc stops the turn" if is_mine else "tab to answer"
+
+    def on_focus(self) -> None:
+        self._say_keys(True)
+
+    def on_blur(self) -> None:
+        self._say_keys(False)
 
     @property
     def question(self) -> Question | None:

@@ -29,6 +29,7 @@ class PromptArea(Vertical):
         super().__init__()
         self.look = look
         self.editor = Editor(past)
+        self.editor.on_completion_key = self._complete
         self._commands: Sequence[Command] = ()
         self._files = Files(cwd)
         self._list: Completions | None = None
@@ -59,7 +60,7 @@ class PromptArea(Vertical):
 
     def _look_up(self) -> None:
         before = self._before()
-        if before == self._dismissed:
+        if before and before == self._dismissed:
             return
         self._dismissed = ""
         wanted = file_wanted(before.rpartition("\n")[2])
@@ -89,7 +90,7 @@ class PromptArea(Vertical):
             self._list.remove()
             self._list = None
 
-    def complete_key(self, key: str) -> None:
+    def _complete(self, key: str) -> None:
         """A key for the list of completions."""
         if self._list is None:
             return

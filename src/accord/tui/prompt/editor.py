@@ -1,15 +1,18 @@
 """The editor of prompts: several lines, history, and keys that send or queue.
 
-Enter sends; Ctrl-J, Shift-Enter or Alt-Enter begin a new line, and so does Enter after a backslash."""
+Enter sends; Ctrl-J or Shift-Enter begin a new line, and so does Enter after a backslash."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from textual import events
 from textual.binding import Binding
 from textual.message import Message
 from textual.widgets import TextArea
+
+from accord.tui.prompt.at_once import act_at_once
 
 if TYPE_CHECKING:
     from accord.tui.prompt.history import History
@@ -48,8 +51,11 @@ class Editor(TextArea):
     def __init__(self, past: History) -> None:
         super().__init__(soft_wrap=True, show_line_numbers=False, tab_behavior="focus", highlight_cursor_line=False)
         self.past = past
+        for key in ("f5", "f6", "f7"):  # they have another meaning in this application
+            self._bindings.key_to_bindings.pop(key, None)
         self.completing = False
         """Whether a list of completions is open, which then gets some keys."""
+        self.on_completion_key: Callable[[str], None] = lambda key: None
         self.last_key = 0.0
         self._recalled: int | None = None
         self._draft = ""
@@ -66,16 +72,17 @@ class Editor(TextArea):
             return
         if event.is_printable or event.key in ("backspace", "delete"):
             self._recalled = None
-        await super()._on_key(event)
+        if not await act_at_once(self, event):
+            await super()._on_key(event)
 
     def _meaning(self, event: events.Key) -> Any:
         """What a key does here, if it is not for typing."""
         key = event.key
         if self.completing and key in ("up", "down", "tab", "enter", "escape", "pageup", "pagedown"):
-            return lambda: self.post_message(self.Left(f"complete:{key}"))
+            return lambda: self.on_completion_key(key)
         if key == "enter":
             return self._enter
-        if key in ("ctrl+j", "shift+enter", "alt+enter"):
+        if key in ("ctrl+j", "shift+enter"):
             return lambda: self.insert("\n")
         if key == "ctrl+s":
             return lambda: self._send(now=True)
@@ -90,7 +97,17 @@ class Editor(TextArea):
             return lambda: self._recall(1)
         if key == "question_mark" and not self.text:
             return lambda: self.post_message(self.Left("help"))
-        if key in ("escape", "pageup", "pagedown", "shift+up", "shift+down", "ctrl+home", "ctrl+end", "tab"):
+        if key in (
+            "escape",
+            "pageup",
+            "pagedown",
+            "shift+up",
+            "shift+down",
+            "ctrl+home",
+            "ctrl+end",
+            "tab",
+            "shift+tab",
+        ):
             return lambda: self.post_message(self.Left(key))
         return None
 
@@ -110,6 +127,7 @@ class Editor(TextArea):
         if text:
             self.past.add(text)
             self._recalled = None
+            self.clear_text()  # at once: what is typed next belongs to the next prompt
             self.post_message(self.Submitted(text, now=now))
 
     # -- history
@@ -132,6 +150,10 @@ class Editor(TextArea):
         """Puts a text in, the cursor at its end. It can be undone."""
         self.replace(text, (0, 0), self.document.end)
         self.move_cursor(self.document.end)
+
+    def give_back(self, text: str) -> None:
+        """Puts back a prompt that could not be sent, before what was typed since."""
+        self.set_text("\n\n".join(filter(None, [text, self.text])))
 
     def clear_text(self) -> None:
         self.set_text("")

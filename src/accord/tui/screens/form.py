@@ -16,6 +16,7 @@ from textual.widgets.selection_list import Selection
 from accord.client.form import choices_of, counted, host_of, read
 from accord.model.requests import Elicitation, Reply
 from accord.tui.plain import one_line, plain
+from accord.tui.prompt.at_once import Field
 
 _BOX = """
 {name} {{ align: center middle; }}
@@ -132,7 +133,7 @@ def _widget(shape: dict[str, Any], title: str) -> Widget:
     hint = {"integer": "a whole number", "number": "a number"}.get(str(shape.get("type"))) or str(
         shape.get("format") or ""
     )
-    return Input("" if default is None else str(default), placeholder=hint, compact=True)
+    return Field("" if default is None else str(default), placeholder=hint, compact=True)
 
 
 def _value(field: Widget, shape: dict[str, Any], is_required: bool) -> tuple[Any, str | None]:

@@ -13,6 +13,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, RichLog
 
 from accord.tui.plain import plain, size_of
+from accord.tui.prompt.at_once import Field
 
 if TYPE_CHECKING:
     from accord.tui.link import Link, Logged
@@ -42,7 +43,7 @@ class LogScreen(ModalScreen[None]):
         with Vertical() as box:
             box.border_title = f"Log of {self.link.name}"
             box.border_subtitle = "type to filter · f2 all · f3 stderr · f4 wire · esc"
-            yield Input(placeholder="filter", compact=True)
+            yield Field(placeholder="filter", compact=True)
             yield RichLog(max_lines=4000, wrap=False, markup=False, highlight=False)
 
     def on_mount(self) -> None:

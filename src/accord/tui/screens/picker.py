@@ -14,6 +14,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from accord.tui.plain import one_line, plain
+from accord.tui.prompt.at_once import Field
 
 
 class Row(NamedTuple):
@@ -73,7 +74,7 @@ class Picker(ModalScreen["Picked | None"]):
             box.border_subtitle = " · ".join(["enter chooses", *hints, "esc"])
             if self._about:
                 yield Static(Text(plain(self._about)), classes="about")
-            yield Input(placeholder="type to search", compact=True)
+            yield Field(placeholder="type to search", compact=True)
             yield OptionList()
 
     def on_mount(self) -> None:
@@ -172,7 +173,7 @@ class Asking(ModalScreen["str | None"]):
         with Vertical() as box:
             box.border_title = self._title
             box.border_subtitle = "enter · esc"
-            yield Input(self._value, compact=True)
+            yield Field(self._value, compact=True)
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
         self.dismiss(message.value)

@@ -1,0 +1,30 @@
+"""Keys that take effect in the order in which they were pressed.
+
+Textual hands letters to the field that has the focus, but lets keys such as backspace travel up through everything
+around it before they act; letters that follow quickly overtake them. The fields here act on their own keys at once,
+so that whatever is typed in a hurry, or while the machine is busy, comes out as it was meant."""
+
+from __future__ import annotations
+
+from textual import events
+from textual.widget import Widget
+from textual.widgets import Input
+
+
+async def act_at_once(field: Widget, event: events.Key) -> bool:
+    """Does what a key means to a field, if it is one of the field's own keys and no letter. Gives whether it was."""
+    bindings = field._bindings.key_to_bindings.get(event.key)
+    if not bindings or event.is_printable:
+        return False
+    event.stop()
+    event.prevent_default()
+    await field.run_action(bindings[0].action)
+    return True
+
+
+class Field(Input):
+    """A line to type in."""
+
+    async def _on_key(self, event: events.Key) -> None:
+        if not await act_at_once(self, event):
+            await super()._on_key(event)

@@ -1,0 +1,291 @@
+"""The terminal client for real: in a terminal, on the showcase agent in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tmux import Tmux
+
+pytestmark = pytest.mark.slow
+
+SHOWCASE = f"{sys.executable} -m accord showcase --pace 0"
+AGENTS = Path(__file__).resolve().parents[1] / "agents"
+
+
+def start(tmux: Tmux, *more: str, agent: str = SHOWCASE, **how: object) -> None:
+    tmux.start("chat", agent, *more, **how)  # type: ignore[arg-type]
+    tmux.until("● ready")
+
+
+def test_markdown_is_streamed_and_drawn(tmux: Tmux) -> None:
+    start(tmux, size=(100, 60))
+    tmux.send("/markdown")
+    screen = tmux.until("An unclosed")
+    assert "• a point below it" in screen
+    assert "│ def greet(name: str) -> str:" in screen
+    assert "<script>alert(1)</script>" in screen
+
+
+def test_tool_calls_of_every_kind_and_status_are_lines_that_open(tmux: Tmux) -> None:
+    start(tmux, size=(100, 50))
+    tmux.send("/tools 3")
+    screen = tmux.until("10 kinds, 6 statuses, 3 at once")
+    assert re.search(r"▸ ✗ • Status: failed", screen)
+    assert re.search(r"▸ ✓ ⌕ Parallel 3 of 3", screen)
+    tmux.keys("Tab")
+    tmux.keys("Up")
+    tmux.keys("Enter")
+    tmux.until("step 3")
+
+
+def test_a_change_is_shown_and_its_permission_is_asked_for(tmux: Tmux) -> None:
+    start(tmux, size=(100, 45))
+    tmux.send("/permission diff")
+    screen = tmux.until("Permission needed")
+    assert "def greet(name: str) -> None:" in screen
+    assert "remembers: write:greet.py" in screen
+    tmux.until("❯ 1. Allow")
+    tmux.until("number or")
+    tmux.keys("Down")
+    tmux.until("❯ 2.")
+    tmux.keys("Enter")
+    tmux.until("“Always allow” was chosen")
+    tmux.send("/permission diff")
+    # The choice was remembered by the policy, so the second time nobody is asked.
+    tmux.until("Diff: (.|\n)*Diff: ")
+    assert "greet.py" in (tmux.folder / "data" / "permissions.toml").read_text()
+
+
+def test_a_command_runs_in_a_terminal_with_its_colours(tmux: Tmux) -> None:
+    start(tmux, "--allow", "all", size=(100, 60))
+    tmux.send("/terminal")
+    tmux.until("Killed: signal")
+    tmux.keys("F3")
+    tmux.until("signal SIGTERM")
+    tmux.keys("C-Home")
+    tmux.until("true colour")
+
+
+def test_the_plan_and_the_context_stand_at_the_side(tmux: Tmux) -> None:
+    start(tmux, size=(120, 40))
+    tmux.send("/plan")
+    tmux.until("Planned, done")
+    screen = tmux.until("Plan 4/4")
+    assert "✓ Look around" in screen
+    tmux.send("/usage")
+    tmux.until("20,000 of 200,000 tokens")
+    tmux.until("3.50 credits")
+
+
+def test_a_form_with_every_kind_of_field_is_filled_in(tmux: Tmux) -> None:
+    start(tmux, size=(110, 60))
+    tmux.send("/elicit form")
+    tmux.until("Every kind of field|every kind of field")
+    tmux.until("E-mail")
+    tmux.type("Eve")
+    tmux.until("Eve")
+    tmux.keys("Tab")
+    tmux.type("not an address")
+    tmux.keys("C-s")
+    tmux.until("Please type an e-mail address")
+    for _ in range(20):
+        tmux.keys("BSpace")
+    tmux.type("ada@example.com")
+    tmux.keys("C-s")
+    tmux.until("accept with")
+    tmux.until('"email": "ada@example.com"')
+
+
+def test_a_login_is_asked_for_and_done_inside(tmux: Tmux) -> None:
+    start(tmux)
+    tmux.send("/auth")
+    tmux.until("Pretend to log in")
+    tmux.keys("Enter")
+    tmux.until("You are logged in")
+
+
+def test_commands_and_files_are_completed(tmux: Tmux) -> None:
+    (tmux.project / "src").mkdir()
+    (tmux.project / "src" / "wonder.py").write_text("x = 1\n")
+    (tmux.project / "build").mkdir()
+    (tmux.project / "build" / "wonder.o").write_text("")
+    (tmux.project / ".gitignore").write_text("build/\n")
+    start(tmux, size=(100, 130))
+    tmux.type("/mark")
+    tmux.until("❯ /markdown")
+    tmux.keys("Tab")
+    tmux.until("│ /markdown +│")
+    tmux.keys("C-u")
+    tmux.type("look at @wond")
+    screen = tmux.until("❯ src/wonder.py")
+    assert "wonder.o" not in screen
+    tmux.keys("Tab")
+    tmux.until("look at @src/wonder.py")
+    tmux.keys("Enter")
+    tmux.until("/v2-background")
+    tmux.keys("C-Home")
+    tmux.until("With your text came: Resource")
+
+
+def test_modes_and_options_are_set(tmux: Tmux) -> None:
+    start(tmux, size=(120, 40))
+    tmux.until("Mode: Ask")
+    tmux.keys("BTab")
+    tmux.until("Mode: Architect")
+    tmux.keys("C-g")
+    tmux.until("type to search")
+    tmux.type("model")
+    tmux.until("Model: Small 1  Choices")
+    tmux.keys("Enter")
+    tmux.until("Large ones")
+    tmux.type("large")
+    tmux.keys("Enter")
+    tmux.until("Model: Large 1")
+
+
+def test_several_sessions_in_tabs_are_listed_loaded_and_renamed(tmux: Tmux) -> None:
+    start(tmux)
+    tmux.send("/title The first one")
+    tmux.until("is called “The first one”")
+    tmux.keys("C-t")
+    tmux.until("1   The first one")
+    tmux.until("● ready")
+    tmux.send("/title The second one")
+    tmux.until("is called “The second one”")
+    tmux.keys("C-o")
+    screen = tmux.until("Sessions of Accord showcase(.|\n)*The first one(.|\n)*")
+    assert "The second one" in screen
+    tmux.type("first")
+    tmux.until_gone("● The second one")
+    tmux.keys("Enter")
+    tmux.until_gone("Sessions of")
+    tmux.until("/title The first one")
+
+
+def test_the_log_shows_the_wire(tmux: Tmux) -> None:
+    start(tmux)
+    tmux.keys("C-l")
+    tmux.until("Log of")
+    tmux.keys("Escape")
+    tmux.until_gone("Log of")
+
+
+def test_a_picture_is_named(tmux: Tmux) -> None:
+    start(tmux)
+    tmux.send("/image")
+    assert "▣ image  image/png" in tmux.until("Red grows")
+
+
+def test_the_window_can_change_its_size(tmux: Tmux) -> None:
+    start(tmux, size=(120, 40))
+    tmux.send("/unicode")
+    tmux.until("Normal forms|A long line")
+    tmux.until("● ready")
+    tmux.resize(60, 20)
+    tmux.until_gone("Set \\(ctrl")
+    tmux.until("● ready")
+    tmux.resize(130, 45)
+    tmux.until("Set \\(ctrl")
+
+
+def test_ctrl_c_twice_quits_and_what_was_typed_is_there_the_next_time(tmux: Tmux) -> None:
+    start(tmux, after="exec sh")
+    tmux.type("not sent yet")
+    tmux.until("not sent yet")
+    tmux.keys("C-c")
+    tmux.until("again to quit")
+    tmux.keys("C-c")
+    tmux.until_gone("again to quit")
+    assert not tmux.is_alternate
+    tmux.close()
+    start(tmux)
+    tmux.until("not sent yet")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_it_and_leaves_the_terminal_as_it_was(tmux: Tmux, number: signal.Signals) -> None:
+    start(tmux)
+    tmux.type("half a prompt")
+    tmux.until("half a prompt")
+    os.kill(_client(tmux), number)
+    screen = tmux.until(f"it ended with {128 + number}")
+    assert "-echo" not in screen
+    assert not tmux.is_alternate
+    assert "half a prompt" in (tmux.folder / "data" / "chat" / "drafts.json").read_text()
+
+
+def test_ctrl_z_suspends_and_fg_comes_back(tmux: Tmux) -> None:
+    # A shell with job control, as people have it.
+    tmux.start("--version", after="exec bash --norc -i")
+    tmux.until("bash.*[$#]")
+    tmux.send(f"{sys.executable} -m accord chat '{SHOWCASE}'")
+    tmux.until("● ready")
+    tmux.type("before")
+    tmux.until("before")
+    tmux.keys("C-z")
+    tmux.until("Stopped")
+    assert not tmux.is_alternate
+    tmux.send("fg")
+    tmux.until("● ready")
+    tmux.until("before")
+
+
+def test_an_agent_that_dies_is_told_of_and_started_again(tmux: Tmux) -> None:
+    start(tmux)
+    tmux.send("/slow 60")
+    tmux.until("2 of")
+    agent = _child(_client(tmux), "showcase")
+    os.kill(agent, signal.SIGKILL)
+    tmux.until("The agent is gone")
+    tmux.type("still typing")
+    tmux.until("still typing")
+    tmux.keys("C-r")
+    tmux.until("● ready")
+    tmux.keys("Enter")
+    tmux.until("/v2-background")
+
+
+def test_an_agent_that_does_not_start_is_explained(tmux: Tmux) -> None:
+    tmux.start("chat", f"{sys.executable} -c 'import sys; sys.exit(\"No API key\")'")
+    screen = tmux.until("could not be used")
+    assert "No API key" in tmux.until("No API key"), screen
+
+
+def test_without_a_terminal_it_is_accord_run(tmp_path: Path) -> None:
+    env = {**os.environ, "ACCORD_CONFIG_HOME": str(tmp_path), "ACCORD_DATA_HOME": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-m", "accord", "chat", SHOWCASE],
+        input="/refusal",
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=env,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (3, "I would rather not.\n")
+
+
+def _client(tmux: Tmux) -> int:
+    return _child(tmux.pid, "accord chat")
+
+
+def _child(parent: int, words: str) -> int:
+    """The process below another one whose command line has these words."""
+    found = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
+    rows = [line.split(None, 2) for line in found.splitlines()]
+    below = {parent}
+    for _ in range(4):
+        below |= {int(pid) for pid, above, _ in rows if int(above) in below}
+    matching = [
+        int(pid)
+        for pid, _, args in rows
+        if int(pid) in below - {parent} and words in args and " -u COLUMNS" not in args
+    ]
+    assert matching, found
+    return matching[-1]
