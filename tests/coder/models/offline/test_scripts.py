@@ -146,8 +146,16 @@ async def test_what_is_not_there_is_not_replaced() -> None:
 async def test_a_renamed_word_leaves_longer_words_alone() -> None:
     talk = Talk()
     await talk.ask("rename the function foo to bar in a.py")
-    said = await talk.tools_say("foo = foobar + foo\n")
-    assert called(said) == [("write_file", {"path": "a.py", "content": "bar = foobar + bar\n"})]
+    said = await talk.tools_say("import x\n\nfoo = foobar + foo\n")
+    edit = {"old": "foo = foobar + foo", "new": "bar = foobar + bar"}
+    assert called(said) == [("edit_file", {"path": "a.py", "edits": [edit]})]
+
+
+async def test_a_renamed_word_is_told_apart_from_its_like_by_the_lines_around_it() -> None:
+    talk = Talk()
+    await talk.ask("rename the function foo to bar in a.py")
+    ((_, arguments),) = called(await talk.tools_say("foobar\n\nfoo\nend\n"))
+    assert arguments["edits"] == [{"old": "\nfoo\nend", "new": "\nbar\nend"}]
 
 
 async def test_a_file_that_was_not_read_whole_is_never_written_whole() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from accord.coder.models.offline.grammar import understood
 from accord.coder.models.offline.reading import Context
@@ -15,6 +17,7 @@ from accord.coder.models.offline.requests import (
     ReadFiles,
     Replace,
     Run,
+    RunFile,
     RunTask,
     Search,
     Step,
@@ -59,7 +62,7 @@ TEST = RunTask(task="test")
         ),
         ("create a.py with hello then read it", [WriteFile(path="a.py", content="hello\n"), READ]),
         ("create a.py with hello\nthen read it", [WriteFile(path="a.py", content="hello\n"), READ]),
-        ('create a.py with "x" then run it', [WriteFile(path="a.py", content="x\n"), Run(command="python a.py")]),
+        ('create a.py with "x" then run it', [WriteFile(path="a.py", content="x\n"), RunFile(path="a.py")]),
         (
             "1. create a.py with\n```\n1. x\n2. y\n```\n2. read a.py",
             [WriteFile(path="a.py", content="1. x\n2. y\n"), READ],
@@ -68,6 +71,10 @@ TEST = RunTask(task="test")
         (
             "outline a.py and replace x with y in it",
             [Outline(path="a.py"), Replace(old="x", new="y", where=Where(path="a.py"))],
+        ),
+        (
+            "replace x with y in a.py and b.py",
+            [Replace(old="x", new="y", where=Where(path=path)) for path in ("a.py", "b.py")],
         ),
         ('search for "list files then" then list files', [Search(text="list files then", where=Where()), LIST]),
         ("search for `x; y` ; list files", [Search(text="x; y", where=Where()), LIST]),
@@ -104,6 +111,14 @@ def test_these_are_all_files_that_were_attached() -> None:
     ]
 
 
+WORDS = [
+    *("list files", "read", "show", "find", "search for", "replace", "with", "in", "everywhere", "create", "append"),
+    *("to", "rename", "move", "delete", "run", "the tests", "plan", "remember", "todo", "mark", "done", "fetch"),
+    *("then", "and", ";", ",", ".", "\n", "\r\n", "1.", "2.", "-", "$", "`", "```", '"', "'", "“", "”", ":"),
+    *("a.py", "src/", "*.py", "foo", "it", "this", "please", "lines 3-5", "what", "changed", "where is", "defined"),
+    *("🎉", "\ue000", "\ue001", "switch"),
+]
+
 LONG = [
     "a;" * 25_000,
     "then " * 12_000,
@@ -138,3 +153,18 @@ def test_a_very_long_message_takes_time_in_proportion(text: str) -> None:
 
     # Twice the text takes about twice the time; four times would be the square. The floor is for clocks.
     assert min(seconds(whole) for _ in range(2)) < 3.2 * max(min(seconds(half) for _ in range(2)), 0.01)
+
+
+@pytest.mark.parametrize(
+    "text", ["search for a and " * 40 + "zzz", "read a.py, " * 60 + "zzz zzz", "list files and " * 50]
+)
+def test_many_requests_joined_by_and_are_not_tried_in_every_combination(text: str) -> None:
+    start = time.process_time()
+    understood(text)
+    assert time.process_time() - start < 5
+
+
+@given(st.text(max_size=200) | st.lists(st.sampled_from(WORDS), max_size=20).map(" ".join))
+@settings(max_examples=300, deadline=None)
+def test_whatever_is_said_is_read_somehow(text: str) -> None:
+    assert understood(text)

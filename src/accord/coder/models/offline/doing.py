@@ -1,33 +1,21 @@
-"""The grammar of doing: commands, tests, plans and todos, modes, and talk about the agent itself."""
+"""The grammar of doing: commands, the project's own tasks, pages."""
 
 from __future__ import annotations
 
 import re
-import shlex
 from typing import Any
 
-from accord.coder.models.offline.reading import Parts, Reader, Rule
+from accord.coder.models.offline.reading import Parts, Reader, Rule, said
 from accord.coder.models.offline.requests import (
-    AddTodo,
-    Continue,
-    DescribeProject,
     Fetch,
-    Help,
-    MakePlan,
-    MarkTodo,
-    Review,
     Run,
+    RunFile,
     RunTask,
-    ShowTodos,
     Step,
-    Summarise,
-    SwitchMode,
-    Talk,
     Unclear,
 )
 
-NUMBERS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
-RUNNERS = {".py": "python", ".sh": "sh", ".js": "node", ".ts": "npx tsx", ".rb": "ruby", ".go": "go run", ".pl": "perl"}
+PROGRAM_FILE = re.compile(r"[\w./\\-]+\.(?:py|sh|js|rb|go|pl)")
 TASKS = {
     "test": "test",
     "lint": "lint",
@@ -42,16 +30,11 @@ def run(reader: Reader, parts: Parts) -> Step | None:
     text = (parts.get("body") or "").strip()
     if text.lower() in ("it", "this", "that", "this file", "that file", "the file"):
         path = reader.path(text.lower().removeprefix("the ").split()[0] if text.lower() != "the file" else "it")
-        return run_file(path) if path else Unclear(words="Which file should be run? Name it.")
+        return RunFile(path=path) if path else Unclear(words="Which file should be run? Name it.")
     command = reader.value(text).strip()
+    if not reader.quoted(text) and PROGRAM_FILE.fullmatch(command):
+        return RunFile(path=command)
     return Run(command=command) if command else None
-
-
-def run_file(path: str) -> Step:
-    suffix = "." + path.rpartition(".")[2] if "." in path.rpartition("/")[2] else ""
-    if suffix not in RUNNERS:
-        return Unclear(words=f"I do not know how `{path}` is run. Say the whole command, in backticks.")
-    return Run(command=f"{RUNNERS[suffix]} {shlex.quote(path)}")
 
 
 def task(reader: Reader, parts: Parts) -> Step | None:
@@ -63,58 +46,37 @@ def task(reader: Reader, parts: Parts) -> Step | None:
     return RunTask(task=name, only=only)
 
 
-def only_these(reader: Reader, parts: Parts) -> Step | None:
-    """The tests that are named: a file or folder, or a test in it."""
-    words = reader.masked.raw((parts.get("f") or "").strip())
-    if not words:
-        return RunTask(task="test")
-    path = reader.path(parts["f"]) if len(words.split()) == 1 or reader.quoted(parts["f"]) else None
-    return RunTask(task="test", only=path) if path else Unclear(words=f"Name the tests by their file: not “{words}”.")
-
-
-def plan(reader: Reader, parts: Parts) -> Step | None:
-    topic = reader.value((parts.get("body") or "").strip()).strip().rstrip(".?!")
-    return MakePlan(topic=topic) if topic else Unclear(words="A plan for what? Say `make a plan for …`.")
-
-
-def todo(reader: Reader, parts: Parts) -> Step | None:
-    text = reader.value((parts.get("body") or "").strip()).strip()
-    return AddTodo(text=text[:1].upper() + text[1:]) if text else None
-
-
-def mark(reader: Reader, parts: Parts) -> Step | None:
-    word = (parts["n"] or "").lower()
-    number = NUMBERS.index(word) + 1 if word in NUMBERS else -1 if word == "last" else int(word[:6])
-    status = (parts.get("status") or "done").lower()
-    return MarkTodo(
-        number=number,
-        status="pending"
-        if status in ("undone", "open", "pending", "not done")
-        else "in_progress"
-        if status in ("started", "in progress")
-        else "completed",
-    )
-
-
 def fetch(reader: Reader, parts: Parts) -> Step | None:
     url = reader.value(parts["u"] or "").rstrip(".,;!?)>").removeprefix("<")
     return Fetch(url=url) if re.match(r"https?://\S+$", url, re.IGNORECASE) else None
 
 
-def mode(reader: Reader, parts: Parts) -> Step | None:
-    names: dict[str, Any] = {"plan": "architect", "planning": "architect", "coding": "code", "edit": "code"}
-    name = (parts["m"] or "").lower()
-    return SwitchMode(mode=names.get(name, name))
+def what(reader: Reader, parts: Parts) -> Step | None:
+    """A verb alone, or with a word that points at nothing."""
+    verb = (parts["verb"] or "").lower()
+    return Unclear(words=f"What should I {verb}? Say for example: {EXAMPLES[verb]}")
 
 
-def said(step: Any) -> Any:
-    """A rule's outcome that depends on none of its parts."""
-    return lambda reader, parts: step
-
-
+EXAMPLES = {
+    "read": "`read README.md`",
+    "open": "`open README.md`",
+    "show": "`show README.md`, or `show todos`",
+    "outline": "`outline src/app.py`, or attach the file",
+    "search": '`search for "TODO" in src`',
+    "find": "`find files named *.py`",
+    "replace": '`replace "a" with "b" in README.md`',
+    "create": '`create notes.md with "a note"`',
+    "write": '`write "a note" to notes.md`',
+    "append": '`append "a note" to notes.md`',
+    "rename": "`rename notes.md to diary.md`",
+    "move": "`move notes.md to docs/`",
+    "delete": "`delete notes.md`",
+    "remove": "`remove notes.md`",
+    "run": "run `make`, or run the tests",
+    "fetch": "`fetch https://example.com/`",
+    "remember": "`remember to write the docs`",
+}
 TASK = r"(?P<task>tests?|unit tests?|test suite|lint|linter|linters|linting|format|formatter|formatting|build)"
-MODE = r"(?P<m>ask|architect|code|plan|planning|coding|edit)"
-N = r"(?P<n>\d+|last|" + "|".join(NUMBERS) + ")"
 PROGRAM = (
     r"pytest|npm|npx|yarn|pnpm|cargo|tox|nox|ruff|mypy|uv|pip|pip3|python|python3|node|deno|bun|docker|"
     r"git (?:log|branch|show|add|commit|blame|stash|checkout|pull|push|fetch|tag|remote"
@@ -134,142 +96,16 @@ RULES = [
     ),
     Rule(r"(?:do|are) {the}tests? (?:pass|passing|green|work|run|fail|failing)", said(RunTask(task="test"))),
     Rule(
-        r"(?:show|list|see|display|what are|what's on|what is on|read|print){me} {the}"
-        r"(?:open )?(?:todos?|to-dos?|to do|todo list|to-do list|plan|tasks?|reminders?)"
-        r"(?: list)?",
-        said(ShowTodos()),
-    ),
-    Rule(
-        r"(?:todos?|to-dos?|plan|what(?: is|'s) {the}plan|what(?: is|'s) "
-        r"(?:left|next|open|still open)(?: to do)?|what do you remember|what "
-        r"(?:remains|have i) to do)",
-        said(ShowTodos()),
-    ),
-    Rule(
-        r"(?:mark|set|tick|check|cross)(?: off| out)? {the}(?:todo|to-do|item|task|step|number|no\.?|#)?s? ?#?"
-        + N
-        + r"(?: (?:todo|item|task|step|one))?(?: off| out)?(?: (?:as |to )?"
-        r"(?P<status>done|completed|complete|finished|pending|open|undone|not done|started"
-        r"|in progress))?",
-        mark,
-    ),
-    Rule(
-        r"(?P<status>finish|complete|done|close|reopen|start)(?: with)? {the}(?:todo|to-do|item|task|step)s? ?#?" + N,
-        lambda reader, parts: mark(
-            reader,
-            {**parts, "status": {"reopen": "open", "start": "started"}.get((parts["status"] or "").lower(), "done")},
-        ),
-    ),
-    Rule(
-        r"(?:todo|to-do|item|task|step) ?#?"
-        + N
-        + r" (?:is |as )?(?P<status>done|completed|complete|finished|open|pending|started|in progress)",
-        mark,
-    ),
-    Rule(
         r"(?:fetch|get|download|open|read|show|curl|load|look at|retrieve|visit|browse)"
         r"(?: me)? {the}(?:url |page |website |web page |link |address |content of "
         r"|contents of )?(?:at |from )?(?P<u>{q}|<?https?://\S+)",
         fetch,
     ),
-    Rule(
-        r"(?:switch|change|go|move|set|turn|get)(?: over| back)?(?: {the}mode)? (?:in|to|into) {the}"
-        + MODE
-        + r"(?: mode)?",
-        mode,
-    ),
-    Rule(r"(?:enter|use|start|activate|mode:?|be in) {the}" + MODE + r"(?: mode)?", mode),
-    Rule(MODE + r" mode", mode),
-    Rule(
-        r"(?:start implementing|ready to implement|implement it|implement "
-        r"(?:the|this|that) plan|leave (?:architect|plan|planning) mode)",
-        said(SwitchMode(mode="code")),
-    ),
-    Rule(
-        r"(?:summari[sz]e|recap|sum up|compact|condense|describe) {the}"
-        r"(?:conversation|session|chat|discussion|history|messages|talk|turns)"
-        r"(?: so far| until now| up to here)?(?: (?:for|in|as|so that) .+)?",
-        said(Summarise()),
-    ),
-    Rule(
-        r"what (?:have we|did we|have you|did you) (?:done|do|talked? about|discussed?)"
-        r"(?: so far| until now| already)?",
-        said(Summarise()),
-    ),
-    Rule(
-        r"(?:continue|go on|carry on|proceed|resume|go ahead|keep going|try again|retry)"
-        r"(?: with (?:the )?(?:rest|plan|remaining steps|it))?",
-        said(Continue()),
-    ),
-    Rule(
-        r"(?:help|\?|usage|commands|options|what can you do|what can i "
-        r"(?:ask|say|do)|what do you understand|how do(?:es)? "
-        r"(?:you|this|it) work|how do i use (?:you|this)|what else can you do|show{me} "
-        r"(?:the )?(?:help|commands|grammar))(?: with)?(?: here| for me)?",
-        said(Help()),
-    ),
-    Rule(
-        r"(?:hi|hello|hey|good (?:morning|afternoon|evening|day)|greetings|howdy|hallo|yo)"
-        r"(?: there| accord| everyone| agent| you)?",
-        said(Talk(about="hello")),
-    ),
-    Rule(
-        r"(?:thanks?|thank you|thx|cheers|great|good job|well done|nice|perfect|ok|okay|cool"
-        r"|awesome|very good)(?: you)?(?: very much| a lot| so much| then)?",
-        said(Talk(about="thanks")),
-    ),
-    Rule(
-        r"(?:who are you|what are you|which model (?:are you|is this|do you use)|what model "
-        r"(?:are you|is this|do you use)|are you (?:a |an )?"
-        r"(?:ai|llm|language model|robot|bot|human|there))",
-        said(Talk(about="who")),
-    ),
-    Rule(r"(?:stop|cancel|abort|never ?mind|forget it|nothing|quit|exit)", said(Talk(about="stop"))),
 ]
 
-# The rest of the step is the command, the topic or the thing to remember, as it stands.
+# The rest of the step is the command, as it stands.
 CONTENT_RULES = [
     Rule(r"\$ ", run, content=True, free=True),
-    Rule(
-        r"(?:make|write|create|draft|propose|prepare|give|come up with|develop|outline"
-        r"|sketch){me} (?:an? |the |some )?"
-        r"(?:step by step |short |detailed |rough |quick )?plan(?: "
-        r"(?:for|to|of|on how to|how to|about|that|:)|:)",
-        plan,
-        content=True,
-        free=True,
-    ),
-    Rule(r"plan(?: for| how to| to| out)?:", plan, content=True, free=True),
-    Rule(r"plan (?:for |how to |to |out )?(?=\S)", plan, content=True, free=True),
-    Rule(
-        r"(?:remember|remind me|don't forget|do not forget|note|make a note|take a note)"
-        r"(?: that| to| about|:| of)?:? ",
-        todo,
-        content=True,
-        free=True,
-    ),
-    Rule(
-        r"(?:add {the}|new |create {the}|make {the})?(?:todo|to-do|task|reminder)s?(?: item)?"
-        r"(?: to(?= ))?(?::| that| ) ?(?=\S)",
-        todo,
-        content=True,
-        free=True,
-    ),
-]
-# Whole messages, whatever follows: what the agent's own commands ask for, in more words than a person would use.
-WHOLE_RULES = [
-    Rule(r"make a plan for this,? and change nothing: ?", plan, content=True),
-    Rule(r"write an AGENTS\.md from what you find in this project:", said(DescribeProject()), content=True),
-    Rule(r"review the working tree's changes\. (?=look at)", said(Review()), content=True),
-    Rule(r"run the tests,? and tell what failed and why\.?(?: only these: (?P<f>.+))?", only_these, content=True),
-    Rule(r"summari[sz]e this conversation,? so that ", said(Summarise()), content=True),
-]
-MIDDLE_RULES = [
-    Rule(
-        r"(?:add|put) (?P<body>{q}|.+?) (?:to|on|onto|in|into) {the}"
-        r"(?:todos?|to-dos?|todo list|to-do list|plan|list of todos|tasks?|task list)",
-        todo,
-    ),
 ]
 LAST_RULES = [
     Rule(r"(?P<body>make (?!it$|this$|that$|sure$|them$)[\w.-]+)", run),
@@ -277,10 +113,14 @@ LAST_RULES = [
 # Tried last: what begins like a command, and is none of the requests above.
 LATE_RULES = [
     Rule(
-        r"(?:run|execute|exec|shell|call|launch)(?: {the}(?:shell )?(?:command|program|script))?(?: line)?:? (?=\S)",
+        r"(?:run|execute|exec)(?: {the}(?:shell )?(?:command|program|script))?(?: line)?:? (?=\S)",
         run,
         content=True,
         free=True,
     ),
     Rule(rf"(?=(?:{PROGRAM})(?: |$))", run, content=True, free=True),
+]
+# And when even that is none: a verb without its object.
+VERBS = [
+    Rule(r"(?P<verb>" + "|".join(EXAMPLES) + r")(?: {the}(?:it|this|that|these|them|files?|attached files?))?", what),
 ]

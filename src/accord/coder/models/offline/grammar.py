@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import chain, islice
+from itertools import islice
 from typing import NamedTuple
 
-from accord.coder.models.offline import changing, doing, looking
+import msgspec
+
+from accord.coder.models.offline import changing, doing, looking, talking, tracing
 from accord.coder.models.offline.reading import BEFORE, HEAD, MOST_POLITE, Context, Reader, Rule, compiled
 from accord.coder.models.offline.requests import (
     Append,
@@ -18,6 +20,7 @@ from accord.coder.models.offline.requests import (
     Outline,
     ReadFiles,
     Replace,
+    Search,
     Step,
     Talk,
     Unclear,
@@ -41,9 +44,18 @@ WEAK = re.compile(r",? and (?:also |then )?|, ?(?=[a-z$])", re.IGNORECASE)
 JOINED = 6
 """How many pieces are tried as one request, when they are none by themselves."""
 
-FIRM = [*changing.RULES, *doing.RULES, *looking.RULES]
-CONTENT = [*changing.CONTENT_RULES, *doing.CONTENT_RULES]
-MIDDLE = [*changing.MIDDLE_RULES, *doing.MIDDLE_RULES, *doing.LAST_RULES]
+# The first rule that fits is the one that counts.
+CONTENT = [*changing.CONTENT_RULES, *doing.CONTENT_RULES, *talking.CONTENT_RULES]
+RULES = [
+    *changing.RULES,
+    *doing.RULES,
+    *talking.RULES,
+    *tracing.RULES,
+    *looking.RULES,
+    *changing.MIDDLE_RULES,
+    *talking.MIDDLE_RULES,
+    *doing.LAST_RULES,
+]
 
 
 def understood(text: str, context: Context | None = None) -> list[Step]:
@@ -70,9 +82,11 @@ class _Grammar:
     def __init__(self, message: Masked, context: Context) -> None:
         self.message = message
         self.reader = Reader(message, Context(attached=context.attached, last=context.last))
+        self.read: dict[tuple[str, str | None], Reading | None] = {}
+        """What a piece was understood as, by its text and what "it" meant: pieces are looked at more than once."""
 
     def steps(self) -> list[Step]:
-        whole = self.by_content(self.message.text.strip(), doing.WHOLE_RULES)
+        whole = self.by_content(self.message.text.strip(), talking.WHOLE_RULES)
         if whole is not None:
             return whole.steps
         self.cutter = Cutter(self.message.text, CONTENT, self.message.mark)
@@ -144,19 +158,41 @@ class _Grammar:
 
     def piece(self, text: str) -> Reading | None:
         """One piece: a request, or several joined by "and"."""
-        head = text[:HEAD]
-        if len(text) <= HEAD:
-            for cut in islice(WEAK.finditer(text), 6):
-                left = self.one(text[: cut.start()])
-                if left is None or left.free:
-                    continue
-                last = self.reader.context.last
-                self.remember(left.steps)
-                right = self.piece(text[cut.end() :])
-                if right is not None:
-                    return Reading([*left.steps, *right.steps], right.free)
-                self.reader.context.last = last
-        return self.one(text) if head.strip() else None
+        if not text[:HEAD].strip():
+            return None
+        if len(text) > HEAD:
+            return self.one(text)
+        known = (text, self.reader.context.last)
+        if known not in self.read:
+            self.read[known] = self.several(text) or self.one(text)
+        return self.read[known]
+
+    def several(self, text: str) -> Reading | None:
+        """Requests that are joined by "and", or by a comma."""
+        last = self.reader.context.last
+        for cut in islice(WEAK.finditer(text), 6):
+            left = self.one(text[: cut.start()])
+            if left is None or left.free or _is_unclear(left):
+                continue
+            self.remember(left.steps)
+            rest = text[cut.end() :]
+            right = self.piece(rest) or self.elsewhere(left, rest)
+            self.reader.context.last = last
+            if right is not None:
+                return Reading([*left.steps, *right.steps], right.free)
+        return None
+
+    def elsewhere(self, left: Reading, text: str) -> Reading | None:
+        """The same in another file: `replace a with b in x.py and y.py`."""
+        match left.steps:
+            case [Replace(where=Where(glob=None)) | Search(where=Where(glob=None)) as step] if step.where.path != ".":
+                text = _trimmed(" ".join(text.split()))
+                paths = self.reader.paths(text) if self.reader.pathlike(text) else []
+                places = [Where(path=path) for path in paths]
+                return (
+                    Reading([msgspec.structs.replace(step, where=place) for place in places], False) if places else None
+                )
+        return None
 
     def one(self, text: str) -> Reading | None:
         """One request, by the first rule that fits."""
@@ -190,10 +226,10 @@ class _Grammar:
         found = self.by_rules(text)
         if found is None and (plain := SMILE.sub("", text)) not in ("", text):
             found = self.by_rules(_trimmed(plain))
-        return found or self.by_content(text, doing.LATE_RULES)
+        return found or self.by_content(text, doing.LATE_RULES) or self.by_rules(text, doing.VERBS)
 
-    def by_rules(self, text: str) -> Reading | None:
-        for rule in chain(FIRM, MIDDLE):
+    def by_rules(self, text: str, rules: Sequence[Rule] = RULES) -> Reading | None:
+        for rule in rules:
             match = compiled(rule, self.message.mark).fullmatch(text)
             if match is not None and (step := rule.build(self.reader, match.groupdict())) is not None:
                 return Reading([step], False)

@@ -1,4 +1,4 @@
-"""The grammar of looking: files and folders, text, symbols, changes."""
+"""The grammar of looking: files and folders, and the text in them."""
 
 from __future__ import annotations
 
@@ -7,17 +7,13 @@ import re
 from accord.coder.models.offline.reading import LANGUAGES, Parts, Reader, Rule
 from accord.coder.models.offline.requests import (
     FindFiles,
-    FindSymbol,
     ListFiles,
     Outline,
     ReadFiles,
-    Review,
     Search,
-    ShowChanges,
     Step,
 )
 
-IDENTIFIER = re.compile(r"[^\W\d][\w$]*(?:(?:\.|::|->|#)[^\W\d][\w$]*)*")
 FILE_NAME = re.compile(
     r"[^\s()]+\.(?:py|md|txt|toml|json|ya?ml|js|jsx|tsx?|rs|go|c|h|cc|cpp|hpp|java|rb|sh"
     r"|html?|css|cfg|ini|lock|xml|csv|sql)",
@@ -116,27 +112,6 @@ def search(reader: Reader, parts: Parts) -> Step | None:
     return Search(text=value, where=where, regex=regex, ignore_case=bool(parts.get("case")))
 
 
-def symbol(reader: Reader, parts: Parts) -> Step | None:
-    value = reader.value(parts["x"] or "").strip().rstrip("?.!,").removesuffix("()")
-    if not reader.quoted(parts["x"]) and FILE_NAME.fullmatch(value):
-        return FindFiles(pattern=anywhere(value))
-    if not IDENTIFIER.fullmatch(value) or value.lower() in {"it", "this", "that"}:
-        return None
-    used = parts.get("used") and not re.match("def|decl|impl", parts["used"] or "", re.IGNORECASE)
-    return FindSymbol(name=value, what="used" if used else "defined")
-
-
-def changes(reader: Reader, parts: Parts) -> Step | None:
-    if parts.get("f") is None:
-        return ShowChanges()
-    where = reader.where(parts["f"])
-    return None if where is None or where.glob else ShowChanges(path=None if where.path == "." else where.path)
-
-
-def review(reader: Reader, parts: Parts) -> Step | None:
-    return Review()
-
-
 FILES = (
     r"(?:files|file names|folders|directories|contents?|entries|tree)(?: and "
     r"(?:folders|directories|files|subfolders))?"
@@ -152,35 +127,9 @@ CASE = (
     r"(?:the )?case\)?|,? \(?case[- ]insensitive(?:ly)?\)?)?"
 )
 WHERE = r"(?: (?:in|inside|within|under|across|throughout|through) (?P<where>.+?))?"
-SYMBOL = (
-    r"{the}(?:(?:function|class|method|variable|symbol|name|constant|type|module" r"|attribute) )?(?P<x>{q}|[^\s,;]+)"
-)
-USED = r"(?P<used>defined|declared|implemented|used|called|imported|referenced|mentioned|invoked)"
 PROJECT = r"{the}(?:project|repo|repository|codebase|code base|workspace|code)"
 
 RULES = [
-    Rule(
-        r"(?:review|check|look over|go over|do a review of|do a code review of) {the}"
-        r"(?:uncommitted |recent |last |git |working |tree's |tree |working tree's )*"
-        r"(?:changes?|diff|edits|work|working tree|patch)(?: {in} .{1,40})?",
-        review,
-    ),
-    Rule(r"(?:do |make )?{the}(?:code )?review", review),
-    Rule(
-        r"(?:what|which files?|what files?|what all)"
-        r"(?: has| have| was| were| did|'s| is| are)?(?: i| we| you| they| been)?(?: been)? "
-        r"(?:changed?|modified|edited|different|new)(?: (?:in|inside|under) (?P<f>.+?))?"
-        r"(?: since .+| so far| recently)?",
-        changes,
-    ),
-    Rule(
-        r"(?:(?:show|see|display|print|view|give|list|get|what are|what is"
-        r"|what's){me} )?{the}(?:git |uncommitted |recent |unstaged |staged |working tree "
-        r"|local |pending )*(?:diff|changes|modifications|status|git status|git diff)(?: "
-        r"(?:of|in|for|to|inside|under) (?P<f>.+?))?",
-        changes,
-    ),
-    Rule(r"git (?:status|diff)(?: --)?(?: (?P<f>[^\s-]\S*))?", changes),
     Rule(r"(?:what(?: is|'s| are)|tell me what(?: is|'s)) (?:there )?(?:in|inside) " + PROJECT, outline),
     Rule(r"(?:(?:outline|summari[sz]e|describe|sketch|map) )" + PROJECT, outline),
     Rule(
@@ -235,33 +184,6 @@ RULES = [
         r"(?:(?P<find>find|locate|search for|look for)|list|show){me} {the}{f}" r"(?P<files> files?)?" + WHERE,
         find_glob,
     ),
-    Rule(
-        r"(?:where (?:is|are|was|does|do|'s)|find (?:out )?where|show{me} where|where's) "
-        + SYMBOL
-        + r"(?: is| gets?| are)?(?: being)? "
-        + USED
-        + r"(?: from)?",
-        symbol,
-    ),
-    Rule(
-        r"where (?:do we|do i|do they|is it|can i) (?P<used>define|declare|implement|use|call|import|reference|find) "
-        + SYMBOL,
-        symbol,
-    ),
-    Rule(
-        r"(?:who|what|which (?:code|files?|functions?|modules?)|find what|find who|show{me} "
-        r"(?:who|what)) (?P<used>calls|uses|imports|references|mentions|invokes|defines"
-        r"|declares|implements) " + SYMBOL,
-        symbol,
-    ),
-    Rule(
-        r"(?:(?:find|show|go to|jump to|list|look up|get){me} )?{the}"
-        r"(?P<used>definitions?|declarations?|implementations?|usages?|uses|references"
-        r"|callers|calls) (?:of|to|for) " + SYMBOL,
-        symbol,
-    ),
-    Rule(r"is " + SYMBOL + r" (?P<used>used|called|imported|referenced) anywhere", symbol),
-    Rule(r"(?:where is|where's|where are) " + SYMBOL, symbol),
     Rule(r"grep(?: -\w+)* (?P<x>{q}|\S+) (?!in )(?P<where>{q}|\S+)", search),
     Rule(
         r"(?:search|grep|look|find|scan)(?: {the}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 from accord.coder.models.offline.requests import Step, Where
 from accord.coder.models.offline.words import Masked
@@ -204,6 +205,11 @@ class Rule:
         """Whether the end of the step is taken as it is: line breaks, trailing words and all."""
         self.free = free
         """Whether its last part may be any words at all: then what follows may belong to it."""
+
+
+def said(step: Any) -> Any:
+    """A rule's outcome that depends on none of its parts."""
+    return lambda reader, parts: step
 
 
 # What patterns are made of. A pattern is matched against a step whose white space is single spaces.

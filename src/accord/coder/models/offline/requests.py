@@ -94,6 +94,12 @@ class Run(Noun):
     command: str
 
 
+class RunFile(Noun):
+    """Runs a program of the project by its file."""
+
+    path: str
+
+
 class RunTask(Noun):
     """Something that each project has its own command for."""
 
@@ -177,6 +183,7 @@ Step = Union[
     MoveFile,
     DeleteFiles,
     Run,
+    RunFile,
     RunTask,
     MakePlan,
     AddTodo,

@@ -36,6 +36,8 @@ def title(step: r.Step) -> str:
             return f"Move {source} to {target}"
         case r.DeleteFiles(paths=paths):
             return f"Delete {_names(paths)}"
+        case r.RunFile(path=path):
+            return f"Run {path}"
         case r.Run(command=command):
             return f"Run {_short(command)}"
         case _:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 from accord.coder.history import Result
 from accord.coder.models.offline import requests as r
-from accord.coder.models.offline.answering import counted, fenced, named, reading
+from accord.coder.models.offline.answering import counted, fenced, language, named, reading
 from accord.coder.models.offline.projects import TELLING, Project, names_of
 from accord.coder.models.offline.script import Script, Situation, Stopped, use, want
 
@@ -17,6 +18,14 @@ STATUS = re.compile(r"\[(exit (?P<code>-?\d+)|ended by (?P<signal>\w+))?.*?\]\n?
 def run(step: r.Run, situation: Situation) -> Script[str]:
     (result,) = yield from use(situation, f"I run `{_short(step.command)}`.", want("run_command", command=step.command))
     return _told(step.command, result)
+
+
+def run_file(step: r.RunFile, situation: Situation) -> Script[str]:
+    runners = {"py": situation.python, "sh": "sh", "js": "node", "rb": "ruby", "go": "go run", "pl": "perl"}
+    runner = runners.get(language(step.path))
+    if runner is None:
+        raise Stopped(f"I do not know how `{step.path}` is run. Say the whole command: run `…`.")
+    return (yield from run(r.Run(command=f"{runner} {shlex.quote(step.path)}"), situation))
 
 
 def _short(command: str) -> str:

@@ -79,8 +79,20 @@ def _change(path: str, got: Reading, step: r.Replace) -> tuple[Want, int] | None
         return None
     if not got.whole:
         raise Stopped(f"`{path}` is too long for me to tell words from parts of words; replace in it by its lines.")
-    # Some are parts of longer words: those stay, so the file is written as a whole.
-    return want("write_file", path=path, content=pattern.sub(lambda _: step.new, text)), words
+    # Some are parts of longer words, and stay: all between the first change and the last is replaced at once.
+    edit = _passage(text, pattern.sub(lambda _: step.new, text))
+    return want("edit_file", path=path, edits=[edit]), words
+
+
+def _passage(old: str, new: str) -> dict[str, str]:
+    """One replacement that makes one text of another with as many lines: the lines that differ, and around them as many
+    as make them like no others."""
+    before, after = old.split("\n"), new.split("\n")
+    differ = [index for index, (left, right) in enumerate(zip(before, after, strict=True)) if left != right]
+    first, last, more = differ[0], differ[-1], 1
+    while old.find(passage := "\n".join(before[first : last + 1])) != old.rfind(passage):
+        first, last, more = max(0, first - more), min(len(before) - 1, last + more), more * 2
+    return {"old": passage, "new": "\n".join(after[first : last + 1])}
 
 
 def _make(changes: dict[str, tuple[Want, int]], step: r.Replace, situation: Situation) -> Script[None]:

@@ -38,6 +38,8 @@ def script(step: r.Step, situation: Situation) -> Script[str]:
             return edits.delete(step, situation)
         case r.Run():
             return commands.run(step, situation)
+        case r.RunFile():
+            return commands.run_file(step, situation)
         case r.RunTask():
             return commands.run_task(step, situation)
         case r.Fetch():

@@ -1,0 +1,201 @@
+"""The grammar of talking: plans and todos, modes, and what concerns the agent itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accord.coder.models.offline.reading import Parts, Reader, Rule, said
+from accord.coder.models.offline.requests import (
+    AddTodo,
+    Continue,
+    DescribeProject,
+    Help,
+    MakePlan,
+    MarkTodo,
+    Review,
+    RunTask,
+    ShowTodos,
+    Step,
+    Summarise,
+    SwitchMode,
+    Talk,
+    Unclear,
+)
+
+NUMBERS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
+
+
+def plan(reader: Reader, parts: Parts) -> Step | None:
+    topic = reader.value((parts.get("body") or "").strip()).strip().rstrip(".?!")
+    return MakePlan(topic=topic) if topic else Unclear(words="A plan for what? Say `make a plan for …`.")
+
+
+def todo(reader: Reader, parts: Parts) -> Step | None:
+    text = reader.value((parts.get("body") or "").strip()).strip()
+    return AddTodo(text=text[:1].upper() + text[1:]) if text else None
+
+
+def mark(reader: Reader, parts: Parts) -> Step | None:
+    word = (parts["n"] or "").lower()
+    number = NUMBERS.index(word) + 1 if word in NUMBERS else -1 if word == "last" else int(word[:6])
+    status = (parts.get("status") or "done").lower()
+    return MarkTodo(
+        number=number,
+        status="pending"
+        if status in ("undone", "open", "pending", "not done")
+        else "in_progress"
+        if status in ("started", "in progress")
+        else "completed",
+    )
+
+
+def mode(reader: Reader, parts: Parts) -> Step | None:
+    names: dict[str, Any] = {"plan": "architect", "planning": "architect", "coding": "code", "edit": "code"}
+    name = (parts["m"] or "").lower()
+    return SwitchMode(mode=names.get(name, name))
+
+
+def only_these(reader: Reader, parts: Parts) -> Step | None:
+    """The tests that are named: a file or folder, or a test in it."""
+    words = reader.masked.raw((parts.get("f") or "").strip())
+    if not words:
+        return RunTask(task="test")
+    path = reader.path(parts["f"]) if len(words.split()) == 1 or reader.quoted(parts["f"]) else None
+    return RunTask(task="test", only=path) if path else Unclear(words=f"Name the tests by their file: not “{words}”.")
+
+
+MODE = r"(?P<m>ask|architect|code|plan|planning|coding|edit)"
+N = r"(?P<n>\d+|last|" + "|".join(NUMBERS) + ")"
+
+RULES = [
+    Rule(
+        r"(?:show|list|see|display|what are|what's on|what is on|read|print){me} {the}"
+        r"(?:open )?(?:todos?|to-dos?|to do|todo list|to-do list|plan|tasks?|reminders?)"
+        r"(?: list)?",
+        said(ShowTodos()),
+    ),
+    Rule(
+        r"(?:todos?|to-dos?|plan|what(?: is|'s) {the}plan|what(?: is|'s) "
+        r"(?:left|next|open|still open)(?: to do)?|what do you remember|what "
+        r"(?:remains|have i) to do)",
+        said(ShowTodos()),
+    ),
+    Rule(
+        r"(?:mark|set|tick|check|cross)(?: off| out)? {the}(?:todo|to-do|item|task|step|number|no\.?|#)?s? ?#?"
+        + N
+        + r"(?: (?:todo|item|task|step|one))?(?: off| out)?(?: (?:as |to )?"
+        r"(?P<status>done|completed|complete|finished|pending|open|undone|not done|started"
+        r"|in progress))?",
+        mark,
+    ),
+    Rule(
+        r"(?P<status>finish|complete|done|close|reopen|start)(?: with)? {the}(?:todo|to-do|item|task|step)s? ?#?" + N,
+        lambda reader, parts: mark(
+            reader,
+            {**parts, "status": {"reopen": "open", "start": "started"}.get((parts["status"] or "").lower(), "done")},
+        ),
+    ),
+    Rule(
+        r"(?:todo|to-do|item|task|step) ?#?"
+        + N
+        + r" (?:is |as )?(?P<status>done|completed|complete|finished|open|pending|started|in progress)",
+        mark,
+    ),
+    Rule(
+        r"(?:switch|change|go|move|set|turn|get)(?: over| back)?(?: {the}mode)? (?:in|to|into) {the}"
+        + MODE
+        + r"(?: mode)?",
+        mode,
+    ),
+    Rule(r"(?:enter|use|start|activate|mode:?|be in) {the}" + MODE + r"(?: mode)?", mode),
+    Rule(MODE + r" mode", mode),
+    Rule(
+        r"(?:start implementing|ready to implement|implement it|implement "
+        r"(?:the|this|that) plan|leave (?:architect|plan|planning) mode)",
+        said(SwitchMode(mode="code")),
+    ),
+    Rule(
+        r"(?:summari[sz]e|recap|sum up|compact|condense|describe) {the}"
+        r"(?:conversation|session|chat|discussion|history|messages|talk|turns)"
+        r"(?: so far| until now| up to here)?(?: (?:for|in|as|so that) .+)?",
+        said(Summarise()),
+    ),
+    Rule(
+        r"what (?:have we|did we|have you|did you) (?:done|do|talked? about|discussed?)"
+        r"(?: so far| until now| already)?",
+        said(Summarise()),
+    ),
+    Rule(
+        r"(?:continue|go on|carry on|proceed|resume|go ahead|keep going|try again|retry)"
+        r"(?: with (?:the )?(?:rest|plan|remaining steps|it))?",
+        said(Continue()),
+    ),
+    Rule(
+        r"(?:help|\?|usage|commands|options|what can you do|what can i "
+        r"(?:ask|say|do)|what do you understand|how do(?:es)? "
+        r"(?:you|this|it) work|how do i use (?:you|this)|what else can you do|show{me} "
+        r"(?:the )?(?:help|commands|grammar))(?: with)?(?: here| for me)?",
+        said(Help()),
+    ),
+    Rule(
+        r"(?:hi|hello|hey|good (?:morning|afternoon|evening|day)|greetings|howdy|hallo|yo)"
+        r"(?: there| accord| everyone| agent| you)?",
+        said(Talk(about="hello")),
+    ),
+    Rule(
+        r"(?:thanks?|thank you|thx|cheers|great|good job|well done|nice|perfect|ok|okay|cool"
+        r"|awesome|very good)(?: you)?(?: very much| a lot| so much| then)?",
+        said(Talk(about="thanks")),
+    ),
+    Rule(
+        r"(?:who are you|what are you|which model (?:are you|is this|do you use)|what model "
+        r"(?:are you|is this|do you use)|are you (?:a |an )?"
+        r"(?:ai|llm|language model|robot|bot|human|there))",
+        said(Talk(about="who")),
+    ),
+    Rule(r"(?:stop|cancel|abort|never ?mind|forget it|nothing|quit|exit)", said(Talk(about="stop"))),
+]
+
+# The rest of the step is the topic, or the thing to remember, as it stands.
+CONTENT_RULES = [
+    Rule(
+        r"(?:make|write|create|draft|propose|prepare|give|come up with|develop|outline"
+        r"|sketch){me} (?:an? |the |some )?"
+        r"(?:step by step |short |detailed |rough |quick )?plan(?: "
+        r"(?:for|to|of|on how to|how to|about|that|:)|:)",
+        plan,
+        content=True,
+        free=True,
+    ),
+    Rule(r"plan(?: for| how to| to| out)?:", plan, content=True, free=True),
+    Rule(r"plan (?:for |how to |to |out )?(?=\S)", plan, content=True, free=True),
+    Rule(
+        r"(?:remember|remind me|don't forget|do not forget|note|make a note|take a note)"
+        r"(?: that| to| about|:| of)?:? ",
+        todo,
+        content=True,
+        free=True,
+    ),
+    Rule(
+        r"(?:add {the}|new |create {the}|make {the})?(?:(?:todo|to-do)s?(?: item)?(?: to(?= ))?(?::| that| )"
+        r"|(?:task|reminder):) ?(?=\S)",
+        todo,
+        content=True,
+        free=True,
+    ),
+]
+MIDDLE_RULES = [
+    Rule(
+        r"(?:add|put) (?P<body>{q}|.+?) (?:to|on|onto|in|into) {the}"
+        r"(?:todos?|to-dos?|todo list|to-do list|plan|list of todos|tasks?|task list)",
+        todo,
+    ),
+]
+# Whole messages, whatever follows: what the agent's own commands ask for, in more words than a person would use.
+WHOLE_RULES = [
+    Rule(r"make a plan for this,? and change nothing: ?", plan, content=True),
+    Rule(r"write an AGENTS\.md from what you find in this project:", said(DescribeProject()), content=True),
+    Rule(r"review the working tree's changes\. (?=look at)", said(Review()), content=True),
+    Rule(r"run the tests,? and tell what failed and why\.?(?: only these: (?P<f>.+))?", only_these, content=True),
+    Rule(r"summari[sz]e this conversation,? so that ", said(Summarise()), content=True),
+]
