@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from accord.coder.tools import changing
 from accord.policy.rule import Rule
 
 from .conftest import ALLOWED, Bench, Benches
@@ -124,6 +125,21 @@ async def test_a_long_diff_has_bounds(bench: Benches) -> None:
         told = await desk.told("show_changes")
         assert told.endswith("[the diff is longer; ask for one path at a time]")
         assert len(told) < 62_000
+
+
+async def test_many_files_have_bounds(bench: Benches, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with bench() as desk:
+        repository(desk)
+        for number in range(250):
+            desk.write(f"new/{number:03}.txt", "")
+        told = await desk.told("show_changes")
+        assert "?? new/199.txt" in told and "new/200.txt" not in told
+        assert "[and 50 more files]" in told
+        monkeypatch.setattr(changing, "MOST_JUDGED", 1)
+        desk.write("a.txt", "changed\n")
+        desk.write("src/b.txt", "changed\n")
+        told = await desk.told("show_changes")
+        assert "too many files have changed for a diff" in told and "+changed" not in told
 
 
 async def test_nothing_that_a_repository_names_is_run(bench: Benches, project: Path, tmp_path: Path) -> None:

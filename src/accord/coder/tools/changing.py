@@ -14,7 +14,7 @@ from msgspec import Meta
 from accord.coder.tools.base import Outcome, Tool, ToolFault, Work
 from accord.coder.tools.gathering import gathered
 from accord.coder.tools.places import Found, look, relative, who
-from accord.coder.tools.seeking import may_tell
+from accord.coder.tools.telling import tellable
 from accord.coder.tools.text import beginning, counted, fenced
 from accord.model.noun import Noun
 from accord.model.tool import Location
@@ -23,6 +23,8 @@ from accord.policy.action import Action
 SECONDS = 30.0
 MOST_OUTPUT = 4_000_000
 MOST_FILES = 200
+MOST_JUDGED = 2_000
+"""With more changed files than these there is no diff: the rules must be heard about each."""
 
 _SETTINGS = {
     "core.fsmonitor": "false",
@@ -89,18 +91,25 @@ class ShowChanges(Tool[ShowChangesArgs]):
         await git.prepare()
         status = await git.lines("status", "--porcelain=v1", "-z", "--branch", "--untracked-files=all", only=True)
         branch, changed = _read(status)
-        told = [change for change in changed if may_tell(work, git.absolute(change.path))]
-        withheld = len(changed) - len(told)
+        tracked = [change for change in changed if change.code != "??"]
+        looked_at = [*tracked[:MOST_JUDGED], *[change for change in changed if change.code == "??"][:MOST_FILES]]
+        may = await tellable(work, [git.absolute(change.path) for change in looked_at])
+        told = [change for change in looked_at if git.absolute(change.path) in may]
+        hidden = [change.path for change in looked_at if change not in told]
         lines = [f"On {branch}."]
         if not changed:
             lines.append("Nothing has changed since the last commit.")
         lines += [f"{change.code} {relative(work, git.absolute(change.path))}" for change in told[:MOST_FILES]]
-        if len(told) > MOST_FILES:
-            lines.append(f"[and {len(told) - MOST_FILES:,} more files]")
-        if withheld:
-            lines.append(f"[{counted(withheld, 'file')} left out: the user's rules protect them]")
-        hidden = [change.path for change in changed if change not in told]
-        diff = await git.diff(hidden) if any(change.code != "??" for change in told) else ""
+        more = len(changed) - len(hidden) - min(len(told), MOST_FILES)
+        if more:
+            lines.append(f"[and {counted(more, 'more file')}]")
+        if hidden:
+            lines.append(f"[{counted(len(hidden), 'file')} left out: the user's rules protect them]")
+        diff = ""
+        if len(tracked) > MOST_JUDGED:
+            lines.append("[too many files have changed for a diff; ask for one path at a time]")
+        elif any(change.code != "??" for change in told):
+            diff = await git.diff(hidden)
         if diff:
             cut = beginning(diff)
             lines += ["", cut.text.rstrip("\n")]
@@ -111,7 +120,9 @@ class ShowChanges(Tool[ShowChangesArgs]):
             await work.shown.show(fenced("\n".join(lines)))
         raw = {
             "branch": branch,
-            "files": [{"status": change.code.strip(), "path": git.absolute(change.path)} for change in told],
+            "files": [
+                {"status": change.code.strip(), "path": git.absolute(change.path)} for change in told[:MOST_FILES]
+            ],
         }
         return Outcome(text="\n".join(lines), raw=raw)
 

@@ -12,8 +12,8 @@ from msgspec import Meta
 
 from accord.coder.tools.base import Outcome, Tool, Work
 from accord.coder.tools.places import Found, look, missing, relative, who, whole_text
-from accord.coder.tools.seeking import may_tell
 from accord.coder.tools.symbols import Symbol, summary_of, symbols_of
+from accord.coder.tools.telling import tellable
 from accord.coder.tools.text import beginning, counted, fenced, size_in_words, split_lines
 from accord.coder.tools.walking import Step, Walk, read_bytes
 from accord.model.noun import Noun
@@ -100,7 +100,7 @@ async def _of_directory(work: Work, found: Found) -> str:
                 sizes[folder] += step.entry.size
                 folder = os.path.dirname(folder)
     shown = [step for step in steps if step.depth <= depth][:MOST_ENTRIES]
-    told = {step.path for step in shown if step.entry.kind == "file" and may_tell(work, found.named(step.path))}
+    told = await tellable(work, [found.named(step.path) for step in shown if step.entry.kind == "file"])
 
     def lines(call: Call) -> list[str]:
         written = []
@@ -111,7 +111,7 @@ async def _of_directory(work: Work, found: Found) -> str:
                 inside = f"  ({counted(held[step.path], 'file')}, {size_in_words(sizes[step.path])})"
                 written.append(f"{indent}{step.entry.name}/{inside}")
             else:
-                names = _names(work, step) if step.path in told else ""
+                names = _names(work, step) if found.named(step.path) in told else ""
                 size = size_in_words(step.entry.size) if step.entry.kind == "file" else step.entry.kind
                 written.append(f"{indent}{step.entry.name}  {size}{names}")
         return written

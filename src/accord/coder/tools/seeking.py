@@ -20,8 +20,8 @@ from accord.coder.tools.base import ToolFault, Work
 from accord.coder.tools.gathering import gathered
 from accord.coder.tools.globs import name_pattern
 from accord.coder.tools.ignoring import above
-from accord.coder.tools.places import Found, who
-from accord.policy.action import Action
+from accord.coder.tools.places import Found
+from accord.coder.tools.telling import tellable
 
 SECONDS = 30.0
 MAX_FILE = 20_000_000
@@ -73,19 +73,23 @@ async def seek(work: Work, where: Found, query: Query) -> Hits:
     around = await asyncio.to_thread(above, where.root_real)
     if not around.is_plain:
         program = None
-    collected = _Collected(work, where, query)
+    collected = _Collected(where, query)
     if program is not None:
         argv = [program, *_options(query, around.in_repository), "--", _below(where) or "."]
         cwd, env = where.root_real, None
     else:
         argv, cwd, env = _own(where, query)
     done = await gathered(argv, collected.take, cwd=cwd, env=env, seconds=SECONDS)
-    collected.end_of_file()
-    if done.status is not None and done.status > 1 and not collected.hits.found:
+    hits = collected.all()
+    if done.status is not None and done.status > 1 and not hits.found:
         words = done.complaint.strip().removeprefix("rg: ") or f"the search ended with status {done.status}"
         raise ToolFault(words[-1_000:])
-    collected.hits.out_of_time = done.out_of_time
-    return collected.hits
+    hits.out_of_time = done.out_of_time
+    paths = {hit.path for hit in hits.found}
+    told = await tellable(work, paths)
+    hits.found = [hit for hit in hits.found if hit.path in told]
+    hits.withheld = len(paths) - len(told)
+    return hits
 
 
 def ripgrep() -> str | None:
@@ -132,9 +136,8 @@ def _own(where: Found, query: Query) -> tuple[list[str], str, dict[str, str]]:
 class _Collected:
     """Reads what a search prints: JSON, a line for each match, and one for the end of each file."""
 
-    def __init__(self, work: Work, where: Found, query: Query) -> None:
-        self.hits = Hits()
-        self._work = work
+    def __init__(self, where: Found, query: Query) -> None:
+        self._hits = Hits()
         self._where = where
         self._limit = query.limit
         glob = query.glob if where.kind == "directory" else None
@@ -149,30 +152,27 @@ class _Collected:
             return True
         data = message.get("data", {})
         if message["type"] == "begin":
-            self.end_of_file()
+            self._end_of_file()
         elif message["type"] == "end" and data.get("binary_offset") is not None:
             self._file = []
         elif message["type"] == "match" and self._is_wanted(data.get("path", {}).get("text")):
-            if len(self.hits.found) + len(self._file) >= self._limit:
-                self.end_of_file()
-                if len(self.hits.found) >= self._limit:
-                    self.hits.is_cut = True
-                    return False
+            if len(self._hits.found) + len(self._file) >= self._limit:
+                self._hits.is_cut = True
+                return False
             self._file.append(self._hit(data))
         return True
 
     def _is_wanted(self, path: str | None) -> bool:
         return path is not None and (self._names is None or self._names.fullmatch(path.removeprefix("./")) is not None)
 
-    def end_of_file(self) -> None:
-        """The lines of a file that may be told."""
-        hits, self._file = self._file, []
-        if not hits:
-            return
-        if may_tell(self._work, hits[0].path):
-            self.hits.found += hits
-        else:
-            self.hits.withheld += 1
+    def all(self) -> Hits:
+        """Everything, once no more comes."""
+        self._end_of_file()
+        return self._hits
+
+    def _end_of_file(self) -> None:
+        self._hits.found += self._file
+        self._file = []
 
     def _hit(self, data: dict[str, Any]) -> Hit:
         real = os.path.join(self._where.root_real, data["path"]["text"].removeprefix("./"))
@@ -185,9 +185,3 @@ class _Collected:
 def _bytes(text: dict[str, str]) -> bytes:
     """Text that may be none, as ripgrep writes it."""
     return text["text"].encode() if "text" in text else base64.b64decode(text["bytes"])
-
-
-def may_tell(work: Work, path: str) -> bool:
-    """Whether a file may be told of unasked. What no rule speaks of was allowed with the directory that it is in."""
-    decision = work.desk.policy.decide(Action.of_read(path, **who(work)))
-    return decision.effect == "allow" or (decision.effect == "ask" and decision.by == "default")
