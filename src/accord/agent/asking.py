@@ -28,6 +28,7 @@ async def permit(
     always: bool,
     description: str | None,
     command: str | None,
+    cwd: str | None,
     content: Sequence[Any],
     locations: Sequence[Any],
     tool: Tool | None,
@@ -53,7 +54,7 @@ async def permit(
             locations=call.locations,
         ),
         command=command,
-        cwd=session.cwd if command is not None else None,
+        cwd=(cwd or session.cwd) if command is not None else None,
     )
     if tool is not None:
         return await _answer(session, request, is_background=tool.background)

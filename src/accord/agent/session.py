@@ -159,13 +159,15 @@ class Session(Saying):
         always: bool = False,
         description: str | None = None,
         command: str | None = None,
+        cwd: str | None = None,
         content: Sequence[Any] = (),
         locations: Sequence[str | Location] = (),
         tool: Tool | None = None,
     ) -> Awaitable[Permission]:
         """Asks the user whether something may be done. The answer is true when it may.
 
-        `always` also offers "always allow"; honouring it is then the author's part."""
+        `always` also offers "always allow"; honouring it is then the author's part. `command` is what will be run, in
+        `cwd` or the session's own directory."""
         return permit(
             self,
             title,
@@ -174,6 +176,7 @@ class Session(Saying):
             always=always,
             description=description,
             command=command,
+            cwd=self.absolute(cwd) if cwd is not None else None,
             content=content,
             locations=locations,
             tool=tool,

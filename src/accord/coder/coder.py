@@ -86,7 +86,7 @@ class Coder(Commands, Agent):
         from accord.coder.desk import Desk
 
         settings = self.equipment.settings(session.cwd)
-        desk = session.data["desk"] = Desk(session, self.equipment.policy(session.cwd, settings))
+        desk = session.data["desk"] = Desk(session, self.equipment.policy(session.roots, settings))
         desk.allow_private = self.equipment.allows_private
         if how != "new":
             await desk.restore(self.kept)
@@ -107,7 +107,7 @@ class Coder(Commands, Agent):
             if session.turns.working is not None:
                 raise RequestFailed("this session is working; it can move to other directories when its turn has ended")
             settings = self.equipment.settings(session.cwd)
-            policy = self.equipment.policy(session.cwd, settings)
+            policy = self.equipment.policy(session.roots, settings)
             await session.put_away()  # its commands and files were those of the old place
             desk.move(policy)
             await self._read_recipes(desk)

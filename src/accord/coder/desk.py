@@ -44,6 +44,8 @@ class Desk:
         self.model_named = ""
         """By which choice it was made."""
         self.choosing = asyncio.Lock()
+        self.asking = asyncio.Lock()
+        """Held while the user is asked for permission."""
         self.servers: Servers | None = None
         """The session's MCP servers, when it has any."""
         self.servers_named: list[McpServer] = []

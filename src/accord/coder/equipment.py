@@ -8,6 +8,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from accord.errors import ConfigError, RequestFailed
 from accord.model.requests import AuthMethod
 from accord.model.session import Choice, Option
 
@@ -40,21 +41,28 @@ class Equipment:
     # -- the project
 
     def settings(self, cwd: str) -> Loaded:
-        """What the user and the project configured."""
+        """What the user and the project configured. What cannot be read is told to the client, in its words."""
         from pathlib import Path
 
         from accord.policy.project import configuration
 
-        return configuration(Path(cwd))
+        try:
+            return configuration(Path(cwd))
+        except ConfigError as error:
+            raise RequestFailed(str(error), data={"kind": "configuration"}) from error
 
-    def policy(self, cwd: str, loaded: Loaded) -> Policy:
+    def policy(self, roots: Sequence[str], loaded: Loaded) -> Policy:
         """The rules for a session."""
         from pathlib import Path
 
         from accord.policy.audit import Audit
         from accord.policy.project import policy
 
-        return policy(loaded, Path(cwd), "accord", self._rules, Audit())
+        cwd, *directories = roots
+        try:
+            return policy(loaded, Path(cwd), "accord", self._rules, Audit(), directories=directories)
+        except ConfigError as error:
+            raise RequestFailed(str(error), data={"kind": "configuration"}) from error
 
     @property
     def allows_private(self) -> bool:

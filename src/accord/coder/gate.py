@@ -4,17 +4,25 @@ The rules decide first (`policy`), then the mode, then the user; what is to be r
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
 
 from accord.coder import modes
 from accord.coder.tools.base import Tool, ToolFault, Work
 from accord.model.requests import PermissionOption
 from accord.policy.action import Action
 from accord.policy.choices import Question
+from accord.policy.decision import Decision
 
 if TYPE_CHECKING:
     from accord.agent.permission import Permission
+    from accord.coder.desk import Desk
+
+AGENT = "accord"
+"""By which name the user's rules know this agent."""
 
 OFFERED = ("allow_once", "allow_session", "allow_always", "reject_once")
 """What the user can choose: editors show each as a button, and more than four are no help."""
@@ -27,18 +35,52 @@ class Refused(ToolFault):
 async def passes(tool: Tool[Any], args: Any, work: Work) -> None:
     """Returns when the call may go on; raises `Refused` otherwise."""
     desk = work.desk
-    if not modes.offers(desk.mode, tool):
-        raise Refused(f"{tool.name} changes something, and this session is in {desk.mode} mode: only a plan is wanted")
-    actions = tool.actions(args, work)
-    open_questions = []
-    for action in actions:
+    _fits_mode(tool, desk)
+    settled: list[tuple[Action, Decision]] = []
+    questions: list[Action] = []
+    for action in [_known(action, tool, args, work) for action in tool.actions(args, work)]:
         decision = desk.policy.decide(action)
         if decision.effect == "deny":
             await desk.policy.answer(action)  # written down, like every decision
             raise Refused(f"not allowed: {decision.why}")
-        if decision.effect == "ask" and not modes.settles(desk.mode, action, decision):
-            open_questions.append(action)
-    await _ask(tool, open_questions, work)
+        if decision.effect == "allow" or modes.settles(desk.mode, action, decision):
+            settled.append((action, decision))
+        else:
+            questions.append(action)
+    if questions:
+        places = _places(questions)
+        async with desk.asking:  # one question at a time: its answer may settle the next one
+            await _ask(tool, questions, work)
+        if _places(questions) != places:
+            raise Refused("a path leads elsewhere since it was asked about; look again")
+        _fits_mode(tool, desk)
+    for action, decision in settled:
+        if decision.effect == "ask":
+            desk.policy.note(action, Decision(effect="allow", by="default", why=f"{desk.mode} mode: {decision.why}"))
+        elif decision.source != "built in":
+            await desk.policy.answer(action)
+
+
+def _fits_mode(tool: Tool[Any], desk: Desk) -> None:
+    if not modes.offers(desk.mode, tool):
+        raise Refused(f"{tool.name} changes something, and this session is in {desk.mode} mode: only a plan is wanted")
+
+
+def _known(action: Action, tool: Tool[Any], args: Any, work: Work) -> Action:
+    """An action by all the names that rules may know it by."""
+    return structs.replace(
+        action,
+        tool_kind=action.tool_kind or tool.kind,
+        title=action.title or tool.title(args),
+        agent=AGENT,
+        session=work.session.id,
+        project=work.session.cwd,
+    )
+
+
+def _places(actions: Sequence[Action]) -> list[str]:
+    """Where the paths of some actions lead just now."""
+    return [os.path.realpath(path) for action in actions for path in (*action.paths, action.cwd or "/")]
 
 
 async def _ask(tool: Tool[Any], actions: Sequence[Action], work: Work) -> None:
@@ -66,4 +108,6 @@ async def _permit(tool: Tool[Any], question: Question, work: Work) -> Permission
         PermissionOption(id=each.id, name=each.name, kind=each.kind) for each in question.choices if each.id in OFFERED
     ]
     action = question.action
-    return await work.shown.permit(options=options, command=action.line if action.kind == "command" else None)
+    if action.kind == "command":
+        return await work.shown.permit(options=options, command=action.line, cwd=action.cwd)
+    return await work.shown.permit(options=options)

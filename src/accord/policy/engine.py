@@ -172,6 +172,10 @@ class Policy:
         self._note(action, decision)
         return decision
 
+    def note(self, action: Action, decision: Decision) -> None:
+        """Writes down what was decided where no rule speaks: by a mode that the user chose, for one."""
+        self._note(action, decision)
+
     def _note(self, action: Action, decision: Decision) -> None:
         if self._audit is not None:
             self._audit.record(action, decision)

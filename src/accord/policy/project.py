@@ -25,13 +25,27 @@ def configuration(cwd: Path) -> Loaded:
     return load(cwd, trusted=trusted)
 
 
-def policy(loaded: Loaded, cwd: Path, agent: str, flags: Sequence[Rule] = (), audit: Any = None) -> Policy:
-    """The policy of a project: the options of this run, what was remembered, the project's rules, the user's."""
+def policy(
+    loaded: Loaded,
+    cwd: Path,
+    agent: str,
+    flags: Sequence[Rule] = (),
+    audit: Any = None,
+    *,
+    directories: Sequence[str] = (),
+) -> Policy:
+    """The policy of a project: the options of this run, what was remembered, the project's rules, the user's.
+
+    What lies in other `directories` of the session may be read like the project itself."""
     from accord.config.settings import PROJECT_FILE, user_config
-    from accord.policy.engine import Policy
+    from accord.policy.engine import BUILT_IN, Policy
+    from accord.policy.glob import literal
     from accord.policy.memory import Memory
+    from accord.policy.rule import Rule
     from accord.policy.trust import Trust
 
+    folders = [literal(folder.rstrip("/")) for folder in directories]
+    theirs = [Rule(effect="allow", path=(folder, f"{folder}/**"), access="read") for folder in folders]
     user = _permissions(loaded.user_rules, user_config())
     project = _permissions(loaded.project_rules, cwd / PROJECT_FILE)
     return Policy(
@@ -40,6 +54,7 @@ def policy(loaded: Loaded, cwd: Path, agent: str, flags: Sequence[Rule] = (), au
         remembered=Memory(),
         user=user.rules,
         project_rules=project.rules,
+        built_in=[*BUILT_IN, *theirs],
         trusted=loaded.trusted,
         default="deny" if "deny" in (user.default, project.default) else "ask",
         protected=[str(Trust().path), str(user_config())],
