@@ -155,12 +155,17 @@ def test_rules_that_match_nothing_and_rules_that_cannot_be_read_are_told(accord:
     assert done.status == 1 and steps(done)["session"]["ok"], "the agent is looked at all the same"
 
 
-def test_without_an_agent_the_way_to_one_is_told(accord: Accord, here: Here) -> None:
+def test_without_an_agent_the_only_one_is_meant_or_ours_and_of_several_one_must_be_named(
+    accord: Accord, here: Here
+) -> None:
+    ours = accord("doctor")
+    assert ours.status == 0 and "-m accord agent" in ours.out
+    accord.config.write_text(f"[agents.only]\ncommand = {agent()!r}\n")
+    assert accord("doctor").status == 0
+    accord.config.write_text("[agents.one]\ncommand = 'one'\n[agents.two]\ncommand = 'two'\n")
     done = here("doctor")
     assert done.status == 1
     assert "FAIL resolve: no agent was named and none is the default" in done.out
-    accord.config.write_text(f"[agents.only]\ncommand = {agent()!r}\n")
-    assert accord("doctor").status == 0
 
 
 def test_servers_that_the_agent_cannot_have_are_named(accord: Accord) -> None:

@@ -28,7 +28,6 @@ def test_help_lists_the_commands(accord: Accord, here: Here) -> None:
         (["rum"], "accord: there is no command 'rum'; did you mean run?\nsee: accord --help\n"),
         (["run", "--alow", "x"], "accord run: no such option '--alow'. Did you mean '--allow'?"),
         (["run", "--timeout", "0", "x"], "accord run: invalid value for '--timeout'"),
-        (["run", "hello"], "accord run: no agent is configured: name one with --agent, or add one with: accord agents"),
     ],
 )
 def test_wrong_usage_is_said_in_two_lines(here: Here, words: list[str], said: str) -> None:

@@ -182,3 +182,9 @@ def test_the_environment_of_an_agent_is_what_its_entry_says(accord: Accord) -> N
 
 
 _NAMED = {"all": [], "bare": ["--agent", "bare"], "login": ["--agent", "login"]}
+
+
+def test_with_no_agent_configured_the_built_in_one_is_asked(accord: Accord) -> None:
+    (accord.project / "a.py").write_text("def hello(): ...\n")
+    done = accord("run", "where is hello defined")
+    assert done.status == 0 and "a.py:1" in done.out

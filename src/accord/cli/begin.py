@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from accord.config.command import Resolved, command_line, is_command_line
+from accord.config.command import Resolved, built_in, command_line, is_command_line
 from accord.config.environment import environment
 from accord.process.start import Started, start
 
@@ -30,7 +30,7 @@ class Begun(NamedTuple):
 
 
 def begin(target: str | None, cwd: Path) -> Begun:
-    """Starts the agent that was named, or the default one."""
+    """Starts the agent that was named, the default one, or ours when none is configured."""
     loaded = None
     if target is not None and is_command_line(target):
         found = command_line(target)
@@ -49,7 +49,10 @@ def _configured(target: str | None, cwd: Path) -> tuple[Resolved, Loaded]:
     loaded = configuration(cwd)
     name = target or loaded.settings.chosen_agent
     if name is None:
-        raise click.UsageError(_nobody(loaded))
+        if loaded.settings.agents:
+            configured = ", ".join(loaded.settings.agents)
+            raise click.UsageError(f"name an agent with --agent, or make one the default (configured: {configured})")
+        return built_in(), loaded
     return resolve(name, loaded.settings, install=install), loaded
 
 
@@ -60,9 +63,3 @@ def install(entry: RegistryEntry) -> AgentEntry:
 
     with Bar() as bar:
         return installed(entry, progress=bar)
-
-
-def _nobody(loaded: Loaded) -> str:
-    if not loaded.settings.agents:
-        return "no agent is configured: name one with --agent, or add one with: accord agents add NAME -- COMMAND"
-    return f"name an agent with --agent, or make one the default (configured: {', '.join(loaded.settings.agents)})"

@@ -46,7 +46,7 @@ async def stations(agent: str | None, prompt: str | None, timeout: float, cwd: P
     yield _configuration(loaded)
     target = agent or loaded.settings.chosen_agent
     yield _permissions(loaded, cwd, target or "")
-    if target is None:
+    if target is None and loaded.settings.agents:
         yield Step(
             stage="resolve",
             ok=False,
@@ -117,8 +117,9 @@ def _idle(placed: Placed, cwd: Path, loaded: Loaded) -> str:
     return f"{show(placed.rule)} ({NAMES[placed.source]}){f': {why}' if why else ''}"
 
 
-def _resolve(target: str, loaded: Loaded, news: list[Step]) -> Resolved | None:
+def _resolve(target: str | None, loaded: Loaded, news: list[Step]) -> Resolved | None:
     from accord.cli.begin import install
+    from accord.config.command import built_in
     from accord.config.registry import RegistryEntry
     from accord.config.resolve import resolve
     from accord.config.settings import AgentEntry
@@ -130,7 +131,7 @@ def _resolve(target: str, loaded: Loaded, news: list[Step]) -> Resolved | None:
         return made
 
     try:
-        found = resolve(target, loaded.settings, install=installing)
+        found = built_in() if target is None else resolve(target, loaded.settings, install=installing)
     except AccordError as error:
         stage = "install" if news else "resolve"
         advice = (

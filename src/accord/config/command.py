@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 from typing import NamedTuple
 
 from accord.config.environment import Source
@@ -21,6 +22,11 @@ class Resolved(NamedTuple):
     environment: Source
     how: str
     """Where it was found, in words."""
+
+
+def built_in() -> Resolved:
+    """The agent that comes with us."""
+    return Resolved("accord", [sys.executable, "-m", "accord", "agent"], {}, "inherit", "the built-in agent")
 
 
 def is_command_line(target: str) -> bool:
