@@ -254,6 +254,8 @@ async def test_a_link_stands_for_its_file_beside_the_words_and_within_them() -> 
     wanted = [("outline", {"path": "/p/my app.py"})]
     assert called(await Talk().ask("outline this", link)) == wanted
     assert called(await Talk().ask("outline ", link)) == wanted
+    assert called(await Talk().ask("outline this: ", link)) == wanted
+    assert called(await Talk().ask("outline this @b/c.py", link)) == [("outline", {"path": "b/c.py"})]
     assert called(await Talk().ask("outline ", link, TextContent(" please"))) == wanted
 
 

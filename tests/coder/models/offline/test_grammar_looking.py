@@ -75,6 +75,8 @@ READING: list[tuple[str, Step]] = [
     ("read .gitignore", ReadFiles(paths=[".gitignore"])),
     ("read /etc/hosts", ReadFiles(paths=["/etc/hosts"])),
     ("read [@app.py](file:///project/src/app.py)", ReadFiles(paths=["/project/src/app.py"])),
+    ("read @src/app.py", ReadFiles(paths=["src/app.py"])),
+    ("read this @src/app.py, please", ReadFiles(paths=["src/app.py"])),
     ("read “Grüße aus Köln.txt”", ReadFiles(paths=["Grüße aus Köln.txt"])),
 ]
 
@@ -116,6 +118,9 @@ SEARCHING: list[tuple[str, Step]] = [
     ('search for "$(rm -rf /); `id`"', Search(text="$(rm -rf /); `id`", where=ALL)),
     ('search for "a then b; c"', Search(text="a then b; c", where=ALL)),
     ('search for "say "hi" now" in src', Search(text='say "hi" now', where=SRC)),
+    ("search for @pytest.fixture", Search(text="@pytest.fixture", where=ALL)),
+    ("search for @property in src", Search(text="@property", where=SRC)),
+    ("search for a@b.org", Search(text="a@b.org", where=ALL)),
     ("search for 🎉", Search(text="🎉", where=ALL)),
     ("search for «naïve» in docs/", Search(text="naïve", where=Where(path="docs/"))),
 ]

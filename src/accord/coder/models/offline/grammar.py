@@ -81,15 +81,16 @@ class _Grammar:
 
     def __init__(self, message: Masked, context: Context) -> None:
         self.message = message
+        self.words = message.without_pointing()
         self.reader = Reader(message, Context(attached=context.attached, last=context.last))
         self.read: dict[tuple[str, str | None], Reading | None] = {}
         """What a piece was understood as, by its text and what "it" meant: pieces are looked at more than once."""
 
     def steps(self) -> list[Step]:
-        whole = self.by_content(self.message.text.strip(), talking.WHOLE_RULES)
+        whole = self.by_content(self.words.strip(), talking.WHOLE_RULES)
         if whole is not None:
             return whole.steps
-        self.cutter = Cutter(self.message.text, CONTENT, self.message.mark)
+        self.cutter = Cutter(self.words, CONTENT, self.message.mark)
         steps = self.all_of(self.cutter.pieces())
         steps = [step for step in steps if not isinstance(step, Talk)] or steps[:1]
         return steps or [Unknown(text="")]
@@ -103,7 +104,7 @@ class _Grammar:
         return steps
 
     def text(self, first: Piece, last: Piece) -> str:
-        return self.message.text[first.start : last.end]
+        return self.words[first.start : last.end]
 
     def longest(self, cut: list[Piece]) -> tuple[int, list[Step]]:
         """How many pieces make the next step, and what it is."""

@@ -98,7 +98,8 @@ def search(reader: Reader, parts: Parts) -> Step | None:
     text = parts["x"] or ""
     if where is None:
         return None
-    value = reader.value(text)
+    span = reader.masked.span(text)
+    value = reader.value(text) if span is None or span.kind != "file" else span.raw
     if not reader.quoted(text):
         value = value.rstrip(".,!?") or value
         if len(value.split()) > 6 or re.match(r"(?:and|or|out|how|why|a way|ways) ", value):

@@ -25,11 +25,15 @@ class Span(Noun):
 
 
 CLOSING = {'"': '"', "“": "”", "„": "“”", "«": "»", "'": "'", "‘": "’"}
-OPENINGS = re.compile("[`~\\[" + "".join(CLOSING) + "]")
+OPENINGS = re.compile("[`~@\\[" + "".join(CLOSING) + "]")
 # A link as editors write it into the text of a prompt: [@name](file:///path)
 LINK = re.compile(r"\[[^\]\n]{0,200}\]\((file://[^)\s]{1,2000})\)")
+# A file as people mention it: @src/app.py
+MENTION = re.compile(r"@((?=[^\s@]{0,200}[./])[\w./~+-]{1,400}\w/?)")
 BEFORE_QUOTE = frozenset(" \t\n([{:=,;>→")
 AFTER_QUOTE = frozenset(" \t\n.,;:!?)]}-=→")
+MOST_FILES = 100
+"""How many mentioned files may be pointed at."""
 NESTED = 20_000
 """How many inner quotation marks of a whole message are paired, at most."""
 
@@ -62,6 +66,14 @@ class Masked:
         """The quoted part, when the text is nothing but its mark."""
         match = self._marks.fullmatch(text.strip())
         return self.spans[int(match[1])] if match else None
+
+    def without_pointing(self) -> str:
+        """The text without words that only point at the file after them: `outline this @src/app.py`."""
+        files = "|".join(str(index) for index, span in enumerate(self.spans[:MOST_FILES]) if span.kind == "file")
+        if not files:
+            return self.text
+        pointing = rf"\b(?:this|that|these|it|them|the (?:attached )?files?):?\s+(?={self.open}(?:{files}){self.close})"
+        return re.sub(pointing, "", self.text, flags=re.IGNORECASE)
 
     def value(self, text: str) -> str:
         """What a text stands for: the inside of a quoted part, or the text as it was written."""
@@ -127,6 +139,11 @@ class _Scanner:
             if length >= 3:
                 return self.fence(start, char * length)
             return self.code(start, char * length) if char == "`" else (start + length, None)
+        if char == "@":
+            mention = MENTION.match(self.text, start) if not start or self.text[start - 1] in BEFORE_QUOTE else None
+            if mention is None:
+                return start + 1, None
+            return mention.end(), Span(kind="file", raw=mention[0], value=mention[1])
         if char == "[":
             link = LINK.match(self.text, start)
             if link is None:
