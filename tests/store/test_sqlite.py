@@ -77,7 +77,7 @@ async def test_a_newer_file_is_left_alone_with_words(path: Path) -> None:
     await (await kept(path, "x")).close()
     by_hand(path, "PRAGMA user_version = 99")
     with pytest.raises(
-        StoreFailed, match=r"written by a newer accord \(its format is 99, this one knows up to 1\); upd"
+        StoreFailed, match=r"written by a newer accord \(its format is 99, this one knows up to 2\); upd"
     ):
         await SqliteStore(path).list()
     assert by_hand(path, "PRAGMA user_version") == [[(99,)]]
@@ -87,16 +87,16 @@ async def test_an_older_file_is_brought_up_to_date_and_loses_nothing(path: Path,
     await (await kept(path, "old")).close()
     step = ("ALTER TABLE sessions ADD COLUMN colour TEXT", "UPDATE sessions SET colour = 'blue'")
     monkeypatch.setattr(schema, "STEPS", (*schema.STEPS, step))
-    monkeypatch.setattr(schema, "VERSION", 2)
+    monkeypatch.setattr(schema, "VERSION", 3)
     async with SqliteStore(path) as store:
         assert await told(store, "a") == [say("old")]
-    assert by_hand(path, "PRAGMA user_version", "SELECT colour FROM sessions") == [[(2,)], [("blue",)]]
+    assert by_hand(path, "PRAGMA user_version", "SELECT colour FROM sessions") == [[(3,)], [("blue",)]]
 
 
 async def test_a_step_that_fails_changes_nothing(path: Path, monkeypatch: Any) -> None:
     await (await kept(path, "old")).close()
     monkeypatch.setattr(schema, "STEPS", (*schema.STEPS, ("CREATE TABLE new (x)", "SELECT nonsense")))
-    monkeypatch.setattr(schema, "VERSION", 2)
+    monkeypatch.setattr(schema, "VERSION", 3)
     with pytest.raises(StoreFailed):
         await SqliteStore(path).list()
     monkeypatch.undo()
@@ -320,3 +320,15 @@ async def test_a_call_that_shows_more_and_more_is_not_kept_again_and_again(path:
         each for each in in_file(path, session) if isinstance(each, ToolPatch) and isinstance(each.content, list)
     ]
     assert [len(patch.content) for patch in patches] == list(range(1, 201))  # type: ignore[arg-type]
+
+
+async def test_the_first_version_of_the_file_is_still_read_and_searched(path: Path, monkeypatch: Any) -> None:
+    with monkeypatch.context() as then:
+        then.setattr(schema, "STEPS", schema.STEPS[:1])
+        then.setattr(schema, "VERSION", 1)
+        await (await kept(path, "old words")).close()
+    async with SqliteStore(path) as store:
+        assert await told(store, "a") == [say("old words")]
+        store.append("a", say("and new ones"))
+        assert [hit.session.id for hit in await store.search("new ones")] == ["a"]
+    assert by_hand(path, "PRAGMA user_version") == [[(schema.VERSION,)]]

@@ -52,7 +52,13 @@ _FIRST = (
     )""",
     "CREATE INDEX passages_of ON passages (session)",
 )
-STEPS = (_FIRST,)
+# A session that says something is stale: by itself, so that one statement is a whole save.
+_SECOND = (
+    f"""CREATE TRIGGER said_is_stale AFTER INSERT ON said
+        WHEN NOT EXISTS (SELECT 1 FROM stale WHERE session = NEW.place >> {PLACES})
+        BEGIN INSERT INTO stale VALUES (NEW.place >> {PLACES}); END""",
+)
+STEPS = (_FIRST, _SECOND)
 VERSION = len(STEPS)
 
 WORDS = (

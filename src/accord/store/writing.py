@@ -36,14 +36,14 @@ def batch(packs: Mapping[str, Pack], entries: Mapping[str, SessionInfo]) -> Call
 
     def write(connection: Connection) -> None:
         for id, data, options in said:
-            if connection.execute(_SAY, (id, data)).rowcount == 0:
-                continue
-            connection.execute("INSERT OR IGNORE INTO stale SELECT key FROM sessions WHERE id = ?", (id,))
+            connection.execute(_SAY, (id, data))
             if options is not None:
                 connection.execute("UPDATE sessions SET options = ? WHERE id = ?", (options.decode(), id))
         for info in entries.values():
             connection.execute(_UPDATE, _row(info))
 
+    if len(said) == 1 and not entries and said[0][2] is None:
+        return write  # one statement is a transaction by itself
     return lambda connection: transaction(connection, write)
 
 
@@ -76,7 +76,6 @@ def copy(source: str, info: SessionInfo) -> Callable[[Connection], None]:
             ((key - old) << PLACES, old << PLACES, (old << PLACES) + LAST),
         )
         connection.execute("UPDATE sessions SET options = ? WHERE key = ?", (options, key))
-        connection.execute("INSERT INTO stale VALUES (?)", (key,))
 
     return lambda connection: transaction(connection, write)
 
