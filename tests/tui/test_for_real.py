@@ -7,10 +7,11 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
-from tmux import Tmux
+from tmux import PATIENCE, Tmux
 
 pytestmark = pytest.mark.slow
 
@@ -220,6 +221,20 @@ def test_a_signal_ends_it_and_leaves_the_terminal_as_it_was(tmux: Tmux, number: 
     assert "half a prompt" in (tmux.folder / "data" / "chat" / "drafts.json").read_text()
 
 
+def test_a_terminal_that_is_gone_in_the_middle_of_an_answer_ends_it(tmux: Tmux) -> None:
+    start(tmux)
+    tmux.type("typed before")
+    tmux.until("typed before")
+    tmux.keys("C-u")
+    tmux.send("/slow 600")
+    tmux.until("2 of")
+    client = _client(tmux)
+    agent = _child(client, "showcase")
+    tmux.close()
+    for pid in (client, agent):
+        _until_ended(pid)
+
+
 def test_ctrl_z_suspends_and_fg_comes_back(tmux: Tmux) -> None:
     # A shell with job control, as people have it.
     tmux.start("--version", after="exec bash --norc -i")
@@ -269,6 +284,21 @@ def test_without_a_terminal_it_is_accord_run(tmp_path: Path) -> None:
         timeout=60,
     )
     assert (done.returncode, done.stdout) == (3, "I would rather not.\n")
+
+
+def _until_ended(pid: int) -> None:
+    end = time.monotonic() + PATIENCE
+    while _is_there(pid):
+        assert time.monotonic() < end, f"process {pid} is still there"
+        time.sleep(0.05)
+
+
+def _is_there(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def _client(tmux: Tmux) -> int:

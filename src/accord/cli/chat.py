@@ -54,7 +54,10 @@ def _show(beyond: Beyond, agent: str | None) -> int:
     from accord.tui.app import AccordApp
 
     app = AccordApp(beyond, agent)
-    status = app.run()
+    try:
+        status = app.run()
+    finally:
+        app.rescue.over()
     return app.return_code or status or 0
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import signal
 import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from accord.tui.link import Link
 from accord.tui.look import Look
 from accord.tui.pane import Pane
 from accord.tui.prompt.history import Drafts, History
+from accord.tui.rescue import Rescue
 from accord.tui.tabs import TabBar
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ class Shell(App[int]):
         self._look: Look | None = None
         self._has_focus = True
         self._ending = False
+        self.rescue = Rescue()
         if self.preferences.theme in self.available_themes:
             self.theme = self.preferences.theme
 
@@ -75,13 +76,15 @@ class Shell(App[int]):
             yield Pane(link, self.look, self.outside.cwd)
 
     def on_mount(self) -> None:
+        loop = asyncio.get_running_loop()
         pane = self.active_pane
         draft = self.drafts.get(str(self.outside.cwd))
         if draft:
             pane.editor.set_text(draft)
         pane.editor.focus()
         self.theme_changed_signal.subscribe(self, self._restyle)
-        self._watch_signals()
+        self.app_resume_signal.subscribe(self, self._resumed)
+        self.rescue.watch(lambda status: loop.call_soon_threadsafe(self.leave, status))
         # The first picture is drawn before anything is loaded that it takes to talk to an agent.
         self.call_after_refresh(self._begin)
 
@@ -91,6 +94,11 @@ class Shell(App[int]):
         self.set_interval(_DRAFT_SECONDS, self.keep_drafts)
         gc.collect()
         gc.freeze()  # what was loaded stays; looking through it again and again would hold up keys
+
+    def _resumed(self, app: App[Any]) -> None:
+        """Draws everything anew: somebody else had the terminal."""
+        self.screen.refresh(layout=True)
+        self.refresh(layout=True)
 
     def open_link(self, link: Link) -> None:
         """Starts an agent."""
@@ -248,22 +256,14 @@ class Shell(App[int]):
 
     # -- the end
 
-    def _watch_signals(self) -> None:
-        loop = asyncio.get_running_loop()
-        for name in ("SIGTERM", "SIGHUP"):
-            number = getattr(signal, name, None)
-            if number is not None:
-                try:
-                    loop.add_signal_handler(number, self.leave, 128 + number)
-                except (NotImplementedError, RuntimeError, ValueError):
-                    return  # Windows, or not the main thread
-
     def leave(self, status: int = 0) -> None:
         """Ends the application in order: what was typed is kept, agents are ended."""
         if self._ending:
             return
         self.keep_drafts()
         self._ending = True
+        if not self.is_headless:
+            self.rescue.insist(status)
         self.exit(status, return_code=status)
 
     def keep_drafts(self) -> None:

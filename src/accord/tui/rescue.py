@@ -1,0 +1,78 @@
+"""The last resort for the terminal: when an orderly end does not come about, everything is put back and we go.
+
+Signals are taken by plain handlers, since an application that writes to a terminal which is gone may hang in the
+middle of a write, where no event loop runs. What agents started ends with this process, whatever way that goes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from types import FrameType
+from typing import Any
+
+PATIENCE = 6.0
+"""Seconds that an orderly end may take."""
+# Leaves the alternate screen, shows the cursor, and turns off mouse, focus and paste reports and the key protocol.
+_RESTORE = b"\x1b[<u\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?1049l\x1b[?25h\x1b[0m"
+
+
+class Rescue:
+    """Remembers how the terminal was, and sees to it that it will be so again."""
+
+    def __init__(self) -> None:
+        self._attributes: list[Any] | None = None
+        self._timer: threading.Timer | None = None
+        with suppress(Exception):  # not a terminal, or a system that has no such thing
+            import termios
+
+            self._attributes = termios.tcgetattr(0)
+
+    def watch(self, leave: Callable[[int], object]) -> None:
+        """From now on, a signal that ends us calls `leave` with the status, and us to account if that does not end."""
+
+        def told(number: int, frame: FrameType | None) -> None:
+            status = 128 + number
+            self.insist(status)
+            leave(status)
+
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number is not None and threading.current_thread() is threading.main_thread():
+                signal.signal(number, told)
+
+    def insist(self, status: int, within: float = PATIENCE) -> None:
+        """Ends the process after a while, if it has not ended by then."""
+        if self._timer is None:
+            self._timer = threading.Timer(within, self._go, [status])
+            self._timer.daemon = True
+            self._timer.start()
+
+    def over(self) -> None:
+        """The end came about."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _go(self, status: int) -> None:
+        self.restore()
+        os._exit(status)
+
+    def restore(self) -> None:
+        """Puts the terminal back, without the help of anything that may hang."""
+        for stream in (sys.__stdout__, sys.__stderr__):
+            with suppress(Exception):
+                assert stream is not None
+                fd = stream.fileno()
+                if os.isatty(fd):
+                    os.set_blocking(fd, False)
+                    os.write(fd, _RESTORE)
+                    os.set_blocking(fd, True)
+                    break
+        with suppress(Exception):
+            import termios
+
+            if self._attributes is not None:
+                termios.tcsetattr(0, termios.TCSANOW, self._attributes)
