@@ -124,6 +124,12 @@ class Commands:
 
     @command("undo", "Take back the files' changes of the last turn that made any", hint="back: take the undo back")
     async def undo(self, turn: Turn) -> None:
+        try:
+            await self._undo(turn)
+        except (OSError, ValueError) as error:
+            await turn.say(f"That cannot be done here: {error}")
+
+    async def _undo(self, turn: Turn) -> None:
         files = self.desk(turn.session).files
         if turn.argument.strip() == "back":
             try:

@@ -54,6 +54,7 @@ class Desk:
         """Whether addresses inside the user's own network may be fetched."""
         self._models_left: list[Model] = []
         self._news: list[str] = []
+        self._told_of_no_undo = False
         self.used = 0
         """How many tokens the context held when the model last answered."""
         self.cost: float | None = None
@@ -163,8 +164,15 @@ class Desk:
     # -- changes, and taking them back
 
     async def before_change(self, turn: Turn) -> None:
-        """Called before a tool changes something: what the files are like now can be brought back."""
-        await self.files.checkpoint(turn)
+        """Called before a tool changes something: what the files are like now can be brought back.
+
+        Where that cannot be kept, the work goes on, and the user knows."""
+        try:
+            await self.files.checkpoint(turn)
+        except (OSError, ValueError) as error:
+            if not self._told_of_no_undo:
+                self._told_of_no_undo = True
+                await self.tell_user("What is changed cannot be taken back with /undo", str(error), severity="warning")
 
     async def turn_over(self) -> None:
         """Changes after the turn are not the turn's."""

@@ -71,9 +71,13 @@ class DeskFiles:
     def checkpoints(self) -> Checkpoints:
         """What can be brought back, turn by turn."""
         if self._checkpoints is None:
-            from accord.workspace.checkpoints import Checkpoints
+            from accord.workspace.checkpoints import Checkpoints, default_folder
 
-            self._checkpoints = Checkpoints(self.disk, session=self._session.id)
+            try:
+                folder = default_folder(self.disk, self._session.id)
+            except ValueError:
+                raise ValueError("Accord's own data lies inside this project, where commands could change it") from None
+            self._checkpoints = Checkpoints(self.disk, folder)
         return self._checkpoints
 
     async def checkpoint(self, turn: Turn) -> None:

@@ -1,0 +1,194 @@
+"""The agent where something is missing: packages, a home, room on the disk, a configuration that can be read."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from coder.scripted import coder
+from coder.test_commands import Write
+from coder.test_loop import call
+
+from accord.testing import ScriptedClient
+
+Join = Callable[..., Any]
+EXTRAS = ("pydantic_ai", "pydantic", "mcp", "keyring", "httpx2", "httpx", "anthropic", "openai", "google", "textual")
+BLOCK = f"""
+import sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {EXTRAS!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Missing())
+"""
+
+
+class Process:
+    """`accord agent`, asked by blocking writes and reads. It allows everything it is asked."""
+
+    def __init__(self, cwd: Path, *args: str, before: Callable[[], None] | None = None, **environment: str) -> None:
+        self.cwd = cwd
+        self.told: list[Any] = []
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "accord", "agent", *args],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=cwd,
+            env={**os.environ, **environment},
+            preexec_fn=before,
+        )
+        self._ids = 0
+        self.ask("initialize", protocolVersion=1, clientCapabilities={})
+
+    def ask(self, method: str, **params: Any) -> Any:
+        """The whole answer to a request."""
+        assert self._process.stdout is not None
+        self._ids += 1
+        self._send({"id": self._ids, "method": method, "params": params})
+        while True:
+            message = json.loads(self._process.stdout.readline())  # nothing but the protocol stands on this stream
+            if "method" not in message and message["id"] == self._ids:
+                return message
+            if "id" in message:
+                outcome = {"outcome": "selected", "optionId": "allow_once"}
+                self._send({"id": message["id"], "result": {"outcome": outcome}})
+            self.told.append(message)
+
+    def _send(self, message: dict[str, Any]) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+        self._process.stdin.flush()
+
+    def session(self, **more: Any) -> str:
+        answer = self.ask("session/new", **{"cwd": str(self.cwd), "mcpServers": [], **more})
+        return str(answer["result"]["sessionId"])
+
+    def prompt(self, session: str, text: str) -> Any:
+        return self.ask("session/prompt", sessionId=session, prompt=[{"type": "text", "text": text}])
+
+    @property
+    def text(self) -> str:
+        updates = [message["params"]["update"] for message in self.told if message["method"] == "session/update"]
+        return "".join(each["content"]["text"] for each in updates if each["sessionUpdate"].endswith("_chunk"))
+
+    def end(self) -> tuple[int, str]:
+        """Its status, and what stood on standard error."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        assert self._process.stderr is not None
+        said = self._process.stderr.read().decode()
+        return self._process.wait(30), said
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+            assert stream is not None
+            with contextlib.suppress(BrokenPipeError):
+                stream.close()
+
+
+@pytest.fixture
+def start(project: Path) -> Iterator[Callable[..., Process]]:
+    started: list[Process] = []
+
+    def start(*args: str, cwd: Path = project, **how: Any) -> Process:
+        started.append(Process(cwd, *args, **how))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+
+
+def test_in_normal_use_nothing_stands_on_standard_error(start: Callable[..., Process], project: Path) -> None:
+    (project / "a.txt").write_text("hi\n")
+    agent = start()
+    session = agent.session()
+    answer = agent.prompt(session, "read a.txt, then replace hi with ho in a.txt, then run echo hello")
+    assert answer["result"]["stopReason"] == "end_turn"
+    assert agent.prompt(session, "/undo")["result"]["stopReason"] == "end_turn"
+    assert (project / "a.txt").read_text() == "hi\n"
+    assert agent.end() == (0, "")
+
+
+def test_without_the_extras_the_offline_model_works_and_the_rest_says_what_to_install(
+    start: Callable[..., Process], project: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(BLOCK)
+    (project / "a.txt").write_text("hello\n")
+    agent = start(PYTHONPATH=str(tmp_path), ANTHROPIC_API_KEY="sk-none")
+    server = {"name": "tools", "command": sys.executable, "args": ["-c", ""], "env": []}
+    session = agent.session(mcpServers=[server])
+    words = agent.prompt(session, "read a.txt")["error"]["message"]
+    assert words == "models of Anthropic need more than is installed (pydantic_ai): pip install 'accord[coder]'"
+    agent.ask("session/set_config_option", sessionId=session, configId="model", value="offline")
+    assert agent.prompt(session, "read a.txt")["result"]["stopReason"] == "end_turn"
+    assert "hello" in agent.text
+    assert "MCP server tools: failed" in agent.text and "pip install 'accord[coder]'" in agent.text
+    assert agent.end() == (0, "")
+
+
+def test_a_configuration_that_cannot_be_read_is_said_and_the_agent_stays(
+    start: Callable[..., Process], home: Path
+) -> None:
+    config = home / "config" / "accord" / "config.toml"
+    config.parent.mkdir(parents=True)
+    agent = start()
+    for broken, words in [
+        ("[coder\n", "config.toml: line 1"),
+        ("[coder]\nmodel = 3\n", "config.toml: line 2: coder.model"),
+        ('[permissions]\nallow = ["nonsense"]\n', "config.toml: line 2: permissions.allow[0]"),
+    ]:
+        config.write_text(broken)
+        fault = agent.ask("session/new", cwd=str(agent.cwd), mcpServers=[])["error"]
+        assert words in fault["message"] and "failed" not in fault["message"]
+    config.write_text("")
+    session = agent.session()
+    config.write_text("[coder\n")
+    assert "config.toml: line 1" in agent.prompt(session, "list files")["error"]["message"]
+    config.unlink()
+    assert agent.prompt(session, "list files")["result"]["stopReason"] == "end_turn"
+    assert agent.end() == (0, "")
+
+
+@pytest.mark.parametrize("where", ["nowhere", "home"])
+async def test_where_no_checkpoints_can_be_kept_files_are_changed_all_the_same(
+    joined: Join, project: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    (project / "file").write_text("")
+    monkeypatch.setenv("XDG_DATA_HOME", str(project / ("file" if where == "nowhere" else "data")))
+    agent, _ = coder([call("change")], ["done"], [call("change", path="b.txt")], ["done"], tools=[Write()])
+    async with joined(agent, permissions=ScriptedClient().permit) as client:
+        session = await client.new_session()
+        first, second = await session.prompt("one"), await session.prompt("two")
+        assert (project / "a.txt").read_text() == (project / "b.txt").read_text() == "new\n"
+        assert "That cannot be done here" in (await session.prompt("/undo")).text
+    assert [each.status for turn in (first, second) for each in turn.tool_calls] == ["completed"] * 2
+    told = session.transcript.text + str(session.transcript.notices) + str(list(session.transcript.messages))
+    assert told.count("cannot be taken back with /undo") == 1
+
+
+def test_a_disk_that_is_full_is_said_and_the_agent_stays(start: Callable[..., Process], project: Path) -> None:
+    def little() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, 400_000))
+
+    (project / "a.txt").write_text("x" * 50_000)
+    agent = start(before=little)
+    session = agent.session()
+    answers = [agent.prompt(session, "read a.txt") for _ in range(20)]
+    failed = [answer["error"]["message"] for answer in answers if "error" in answer]
+    assert failed and all("sessions cannot be kept in" in words for words in failed)
+    assert "result" in agent.ask("session/list")
+    assert agent.end()[0] == 0
