@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from accord.errors import LaunchError
-from accord.process.launch import launch
+from accord.process.launch import explain, launch
 
 
 def script(path: Path, text: str, mode: int = 0o755) -> str:
@@ -54,3 +55,10 @@ def test_the_error_says_what_is_wrong_and_what_to_do(case: str, tmp_path: Path) 
 
     assert words.replace("{p}", str(tmp_path)) in str(caught.value)
     assert caught.value.stage == "spawn"
+
+
+def test_a_folder_of_the_path_that_may_not_be_looked_into_is_not_taken_for_the_command() -> None:
+    said = explain(PermissionError(errno.EACCES, "Permission denied"), "no-such-agent", None, {"PATH": "/nowhere"})
+    assert (
+        said == "there is no command 'no-such-agent' on the PATH that you may start; install it, or give its full path"
+    )

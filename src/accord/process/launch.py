@@ -51,9 +51,11 @@ def explain(error: Exception, program: str, cwd: str | None, env: Mapping[str, s
             return f"there is no command {program!r} on the PATH; install it, or give its full path"
         return f"{path} is there, but {_interpreter(path)} that it names in its first line is not; install that first"
     if error.errno == errno.EACCES:
-        if path is not None and os.path.isdir(path):
+        if path is None:  # a folder of the PATH may not be looked into, and none of the others has it
+            return f"there is no command {program!r} on the PATH that you may start; install it, or give its full path"
+        if os.path.isdir(path):
             return f"{path} is a directory; name the program in it"
-        return f"{path or program} is not executable; run chmod +x on it, or start it through its interpreter"
+        return f"{path} is not executable; run chmod +x on it, or start it through its interpreter"
     if error.errno == errno.ENOEXEC:
         return f"{path or program} is neither a program nor a script with a #! line; start it through its interpreter"
     return error.strerror or str(error)
