@@ -50,7 +50,9 @@ REPLACING: list[tuple[str, Step]] = [
     ("rename the class Foo to Bar everywhere", Replace(old="Foo", new="Bar", where=ALL, word=True)),
     ("rename the variable x to count in a.py", Replace(old="x", new="count", where=A, word=True)),
     ("rename foo to bar everywhere", Replace(old="foo", new="bar", where=ALL, word=True)),
-    ("replace the word foo with bar in a.py", Replace(old="foo", new="bar", where=A)),
+    ("replace the word foo with bar in a.py", Replace(old="foo", new="bar", where=A, word=True)),
+    ("replace the cat with the dog in a.py", Replace(old="the cat", new="the dog", where=A)),
+    ("replace the text a cat with the text a dog in a.py", Replace(old="a cat", new="a dog", where=A)),
     (
         "replace\r\n```\na = 1\nb = 2\n```\r\nwith\r\n```\nc = 3\n```\r\nin a.py",
         Replace(old="a = 1\nb = 2\n", new="c = 3\n", where=A),

@@ -69,6 +69,8 @@ READING: list[tuple[str, Step]] = [
     ("cat a.py:10-20", ReadFiles(paths=["a.py"], first=10, last=20)),
     ("show the first 5 lines of a.txt", ReadFiles(paths=["a.txt"], first=1, last=5)),
     ("show me the last 20 lines of log.txt", ReadFiles(paths=["log.txt"], tail=20)),
+    ("head -5 a.txt", ReadFiles(paths=["a.txt"], first=1, last=5)),
+    ("tail -n 5 a.txt", ReadFiles(paths=["a.txt"], tail=5)),
     ("read a.py and b.py", ReadFiles(paths=["a.py", "b.py"])),
     ('read a.py, b.py and "c d.py"', ReadFiles(paths=["a.py", "b.py", "c d.py"])),
     ("read a.py, b.py, and c.py", ReadFiles(paths=["a.py", "b.py", "c.py"])),

@@ -62,7 +62,7 @@ def move(reader: Reader, parts: Parts) -> Step | None:
             f"`rename the function {source} to {target} everywhere`."
         )
     folder, _, name = source.rpartition("/")
-    if parts.get("folder") or target.endswith("/"):
+    if parts.get("folder") or parts.get("after") or target.endswith("/"):
         target = f"{target.rstrip('/')}/{name}"
     elif folder and "/" not in target and (parts.get("verb") or "").lower() == "rename":
         target = f"{folder}/{target}"  # a new name, in the same place
@@ -136,77 +136,61 @@ def describe(reader: Reader, parts: Parts) -> Step | None:
     return DescribeProject()
 
 
+# Replacing. What is replaced is taken to the letter: "the" in front of it belongs to it.
 PLACE = (
-    r"(?: (?:in|inside|within|across|throughout|of|from) (?P<where>.+?)| "
-    r"(?P<everywhere>everywhere(?: in .+)?|globally|in (?:all|every) files?))?"
+    r"(?: (?:in|inside|within|across|throughout|of|from) (?P<where>.+?)"
+    r"| (?P<everywhere>everywhere(?: in .+)?|globally|in (?:all|every) files?))?"
 )
-OF = r"(?:(?:occurrences?|instances?|uses?|mentions?) of )?(?:{the}(?:word|text|string|phrase|name|line) )?"
-SIDE = r"(?:{q}|.+?)"
+ALL_OF = r"(?:(?:all |every |each |any |the )*(?:occurrences?|instances?|uses?|mentions?) of )?"
+OLD = ALL_OF + r"(?:the (?:text|string|phrase|name|line) |(?:the )?(?P<word>(?:whole )?word ))?(?P<old>{q}|.+?)"
+NEW = r"(?:the (?:word|text|string|phrase|name|line) )?(?P<new>{q}|.+?)"
+BY = r" (?:with|by|for|to|→|->|=>) "
+REPLACE = r"(?:replace|substitute|swap|exchange) "
+NAME = (
+    r"{the}(?:function|class|method|variable|symbol|constant|word|identifier|name|attribute|parameter|argument|field)"
+)
+# Writing.
+FILE = r"{the}(?P<file>(?:file|script|module|document|page) )?(?:called |named |at )?{f}"
+INTO = r"(?:to|at|onto|into|in) (?:{the}(?:end|bottom) of )?" + FILE
+WITH = r",? (?:with|containing|having|(?:that|which) (?:says|contains|reads))"
 FOLLOWING = r"(?: (?:{the}(?:following )?(?:contents?|text|lines?|code|words?)|following))?(?: of)?(?::|(?=\s|$))"
-INTO = r"(?:to|at|onto|into|in) (?:{the}(?:end|bottom) of )?{the}(?P<file>(?:file|script|module) )?"
 
 RULES = [
     Rule(
-        r"(?:write|create|generate|make|update|add) {the}AGENTS\.md(?: file)?(?: "
-        r"(?:from|with|based on|for|by|that) .+)?",
+        r"(?:write|create|generate|make|update|add) {the}AGENTS\.md(?: file)?"
+        r"(?: (?:from|with|based on|for|by|that) .+)?",
         describe,
     ),
     Rule(r"(?:initiali[sz]e|init)(?: {the}(?:project|AGENTS\.md))?", describe),
+    # Text.
     Rule(
-        r"rename {the}(?:function|class|method|variable|symbol|constant|word|identifier|name"
-        r"|attribute|parameter|argument|field) (?P<old>{q}|[\w.]+)(?:\(\))? "
-        r"(?:to|as|into|with) (?P<new>{q}|[\w.]+)(?:\(\))?" + PLACE,
+        r"rename " + NAME + r" (?P<old>{q}|[\w.]+)(?:\(\))? (?:to|as|into|with) (?P<new>{q}|[\w.]+)(?:\(\))?" + PLACE,
         rename_symbol,
     ),
     Rule(
-        r"rename (?P<old>{q}|\w+) (?:to|as) (?P<new>{q}|\w+)(?: (?P<everywhere>everywhere"
-        r"(?: in .+)?)| in (?P<where>.+?))",
+        r"rename (?P<old>{q}|\w+) (?:to|as) (?P<new>{q}|\w+)"
+        r"(?: (?P<everywhere>everywhere(?: in .+)?)| in (?P<where>.+?))",
         rename_symbol,
     ),
+    Rule(REPLACE + OLD + BY + NEW + PLACE, replace),
+    Rule("change " + OLD + r" (?:to|into|→|->|=>) " + NEW + PLACE, replace),
+    Rule(r"in (?P<where>{q}|[^\s,]+),? (?:replace|change|substitute) " + OLD + BY + NEW, replace),
     Rule(
-        r"(?:replace|substitute|swap|exchange) {the}"
-        + OF
-        + r"{the}(?P<word>whole word |word )?(?P<old>"
-        + SIDE
-        + r") (?:with|by|for|→|->|=>|to) (?:{the}(?:word|text|string) )?(?P<new>"
-        + SIDE
-        + ")"
-        + PLACE,
-        replace,
-    ),
-    Rule(r"change {the}" + OF + r"(?P<old>" + SIDE + r") (?:to|into|→|->|=>) (?P<new>" + SIDE + ")" + PLACE, replace),
-    Rule(
-        r"in (?P<where>{q}|[^\s,]+),? (?:replace|change|substitute) {the}"
-        + OF
-        + r"(?P<old>"
-        + SIDE
-        + r") (?:with|by|to|→|->|=>) (?P<new>"
-        + SIDE
-        + ")",
+        r"(?P<everywhere>everywhere|in all files|globally),? (?:replace|change|substitute) " + OLD + BY + NEW,
         replace,
     ),
     Rule(
-        r"(?:everywhere|in all files|globally)(?P<everywhere>),? (?:replace|change|substitute) {the}"
-        + OF
-        + r"(?P<old>"
-        + SIDE
-        + r") (?:with|by|to|→|->|=>) (?P<new>"
-        + SIDE
-        + ")",
-        replace,
-    ),
-    Rule(
-        r"(?:remove|delete|erase|strip|drop) {the}" + OF + r"(?P<old>{q}) (?:from|in|out of) (?P<where>.+?)",
+        r"(?:remove|delete|erase|strip|drop) " + ALL_OF + r"(?P<old>{q}) (?:from|in|out of) (?P<where>.+?)",
         remove_text,
     ),
+    # Files.
     Rule(r"(?:create|make|add) {the}(?:folder|directory|dir) (?:called |named )?{f}", make_folder),
     Rule(r"mkdir(?: -p)? {f}", make_folder),
     Rule(
-        r"(?P<verb>rename|move|mv) {the}(?P<file>"
-        r"(?:file|script|module|folder|directory) )?{f} (?:to|into|as|onto|under) {the}"
-        r"(?P<folder>folder |directory )?(?:file )?(?P<g>{q}|[^\s,;]+)"
-        r"(?P<folder2> folder| directory)?",
-        lambda reader, parts: move(reader, {**parts, "folder": parts.get("folder") or parts.get("folder2")}),
+        r"(?P<verb>rename|move|mv) {the}(?P<file>(?:file|script|module|folder|directory) )?{f} "
+        r"(?:to|into|as|onto|under) {the}(?P<folder>folder |directory )?(?:file )?(?P<g>{q}|[^\s,;]+)"
+        r"(?P<after> folder| directory)?",
+        move,
     ),
     Rule(r"mv {f} (?P<g>{q}|[^\s,;]+)", move),
     Rule(r"(?:delete|remove|erase|trash|unlink|get rid of) {the}(?P<file>(?:files?|script|module) )?{fs}", delete),
@@ -221,11 +205,9 @@ RULES = [
 # The rest of the step is the content, as it stands.
 CONTENT_RULES = [
     Rule(
-        r"(?P<verb>create|write|make|generate|overwrite|rewrite|save|add) {the}"
-        r"(?:new |empty |text |small |short )*(?P<file>"
-        r"(?:file|script|module|document|page) )?(?:called |named |at )?{f}(?:,? "
-        r"(?:with|containing|that (?:says|contains|reads)|which "
-        r"(?:says|contains|reads)|having)" + FOLLOWING + r"|:)",
+        r"(?P<verb>create|write|make|generate|overwrite|rewrite|save|add) {the}(?:new |empty |text |small |short )*"
+        + FILE
+        + f"(?:{WITH}{FOLLOWING}|:)",
         write,
         content=True,
         free=True,
@@ -236,12 +218,9 @@ CONTENT_RULES = [
         content=True,
         free=True,
     ),
+    Rule(r"(?:append|add) (?:{the}(?:following |line |lines |text )*)?" + INTO + ":", append, content=True, free=True),
     Rule(
-        r"(?:append|add) (?:{the}(?:following |line |lines |text )*)?" + INTO + r"{f}:", append, content=True, free=True
-    ),
-    Rule(
-        r"(?:append|add) to (?:{the}(?:end|bottom) of )?{the}(?P<file>"
-        r"(?:file|script|module) )?{f}(?: {the}(?:following |line |lines |text )+)?:?",
+        r"(?:append|add) to (?:{the}(?:end|bottom) of )?" + FILE + r"(?: {the}(?:following |line |lines |text )+)?:?",
         append,
         content=True,
         free=True,
@@ -250,17 +229,15 @@ CONTENT_RULES = [
 # The content stands in the middle; what is around it is matched.
 MIDDLE_RULES = [
     Rule(
-        r"(?P<verb>write|put|save|store) {the}(?:following |text |line |words? |contents? )*"
-        r"(?P<body>{q}) (?:to|into|in|as) {the}(?P<file>(?:file|script|module) )?"
-        r"(?:called |named )?{f}",
+        r"(?P<verb>write|put|save|store) {the}(?:following |text |line |words? |contents? )*(?P<body>{q}) "
+        r"(?:to|into|in|as) " + FILE,
         write,
     ),
     Rule(
-        r"(?P<verb>write|put|save|store) {the}(?:text|line|words?) (?P<body>.+?) "
-        r"(?:to|into|in|as) {the}(?P<file>(?:file|script|module) )?(?:called |named )?{f}",
+        r"(?P<verb>write|put|save|store) {the}(?:text|line|words?) (?P<body>.+?) (?:to|into|in|as) " + FILE,
         write,
     ),
-    Rule(r"append (?:{the}(?:following|text|line|words?) )?(?P<body>{q}|.+?) " + INTO + "{f}", append),
-    Rule(r"add {the}(?:following |text |line |words? )*(?P<body>{q}) " + INTO + "{f}", append),
-    Rule(r"add {the}(?:text|line|words?) (?P<body>.+?) " + INTO + "{f}", append),
+    Rule(r"append (?:{the}(?:following|text|line|words?) )?(?P<body>{q}|.+?) " + INTO, append),
+    Rule(r"add {the}(?:following |text |line |words? )*(?P<body>{q}) " + INTO, append),
+    Rule(r"add {the}(?:text|line|words?) (?P<body>.+?) " + INTO, append),
 ]

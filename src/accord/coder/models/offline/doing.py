@@ -92,7 +92,8 @@ RULES = [
     ),
     Rule(r"(?:test|check)(?: (?:it|this|that|everything|the project|the code|again))?", said(RunTask(task="test"))),
     Rule(
-        r"(?P<task>lint|format|build|compile)(?: " r"(?:it|this|that|everything|the project|the code|the files))?", task
+        r"(?P<task>lint|format|build|compile)(?: (?:it|this|that|everything|the project|the code|the files))?",
+        task,
     ),
     Rule(r"(?:do|are) {the}tests? (?:pass|passing|green|work|run|fail|failing)", said(RunTask(task="test"))),
     Rule(

@@ -39,7 +39,6 @@ def outline(reader: Reader, parts: Parts) -> Step | None:
 
 def read(reader: Reader, parts: Parts) -> Step | None:
     text = parts["fs"] or ""
-    # `show` and `open` are said of many things: then it must look like a file.
     if parts.get("loose") and not all(reader.pathlike(each) for each in re.split(r"\s*,\s*|\s+and\s+", text)):
         return None
     first, last = number(parts.get("a")), number(parts.get("b"))
@@ -113,48 +112,66 @@ def search(reader: Reader, parts: Parts) -> Step | None:
     return Search(text=value, where=where, regex=regex, ignore_case=bool(parts.get("case")))
 
 
-FILES = (
-    r"(?:files|file names|folders|directories|contents?|entries|tree)(?: and "
-    r"(?:folders|directories|files|subfolders))?"
-)
 IN = r"(?: {in} (?P<f>.+?)| here)?"
-LINES = (
-    r"(?:,? ?\(?(?:from |at )?lines? (?P<a>\d+)(?: ?"
-    r"(?:-|–|—|\.\.|to|through|until|and|till) ?(?:line )?(?P<b>\d+)|(?P<on> ?"
-    r"(?:on|onwards?|to (?:the )?end)))?\)?)?"
-)
-CASE = (
-    r"(?P<case>,? \(?(?:ignoring|ignore|regardless of|without regard to) "
-    r"(?:the )?case\)?|,? \(?case[- ]insensitive(?:ly)?\)?)?"
-)
 WHERE = r"(?: (?:in|inside|within|under|across|throughout|through) (?P<where>.+?))?"
 PROJECT = r"{the}(?:project|repo|repository|codebase|code base|workspace|code)"
+FILES = (
+    r"(?:files|file names|folders|directories|contents?|entries|tree)"
+    r"(?: and (?:folders|directories|files|subfolders))?"
+)
+# `lines 10-20`, `from line 10 on`
+TO = r"(?:-|–|—|\.\.|to|through|until|till|and)"
+LINES = (
+    r"(?:,? ?\(?(?:from |at )?lines? (?P<a>\d+)"
+    rf"(?: ?{TO} ?(?:line )?(?P<b>\d+)|(?P<on> ?(?:on|onwards?|to (?:the )?end)))?\)?)?"
+)
+SHOW = r"(?:read|show|open|print|display|cat|view|see|look at){me}"
+# `show` and `open` are said of many things: what follows them must look like a file.
+LOOSELY = (
+    r"(?P<loose>show|open|print|display|view|see|get|look at|look into|let me see|take a look at"
+    r"|what(?: is|'s) in|what does){me}"
+)
+SOME_FILES = (
+    r"{the}(?:(?:contents?|text|source|source code|code) of )?{the}(?:attached )?(?:files? |script |module )?{fs}"
+)
+FIND = r"(?:find|search for|look for|locate|list|show|get|give){me}"
+SEARCH = r"(?:search(?: for)?|grep(?: -\w+)*(?: for)?|look for|look up|find|scan for|where does it say|where do i find)"
+PLACES = (
+    r"(?: {the}(?:occurrences?|mentions?|instances?|places?|lines?|word|text|string|phrase)"
+    r"(?: of| with| containing| that (?:say|contain)s?)?)?"
+)
+TEXT = r"{the}(?:word |text |string |phrase |code )?(?P<x>{q}|.+?)"
+CASE = (
+    r"(?P<case>,? \(?(?:ignoring|ignore|regardless of|without regard to) (?:the )?case\)?"
+    r"|,? \(?case[- ]insensitive(?:ly)?\)?)?"
+)
 
 RULES = [
+    # What something is made up of.
     Rule(r"(?:what(?: is|'s| are)|tell me what(?: is|'s)) (?:there )?(?:in|inside) " + PROJECT, outline),
     Rule(r"(?:(?:outline|summari[sz]e|describe|sketch|map) )" + PROJECT, outline),
     Rule(
-        r"(?:(?:show|give|print|make|get){me} )?{the}"
-        r"(?:outline|structure|overview|layout|architecture|table of contents)(?: (?:of|for) "
-        r"(?P<f>.+?))?",
+        r"(?:(?:show|give|print|make|get){me} )?"
+        r"{the}(?:outline|structure|overview|layout|architecture|table of contents)(?: (?:of|for) (?P<f>.+?))?",
         outline,
     ),
     Rule(
-        r"(?:summari[sz]e|describe|show|outline|explain){me} {the}(?:project |code |file )?"
-        r"(?:structure|layout|outline|architecture)(?: (?:of|for|in) (?P<f>.+?))?",
+        r"(?:summari[sz]e|describe|show|outline|explain){me} "
+        r"{the}(?:project |code |file )?(?:structure|layout|outline|architecture)(?: (?:of|for|in) (?P<f>.+?))?",
         outline,
     ),
     Rule(
-        r"(?:what|which|list|show|find){me} {the}(?:functions?|class"
-        r"(?:es)?|methods?|symbols?)(?: and (?:functions?|classes|methods))?"
-        r"(?: are| is| does)?(?: there| defined| declared)? ?(?:in|of|inside|from) (?P<f>.+?)"
-        r"(?: have| define| contain)?",
+        r"(?:what|which|list|show|find){me} "
+        r"{the}(?:functions?|class(?:es)?|methods?|symbols?)(?: and (?:functions?|classes|methods))?"
+        r"(?: are| is| does)?(?: there| defined| declared)? ?"
+        r"(?:in|of|inside|from) (?P<f>.+?)(?: have| define| contain)?",
         outline,
     ),
     Rule(r"outline(?: of)?(?: (?P<f>.+?))?", outline),
+    # What is in a folder.
     Rule(
-        r"(?:list|show|display|see|print|what are|which are|give|tell){me} {the}"
-        r"(?:project'?s? |python |repo(?:sitory)? )?"
+        r"(?:list|show|display|see|print|what are|which are|give|tell){me} "
+        r"{the}(?:project'?s? |python |repo(?:sitory)? )?"
         + FILES
         + IN
         + r"(?P<deep>,? (?:recursively|with subfolders|in all folders))?",
@@ -166,76 +183,44 @@ RULES = [
     Rule(r"what(?: is|'s) (?:there )?(?:in|inside|under) (?P<f>\S+/)", list_files),
     Rule(r"(?:ls|dir|list|tree)(?: -\w+)*(?: (?P<f>{q}|[./~]\S*|\S+/\S*))?", list_files),
     Rule(r"list {the}(?:folder|directory) (?P<f>.+?)", list_files),
+    # Files by name.
     Rule(
-        r"(?:find|search for|look for|locate|list|show|get|give){me} {the}files? "
-        r"(?:named|called|matching|like|(?:that|which) match(?:es)?|with (?:the )?names?"
-        r"(?: like| matching)?)(?P<named>) ?{f}" + WHERE,
+        FIND + r" {the}files? (?P<named>named|called|matching|like|(?:that|which) match(?:es)?"
+        r"|with (?:the )?names?(?: like| matching)?) {f}" + WHERE,
         find_files,
     ),
     Rule(
-        r"(?:find|search for|look for|locate|list|show|get|give){me} {the}files? "
-        r"(?P<ending>ending (?:in|with)|with (?:the )?(?:extension|suffix|ending)) {f}" + WHERE,
+        FIND + r" {the}files? (?P<ending>ending (?:in|with)|with (?:the )?(?:extension|suffix|ending)) {f}" + WHERE,
         find_files,
     ),
     Rule(
-        r"(?:find|locate|search for|look for|where is|where's) {the}file (?P<named>)(?:named |called )?{f}" + WHERE,
+        r"(?:find|locate|search for|look for|where is|where's) {the}(?P<named>file )(?:named |called )?{f}" + WHERE,
         find_files,
     ),
     Rule(
-        r"(?:(?P<find>find|locate|search for|look for)|list|show){me} {the}{f}" r"(?P<files> files?)?" + WHERE,
+        r"(?:(?P<find>find|locate|search for|look for)|list|show){me} {the}{f}(?P<files> files?)?" + WHERE,
         find_glob,
     ),
+    # Text.
     Rule(r"grep(?: -\w+)* (?P<x>{q}|\S+) (?!in )(?P<where>{q}|\S+)", search),
     Rule(
-        r"(?:search|grep|look|find|scan)(?: {the}"
-        r"(?:code|project|files|repo|codebase|everywhere|everything))?(?: for)? {the}"
-        r"(?P<regex>regex|regexp|regular expression|pattern) (?P<x>{q}|\S+)" + WHERE + CASE,
+        r"(?:search|grep|look|find|scan)(?: {the}(?:code|project|files|repo|codebase|everywhere|everything))?"
+        r"(?: for)? {the}(?P<regex>regex|regexp|regular expression|pattern) (?P<x>{q}|\S+)" + WHERE + CASE,
         search,
     ),
+    Rule(r"(?:search|grep|look|scan) {in}? ?(?P<where>\S+|{q}) for " + TEXT + CASE, search),
+    Rule(SEARCH + PLACES + " " + TEXT + WHERE + CASE, search),
     Rule(
-        r"(?:search|grep|look|scan) {in}? ?(?P<where>\S+|{q}) for {the}(?:word |text |string |phrase )?(?P<x>{q}|.+?)"
-        + CASE,
+        r"(?:which|what) files? (?:mention|contain|include|have|use)s? "
+        r"{the}(?:word |text |string )?(?P<x>{q}|\S+)" + WHERE,
         search,
     ),
-    Rule(
-        r"(?:search(?: for)?|grep(?: -\w+)*"
-        r"(?: for)?|look for|look up|find|scan for|where does it say|where do i find)"
-        r"(?: {the}(?:occurrences?|mentions?|instances?|places?|lines?|word|text|string"
-        r"|phrase)(?: of| with| containing| that (?:say|contain)s?)?)? {the}"
-        r"(?:word |text |string |phrase |code )?(?P<x>{q}|.+?)" + WHERE + CASE,
-        search,
-    ),
-    Rule(
-        r"(?:which|what) files? (?:mention|contain|include|have|use)s? {the}(?:word |text |string )?(?P<x>{q}|\S+)"
-        + WHERE,
-        search,
-    ),
-    Rule(
-        r"(?:read|show|open|print|display|cat|view|see|look at){me} {the}"
-        r"(?P<end>first|top|last|bottom|final) (?P<n>\d+) lines (?:of|in|from) {the}{file}{fs}",
-        lambda reader, parts: read(
-            reader, {**parts, ("top" if (parts["end"] or "").lower() in ("first", "top") else "tail"): parts["n"]}
-        ),
-    ),
-    Rule(
-        r"(?:read|show|open|print|display|cat|view|see|look at){me} lines? (?P<a>\d+)(?: ?"
-        r"(?:-|–|to|through|until|and) ?(?P<b>\d+))? (?:of|in|from) {the}{file}{fs}",
-        read,
-    ),
-    Rule(
-        r"(?:head|tail)(?: -n? ?(?P<n>\d+))? {fs}",
-        lambda reader, parts: read(reader, {**parts, "top": parts["n"] or "10"}),
-    ),
-    Rule(
-        r"(?:read|cat){me} {the}(?:(?:contents?|text|source|source code|code) of )?{the}"
-        r"(?:attached )?(?:files? |script |module )?{fs}" + LINES,
-        read,
-    ),
-    Rule(
-        r"(?P<loose>show|open|print|display|view|see|look at|look into|let me see"
-        r"|take a look at|what(?: is|'s) in|what does|get){me} {the}(?:"
-        r"(?:contents?|text|source|source code|code) of )?{the}(?:attached )?"
-        r"(?:files? |script |module )?{fs}(?: (?:say|contain))?" + LINES,
-        read,
-    ),
+    # What is in a file.
+    Rule(SHOW + r" {the}(?:first|top) (?P<top>\d+) lines (?:of|in|from) {the}{file}{fs}", read),
+    Rule(SHOW + r" {the}(?:last|bottom|final) (?P<tail>\d+) lines (?:of|in|from) {the}{file}{fs}", read),
+    Rule(SHOW + rf" lines? (?P<a>\d+)(?: ?{TO} ?(?P<b>\d+))? (?:of|in|from) {{the}}{{file}}{{fs}}", read),
+    Rule(r"head -n? ?(?P<top>\d+) {fs}", read),
+    Rule(r"tail -n? ?(?P<tail>\d+) {fs}", read),
+    Rule(r"(?:read|cat){me} " + SOME_FILES + LINES, read),
+    Rule(LOOSELY + " " + SOME_FILES + r"(?: (?:say|contain))?" + LINES, read),
 ]

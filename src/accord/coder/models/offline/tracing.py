@@ -33,39 +33,42 @@ def review(reader: Reader, parts: Parts) -> Step | None:
 
 
 SYMBOL = (
-    r"{the}(?:(?:function|class|method|variable|symbol|name|constant|type|module" r"|attribute) )?(?P<x>{q}|[^\s,;]+)"
+    r"{the}(?:(?:function|class|method|variable|symbol|name|constant|type|module|attribute) )?"
+    r"(?P<x>{q}|[^\s,;]+)"
 )
-USED = r"(?P<used>defined|declared|implemented|used|called|imported|referenced|mentioned|invoked)"
+IS_USED = (
+    r"(?: is| gets?| are)?(?: being)? "
+    r"(?P<used>defined|declared|implemented|used|called|imported|referenced|mentioned|invoked)(?: from)?"
+)
+USES = r"(?P<used>calls|uses|imports|references|mentions|invokes|defines|declares|implements)"
+WHICH_CHANGES = (
+    r"{the}(?:git |uncommitted |recent |last |unstaged |staged |local |pending |working tree |working tree's )*"
+)
 
 RULES = [
     Rule(
-        r"(?:review|check|look over|go over|do a review of|do a code review of) {the}"
-        r"(?:uncommitted |recent |last |git |working |tree's |tree |working tree's )*"
-        r"(?:changes?|diff|edits|work|working tree|patch)(?: {in} .{1,40})?",
+        r"(?:review|check|look over|go over|do a review of|do a code review of) "
+        + WHICH_CHANGES
+        + r"(?:changes?|diff|edits|work|working tree|patch)(?: {in} .{1,40})?",
         review,
     ),
     Rule(r"(?:do |make )?{the}(?:code )?review", review),
     Rule(
-        r"(?:what|which files?|what files?|what all)"
-        r"(?: has| have| was| were| did|'s| is| are)?(?: i| we| you| they| been)?(?: been)? "
-        r"(?:changed?|modified|edited|different|new)(?: (?:in|inside|under) (?P<f>.+?))?"
-        r"(?: since .+| so far| recently)?",
+        r"(?:what|which files?|what files?|what all)(?: has| have| was| were| did|'s| is| are)?"
+        r"(?: i| we| you| they| been)?(?: been)? (?:changed?|modified|edited|different|new)"
+        r"(?: (?:in|inside|under) (?P<f>.+?))?(?: since .+| so far| recently)?",
         changes,
     ),
     Rule(
-        r"(?:(?:show|see|display|print|view|give|list|get|what are|what is"
-        r"|what's){me} )?{the}(?:git |uncommitted |recent |unstaged |staged |working tree "
-        r"|local |pending )*(?:diff|changes|modifications|status|git status|git diff)(?: "
-        r"(?:of|in|for|to|inside|under) (?P<f>.+?))?",
+        r"(?:(?:show|see|display|print|view|give|list|get|what are|what is|what's){me} )?"
+        + WHICH_CHANGES
+        + r"(?:diff|changes|modifications|status|git status|git diff)"
+        r"(?: (?:of|in|for|to|inside|under) (?P<f>.+?))?",
         changes,
     ),
     Rule(r"git (?:status|diff)(?: --)?(?: (?P<f>[^\s-]\S*))?", changes),
     Rule(
-        r"(?:where (?:is|are|was|does|do|'s)|find (?:out )?where|show{me} where|where's) "
-        + SYMBOL
-        + r"(?: is| gets?| are)?(?: being)? "
-        + USED
-        + r"(?: from)?",
+        r"(?:where (?:is|are|was|does|do|'s)|find (?:out )?where|show{me} where|where's) " + SYMBOL + IS_USED,
         symbol,
     ),
     Rule(
@@ -74,15 +77,16 @@ RULES = [
         symbol,
     ),
     Rule(
-        r"(?:who|what|which (?:code|files?|functions?|modules?)|find what|find who|show{me} "
-        r"(?:who|what)) (?P<used>calls|uses|imports|references|mentions|invokes|defines"
-        r"|declares|implements) " + SYMBOL,
+        r"(?:who|what|which (?:code|files?|functions?|modules?)|find what|find who|show{me} (?:who|what)) "
+        + USES
+        + " "
+        + SYMBOL,
         symbol,
     ),
     Rule(
-        r"(?:(?:find|show|go to|jump to|list|look up|get){me} )?{the}"
-        r"(?P<used>definitions?|declarations?|implementations?|usages?|uses|references"
-        r"|callers|calls) (?:of|to|for) " + SYMBOL,
+        r"(?:(?:find|show|go to|jump to|list|look up|get){me} )?"
+        r"{the}(?P<used>definitions?|declarations?|implementations?|usages?|uses|references|callers|calls) "
+        r"(?:of|to|for) " + SYMBOL,
         symbol,
     ),
     Rule(r"is " + SYMBOL + r" (?P<used>used|called|imported|referenced) anywhere", symbol),
