@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 from rich.style import Style
 from rich.text import Text
@@ -13,10 +14,14 @@ from accord.transcript.message import Message, Piece
 from accord.tui.conversation.block import Block, Setting
 from accord.tui.plain import one_line, plain, size_of
 
-MOST_AT_ONCE = 24_000
-"""Characters that are drawn in one frame; the rest follows in the next."""
+SLICE = 800
+"""Characters that are drawn between two looks at the clock."""
+BUDGET, FAR_BUDGET = 0.008, 0.03
+"""Seconds that drawing may take in one frame, and when it is far behind; the rest follows in the next."""
+FAR_BEHIND = 30_000
 MOST_DRAWN = 1_000_000
 """Characters of one message that are drawn at all. The whole can be opened in an editor."""
+_MOST_TYPED = 24_000
 _MOST_LINES = 30
 """Lines of the user's own words that are shown unasked."""
 
@@ -45,8 +50,13 @@ class AgentBlock(Block):
             self._begin()  # the message was replaced
         lines = before[: self._kept] if self._kept else self.blank()
         self._kept = len(lines)
-        room = MOST_AT_ONCE
-        while room > 0 and self._place < len(self._pieces) and self._drawn < MOST_DRAWN:
+        end = time.perf_counter() + (FAR_BUDGET if self._is_far_behind() else BUDGET)
+        room = SLICE
+        while self._place < len(self._pieces) and self._drawn < MOST_DRAWN:
+            if room <= 0:
+                if time.perf_counter() > end:
+                    break
+                room = SLICE
             piece = self._pieces[self._place]
             if not isinstance(piece, (str, TextContent)):
                 lines += self._finish()
@@ -58,6 +68,8 @@ class AgentBlock(Block):
             some = text[self._inside : self._inside + room]
             self._feed(some)
             room -= len(some)
+            if room <= 0 and self._prose is not None:
+                _ = self._prose.tail  # so that the clock knows what it took
             self._inside += len(some)
             self._drawn += len(some)
             if self._inside >= len(text):
@@ -72,6 +84,15 @@ class AgentBlock(Block):
             note = f"… and {size_of(max(rest, 0))} more; e opens all of it in your editor"
             lines += self.margin([self.look.line((note, self.look.warn))])
         return lines
+
+    def _is_far_behind(self) -> bool:
+        waiting = 0
+        for place in range(self._place, len(self._pieces)):
+            piece = self._pieces[place]
+            waiting += len(piece) if isinstance(piece, str) else 0
+            if waiting > FAR_BEHIND:
+                return True
+        return False
 
     def _feed(self, text: str) -> None:
         if self._prose is None:
@@ -153,7 +174,7 @@ class UserBlock(Block):
         rows = text.split("\n")
         self._is_cut = len(rows) > _MOST_LINES and not self.is_open
         shown = rows[:_MOST_LINES] if self._is_cut else rows
-        body = look.draw(Text("\n".join(shown)[:MOST_AT_ONCE]), self.width, look.said)
+        body = look.draw(Text("\n".join(shown)[:_MOST_TYPED]), self.width, look.said)
         if self._is_cut:
             body.append(look.line((f"… and {len(rows) - _MOST_LINES} lines more", look.dim)))
         for piece in self.message.pieces:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.segment import Segment
 from textual import events
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
@@ -64,6 +64,9 @@ class Conversation(Widget, can_focus=True):
         """What is shown while nothing was said yet."""
         self.transcript: Transcript | None = None
         self._all_open = False
+        self._thumb = (0, 0)
+        self._made: dict[tuple[int, str, bool], tuple[Strip, Strip]] = {}
+        self._made_before = self._made
 
     @property
     def setting(self) -> Setting:
@@ -97,6 +100,7 @@ class Conversation(Widget, can_focus=True):
     def redraw(self) -> None:
         """Draws everything anew."""
         self.layout_of.forget_drawn()
+        self._made.clear()
         self._compose_again()
 
     def _compose_again(self) -> None:
@@ -109,12 +113,29 @@ class Conversation(Widget, can_focus=True):
             words = self.empty_text[y] if not picture and y < len(self.empty_text) else ""
             return look.line((f"  {one_line(words, max(width - 3, 1))}", look.dim)).adjust_cell_length(width, look.base)
         line, index = picture[y]
-        line = line.adjust_cell_length(width - 1, look.base)
-        if index == self.cursor and self.has_focus:
-            line = Strip([Segment("▐", look.base + look.accent), *line.crop(1, width - 1)], width - 1)
-        start, size = self.layout_of.bar()
+        start, size = self._thumb
         bar = " " if not size else "█" if start <= y < start + size else "│"
+        is_chosen = index == self.cursor and self.has_focus
+        key = (id(line), bar, is_chosen)
+        made = self._made.get(key) or self._made_before.get(key)
+        if made is None or made[0] is not line:
+            made = (line, self._finished(line, bar, is_chosen, width))
+        self._made[key] = made
+        return made[1]
+
+    def _finished(self, line: Strip, bar: str, is_chosen: bool, width: int) -> Strip:
+        """A line with the scroll bar, and the mark of what is selected."""
+        look = self.setting.look
+        line = line.adjust_cell_length(width - 1, look.base)
+        if is_chosen:
+            line = Strip([Segment("▐", look.base + look.accent), *line.crop(1, width - 1)], width - 1)
         return Strip([*line, Segment(bar, look.base + look.faint)], width)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        # Lines that are drawn again are the same objects as before: then Textual knows already how they are written.
+        self._made_before, self._made = self._made, {}
+        self._thumb = self.layout_of.bar()
+        return super().render_lines(crop)
 
     # -- moving and selecting
 
@@ -167,11 +188,13 @@ class Conversation(Widget, can_focus=True):
     # -- what the user does
 
     def on_resize(self, event: events.Resize) -> None:
+        self._made.clear()
         width = max(event.size.width - GUTTER - 1, 10)
         self.layout_of.rows = event.size.height
         if width != self.setting.width:
             self.setting.width = width
             self.layout_of.forget_drawn()
+        self._made.clear()
         self._compose_again()
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:

@@ -1,0 +1,223 @@
+"""The terminal client under load: from a key to the screen, from the start to the prompt, and memory.
+
+A key is pressed and the time is taken until its letter comes out of the terminal: in an empty session where nothing
+happens, and in a session of ten thousand messages while the agent streams two thousand pieces a second. The start is
+measured beside the smallest Textual application that has a line to type in, in turns. Goals: at the 95th percentile a
+key takes at most twice as long, a start at most one and a half times. Status 1 when one is missed."""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import os
+import pty
+import select
+import shlex
+import signal
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+from pathlib import Path
+
+KEYS, START = 2.0, 1.5
+MINIMAL = """
+from textual.app import App
+from textual.widgets import Input
+class Smallest(App):
+    def compose(self):
+        yield Input(placeholder="the prompt")
+Smallest().run()
+"""
+
+
+class Terminal:
+    """A program on a terminal of its own; what it prints is read all the time."""
+
+    def __init__(self, command: list[str], env: dict[str, str], cwd: str, size: tuple[int, int] = (120, 40)) -> None:
+        self.started = time.perf_counter()
+        self._ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
+        self.process = subprocess.Popen(
+            command, stdin=theirs, stdout=theirs, stderr=theirs, env=env, cwd=cwd, start_new_session=True
+        )
+        os.close(theirs)
+        self._seen = b""
+
+    def until(self, wanted: bytes, within: float = 60.0) -> float:
+        """Waits until this is printed; gives the moment."""
+        end = time.perf_counter() + within
+        while True:
+            place = self._seen.find(wanted)
+            if place >= 0:
+                self._seen = self._seen[place + len(wanted) :]
+                return time.perf_counter()
+            self._seen = self._seen[-200:]
+            left = end - time.perf_counter()
+            if left <= 0 or not select.select([self._ours], [], [], left)[0]:
+                raise TimeoutError(f"{wanted.decode()!r} did not come within {within:g} s")
+            self._seen += os.read(self._ours, 1 << 16)
+
+    def drain(self, seconds: float) -> None:
+        """Reads and forgets for a while."""
+        end = time.perf_counter() + seconds
+        while (left := end - time.perf_counter()) > 0:
+            if select.select([self._ours], [], [], left)[0]:
+                try:
+                    self._seen = os.read(self._ours, 1 << 16)[-200:]
+                except OSError:  # the program has ended
+                    return
+
+    def press(self, keys: str) -> float:
+        os.write(self._ours, keys.encode())
+        return time.perf_counter()
+
+    def megabytes(self) -> float:
+        for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
+            if line.startswith("VmRSS"):
+                return int(line.split()[1]) / 1000
+        return 0.0
+
+    def close(self) -> None:
+        self.process.send_signal(signal.SIGTERM)
+        end = time.perf_counter() + 10
+        while self.process.poll() is None and time.perf_counter() < end:
+            self.drain(0.05)
+        self.process.kill()
+        self.process.wait()
+        os.close(self._ours)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--keys", type=int, default=150, help="keys to press in each session (default 150)")
+    parser.add_argument("--starts", type=int, default=9, help="pairs of starts (default 9)")
+    parser.add_argument("--messages", type=int, default=10_000)
+    parser.add_argument("--rate", type=int, default=2_000, help="pieces a second")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        env = _environment(folder)
+        good = keys(given, env, folder)
+        good = starts(given.starts, env, folder) and good
+    return 0 if good else 1
+
+
+def keys(given: argparse.Namespace, env: dict[str, str], folder: str) -> bool:
+    agent = shlex.join([sys.executable, str(Path(__file__).resolve()), "--as-agent"])
+    terminal = Terminal([sys.executable, "-m", "accord", "chat", agent], env, folder)
+    try:
+        terminal.until("● ready".encode())
+        terminal.drain(1.0)
+        idle = [_key(terminal, number) for number in range(given.keys)]
+        empty = terminal.megabytes()
+        terminal.press(f"\x15fill {given.messages}\r")
+        terminal.until(b"filled", within=180)
+        terminal.until("● ready".encode(), within=60)
+        filled = terminal.megabytes()
+        terminal.press(f"\x15stream {given.rate} 600\r")
+        terminal.until(b"working")
+        terminal.drain(2.0)
+        busy = [_key(terminal, number) for number in range(given.keys)]
+        streamed = terminal.megabytes()
+    finally:
+        terminal.close()
+    before, after = _percentile(idle), _percentile(busy)
+    ratio = after / before
+    print(f"a key in an empty session {before:.1f} ms, while {given.rate} pieces a second come in a session of")
+    print(f"{given.messages} messages {after:.1f} ms (95th percentile of {given.keys}; medians {_median(idle):.1f} and")
+    print(f"{_median(busy):.1f} ms); ratio {ratio:.2f}, goal at most {KEYS:g}: {_verdict(ratio <= KEYS)}")
+    print(f"memory: {empty:.0f} MB empty, {filled:.0f} MB filled, {streamed:.0f} MB after streaming")
+    return ratio <= KEYS
+
+
+def _key(terminal: Terminal, number: int) -> float:
+    """Milliseconds from a key to its letter on the screen. Each letter is one that is nowhere else."""
+    if number % 30 == 29:
+        terminal.press("\x15")
+        terminal.drain(0.1)
+    letter = chr(0x4E00 + number)
+    begun = terminal.press(letter)
+    took = terminal.until(letter.encode()) - begun
+    terminal.drain(0.03 + (number % 7) * 0.004)
+    return 1000 * took
+
+
+def starts(count: int, env: dict[str, str], folder: str) -> bool:
+    smallest = [sys.executable, "-c", MINIMAL]
+    agent = shlex.join([sys.executable, str(Path(__file__).resolve()), "--as-agent"])
+    ours = [sys.executable, "-m", "accord", "chat", agent]
+    pairs = []
+    for number in range(count + 1):
+        pair = (_start(smallest, b"prompt", env, folder), _start(ours, "╭".encode(), env, folder))
+        if number:  # the first is for the disk, and for compiled modules
+            pairs.append(pair)
+    ratio = statistics.median(b / a for a, b in pairs)
+    floor, took = (1000 * statistics.median(column) for column in zip(*pairs, strict=True))
+    print(f"the smallest application draws its prompt after {floor:.0f} ms, accord chat after {took:.0f} ms")
+    print(f"ratio {ratio:.2f}, goal at most {START:g}: {_verdict(ratio <= START)}")
+    return ratio <= START
+
+
+def _start(command: list[str], wanted: bytes, env: dict[str, str], folder: str) -> float:
+    terminal = Terminal(command, env, folder)
+    try:
+        return terminal.until(wanted) - terminal.started
+    finally:
+        terminal.close()
+
+
+def _environment(folder: str) -> dict[str, str]:
+    ours = {name: value for name, value in os.environ.items() if name not in ("PYTHONDONTWRITEBYTECODE", "NO_COLOR")}
+    ours |= {f"ACCORD_{name}_HOME": folder for name in ("CONFIG", "DATA", "CACHE")}
+    return ours | {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
+
+
+def _percentile(values: list[float]) -> float:
+    return sorted(values)[int(len(values) * 0.95)]
+
+
+def _median(values: list[float]) -> float:
+    return statistics.median(values)
+
+
+def _verdict(good: bool) -> str:
+    return "reached" if good else "MISSED"
+
+
+def agent() -> None:
+    """The agent of the benchmark: fills a session, or streams at a pace."""
+    import asyncio
+
+    from accord import Agent, Turn, run
+
+    class Fast(Agent):
+        async def prompt(self, turn: Turn) -> None:
+            words = turn.text.split()
+            if words[0] == "fill":
+                for number in range(int(words[1])):
+                    role = "user" if number % 2 == 0 else "agent"
+                    text = f"Message {number}: some *words* with `code`, and a list\n\n- one\n- two\n"
+                    update = {"sessionUpdate": f"{role}_message_chunk", "messageId": f"m{number}"}
+                    await turn.session.update(1, {**update, "content": {"type": "text", "text": text}})
+                await turn.say("filled")
+            elif words[0] == "stream":
+                rate, seconds = int(words[1]), float(words[2])
+                loop = asyncio.get_running_loop()
+                begun, said = loop.time(), 0
+                while (past := loop.time() - begun) < seconds:
+                    while said < past * rate:
+                        said += 1
+                        await turn.say("word " if said % 40 else "and a paragraph ends.\n\n")
+                    await asyncio.sleep(0.005)
+
+    run(Fast())
+
+
+if __name__ == "__main__":
+    if "--as-agent" in sys.argv:
+        agent()
+    else:
+        sys.exit(main())
