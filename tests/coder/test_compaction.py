@@ -39,10 +39,10 @@ def agent_of(model: ScriptedModel, *tools: Any) -> Open:
     return Open(equipment=Kit(model, tools))
 
 
-async def waiting(session: Session) -> None:
-    """Returns when a prompt waits for the turn that is running."""
+async def waiting(session: Session, count: int = 1) -> None:
+    """Returns when so many prompts wait for the turn that is running."""
     for _ in range(5000):
-        if session.turns._waiting:
+        if len(session.turns._waiting) >= count:
             return
         await asyncio.sleep(0.001)
     raise TimeoutError("no prompt came")

@@ -11,8 +11,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from accord.coder import gate
-from accord.coder.history import Call, Result
+from accord.coder.history import Call, Result, sound
 from accord.coder.tools.base import Outcome, Tool, ToolFault, Work
+from accord.coder.tools.text import one_line
 from accord.errors import AccordError, ConnectionClosed
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("accord.coder")
 AT_ONCE = 8
 """How many calls run side by side."""
+LONG = 100
+"""How many letters of a tool's name are shown when there is no such tool."""
 
 Tools = Mapping[str, Tool[Any]]
 
@@ -62,15 +65,17 @@ async def _side_by_side(work: Sequence[Any]) -> None:
 async def _one(call: Call, turn: Turn, desk: Desk, tool: Tool[Any] | None) -> Result:
     try:
         if tool is None:
-            raise ToolFault(f"there is no tool {call.name!r}")
+            raise ToolFault(f"there is no tool {call.name[:LONG]!r}")
         if call.fault is not None:
             raise ToolFault(f"{call.name}: {call.fault}")
         args = tool.read(call.arguments)
         title, places = tool.title(args), tool.locations(args)
     except ToolFault as fault:
-        async with turn.tool(call.name or "unknown tool", raw_input=call.arguments, name=call.name) as shown:
-            await shown.fail(str(fault))
-        return Result(id=call.id, name=call.name, text=str(fault), failed=True)
+        words = sound(str(fault))
+        named = one_line(call.name, LONG)
+        async with turn.tool(named or "unknown tool", raw_input=call.arguments, name=named) as shown:
+            await shown.fail(words)
+        return Result(id=call.id, name=call.name, text=words, failed=True)
     shown = turn.tool(title, kind=tool.kind, locations=places, raw_input=call.arguments, name=tool.name)
     await shown.announce()
     outcome = await _shown(tool, args, Work(turn, desk, shown), shown)
@@ -86,17 +91,18 @@ async def _shown(tool: Tool[Any], args: Any, work: Work, shown: Shown) -> Outcom
             await work.desk.before_change(work.turn)
         await shown.start()
         outcome = await tool.run(args, work)
+        outcome.text, outcome.raw = sound(outcome.text), sound(outcome.raw)
     except asyncio.CancelledError:
         await shown.update(status="cancelled")
         raise
     except ConnectionClosed:
         raise
     except (AccordError, OSError) as fault:
-        outcome = Outcome(text=_words(fault), failed=True)
+        outcome = Outcome(text=sound(_words(fault)), failed=True)
         await shown.show(outcome.text)
     except Exception as error:  # a fault of ours in one tool ends the call, not the turn
         log.exception("%s failed", tool.name)
-        outcome = Outcome(text=f"{tool.name} failed: {type(error).__name__}: {error}", failed=True)
+        outcome = Outcome(text=sound(f"{tool.name} failed: {type(error).__name__}: {error}"), failed=True)
         await shown.show(outcome.text)
     raw = outcome.text if outcome.raw is None else outcome.raw
     await shown.update(status="failed" if outcome.failed else "completed", raw_output=raw)

@@ -180,8 +180,9 @@ class Coder(Commands, Agent):
             await asyncio.sleep(self.look_every)
             now = trace(desk.session.cwd)
             if now != seen:
-                seen = now
-                await self._read_recipes(desk)
+                with contextlib.suppress(AccordError):  # nobody can be told now: next time
+                    await self._read_recipes(desk)
+                    seen = now
 
     async def _read_recipes(self, desk: Desk) -> None:
         from accord.coder import recipes

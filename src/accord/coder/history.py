@@ -106,6 +106,18 @@ def known(content: list[Content]) -> list[KnownContent]:
     ]
 
 
+def sound(value: Any) -> Any:
+    """A value without halves of characters, as some models and file names have: they can be neither sent nor kept."""
+    match value:
+        case str():
+            return value if value.isascii() else value.encode("utf-8", "replace").decode()
+        case dict():
+            return {sound(key): sound(item) for key, item in value.items()}
+        case list():
+            return [sound(item) for item in value]
+    return value
+
+
 def to_note(message: Message) -> Any:
     """A message as plain data."""
     return msgspec.to_builtins(message)

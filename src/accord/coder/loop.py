@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Union
 from accord.coder import compaction, modes
 from accord.coder.calls import carry_out
 from accord.coder.desk import failure
-from accord.coder.history import Call, Result, Text, Thought, UserSaid, known
+from accord.coder.history import Call, Result, Text, Thought, UserSaid, known, sound
 from accord.coder.history import ModelSaid as Answer
 from accord.coder.models.base import (
     CallBegins,
@@ -181,9 +181,9 @@ class Loop:
                     match piece:
                         case SaidPiece(text=text):
                             said.append(text)
-                            await turn.say(text)
+                            await turn.say(sound(text))
                         case ThoughtPiece(text=text):
-                            await turn.think(text)
+                            await turn.think(sound(text))
                         case CallBegins() | CallReady():
                             pass  # shown once it is whole: a title needs its arguments
                         case Ended():
@@ -203,8 +203,12 @@ class Loop:
         answer.parts = [part for part in answer.parts if not isinstance(part, Text) or part.text.strip() or part.extra]
         if all(isinstance(part, Thought) for part in answer.parts):
             return
+        for part in answer.parts:
+            if not isinstance(part, Call):
+                part.text = sound(part.text)
         seen: set[str] = set()
         for call in answer.calls:
+            call.name, call.arguments = sound(call.name), sound(call.arguments)
             if not call.id or call.id in seen:
                 call.id = self.turn.session.new_id("call")
             seen.add(call.id)

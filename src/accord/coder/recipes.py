@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 FOLDER = os.path.join(".accord", "commands")
 MAX_COMMANDS = 100
 MAX_BYTES = 100_000
+LONG = 200
+"""How many letters of a description are shown."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _HEAD = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
 
@@ -56,10 +58,15 @@ def parse(name: str, text: str) -> Recipe:
     first = next((line.strip("# ").strip() for line in text.splitlines() if line.strip()), name)
     command = Command(
         name=name,
-        description=(fields.get("description") or first)[:200],
-        hint=fields.get("hint") or ("arguments" if "$ARGUMENTS" in text else None),
+        description=_line(fields.get("description") or first) or name,
+        hint=_line(fields.get("hint", "")) or ("arguments" if "$ARGUMENTS" in text else None),
     )
     return Recipe(command=command, text=text)
+
+
+def _line(text: str) -> str:
+    """One line that can be shown anywhere, not too long."""
+    return "".join(char if char.isprintable() else " " for char in text)[:LONG].strip()
 
 
 async def read(desk: Desk, taken: set[str]) -> dict[str, Recipe]:
@@ -70,10 +77,12 @@ async def read(desk: Desk, taken: set[str]) -> dict[str, Recipe]:
         entries = await desk.files.disk.list(folder)
     except (AccordError, OSError):
         return found
-    for entry in sorted(entries, key=lambda entry: entry.name)[:MAX_COMMANDS]:
-        name, extension = os.path.splitext(entry.name)
-        if extension != ".md" or entry.size > MAX_BYTES or name in taken or not _NAME.fullmatch(name):
+    named = [(entry.name.removesuffix(".md"), entry) for entry in entries if entry.name.endswith(".md")]
+    for name, entry in sorted(named, key=lambda each: each[0]):
+        if entry.size > MAX_BYTES or name in taken or not _NAME.fullmatch(name):
             continue
+        if len(found) == MAX_COMMANDS:
+            break
         try:
             recipe = parse(name, await desk.files.disk.read(os.path.join(folder, entry.name)))
         except (AccordError, OSError):
@@ -88,6 +97,7 @@ def trace(cwd: str) -> tuple[object, ...]:
     folder = os.path.join(cwd, FOLDER)
     try:
         with os.scandir(folder) as entries:
-            return tuple(sorted((each.name, each.stat().st_mtime_ns) for each in entries if each.name.endswith(".md")))
+            named = [each for each in entries if each.name.endswith(".md")]
+            return tuple(sorted((each.name, each.stat(follow_symlinks=False).st_mtime_ns) for each in named))
     except OSError:
         return ()

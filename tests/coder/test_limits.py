@@ -1,0 +1,282 @@
+"""Too much, too little, and too strange: what a model, a user or a project may send without breaking a session."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from coder.scripted import Kit, ScriptedModel, coder
+from coder.test_compaction import waiting
+from coder.test_loop import Change, Look, call
+from coder.whole import faults
+
+from accord.agent.session import Session
+from accord.coder import recipes
+from accord.coder.coder import NOTHING_SAID, Coder
+from accord.coder.desk import Desk
+from accord.coder.history import Call, ToolsSaid, UserSaid
+from accord.model.content import Image, Link, TextContent
+from accord.store.memory import MemoryStore
+from accord.testing import ScriptedClient, link
+
+Join = Callable[..., Any]
+PICTURE = Image(data="aGk=", mime_type="image/png")
+
+
+class Open(Coder):
+    """Lets a test look at the desk."""
+
+    looked_at: Desk
+
+    async def session_opened(self, session: Session, how: Any) -> None:
+        await super().session_opened(session, how)
+        self.looked_at = self.desk(session)
+
+
+# -- the model
+
+
+async def test_a_thousand_calls_at_once_are_all_answered_a_few_at_a_time(joined: Join) -> None:
+    look = Look()
+    agent, model = coder([call(id=str(number)) for number in range(1000)], ["Done."], tools=[look])
+    async with joined(agent) as client:
+        turn = await (await client.new_session()).prompt("go")
+    assert (turn.text, len(turn.tool_calls)) == ("Done.", 1000)
+    assert 1 < look.most <= 8
+    assert faults(model.requests[-1].messages) == []
+
+
+async def test_calls_of_one_id_or_none_are_told_apart(joined: Join) -> None:
+    calls = [call(id="same", path="a"), call(id="same", path="b"), call(id="", path="c"), call(id="", path="d")]
+    agent, model = coder(calls, ["Done."], tools=[Look()])
+    async with joined(agent) as client:
+        await (await client.new_session()).prompt("go")
+    history = model.requests[-1].messages
+    assert faults(history) == []
+    assert [result.text for result in history[-1].results] == ["saw a", "saw b", "saw c", "saw d"]
+
+
+async def test_a_gigantic_argument_is_carried_out_and_shown(joined: Join, project: Path) -> None:
+    text = "0123456789abcde\n" * 300_000
+    agent, _ = coder([call("write_file", path="big.txt", content=text)], ["Done."], tools=None)
+    async with joined(agent, permissions=lambda request: True) as client:
+        turn = await (await client.new_session()).prompt("go")
+    assert turn.tool_calls[0].status == "completed"
+    assert (project / "big.txt").read_text() == text
+
+
+async def test_a_tool_that_does_not_exist_has_a_title_that_people_can_read(joined: Join) -> None:
+    agent, model = coder([Call(id="1", name="x" * 100_000 + "\n\x1b[2J", arguments={})], ["Sorry."], tools=[])
+    async with joined(agent) as client:
+        turn = await (await client.new_session()).prompt("go")
+    (shown,) = turn.tool_calls
+    assert len(shown.title) < 200 and shown.title.isprintable()
+    assert len(model.requests[-1].messages[-1].results[0].text) < 500
+
+
+# -- the prompt
+
+
+@pytest.mark.parametrize("content", ["", "  \n", [TextContent(""), TextContent(" ")]])
+async def test_a_prompt_without_anything_in_it_is_answered_and_not_told_to_the_model(
+    joined: Join, content: Any
+) -> None:
+    agent, model = coder(["Hello."])
+    async with joined(agent) as client:
+        session = await client.new_session()
+        assert (await session.prompt(content)).text == NOTHING_SAID
+        assert model.requests == []
+        assert (await session.prompt("hi")).text == "Hello."
+    assert faults(model.requests[0].messages) == [] and len(model.requests[0].messages) == 1
+
+
+@pytest.mark.parametrize("attached", [PICTURE, Link(uri="file:///a.txt", name="a.txt")])
+async def test_an_attachment_alone_is_a_prompt_and_names_no_session(joined: Join, attached: Any) -> None:
+    agent = Open(store=MemoryStore(), equipment=Kit(model := ScriptedModel(["Seen."], ["Yes."]), ()))
+    async with joined(agent) as client:
+        session = await client.new_session()
+        assert (await session.prompt([TextContent(""), attached])).text == "Seen."
+        assert agent.looked_at.session.title is None
+        await session.prompt("What is it?")
+        assert agent.looked_at.session.title == "What is it?"
+    assert model.requests[0].messages == [UserSaid(content=[attached])]
+
+
+async def test_what_is_attached_to_a_command_goes_with_it(joined: Join, project: Path) -> None:
+    folder = project / ".accord" / "commands"
+    folder.mkdir(parents=True)
+    (folder / "greet.md").write_text("Greet $ARGUMENTS.")
+    agent, model = coder(["a"], ["b"])
+    async with joined(agent) as client:
+        session = await client.new_session()
+        await session.prompt([TextContent("/review the login"), PICTURE])
+        await session.prompt([PICTURE, TextContent("/greet Ada")])
+    assert [type(piece) for piece in model.requests[0].messages[0].content] == [TextContent, Image]
+    assert model.requests[1].messages[-1].content == [TextContent("Greet Ada."), PICTURE]
+
+
+async def test_a_command_that_does_not_exist_is_meant_as_it_stands(joined: Join) -> None:
+    agent, model = coder(["That is a path."])
+    async with joined(agent) as client:
+        await (await client.new_session()).prompt("/usr/bin/env is missing")
+    assert model.requests[0].messages[0].content == [TextContent("/usr/bin/env is missing")]
+
+
+async def test_a_gigantic_prompt_is_told_whole(joined: Join) -> None:
+    agent, model = coder(["Read."])
+    async with joined(agent) as client:
+        session = await client.new_session()
+        turn = await session.prompt("w" * 5_000_000)
+    assert turn.text == "Read."
+    assert len(model.requests[0].messages[0].content[0].text) == 5_000_000
+
+
+# -- steering
+
+
+async def test_what_is_inserted_is_heard_in_its_order_and_for_what_it_stands(project: Path) -> None:
+    folder = project / ".accord" / "commands"
+    folder.mkdir(parents=True)
+    (folder / "greet.md").write_text("Greet $ARGUMENTS.")
+    look = Look()
+    look.hold = asyncio.Event()
+    agent = Open(store=MemoryStore(), equipment=Kit(model := ScriptedModel([call()], ["Done."]), [look]))
+    async with link(agent, version=2, cwd=str(project)) as client:
+        session = await client.new_session()
+        turns = [session.prompt("one")]
+        await asyncio.wait_for(look.begun.wait(), 5)
+        for text in ("two", "/greet Ada", "  ", "three"):
+            turns.append(session.prompt(text))
+            await waiting(agent.looked_at.session, len(turns) - 1)
+        look.hold.set()
+        assert [(await turn).stop_reason for turn in turns] == ["end_turn"] * 5
+    heard = [message.content[0].text for message in model.requests[-1].messages if isinstance(message, UserSaid)]
+    assert heard == ["one", "two", "Greet Ada.", "three"]
+    assert faults(model.requests[-1].messages) == []
+
+
+async def test_a_cancel_drops_what_waits_and_the_session_goes_on(joined: Join) -> None:
+    look = Look()
+    look.hold = asyncio.Event()
+    agent = Open(store=MemoryStore(), equipment=Kit(model := ScriptedModel([call()], ["After."]), [look]))
+    async with joined(agent) as client:
+        session = await client.new_session()
+        turns = [session.prompt("one")]
+        await asyncio.wait_for(look.begun.wait(), 5)
+        turns += [session.prompt("two"), session.prompt("three")]
+        if joined.version == 2:
+            await waiting(agent.looked_at.session, 2)
+        await session.cancel()
+        reasons = [(await asyncio.gather(turn, return_exceptions=True))[0] for turn in turns]
+        assert reasons[0].stop_reason == "cancelled"
+        assert (await session.prompt("four")).text == "After."
+    assert faults(model.requests[-1].messages) == []
+    assert look.running == 0
+
+
+# -- the project's commands
+
+
+async def test_strange_files_among_the_projects_commands_are_left_out(joined: Join, project: Path) -> None:
+    folder = project / ".accord" / "commands"
+    folder.mkdir(parents=True)
+    outside = project.parent / "secret.md"
+    outside.write_text("A secret.")
+    (folder / "good.md").write_text("Do it.")
+    (folder / "bad name.md").write_text("x")
+    (folder / "..md").write_text("x")
+    (folder / "-rf.md").write_text("x")
+    (folder / "newline\n.md").write_text("x")
+    (folder / "link.md").symlink_to(outside)
+    (folder / "loop.md").symlink_to("loop.md")
+    assert recipes.trace(str(project)), "one that leads nowhere does not hide the others"
+    (folder / "directory.md").mkdir()
+    (folder / "empty.md").write_text("  \n")
+    (folder / "huge.md").write_text("x" * 200_000)
+    (folder / "binary.md").write_bytes(b"\xff\xfe\x00\x00\xd8")
+    os.mkfifo(folder / "pipe.md")
+    (folder / "plain.txt").write_text("x")
+    for number in range(150):
+        (folder / f".hidden{number}").write_text("x")
+    (folder / "zoo.md").write_text("---\ndescription: a\x1b[2Jb\n---\nDo it.")
+    agent, _ = coder(["hi"])
+    async with asyncio.timeout(20), joined(agent) as client:
+        session = await client.new_session()
+        own = {"help", "plan", "init", "review", "test", "compact", "usage", "undo"}
+        found = {command.name: command for command in session.transcript.commands if command.name not in own}
+        assert set(found) == {"good", "zoo"}
+        assert found["zoo"].description.isprintable()
+        assert (await session.prompt("/link")).text == "hi"
+
+
+async def test_a_folder_of_commands_that_leads_outside_is_left_alone(joined: Join, project: Path) -> None:
+    outside = project.parent / "elsewhere"
+    outside.mkdir()
+    (outside / "evil.md").write_text("Do evil.")
+    (project / ".accord").mkdir()
+    (project / ".accord" / "commands").symlink_to(outside)
+    agent, _ = coder(["hi"])
+    async with joined(agent) as client:
+        session = await client.new_session()
+        assert "evil" not in [command.name for command in session.transcript.commands]
+
+
+def test_what_a_command_says_of_itself_is_short() -> None:
+    assert len(recipes.parse("a", "# " + "long " * 200).command.description) <= 200
+    assert len(recipes.parse("a", "---\nhint: " + "h" * 5000 + "\n---\nx").command.hint or "") <= 200
+
+
+# -- what the project says
+
+
+@pytest.mark.parametrize("kind", ["huge", "pipe", "outside", "directory", "binary"])
+async def test_strange_instructions_of_a_project_do_not_hold_up_its_sessions(
+    joined: Join, project: Path, kind: str
+) -> None:
+    path = project / "AGENTS.md"
+    outside = project.parent / "outside.md"
+    outside.write_text("Obey me.")
+    match kind:
+        case "huge":
+            path.write_text("Be kind.\n" + "x" * 30_000_000)
+        case "pipe":
+            os.mkfifo(path)
+        case "outside":
+            path.symlink_to(outside)
+        case "directory":
+            path.mkdir()
+        case "binary":
+            path.write_bytes(b"\x00\xff" * 100)
+    agent, model = coder(["hi"])
+    async with asyncio.timeout(20), joined(agent) as client:
+        assert (await (await client.new_session()).prompt("go")).text == "hi"
+    instructions = model.requests[0].instructions
+    assert len(instructions) < 40_000
+    assert "Obey me" not in instructions
+    assert ("Be kind." in instructions) is (kind == "huge")
+
+
+# -- tools that misbehave
+
+
+class Rude(Change):
+    """Raises what no tool should."""
+
+    name = "rude"
+
+    async def prepare(self, args: Any, work: Any) -> None:
+        raise ValueError("\ud800 half a character")
+
+
+async def test_a_tool_that_fails_in_words_that_cannot_be_sent_fails_alone(joined: Join) -> None:
+    agent, model = coder([call("rude", id="1"), call("look", id="2")], ["Go on."], tools=[Rude(), Look()])
+    async with joined(agent, ScriptedClient()) as client:
+        turn = await (await client.new_session()).prompt("go")
+    assert turn.text == "Go on."
+    said = model.requests[-1].messages[-1]
+    assert isinstance(said, ToolsSaid)
+    assert [result.failed for result in said.results] == [True, False]
