@@ -137,6 +137,8 @@ UNKNOWN = [
     "rename everything",
     "move on",
     "call me maybe",
+    "python is slow",
+    "docker and npm are tools",
     "tasks are hard",
     "find and fix the failing test",
     "rm -rf /",

@@ -78,9 +78,9 @@ EXAMPLES = {
 }
 TASK = r"(?P<task>tests?|unit tests?|test suite|lint|linter|linters|linting|format|formatter|formatting|build)"
 PROGRAM = (
-    r"pytest|npm|npx|yarn|pnpm|cargo|tox|nox|ruff|mypy|uv|pip|pip3|python|python3|node|deno|bun|docker|"
-    r"git (?:log|branch|show|add|commit|blame|stash|checkout|pull|push|fetch|tag|remote"
-    r"|rev-parse|ls-files)|go (?:test|build|run|vet|mod|fmt)"
+    r"pytest|npm|npx|yarn|pnpm|cargo|tox|nox|ruff|mypy|uv|pip|pip3|python|python3|node|deno|bun|docker"
+    r"|git (?:log|branch|show|add|commit|blame|stash|checkout|pull|push|fetch|tag|remote|rev-parse|ls-files)"
+    r"|go (?:test|build|run|vet|mod|fmt)"
 )
 
 RULES = [
@@ -97,9 +97,9 @@ RULES = [
     ),
     Rule(r"(?:do|are) {the}tests? (?:pass|passing|green|work|run|fail|failing)", said(RunTask(task="test"))),
     Rule(
-        r"(?:fetch|get|download|open|read|show|curl|load|look at|retrieve|visit|browse)"
-        r"(?: me)? {the}(?:url |page |website |web page |link |address |content of "
-        r"|contents of )?(?:at |from )?(?P<u>{q}|<?https?://\S+)",
+        r"(?:fetch|get|download|open|read|show|curl|load|look at|retrieve|visit|browse){me} "
+        r"{the}(?:url |page |website |web page |link |address |contents? of )?(?:at |from )?"
+        r"(?P<u>{q}|<?https?://\S+)",
         fetch,
     ),
 ]
@@ -119,7 +119,13 @@ LATE_RULES = [
         content=True,
         free=True,
     ),
-    Rule(rf"(?=(?:{PROGRAM})(?: |$))", run, content=True, free=True),
+    # But not what is said about a program: `python is slow`.
+    Rule(
+        rf"(?=(?:{PROGRAM})(?: (?!(?:is|are|has|was|can|does|should|would|will|and|or)\b)|$))",
+        run,
+        content=True,
+        free=True,
+    ),
 ]
 # And when even that is none: a verb without its object.
 VERBS = [

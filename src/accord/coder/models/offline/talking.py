@@ -38,15 +38,10 @@ def todo(reader: Reader, parts: Parts) -> Step | None:
 def mark(reader: Reader, parts: Parts) -> Step | None:
     word = (parts["n"] or "").lower()
     number = NUMBERS.index(word) + 1 if word in NUMBERS else -1 if word == "last" else int(word[:6])
-    status = (parts.get("status") or "done").lower()
-    return MarkTodo(
-        number=number,
-        status="pending"
-        if status in ("undone", "open", "pending", "not done")
-        else "in_progress"
-        if status in ("started", "in progress")
-        else "completed",
-    )
+    status = (parts.get("status") or parts.get("verb") or "done").lower()
+    if status in ("undone", "open", "pending", "not done", "reopen"):
+        return MarkTodo(number=number, status="pending")
+    return MarkTodo(number=number, status="in_progress" if status.startswith(("start", "in ")) else "completed")
 
 
 def mode(reader: Reader, parts: Parts) -> Step | None:
@@ -67,40 +62,35 @@ def only_these(reader: Reader, parts: Parts) -> Step | None:
 MODE = r"(?P<m>ask|architect|code|plan|planning|coding|edit)"
 N = r"(?P<n>\d+|last|" + "|".join(NUMBERS) + ")"
 
+TODOS = r"(?:todos?|to-dos?|to do|todo list|to-do list|list of todos|plan|tasks?|task list|reminders?)"
+ITEM = r"{the}(?:todo|to-do|item|task|step)s? ?#?"
+STATUS = r"(?P<status>done|completed|complete|finished|pending|open|undone|not done|started|in progress)"
+MODEL = r"(?:which|what) model (?:are you|is this|do you use)"
+
 RULES = [
+    # Todos.
     Rule(
-        r"(?:show|list|see|display|what are|what's on|what is on|read|print){me} {the}"
-        r"(?:open )?(?:todos?|to-dos?|to do|todo list|to-do list|plan|tasks?|reminders?)"
-        r"(?: list)?",
+        r"(?:show|list|see|display|what are|what's on|what is on|read|print){me} {the}(?:open )?"
+        + TODOS
+        + "(?: list)?",
         said(ShowTodos()),
     ),
     Rule(
-        r"(?:todos?|to-dos?|plan|what(?: is|'s) {the}plan|what(?: is|'s) "
-        r"(?:left|next|open|still open)(?: to do)?|what do you remember|what "
-        r"(?:remains|have i) to do)",
+        r"(?:todos?|to-dos?|plan|what(?: is|'s) {the}plan|what do you remember|what (?:remains|have i) to do"
+        r"|what(?: is|'s) (?:left|next|open|still open)(?: to do)?)",
         said(ShowTodos()),
     ),
     Rule(
         r"(?:mark|set|tick|check|cross)(?: off| out)? {the}(?:todo|to-do|item|task|step|number|no\.?|#)?s? ?#?"
         + N
         + r"(?: (?:todo|item|task|step|one))?(?: off| out)?(?: (?:as |to )?"
-        r"(?P<status>done|completed|complete|finished|pending|open|undone|not done|started"
-        r"|in progress))?",
+        + STATUS
+        + ")?",
         mark,
     ),
-    Rule(
-        r"(?P<status>finish|complete|done|close|reopen|start)(?: with)? {the}(?:todo|to-do|item|task|step)s? ?#?" + N,
-        lambda reader, parts: mark(
-            reader,
-            {**parts, "status": {"reopen": "open", "start": "started"}.get((parts["status"] or "").lower(), "done")},
-        ),
-    ),
-    Rule(
-        r"(?:todo|to-do|item|task|step) ?#?"
-        + N
-        + r" (?:is |as )?(?P<status>done|completed|complete|finished|open|pending|started|in progress)",
-        mark,
-    ),
+    Rule(r"(?P<verb>finish|complete|done|close|reopen|start)(?: with)? " + ITEM + N, mark),
+    Rule(ITEM + N + r" (?:is |as )?" + STATUS, mark),
+    # Modes.
     Rule(
         r"(?:switch|change|go|move|set|turn|get)(?: over| back)?(?: {the}mode)? (?:in|to|into) {the}"
         + MODE
@@ -110,13 +100,14 @@ RULES = [
     Rule(r"(?:enter|use|start|activate|mode:?|be in) {the}" + MODE + r"(?: mode)?", mode),
     Rule(MODE + r" mode", mode),
     Rule(
-        r"(?:start implementing|ready to implement|implement it|implement "
-        r"(?:the|this|that) plan|leave (?:architect|plan|planning) mode)",
+        r"(?:start implementing|ready to implement|implement (?:it|the plan|this plan|that plan)"
+        r"|leave (?:architect|plan|planning) mode)",
         said(SwitchMode(mode="code")),
     ),
+    # The conversation.
     Rule(
-        r"(?:summari[sz]e|recap|sum up|compact|condense|describe) {the}"
-        r"(?:conversation|session|chat|discussion|history|messages|talk|turns)"
+        r"(?:summari[sz]e|recap|sum up|compact|condense|describe) "
+        r"{the}(?:conversation|session|chat|discussion|history|messages|talk|turns)"
         r"(?: so far| until now| up to here)?(?: (?:for|in|as|so that) .+)?",
         said(Summarise()),
     ),
@@ -130,11 +121,11 @@ RULES = [
         r"(?: with (?:the )?(?:rest|plan|remaining steps|it))?",
         said(Continue()),
     ),
+    # The agent itself.
     Rule(
-        r"(?:help|\?|usage|commands|options|what can you do|what can i "
-        r"(?:ask|say|do)|what do you understand|how do(?:es)? "
-        r"(?:you|this|it) work|how do i use (?:you|this)|what else can you do|show{me} "
-        r"(?:the )?(?:help|commands|grammar))(?: with)?(?: here| for me)?",
+        r"(?:help|\?|usage|commands|options|what (?:else )?can you do|what can i (?:ask|say|do)"
+        r"|what do you understand|how do(?:es)? (?:you|this|it) work|how do i use (?:you|this)"
+        r"|show{me} (?:the )?(?:help|commands|grammar))(?: with)?(?: here| for me)?",
         said(Help()),
     ),
     Rule(
@@ -143,14 +134,13 @@ RULES = [
         said(Talk(about="hello")),
     ),
     Rule(
-        r"(?:thanks?|thank you|thx|cheers|great|good job|well done|nice|perfect|ok|okay|cool"
-        r"|awesome|very good)(?: you)?(?: very much| a lot| so much| then)?",
+        r"(?:thanks?|thank you|thx|cheers|great|good job|well done|nice|perfect|ok|okay|cool|awesome|very good)"
+        r"(?: you)?(?: very much| a lot| so much| then)?",
         said(Talk(about="thanks")),
     ),
     Rule(
-        r"(?:who are you|what are you|which model (?:are you|is this|do you use)|what model "
-        r"(?:are you|is this|do you use)|are you (?:a |an )?"
-        r"(?:ai|llm|language model|robot|bot|human|there))",
+        rf"(?:who are you|what are you|{MODEL}"
+        r"|are you (?:a |an )?(?:ai|llm|language model|robot|bot|human|there))",
         said(Talk(about="who")),
     ),
     Rule(r"(?:stop|cancel|abort|never ?mind|forget it|nothing|quit|exit)", said(Talk(about="stop"))),
@@ -159,10 +149,9 @@ RULES = [
 # The rest of the step is the topic, or the thing to remember, as it stands.
 CONTENT_RULES = [
     Rule(
-        r"(?:make|write|create|draft|propose|prepare|give|come up with|develop|outline"
-        r"|sketch){me} (?:an? |the |some )?"
-        r"(?:step by step |short |detailed |rough |quick )?plan(?: "
-        r"(?:for|to|of|on how to|how to|about|that|:)|:)",
+        r"(?:make|write|create|draft|propose|prepare|give|come up with|develop|outline|sketch){me} "
+        r"(?:an? |the |some )?(?:step by step |short |detailed |rough |quick )?plan"
+        r"(?: (?:for|to|of|on how to|how to|about|that|:)|:)",
         plan,
         content=True,
         free=True,
@@ -170,26 +159,21 @@ CONTENT_RULES = [
     Rule(r"plan(?: for| how to| to| out)?:", plan, content=True, free=True),
     Rule(r"plan (?:for |how to |to |out )?(?=\S)", plan, content=True, free=True),
     Rule(
-        r"(?:remember|remind me|don't forget|do not forget|note|make a note|take a note)"
-        r"(?: that| to| about|:| of)?:? ",
+        r"(?:remember|remind me|don't forget|do not forget|note|make a note|take a note)(?: that| to| about|:| of)?:? ",
         todo,
         content=True,
         free=True,
     ),
     Rule(
-        r"(?:add {the}|new |create {the}|make {the})?(?:(?:todo|to-do)s?(?: item)?(?: to(?= ))?(?::| that| )"
-        r"|(?:task|reminder):) ?(?=\S)",
+        r"(?:add {the}|new |create {the}|make {the})?"
+        r"(?:(?:todo|to-do)s?(?: item)?(?: to(?= ))?(?::| that| )|(?:task|reminder):) ?(?=\S)",
         todo,
         content=True,
         free=True,
     ),
 ]
 MIDDLE_RULES = [
-    Rule(
-        r"(?:add|put) (?P<body>{q}|.+?) (?:to|on|onto|in|into) {the}"
-        r"(?:todos?|to-dos?|todo list|to-do list|plan|list of todos|tasks?|task list)",
-        todo,
-    ),
+    Rule(r"(?:add|put) (?P<body>{q}|.+?) (?:to|on|onto|in|into) {the}" + TODOS, todo),
 ]
 # Whole messages, whatever follows: what the agent's own commands ask for, in more words than a person would use.
 WHOLE_RULES = [
