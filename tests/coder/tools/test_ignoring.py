@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from accord.coder.tools.globs import name_pattern
@@ -48,6 +49,8 @@ x[!ab]y
 /anchored/dir/
 *.[oa]
 foo/**/bar/**
+sub//
+/
 weird[
 """
 
@@ -101,6 +104,8 @@ def test_any_patterns_mean_what_they_mean_to_git(tmp_path: Path) -> None:
     @settings(max_examples=150, deadline=None)
     @given(LINES)
     def compared(lines: list[str]) -> None:
+        # What stars mean that are two and stand beside something else, not even Git's versions agree on.
+        assume(not any(re.search(r"[^/!]\*\*|\*\*[^/]|^!?/?\*\*\*", line) for line in lines))
         (tmp_path / ".gitignore").write_text("\n".join(lines) + "\n")
         assert sorted(walked(tmp_path)) == kept_by_git(tmp_path), lines
 

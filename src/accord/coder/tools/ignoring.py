@@ -80,7 +80,7 @@ def _rule(line: str) -> Rule | None:
     while line.endswith((" ", "\t")) and not line.endswith("\\ "):
         line = line[:-1]
     only_folders = line.endswith("/")
-    line = line.rstrip("/") if only_folders else line
+    line = line[:-1] if only_folders else line
     if not line:
         return None
     anchored = "/" in line
