@@ -68,6 +68,7 @@ async def test_a_model_of_a_wrong_name_is_answered_with_the_right_one() -> None:
     [
         ("anthropic", "prompt is too long: 250000 tokens > 200000 maximum", ""),
         ("chat", "This model's maximum context length is 8192 tokens.", ""),
+        ("chat", "the request exceeds the available context size, try increasing it", "exceed_context_size_error"),
         ("responses", "Your input exceeds the context window of this model.", "context_length_exceeded"),
         ("google", "The input token count (2000000) exceeds the maximum number of tokens allowed (1048576).", ""),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import ssl
 from collections.abc import Iterator
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from accord.config.coder import CoderSettings
 
 _LONGEST = 400
+_CONTEXT = re.compile(r"\bcontext (size|length|window)\b", re.IGNORECASE)
+"""How servers of all kinds say that a request is too long for their model."""
 
 
 class Trouble:
@@ -67,7 +70,7 @@ class Trouble:
                 return self._say(f"is overloaded {said}", retry=True, after=error.retry_after)
             case theirs.ModelServerError():
                 return self._say(f"failed {said}", retry=True, after=error.retry_after)
-        if error.status_code == 413:
+        if error.status_code == 413 or (error.status_code == 400 and _CONTEXT.search(said)):
             return self._too_long(said)
         retry = error.status_code in (408, 409, 425) or error.provider_retry_hint is True
         return self._say(f"refused the request {said}", retry=retry, after=error.retry_after)
