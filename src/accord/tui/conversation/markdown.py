@@ -46,7 +46,8 @@ class Prose:
     @property
     def lines(self) -> list[Strip]:
         """All lines as they are now."""
-        return [*self._settled, *self.tail]
+        tail = self.tail  # first: reading it settles what comes before it
+        return [*self._settled, *tail]
 
     @property
     def settled(self) -> list[Strip]:
@@ -83,7 +84,8 @@ class Prose:
         place = tokens[last].map
         first_line = place[0] if place else 0
         if last > 0 and first_line > 0:
-            self._settle(tokens[:last])
+            for begin, end in zip(starts, starts[1:], strict=False):
+                self._settle(tokens[begin:end])
             # Lines are found by counting: markdown-it counts every line end once.
             self._open = "\n".join(source.split("\n")[first_line:])
             self._opener = ""
@@ -97,6 +99,8 @@ class Prose:
         lines = self._look.draw(_Words(tokens, self._look.code_theme), self._width, self._style)
         while lines and not lines[-1].text.strip():
             lines.pop()
+        while lines and not lines[0].text.strip():
+            lines.pop(0)
         gap = [self._look.line(("", None))] if self._has_blocks and lines and not self._opener else []
         return [*gap, *lines]
 

@@ -170,7 +170,7 @@ class UserBlock(Block):
 
     def drawn(self, before: list[Strip]) -> list[Strip]:
         look = self.look
-        text = plain(self.message.text).strip("\n")
+        text = plain(self.message.text[:MOST_DRAWN]).strip("\n")
         rows = text.split("\n")
         self._is_cut = len(rows) > _MOST_LINES and not self.is_open
         shown = rows[:_MOST_LINES] if self._is_cut else rows

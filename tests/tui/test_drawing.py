@@ -1,0 +1,226 @@
+"""Lines made of what agents send: Markdown as it grows, changes, output of commands, and the list they stand in."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from textual.strip import Strip
+
+from accord.model.tool import Diff, FileChange
+from accord.transcript.transcript import Transcript
+from accord.tui.conversation import diff as diffs
+from accord.tui.conversation.ansi import printed_lines
+from accord.tui.conversation.block import Setting
+from accord.tui.conversation.heights import Heights
+from accord.tui.conversation.layout import KEPT_BLOCKS, Layout
+from accord.tui.conversation.markdown import MOST_UNSETTLED, Prose
+from accord.tui.look import Look
+from accord.tui.plain import one_line, plain, seconds_of, size_of
+
+COLOURS = {
+    "background": "#101010",
+    "foreground": "#e0e0e0",
+    "primary": "#0178d4",
+    "accent": "#ffa62b",
+    "success": "#4ebf71",
+    "warning": "#ffa62b",
+    "error": "#ba3c5b",
+}
+
+
+@pytest.fixture(scope="module")
+def look() -> Look:
+    return Look(COLOURS, dark=True)
+
+
+def words(lines: list[Strip]) -> list[str]:
+    return [line.text.rstrip() for line in lines]
+
+
+# -- heights
+
+
+def test_heights_find_the_item_at_every_line() -> None:
+    chance = random.Random(5)
+    heights = Heights()
+    sizes = [chance.randint(1, 9) for _ in range(200)]
+    for size in sizes:
+        heights.append(size)
+    for _ in range(300):
+        index, size = chance.randrange(200), chance.randint(0, 9)
+        sizes[index] = size
+        heights.set(index, size)
+    assert heights.total == sum(sizes)
+    for index in range(200):
+        assert heights.before(index) == sum(sizes[:index])
+    for line in range(heights.total):
+        index, row = heights.find(line)
+        assert heights.before(index) + row == line
+        assert row < sizes[index]
+
+
+# -- markdown
+
+
+def test_markdown_comes_out_the_same_however_it_is_cut(look: Look) -> None:
+    text = "# Title\n\nSome *words*.\n\n- one\n- two\n\n```python\nx = 1\n```\n\n"
+    text += "| a | b |\n|---|---|\n| 1 | 2 |\n\nThe end.\n"
+    whole = Prose(look, 60)
+    whole.feed(text)
+    for size in (1, 3, 17):
+        pieces = Prose(look, 60)
+        for start in range(0, len(text), size):
+            pieces.feed(text[start : start + size])
+            assert pieces.lines is not None
+        assert words(pieces.lines) == words(whole.lines)
+
+
+def test_a_code_block_without_end_is_drawn_piece_by_piece_and_stays_code(look: Look) -> None:
+    prose = Prose(look, 60)
+    prose.feed("```python\n")
+    for number in range(2000):
+        prose.feed(f"value_{number} = {number}\n")
+    lines = words(prose.lines)
+    assert all(line.startswith("│ ") for line in lines if line)
+    assert lines[-1] == "│ value_1999 = 1999"
+    assert sum(len(line) for line in words(prose.tail)) < 3 * MOST_UNSETTLED
+
+
+def test_html_is_shown_and_not_swallowed(look: Look) -> None:
+    prose = Prose(look, 60)
+    prose.feed("a Vec<String> and <b>tags</b>")
+    assert words(prose.lines) == ["a Vec<String> and <b>tags</b>"]
+
+
+# -- what is said, made fit
+
+
+def test_nothing_that_is_said_can_steer_the_terminal() -> None:
+    assert plain("a\x1b[31mb\x07c\x9bd\u202ee\r\nf") == "a␛[31mb␇c�d�e\nf"
+    assert one_line("a\n\n  b\tc") == "a b c"
+    assert one_line("x" * 50, 10) == "xxxxxxxxx…"
+
+
+@pytest.mark.parametrize("count, said", [(5, "5 B"), (1500, "1.5 kB"), (20_000_000, "20 MB"), (3e9, "3.0 GB")])
+def test_sizes_are_said_as_people_say_them(count: float, said: str) -> None:
+    assert size_of(count) == said
+
+
+@pytest.mark.parametrize("seconds, said", [(0.34, "0.3s"), (12.7, "13s"), (61, "1m 01s"), (3700, "1h 01m")])
+def test_times_are_said_as_people_say_them(seconds: float, said: str) -> None:
+    assert seconds_of(seconds) == said
+
+
+# -- output of commands
+
+
+def test_output_keeps_its_colours_and_loses_everything_else() -> None:
+    lines, skipped = printed_lines("\x1b[31mred\x1b[0m\x07 \x1b[2Jand\r\n10%\r100%\nlast")
+    assert [line.plain for line in lines] == ["red and", "100%", "last"]
+    assert lines[0].spans
+    assert skipped == 0
+
+
+def test_of_long_output_the_end_is_shown() -> None:
+    lines, skipped = printed_lines("".join(f"line {n}\n" for n in range(100_000)), 50)
+    assert [line.plain for line in lines] == [f"line {n}" for n in range(99_950, 100_000)]
+    assert skipped > 0
+
+
+# -- changes
+
+
+def test_a_change_is_shown_with_the_words_that_differ() -> None:
+    rows = diffs.rows_of(FileChange(operation="modify", path="a", old_text="say hello now\n", new_text="say bye now\n"))
+    assert rows is not None
+    assert [(row.sign, row.text) for row in rows] == [("-", "say hello now"), ("+", "say bye now")]
+    assert [row.text[slice(*row.marks[0])] for row in rows] == ["hello", "bye"]
+
+
+def test_only_the_lines_around_a_change_are_shown(look: Look) -> None:
+    old = "".join(f"line {n}\n" for n in range(100))
+    diff = Diff.of("a.txt", old, old.replace("line 50\n", "changed\n"))
+    lines = words(diffs.draw(diff, look, 80, side_by_side=False))
+    assert lines[0] == "a.txt  +1 -1"
+    assert len(lines) == 1 + 3 + 2 + 3
+
+
+def test_a_change_stands_side_by_side_where_there_is_room(look: Look) -> None:
+    diff = Diff.of("a.txt", "one\ntwo\n", "one\n2\n")
+    lines = words(diffs.draw(diff, look, 121, side_by_side=True))
+    assert any("two" in line and "2 2" in line for line in lines)
+
+
+def test_a_patch_without_texts_is_read(look: Look) -> None:
+    patch = "diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n same\n-old\n+new\n"
+    diff = Diff(changes=[FileChange(operation="modify", path="x.py")], given_patch=patch)
+    assert words(diffs.draw(diff, look, 80, side_by_side=False)) == ["x.py  +1 -1", "1   same", "2 - old", "2 + new"]
+
+
+# -- the list
+
+
+def filled(look: Look, count: int, rows: int = 20) -> tuple[Layout, Transcript]:
+    transcript = Transcript("s")
+    for number in range(count):
+        transcript.append_text("agent" if number % 2 else "user", f"m{number}", f"message {number}\n\nwith more")
+    layout = Layout(Setting(look, width=60))
+    layout.rows = rows
+    layout.show(transcript)
+    return layout, transcript
+
+
+def shown(layout: Layout) -> str:
+    return "\n".join(line.text.rstrip() for line, _ in layout.picture)
+
+
+def test_of_ten_thousand_messages_only_those_in_the_window_are_drawn(look: Look) -> None:
+    layout, _ = filled(look, 10_000)
+    assert "message 9999" in shown(layout)
+    assert len(layout._blocks) < 20
+
+
+def test_scrolling_up_and_down_again_comes_back_to_the_same_place(look: Look) -> None:
+    layout, _ = filled(look, 500)
+    layout.move(-200)
+    before = shown(layout)
+    layout.move(-357)
+    layout.move(357)
+    assert shown(layout) == before
+
+
+def test_the_view_follows_at_the_end_and_stays_put_elsewhere(look: Look) -> None:
+    layout, transcript = filled(look, 100)
+    transcript.append_text("agent", "new", "hot off the press")
+    layout.take([("agent", "new")])
+    assert "hot off the press" in shown(layout)
+    layout.move(-50)
+    before = shown(layout)
+    transcript.append_text("agent", "newer", "and more")
+    layout.take([("agent", "newer")])
+    assert shown(layout) == before
+    layout.move(10_000)
+    assert "and more" in shown(layout)
+    assert layout.following
+
+
+def test_what_was_drawn_is_forgotten_when_there_is_too_much_of_it(look: Look) -> None:
+    layout, _ = filled(look, 2000)
+    for _ in range(400):
+        layout.move(-19)
+    assert len(layout._blocks) <= KEPT_BLOCKS
+
+
+def test_one_item_that_cannot_be_drawn_does_not_take_the_others_with_it(
+    look: Look, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from accord.tui.conversation.message import UserBlock
+
+    def fail(self: UserBlock, before: list[Strip]) -> list[Strip]:
+        raise ValueError("no")
+
+    monkeypatch.setattr(UserBlock, "drawn", fail)
+    layout, _ = filled(look, 4)
+    assert "this cannot be drawn: ValueError('no')" in shown(layout)
+    assert "message 3" in shown(layout)

@@ -1,0 +1,72 @@
+"""What helps with typing: completions, files, history, drafts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from accord.model.session import Command
+from accord.tui.prompt.complete import commands_for, file_wanted, files_for
+from accord.tui.prompt.files import Files, best
+from accord.tui.prompt.history import Drafts, History
+
+COMMANDS = [Command(name="plan", description="Plans", hint="what"), Command(name="explain", description="Explains")]
+
+
+def test_a_slash_lists_the_commands_and_letters_narrow_them() -> None:
+    assert [each.label for each in commands_for("/", COMMANDS)] == ["/explain", "/plan what"]
+    assert [each.text for each in commands_for("/pl", COMMANDS)] == ["/plan ", "/explain "]
+    assert commands_for("say /pl", COMMANDS) == []
+
+
+def test_behind_a_command_its_hint_is_shown() -> None:
+    (hint,) = commands_for("/plan ", COMMANDS)
+    assert (hint.label, hint.only_hint) == ("what", True)
+
+
+def test_an_at_sign_begins_a_file_but_not_inside_a_word() -> None:
+    assert file_wanted("look at @src/ma") == "src/ma"
+    assert file_wanted("mail me@example") is None
+
+
+def test_a_name_with_spaces_stands_in_quotes() -> None:
+    (file,) = files_for("my", ["my file.txt"])
+    assert file.text == '@"my file.txt" '
+
+
+def test_files_that_git_ignores_are_left_out(tmp_path: Path) -> None:
+    for name in ("src/app.py", "src/app.pyc", "build/app.py", "docs/keep.log", "docs/.gitignore", ".git/config"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("!keep.log\n" if name == "docs/.gitignore" else "")
+    (tmp_path / ".gitignore").write_text("build/\n*.pyc\n*.log\n")
+    found = Files(tmp_path).matching("")
+    assert "src/app.py" in found
+    assert "docs/keep.log" in found
+    assert not {"src/app.pyc", "build/", "build/app.py", ".git/config"} & set(found)
+
+
+def test_the_best_match_is_first() -> None:
+    names = ["a/model_view.py", "model.py", "tests/test_model.py", "my_old_deliverable.txt"]
+    assert best("model", names)[:3] == ["model.py", "a/model_view.py", "tests/test_model.py"]
+    assert best("mdv", names) == ["a/model_view.py", "my_old_deliverable.txt"]
+
+
+def test_prompts_are_remembered_from_one_time_to_the_next(tmp_path: Path) -> None:
+    history = History(tmp_path / "deep" / "history.jsonl")
+    for text in ("one", "two\nlines", "two\nlines"):
+        history.add(text)
+    assert History(tmp_path / "deep" / "history.jsonl").prompts == ["one", "two\nlines"]
+
+
+def test_a_damaged_history_is_no_reason_to_stop(tmp_path: Path) -> None:
+    path = tmp_path / "history.jsonl"
+    path.write_bytes(b'"good"\n{broken\n\xff\xfe\n17\n')
+    assert History(path).prompts == ["good"]
+
+
+def test_drafts_are_kept_by_project(tmp_path: Path) -> None:
+    path = tmp_path / "drafts.json"
+    Drafts(path).put("/a", "half a sentence")
+    Drafts(path).put("/b", "another")
+    Drafts(path).put("/b", "")
+    assert (Drafts(path).get("/a"), Drafts(path).get("/b")) == ("half a sentence", "")
