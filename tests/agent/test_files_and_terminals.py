@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from wires import ask, begun
 
 from accord import ExitStatus, NotFound, RequestFailed, TextContent, Turn
 from accord.agent.terminals import Output
+from accord.model.tool import TerminalRef
 from accord.testing import ScriptedClient, wire_client
 from accord.testing import link as link_in
 
@@ -362,3 +364,37 @@ async def test_cancelling_ends_a_command_of_the_agents_own(link: Link, tmp_path:
 
     assert done.stop_reason == "cancelled"
     assert not alive
+
+
+async def test_what_a_command_of_the_agents_own_prints_is_seen_while_it_runs(link: Link, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+
+    async def step(turn: Turn) -> None:
+        async with turn.tool("Run it", kind="execute") as tool:
+            line = f"seq 3000; echo so far …; read go < {gate}; echo done"
+            async with await turn.terminals.create("sh", ["-c", line]) as terminal:
+                await tool.show(terminal)
+                await terminal.wait()
+
+    async with link(does(step), workspace=None) as client:
+        session = await client.new_session(cwd=str(tmp_path))
+        opened = False
+        async for _ in session.prompt("go"):
+            shown = "".join(seen(session.transcript))
+            if "so far …" in shown and not opened:
+                opened = True
+                assert "done" not in shown
+                await asyncio.to_thread(gate.write_text, "now\n")
+        shown = "".join(seen(session.transcript))
+        assert opened and shown.endswith("so far …\ndone\n") and shown.startswith("1\n2\n")
+
+
+def seen(transcript: Any) -> Iterator[str]:
+    """What the tool calls show, terminals and text alike."""
+    for call in transcript.tool_calls.values():
+        for item in call.content:
+            if isinstance(item, TextContent):
+                yield item.text
+            elif isinstance(item, TerminalRef) and item.terminal_id in transcript.terminals:
+                yield transcript.terminals[item.terminal_id].text

@@ -98,6 +98,9 @@ class Dialect(ABC):
     async def release_terminal(self, session: Session, id: str) -> None:
         raise _nothing_offered("terminals")
 
+    def display_grew(self, session: Session, terminal: DisplayTerminal | LocalTerminal) -> None:
+        """A terminal of the agent's own has printed something, which has been told."""
+
     async def display_ended(self, session: Session, terminal: DisplayTerminal | LocalTerminal) -> None:
         """A terminal of the agent's own has ended."""
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from accord.agent.terminals import Output, Terminal
-from accord.model.statement import TerminalPatch
+from accord.model.statement import TerminalData, TerminalPatch
 from accord.model.tool import ExitStatus
 from accord.workspace.display import Display, show
 from accord.workspace.files import Files
@@ -88,10 +88,14 @@ class LocalTerminal(Terminal):
     async def _leave(self) -> None:
         await self.release()  # here nobody is asked: it takes as long as ending a process
 
+    async def _say(self, statement: TerminalPatch | TerminalData) -> None:
+        await self._session.state(statement)
+        self._session._side.dialect.display_grew(self._session, self)
+
     async def show(self) -> None:
         """Tells the client what is printed, until the command ends."""
         try:
-            await show(self._terminals.subscribe(self._inner), Display(self.id), self._session.state)
+            await show(self._terminals.subscribe(self._inner), Display(self.id), self._say)
             await self._session._side.dialect.display_ended(self._session, self)
         finally:
             self._session.background.terminals.discard(self.id)

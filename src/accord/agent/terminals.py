@@ -127,7 +127,8 @@ class Terminal:
 class DisplayTerminal:
     """A terminal that the agent runs itself; the client only shows it.
 
-    Version 1 has no such thing: there its output becomes text in the tool call that shows it, when the command ends."""
+    Version 1 has no such thing: there its output becomes text in the tool call that shows it: the last of it while the
+    command runs, all of it when it ends."""
 
     def __init__(self, session: Session, id: str) -> None:
         self._session = session
@@ -137,6 +138,7 @@ class DisplayTerminal:
     async def write(self, data: bytes | str) -> None:
         """Shows what was printed."""
         await self._session.state(TerminalData(id=self.id, data=data.encode() if isinstance(data, str) else data))
+        self._session._side.dialect.display_grew(self._session, self)
 
     async def exit(self, code: int | None = 0, signal: str | None = None) -> None:
         """Says that the command ended."""

@@ -20,8 +20,8 @@ from accord.connection.handshake import INITIALIZE
 from accord.errors import MethodNotFound, RequestFailed
 from accord.model.requests import Elicitation, PermissionRequest, Reply
 from accord.model.session import Tokens
-from accord.model.statement import Statement, ToolPatch, WholeMessage
-from accord.model.tool import ExitStatus
+from accord.model.statement import Raw, Statement, ToolPatch, WholeMessage
+from accord.model.tool import FINAL, ExitStatus
 from accord.schema import v1
 from accord.schema.method import Method
 from accord.schema.v1 import methods as m
@@ -32,6 +32,11 @@ if TYPE_CHECKING:
     from accord.agent.local import LocalTerminal
     from accord.agent.terminals import DisplayTerminal, Output
 
+GLIMPSE_EVERY = 0.25
+"""How often, in seconds, what a running command of the agent's own printed is shown, ..."""
+GLIMPSE_BYTES = 4096
+"""... and how much of it."""
+
 
 class V1(Dialect):
     """Version 1, for an agent."""
@@ -39,6 +44,7 @@ class V1(Dialect):
     def __init__(self, side: Any) -> None:
         super().__init__(side)
         self._terminals: dict[str, dict[str, list[bytes]]] = {}
+        self._glimpses: dict[str, asyncio.TimerHandle] = {}
 
     def _shown(self, session: Session) -> dict[str, list[bytes]]:
         """The output of the agent's own terminals, which version 1 can only show as text."""
@@ -205,7 +211,26 @@ class V1(Dialect):
     def updates(self, session: Session, statement: Statement) -> Iterable[Any]:
         return writing.updates(statement, self.side.client, self._shown(session))
 
+    def display_grew(self, session: Session, terminal: DisplayTerminal | LocalTerminal) -> None:
+        if terminal.shown_in is not None and terminal.id not in self._glimpses:
+            self._glimpses[terminal.id] = asyncio.get_running_loop().call_later(
+                GLIMPSE_EVERY, self._glimpse, session, terminal
+            )
+
+    def _glimpse(self, session: Session, terminal: DisplayTerminal | LocalTerminal) -> None:
+        """Shows the last of what a terminal printed. All of it each time would cost ever more."""
+        self._glimpses.pop(terminal.id, None)
+        call = terminal.shown_in
+        if call is None or call.status in FINAL or session.closed or not self.side.connection.is_open:
+            return
+        terminals = self._shown(session)
+        last = {**terminals, terminal.id: writing.last_bytes(terminals.get(terminal.id, []), GLIMPSE_BYTES)}
+        session.tell(Raw(version=1, update=writing.tool_call(ToolPatch(id=call.id, content=call.content), last)))
+
     async def display_ended(self, session: Session, terminal: DisplayTerminal | LocalTerminal) -> None:
+        waiting = self._glimpses.pop(terminal.id, None)
+        if waiting is not None:
+            waiting.cancel()
         if terminal.shown_in is not None:
             await terminal.shown_in.set_content(*terminal.shown_in.content)
 

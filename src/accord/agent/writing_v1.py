@@ -132,6 +132,18 @@ def _tool_content(item: ToolContent, terminals: dict[str, list[bytes]]) -> Itera
             yield {"type": "content", "content": block(item)}
 
 
+def last_bytes(chunks: list[bytes], most: int) -> list[bytes]:
+    """The end of what came in pieces, from a whole character on."""
+    size, first = 0, len(chunks)
+    while first and size < most:
+        first -= 1
+        size += len(chunks[first])
+    last = b"".join(chunks[first:])
+    if size <= most and not first:
+        return [last]
+    return ["…".encode(), last[-most:].lstrip(bytes(range(0x80, 0xC0)))]
+
+
 def location(place: Location) -> v1.ToolCallLocation:
     return v1.ToolCallLocation(path=place.path, line=place.line or UNSET)
 
