@@ -8,10 +8,10 @@ BIN := $(VENV)/bin
 PROMPT ?= outline this project, then where is Conversation defined, then search for "exactly once" in README.md
 
 # What starts many processes, or looks long: left to make test, so that the quick loop stays quick.
-LATER := cli docs examples faults fuzz model_based process showcase workspace schema/test_round_trip.py policy/test_shells_agree.py store/test_crash.py
+LATER := cli docs examples faults fuzz model_based process showcase workspace schema/test_round_trip.py policy/test_shells_agree.py store/test_crash.py tui
 
 .DEFAULT_GOAL := help
-.PHONY: help run tour test lint check bench fuzz peers schema-drift ledger format clean
+.PHONY: help run tour test lint check bench fuzz peers screenshots schema-drift ledger format clean
 
 help: ## Show what there is to make
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -36,8 +36,9 @@ run: $(VENV)/.installed ## Open the terminal client on the built-in agent; witho
 tour: $(VENV)/.installed ## Play an agent and a client: one prompt, streamed, with a tool call and a permission
 	@$(BIN)/python examples/tour.py
 
-peers: $(VENV)/.tools ## Install the official SDKs that the tests talk to
+peers: $(VENV)/.tools ## Install the official SDKs that the tests talk to, and the terminal that they run in
 	@$(BIN)/python tests/peers/install.py || true
+	@$(BIN)/python tests/tui/install.py || true
 
 test: $(VENV)/.tools peers ## Run every test
 	@$(BIN)/python -m pytest
@@ -58,12 +59,16 @@ bench: $(VENV)/.tools peers ## Run the benchmarks against the official SDKs and 
 	@$(BIN)/python bench/store.py
 	@$(BIN)/python bench/first_byte.py
 	@$(BIN)/python bench/agent_start.py
+	@$(BIN)/python bench/tui.py
 
 fuzz: $(VENV)/.tools ## Send a million hostile lines to both sides
 	@$(BIN)/python tests/fuzz/lines.py 1000000
 
 schema-drift: $(VENV)/.tools peers ## Compare our types with the published schemas
 	@$(BIN)/python tests/schema/drift.py
+
+screenshots: $(VENV)/.tools ## Make the pictures of the terminal client, from real runs
+	@$(BIN)/python docs/screenshots.py
 
 ledger: $(VENV)/.tools ## Write docs/requirements.md: which test proves which rule of the protocol
 	@$(BIN)/python docs/ledger.py

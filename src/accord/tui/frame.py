@@ -84,7 +84,7 @@ class Frame(Vertical):
         return self.area.editor
 
     def on_mount(self) -> None:
-        self.conversation.empty_text = ["", f"Starting {self.talk.link.name} in {self.cwd} …"]
+        self.conversation.empty_text = ["", f"Starting {self.talk.link.name} in {_short(self.cwd)} …"]
         self.set_interval(0.125, self._spin)
         self.set_interval(1.0, self._tick)
 
@@ -174,7 +174,7 @@ class Frame(Vertical):
         who = f"{link.agent.name} {info.version if info is not None else ''}".strip()
         return [
             "",
-            f"{who}, in {self.cwd}",
+            f"{who}, in {_short(self.cwd)}",
             "",
             "Type what you want and press enter; / lists the agent's commands, @ names a file, ? shows the keys.",
         ]
@@ -270,3 +270,11 @@ class Frame(Vertical):
     async def close(self) -> None:
         """Ends the session; the tab is about to go."""
         await asyncio.shield(self.talk.close())
+
+
+def _short(path: Path) -> str:
+    """A path as people write it, the home directory as a tilde."""
+    try:
+        return f"~/{path.relative_to(Path.home())}"
+    except (ValueError, RuntimeError):
+        return str(path)

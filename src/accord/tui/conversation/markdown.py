@@ -7,6 +7,7 @@ be drawn again and again is cut, and what follows goes on as the same kind of bl
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from markdown_it import MarkdownIt
@@ -84,7 +85,7 @@ class Prose:
         place = tokens[last].map
         first_line = place[0] if place else 0
         if last > 0 and first_line > 0:
-            for begin, end in zip(starts, starts[1:], strict=False):
+            for begin, end in pairwise(starts):
                 self._settle(tokens[begin:end])
             # Lines are found by counting: markdown-it counts every line end once.
             self._open = "\n".join(source.split("\n")[first_line:])

@@ -1,0 +1,99 @@
+"""Makes the pictures of the terminal client in docs/screenshots: real runs on the showcase agent, drawn as SVG."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).resolve().parent / "screenshots"
+SIZE = (118, 34)
+PATIENCE = 60.0
+
+
+class Run:
+    """One run of the client."""
+
+    def __init__(self, app: object, pilot: object) -> None:
+        self.app: Any = app
+        self.pilot: Any = pilot
+
+    async def until(self, wanted: str) -> None:
+        """Waits until this is on the screen."""
+        end = time.monotonic() + PATIENCE
+        while wanted not in "\n".join(strip.text for strip in self.app.screen._compositor.render_strips()):
+            if time.monotonic() > end:
+                raise TimeoutError(f"{wanted!r} did not appear")
+            await self.pilot.pause(0.05)
+        await self.pilot.pause(0.3)
+
+    async def send(self, text: str) -> None:
+        self.app.active_pane.editor.set_text(text)
+        await self.pilot.press("enter")
+
+    def save(self, name: str) -> None:
+        FOLDER.mkdir(exist_ok=True)
+        path = FOLDER / f"{name}.svg"
+        path.write_text(self.app.export_screenshot(title="accord"), encoding="utf-8")
+        print(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+
+
+async def conversation(run: Run) -> None:
+    await run.send("/plan")
+    await run.until("Planned, done")
+    await run.send("/usage")
+    await run.until("the cost is in credits")
+    await run.send("/markdown")
+    await run.until("and the end.")
+    run.save("conversation")
+
+
+async def tools(run: Run) -> None:
+    await run.send("/diff")
+    await run.until("Nothing was changed on the disk.")
+    run.save("changes")
+
+
+async def permission(run: Run) -> None:
+    await run.send("/permission diff")
+    await run.until("Permission needed")
+    await run.until("number or")
+    run.save("permission")
+
+
+async def completion(run: Run) -> None:
+    await run.pilot.press("slash")
+    await run.until("❯ /")
+    run.save("completion")
+
+
+async def main() -> None:
+    from accord.cli.outside import Beyond
+    from accord.tui.app import AccordApp
+
+    for scene in (conversation, tools, permission, completion):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("CONFIG", "DATA", "CACHE"):
+                os.environ[f"ACCORD_{name}_HOME"] = f"{folder}/{name.lower()}"
+            os.environ["HOME"] = folder
+            project = Path(folder) / "project"
+            project.mkdir()
+            await _play(scene, project, Beyond, AccordApp)
+
+
+async def _play(scene: Callable[[Run], Awaitable[None]], project: Path, beyond: type, application: type) -> None:
+    target = f"{sys.executable} -m accord showcase --pace 0"
+    app = application(beyond(project, frozenset({1}), ("showcase",)), target)
+    async with app.run_test(size=SIZE) as pilot:
+        run = Run(app, pilot)
+        await run.until("● ready")
+        await scene(run)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
