@@ -17,6 +17,7 @@ from accord.coder.coder import Coder
 from accord.coder.history import Summary, UserSaid
 from accord.coder.models.base import Spent
 from accord.coder.tools.base import Outcome, Work
+from accord.errors import NotFound, RequestFailed
 from accord.policy.engine import Policy
 from accord.policy.settings import flags
 from accord.store.memory import MemoryStore
@@ -201,3 +202,26 @@ async def test_a_rule_of_the_user_decides_before_the_mode_and_is_never_asked(
     assert [each.status for each in turn.tool_calls] == ["failed", "completed"]
     assert client.asked == []
     assert "deny write:*.lock" in model.requests[1].messages[-1].results[0].text
+
+
+class Vague(LocalWorkspace):
+    """A client that answers for a file that is not there as some editors do: with an error of any kind."""
+
+    async def read(self, session_id: str, path: str, line: int | None, limit: int | None) -> str:
+        try:
+            return await super().read(session_id, path, line, limit)
+        except NotFound:
+            raise RequestFailed("Internal error") from None
+
+
+async def test_a_client_that_is_vague_about_missing_files_can_write_them_and_take_them_back(
+    joined: Join, project: Path
+) -> None:
+    agent, _ = coder([call("change", path="new.txt")], ["done"], tools=[Write()])
+    workspace = Vague(project, policy=Policy(project, flags=flags(allow=["all"])))
+    async with joined(agent, workspace=workspace, permissions=lambda request: True) as client:
+        session = await client.new_session()
+        turn = await session.prompt("make it")
+        assert (turn.tool_calls[0].status, (project / "new.txt").read_text()) == ("completed", "new\n")
+        await session.prompt("/undo")
+        assert not (project / "new.txt").exists()

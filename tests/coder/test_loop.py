@@ -336,3 +336,45 @@ async def test_a_directory_that_is_not_there_is_refused_with_words(joined: Join,
         with pytest.raises(RequestFailed, match="name a directory that is there"):
             await client.new_session(cwd=str(project / where))
         assert (await (await client.new_session()).prompt("go")).text == "hello"
+
+
+async def test_a_mode_switched_during_a_turn_changes_what_the_model_is_told(joined: Join) -> None:
+    switch = call("switch_mode", mode="code", reason="the plan is complete")
+    agent, model = coder([switch], ["Go."], tools=None)
+    async with joined(agent, ScriptedClient()) as client:
+        session = await client.new_session()
+        await session.set_mode("architect")
+        await session.prompt("go")
+    first, second = model.requests
+    assert "Only a plan is wanted" in first.instructions and "Only a plan is wanted" not in second.instructions
+    assert {tool.name for tool in second.tools} - {tool.name for tool in first.tools} >= {"edit_file", "run_command"}
+
+
+async def test_a_tool_that_comes_during_a_turn_can_be_used_in_it(joined: Join) -> None:
+    agent, model = coder([call()], [call("change", id="2")], ["Done."], tools=[Look()])
+    found = agent.tools
+    agent.tools = lambda desk: {**found(desk), **({"change": Change()} if len(model.requests) > 0 else {})}  # type: ignore[method-assign]
+    async with joined(agent, ScriptedClient()) as client:
+        turn = await (await client.new_session()).prompt("go")
+    assert [each.status for each in turn.tool_calls] == ["completed", "completed"]
+
+
+async def test_after_a_login_a_session_asks_its_model_with_the_new_key(joined: Join) -> None:
+    model = ScriptedModel(["One."], ["Two."], ["Three."])
+    made: list[str] = []
+
+    class Counting(Kit):
+        async def model(self, cwd: str, id: str) -> Any:
+            made.append(id)
+            return self.scripted
+
+    kit = Counting(model)
+    agent = Coder(equipment=kit)
+    async with joined(agent) as client:
+        session = await client.new_session()
+        await session.prompt("one")
+        await session.prompt("two")
+        assert len(made) == 1
+        await agent.login("keys")
+        await session.prompt("three")
+    assert len(made) == 2

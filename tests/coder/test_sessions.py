@@ -22,6 +22,7 @@ from accord.coder.models.base import ModelError, Spent, ThoughtPiece
 from accord.coder.tools.planning import SetPlan
 from accord.errors import RequestFailed
 from accord.model.content import Image, Link, Resource, ResourceContents, TextContent
+from accord.model.statement import Noted
 from accord.store.base import SessionStore
 from accord.store.memory import MemoryStore
 from accord.store.sqlite import SqliteStore
@@ -326,3 +327,17 @@ async def test_another_model_chosen_during_a_turn_takes_over_with_the_next(joine
         assert (await turn).text == "One."
         assert (await session.prompt("again")).text == "Two."
     assert closed == ["closed", "closed"]
+
+
+async def test_messages_of_another_version_are_left_out_and_the_rest_is_known(joined: Join) -> None:
+    store = MemoryStore()
+    agent = Open(ScriptedModel(["Hi."]), store)
+    async with joined(agent) as client:
+        session = await client.new_session()
+        await session.prompt("hello")
+    store.append(session.id, Noted(kind="model", data={"type": "Dreamt", "of": "sheep"}))
+    again = Open(ScriptedModel(["Yes."]), store)
+    async with joined(again) as client:
+        loaded = await client.load_session(session.id)
+        assert (await loaded.prompt("still there?")).text == "Yes."
+    assert "hello" in str(again.equipment.scripted.requests[0].messages)

@@ -260,8 +260,8 @@ class Coder(Commands, Agent):
             turn,
             desk,
             model,
-            self.tools(desk),
-            await instructions(desk),
+            lambda: self.tools(desk),
+            lambda: instructions(desk),
             effort=str(effort.value) if effort is not None else None,
             meaning=lambda prompt: self._meant(turn, prompt),
             **self.equipment.limits,
@@ -280,12 +280,12 @@ class Coder(Commands, Agent):
         option = session.option("model")
         assert option is not None
         async with desk.choosing:
-            wanted = str(option.value)
+            wanted = (str(option.value), self.equipment.logins)
             if desk.model_named != wanted:
                 await desk.change_model()
             if desk.model is None:
                 try:
-                    desk.model = await self.equipment.model(session.cwd, wanted)
+                    desk.model = await self.equipment.model(session.cwd, wanted[0])
                 except ModelError as error:
                     raise failure(error) from error
                 desk.model_named = wanted

@@ -41,8 +41,8 @@ class Desk:
         """The project's own slash commands."""
         self.model: Model | None = None
         """Whom to ask, once somebody has been asked."""
-        self.model_named = ""
-        """By which choice it was made."""
+        self.model_named = ("", 0)
+        """By which choice it was made, and after how many logins: keys may have changed."""
         self.choosing = asyncio.Lock()
         self.asking = asyncio.Lock()
         """Held while the user is asked for permission."""
@@ -122,7 +122,8 @@ class Desk:
                     message = from_note(data)
                     if isinstance(message, Summary):
                         found.clear()
-                    found.append(message)
+                    if message is not None:
+                        found.append(message)
                 case PlanSet(plan=plan):
                     self.plan = list(plan.entries)
                 case PlanGone():

@@ -35,6 +35,8 @@ class Equipment:
         self._model = model
         self._rules = list(rules)
         self.limits = limits
+        self.logins = 0
+        """How often somebody has logged in: models are made anew then."""
         self._keys: Keys | None = None
         self._tools: dict[str, Tool[Any]] | None = None
 
@@ -143,4 +145,5 @@ class Equipment:
     async def login(self, method_id: str) -> None:
         from accord.coder.login import login
 
+        self.logins += 1
         await login(method_id, self.keys)

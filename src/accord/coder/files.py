@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from accord.errors import NotFound
+from accord.errors import NotFound, RequestFailed
 from accord.workspace.looking import Entry
 
 if TYPE_CHECKING:
@@ -46,12 +46,17 @@ class DeskFiles:
         """Makes a text the content of a file."""
         if self._session.client.write_files and self._checkpoints is not None:
             # Our own writes note themselves. What the client writes for us is noted here.
-            try:
-                before = await self.read(path)
-            except NotFound:
-                before = None
-            await self._checkpoints.note(self.absolute(path), before, text)
+            await self._checkpoints.note(self.absolute(path), await self._before(path), text)
         await self._session.files.write(path, text)
+
+    async def _before(self, path: str) -> str | None:
+        """What is about to be replaced; None for nothing. Not every client says clearly that there is no such file."""
+        try:
+            return await self.read(path)
+        except NotFound:
+            return None
+        except RequestFailed:
+            return await self.disk.read(self.absolute(path)) if await self.exists(path) else None
 
     async def exists(self, path: str) -> bool:
         return await self.disk.exists(self.absolute(path))

@@ -5,6 +5,7 @@ the store, in one order, so that a session goes on in another process where it s
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Union
 
@@ -13,6 +14,7 @@ import msgspec
 from accord.model.content import Audio, Content, Image, Link, Resource, TextContent, UnknownContent
 from accord.model.noun import Noun
 
+log = logging.getLogger("accord.coder")
 KnownContent = Union[TextContent, Image, Audio, Link, Resource]
 
 
@@ -123,9 +125,13 @@ def to_note(message: Message) -> Any:
     return msgspec.to_builtins(message)
 
 
-def from_note(data: Any) -> Message:
-    """The message that `to_note` made data of."""
-    message: Message = msgspec.convert(data, Message)
+def from_note(data: Any) -> Message | None:
+    """The message that `to_note` made data of; None when another version of accord made it, in words unknown here."""
+    try:
+        message: Message = msgspec.convert(data, Message)
+    except msgspec.ValidationError as error:
+        log.warning("a message of the session cannot be read and is left out: %s", error)
+        return None
     return message
 
 

@@ -54,20 +54,26 @@ class Loop:
         turn: Turn,
         desk: Desk,
         model: Model,
-        tools: Mapping[str, Tool[Any]],
-        instructions: str,
+        tools: Callable[[], Mapping[str, Tool[Any]]],
+        instructions: Callable[[], Awaitable[str]],
         *,
         effort: str | None = None,
         max_requests: int = MAX_REQUESTS,
         pauses: tuple[float, ...] = PAUSES,
         meaning: Meaning | None = None,
     ) -> None:
-        """`meaning` gives what a prompt stands for when it is not meant as it is; else None."""
+        """`tools` are looked up for each request, `instructions` for each mode: servers come, modes are switched.
+
+        `meaning` gives what a prompt stands for when it is not meant as it is; else None."""
         self.turn = turn
         self.desk = desk
         self.model = model
-        self.tools = tools
-        self.instructions = instructions
+        self.tools: Mapping[str, Tool[Any]] = {}
+        self._find_tools = tools
+        self._instructions = instructions
+        self._told = ""
+        self._told_in = ""
+        """In which mode."""
         self._effort = effort if effort in model.efforts else None
         self._max_requests = max_requests
         self._pauses = pauses
@@ -86,6 +92,7 @@ class Loop:
 
     async def _work(self) -> StopReason | None:
         for _ in range(self._max_requests):
+            self.tools = self._find_tools()
             await self._take_inserted()
             await self._make_room()
             ended = await self._ask()
@@ -176,7 +183,7 @@ class Loop:
         ended: Ended | None = None
         turn.session.end_message()
         try:
-            async with aclosing(self.model.stream(self._request())) as pieces:
+            async with aclosing(self.model.stream(await self._request())) as pieces:
                 async for piece in pieces:
                     match piece:
                         case SaidPiece(text=text):
@@ -215,9 +222,11 @@ class Loop:
         answer.model = self.model.id
         self.desk.remember(answer)
 
-    def _request(self) -> Request:
+    async def _request(self) -> Request:
+        if self._told_in != self.desk.mode:  # else they stay what they were: providers remember what does not change
+            self._told_in, self._told = self.desk.mode, await self._instructions()
         return Request(
-            instructions=self.instructions,
+            instructions=self._told,
             messages=list(self.desk.history),
             tools=self._offered(),
             effort=self._effort,
