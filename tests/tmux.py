@@ -14,6 +14,9 @@ from pathlib import Path
 
 PATIENCE = float(os.environ.get("ACCORD_TEST_PATIENCE", "60"))
 
+AFTER = "status=$?; echo; echo it ended with $status; stty -a | tr ';' '\\n' | grep -o '[-]*echo\\b'; exec sh"
+"""Says how a program ended and whether the terminal shows again what is typed."""
+
 
 def tmux_missing() -> str:
     """Why there is no terminal to test in; nothing when there is one."""
@@ -40,7 +43,7 @@ class Tmux:
         *words: str,
         size: tuple[int, int] = (100, 30),
         env: Mapping[str, str] | None = None,
-        after: str = "status=$?; echo; echo it ended with $status; stty -a | tr ';' '\\n' | grep -o '[-]*echo\\b'; exec sh",
+        after: str = AFTER,
     ) -> None:
         """Starts `accord` with some words. When it ends, its status and the state of the terminal are printed."""
         variables = {
@@ -53,7 +56,8 @@ class Tmux:
             **(env or {}),
         }
         command = shlex.join([sys.executable, "-m", "accord", *words])
-        line = f"env -u COLUMNS -u LINES {' '.join(f'{name}={shlex.quote(value)}' for name, value in variables.items())} {command}; {after}"
+        setting = " ".join(f"{name}={shlex.quote(value)}" for name, value in variables.items())
+        line = f"env -u COLUMNS -u LINES {setting} {command}; {after}"
         size_of = ["-x", str(size[0]), "-y", str(size[1])]
         self._tmux("new-session", "-d", "-s", "t", *size_of, "-c", str(self.project), "sh", "-c", line)
 

@@ -272,6 +272,34 @@ def test_an_agent_that_does_not_start_is_explained(tmux: Tmux) -> None:
     assert "No API key" in tmux.until("No API key"), screen
 
 
+def test_without_a_name_it_is_the_built_in_agent(tmux: Tmux) -> None:
+    (tmux.project / "notes.md").write_text("# Notes\n\nThe secret word is wombat.\n")
+    tmux.start()
+    tmux.until("● ready")
+    tmux.until("built-in agent")
+    tmux.send('search for "wombat" in notes.md')
+    tmux.until("notes.md(.|\n)*● ready")
+    assert "wombat" in tmux.screen
+
+
+def test_no_color_means_no_colour(tmux: Tmux) -> None:
+    start(tmux, env={"NO_COLOR": "1"})
+    tmux.send("/markdown")
+    tmux.until("An unclosed")
+    tmux.until("● ready")
+    painted = re.findall(r"\x1b\[[0-9;]*m", tmux.coloured)
+    for code in painted:
+        for r, g, b in re.findall(r"[34]8;2;(\d+);(\d+);(\d+)", code):
+            assert r == g == b, f"{code!r} is no shade of grey"
+
+
+def test_without_textual_it_says_what_to_install(tmux: Tmux) -> None:
+    (tmux.folder / "no").mkdir()
+    (tmux.folder / "no" / "sitecustomize.py").write_text("import sys\nsys.modules['textual'] = None\n")
+    tmux.start("chat", SHOWCASE, env={"PYTHONPATH": str(tmux.folder / "no")})
+    tmux.until(r"accord chat needs the terminal interface: pip install 'accord\[tui\]'")
+
+
 def test_without_a_terminal_it_is_accord_run(tmp_path: Path) -> None:
     env = {**os.environ, "ACCORD_CONFIG_HOME": str(tmp_path), "ACCORD_DATA_HOME": str(tmp_path)}
     done = subprocess.run(
