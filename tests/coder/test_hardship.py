@@ -64,6 +64,21 @@ class Process:
                 self._send({"id": message["id"], "result": {"outcome": outcome}})
             self.told.append(message)
 
+    def begin(self, method: str, most: int, **params: Any) -> None:
+        """Sends a request and reads at most so many messages, whatever they are."""
+        assert self._process.stdout is not None
+        self._ids += 1
+        self._send({"id": self._ids, "method": method, "params": params})
+        for _ in range(most):
+            message = json.loads(self._process.stdout.readline())
+            if message.get("id") == self._ids and "method" not in message:
+                return
+            if "id" in message:
+                self._send(
+                    {"id": message["id"], "result": {"outcome": {"outcome": "selected", "optionId": "allow_once"}}}
+                )
+            self.told.append(message)
+
     def _send(self, message: dict[str, Any]) -> None:
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
@@ -77,9 +92,16 @@ class Process:
         return self.ask("session/prompt", sessionId=session, prompt=[{"type": "text", "text": text}])
 
     @property
+    def updates(self) -> list[Any]:
+        return [message["params"]["update"] for message in self.told if message["method"] == "session/update"]
+
+    @property
     def text(self) -> str:
-        updates = [message["params"]["update"] for message in self.told if message["method"] == "session/update"]
-        return "".join(each["content"]["text"] for each in updates if each["sessionUpdate"].endswith("_chunk"))
+        return "".join(each["content"]["text"] for each in self.updates if each["sessionUpdate"].endswith("_chunk"))
+
+    @property
+    def calls(self) -> list[str]:
+        return [each["toolCallId"] for each in self.updates if each["sessionUpdate"] == "tool_call"]
 
     def end(self) -> tuple[int, str]:
         """Its status, and what stood on standard error."""
@@ -192,3 +214,26 @@ def test_a_disk_that_is_full_is_said_and_the_agent_stays(start: Callable[..., Pr
     assert failed and all("sessions cannot be kept in" in words for words in failed)
     assert "result" in agent.ask("session/list")
     assert agent.end()[0] == 0
+
+
+@pytest.mark.parametrize("most", [1, 4, 9, 20, 35, 60])
+def test_a_session_whose_process_was_killed_goes_on_with_all_that_was_seen_of_it(
+    start: Callable[..., Process], project: Path, most: int
+) -> None:
+    (project / "a.txt").write_text("hi\n")
+    wish = "list files, then read a.txt, then replace hi with ho in a.txt, then run echo hello, then read a.txt"
+    first = start()
+    session = first.session()
+    before = len(first.told)
+    first.begin("session/prompt", most, sessionId=session, prompt=[{"type": "text", "text": wish}])
+    first.kill()
+    del first.told[:before]
+    second = start()
+    answer = second.ask("session/load", sessionId=session, cwd=str(project), mcpServers=[])
+    assert "result" in answer
+    said = "".join(each["content"]["text"] for each in second.updates if each["sessionUpdate"] == "agent_message_chunk")
+    seen = "".join(each["content"]["text"] for each in first.updates if each["sessionUpdate"] == "agent_message_chunk")
+    assert said.startswith(seen)
+    assert second.calls[: len(first.calls)] == first.calls
+    assert second.prompt(session, "read a.txt")["result"]["stopReason"] == "end_turn"
+    assert second.end() == (0, "")
