@@ -300,6 +300,20 @@ async def test_what_was_allowed_when_asked_for_is_not_asked_again_when_done() ->
     assert (await judged.answer(run("make | tee x"))).effect == "allow"
 
 
+@pytest.mark.parametrize("line", ["make | tee x", 'for i in 1 2; do printf "\\033[3${i}m$i\\n"; done'])
+async def test_a_line_that_was_allowed_may_be_run_by_a_shell_that_is_named(line: str) -> None:
+    judged = policy()
+
+    def by(*argv: str) -> Action:
+        command, *args = argv
+        return Action.of_terminal(command, args, shell=False, cwd=PROJECT, session="s1", project=PROJECT)
+
+    await judged.answer(request(command=line, cwd=PROJECT), ask=Person(True))
+    assert judged.decide(by("/bin/bash", "-c", line)).effect == "allow"
+    assert judged.decide(by("/bin/bash", "-c", f"{line}; make clean")).effect == "ask"
+    assert judged.decide(by("./bash", "-c", line)).effect == "ask"
+
+
 async def test_what_was_allowed_for_another_session_or_long_ago_or_denied_since_is_asked() -> None:
     clock = Clock()
     judged = policy(clock=clock)

@@ -14,6 +14,7 @@ from accord.policy.parts import Part, Parts
 
 LASTING = 600.0
 _MOST = 1000
+SHELLS = frozenset(f"{folder}{name}" for folder in ("", "/bin/", "/usr/bin/") for name in ("sh", "bash"))
 
 
 class Grants:
@@ -66,5 +67,13 @@ def _keys(part: Part, action: Action) -> Iterator[tuple[Hashable, ...]]:
         case "url":
             yield action.session, "url", part.text
         case "unclear":
-            if action.line:
-                yield action.session, "line", action.cwd, action.line, action.env
+            if line := _line(action):
+                yield action.session, "line", action.cwd, line, action.env
+
+
+def _line(action: Action) -> str | None:
+    """The line that a shell will read: the one that was asked about, though the call names the shell as well."""
+    match action.argv:
+        case (shell, "-c", line) if shell in SHELLS:
+            return line.strip()
+    return action.line
