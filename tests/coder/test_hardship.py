@@ -9,6 +9,7 @@ import resource
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -52,32 +53,24 @@ class Process:
 
     def ask(self, method: str, **params: Any) -> Any:
         """The whole answer to a request."""
+        *_, answer = self.begin(method, **params)
+        return answer
+
+    def begin(self, method: str, **params: Any) -> Iterator[Any]:
+        """Sends a request, and gives what comes, up to the answer. What it is asked meanwhile, it allows."""
         assert self._process.stdout is not None
         self._ids += 1
         self._send({"id": self._ids, "method": method, "params": params})
         while True:
             message = json.loads(self._process.stdout.readline())  # nothing but the protocol stands on this stream
-            if "method" not in message and message["id"] == self._ids:
-                return message
-            if "id" in message:
-                outcome = {"outcome": "selected", "optionId": "allow_once"}
-                self._send({"id": message["id"], "result": {"outcome": outcome}})
-            self.told.append(message)
-
-    def begin(self, method: str, most: int, **params: Any) -> None:
-        """Sends a request and reads at most so many messages, whatever they are."""
-        assert self._process.stdout is not None
-        self._ids += 1
-        self._send({"id": self._ids, "method": method, "params": params})
-        for _ in range(most):
-            message = json.loads(self._process.stdout.readline())
+            if "method" in message:
+                self.told.append(message)
+                if "id" in message:
+                    outcome = {"outcome": "selected", "optionId": "allow_once"}
+                    self._send({"id": message["id"], "result": {"outcome": outcome}})
+            yield message
             if message.get("id") == self._ids and "method" not in message:
                 return
-            if "id" in message:
-                self._send(
-                    {"id": message["id"], "result": {"outcome": {"outcome": "selected", "optionId": "allow_once"}}}
-                )
-            self.told.append(message)
 
     def _send(self, message: dict[str, Any]) -> None:
         assert self._process.stdin is not None
@@ -225,7 +218,9 @@ def test_a_session_whose_process_was_killed_goes_on_with_all_that_was_seen_of_it
     first = start()
     session = first.session()
     before = len(first.told)
-    first.begin("session/prompt", most, sessionId=session, prompt=[{"type": "text", "text": wish}])
+    turn = first.begin("session/prompt", sessionId=session, prompt=[{"type": "text", "text": wish}])
+    for _ in range(most):
+        next(turn, None)
     first.kill()
     del first.told[:before]
     second = start()
@@ -237,3 +232,22 @@ def test_a_session_whose_process_was_killed_goes_on_with_all_that_was_seen_of_it
     assert second.calls[: len(first.calls)] == first.calls
     assert second.prompt(session, "read a.txt")["result"]["stopReason"] == "end_turn"
     assert second.end() == (0, "")
+
+
+def test_a_client_that_leaves_while_a_command_runs_leaves_neither_the_command_nor_a_word(
+    start: Callable[..., Process], project: Path
+) -> None:
+    agent = start()
+    wish = [{"type": "text", "text": "run echo $$ > pid; exec sleep 60"}]
+    session = agent.session()
+    pid = project / "pid"
+    for message in agent.begin("session/prompt", sessionId=session, prompt=wish):
+        if message.get("method") == "session/request_permission":
+            break
+    for _ in range(3000):
+        if pid.exists() and pid.read_text().strip():
+            break
+        time.sleep(0.01)
+    assert agent.end() == (0, "")
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text()), 0)

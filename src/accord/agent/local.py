@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from accord.agent.terminals import Output, Terminal
+from accord.errors import ConnectionClosed
 from accord.model.statement import TerminalData, TerminalPatch
 from accord.model.tool import ExitStatus
 from accord.workspace.display import Display, show
@@ -97,6 +98,8 @@ class LocalTerminal(Terminal):
         try:
             await show(self._terminals.subscribe(self._inner), Display(self.id), self._say)
             await self._session._side.dialect.display_ended(self._session, self)
+        except ConnectionClosed:
+            pass  # nobody is left to be told
         finally:
             self._session.background.terminals.discard(self.id)
             self._session.background.changed()
