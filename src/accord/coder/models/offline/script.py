@@ -95,7 +95,8 @@ def failure(result: Result) -> str:
     said = result.text.strip()
     first, _, rest = said.partition("\n")
     if not rest:
-        return f"`{result.name}` could not do it: {first[:600]}"
+        end = "" if first.endswith((".", "!", "?", ":")) else "."
+        return f"`{result.name}` could not do it: {first[:600]}{end}"
     return f"`{result.name}` could not do it: {first[:600]}\n\n{rest[:1200]}"
 
 
