@@ -17,6 +17,7 @@ from accord.coder.desk import Desk
 from accord.coder.fitting import fitted, size
 from accord.coder.history import Call, Message, ModelSaid, Result, Summary, Text, Thought, ToolsSaid, UserSaid
 from accord.coder.models.base import ModelError, Spent
+from accord.coder.tools.base import Outcome
 from accord.errors import RequestFailed
 from accord.model.content import Image, TextContent
 
@@ -221,3 +222,35 @@ async def test_the_cost_of_a_summary_counts_and_the_context_is_what_is_left(join
         usage = session.transcript.usage
     assert usage.cost.amount == 0.5
     assert usage.used < 100
+
+
+async def test_room_is_made_in_time_for_a_provider_that_does_not_count(joined: Join) -> None:
+    model = ScriptedModel(["word " * 700], ["Short."], ["On."])
+    model.spent = Spent()
+    async with joined(agent_of(model)) as client:
+        session = await client.new_session()
+        await session.prompt("first")
+        assert session.transcript.usage.used > 800
+        assert (await session.prompt("second")).text == "On."
+    assert isinstance(model.requests[-1].messages[0], Summary)
+
+
+async def test_room_is_made_for_what_a_tool_gave_before_the_model_is_asked(joined: Join) -> None:
+    class Long(Look):
+        async def run(self, args: Any, work: Any) -> Any:
+            return Outcome(text="line\n" * 700)
+
+    model = ScriptedModel([call()], ["Short."], ["On."])
+    async with joined(agent_of(model, Long())) as client:
+        turn = await (await client.new_session()).prompt("go")
+    assert turn.text == "On."
+    assert [type(message) for message in model.requests[-1].messages] == [Summary, UserSaid]
+
+
+async def test_a_picture_is_not_counted_by_its_data(joined: Join) -> None:
+    model = ScriptedModel(["Hi."], ["Seen."], context=20_000)
+    async with joined(agent_of(model)) as client:
+        session = await client.new_session()
+        await session.prompt("hello")
+        turn = await session.prompt([TextContent("look"), Image(data="aGk=" * 100_000, mime_type="image/png")])
+    assert (turn.text, session.transcript.compactions) == ("Seen.", {})

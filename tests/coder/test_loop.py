@@ -378,3 +378,16 @@ async def test_after_a_login_a_session_asks_its_model_with_the_new_key(joined: J
         await agent.login("keys")
         await session.prompt("three")
     assert len(made) == 2
+
+
+async def test_a_stream_is_read_to_its_end_and_what_fails_after_the_answer_does_not_matter(joined: Join) -> None:
+    class Late(ScriptedModel):
+        async def stream(self, request: Any) -> Any:
+            async for piece in super().stream(request):
+                yield piece
+            raise ModelError("the line broke after the last word", retry=True)
+
+    model = Late(["Whole."], ["Again."])
+    async with joined(Coder(equipment=Kit(model))) as client:
+        turn = await (await client.new_session()).prompt("go")
+    assert (turn.text, len(model.requests), model.closed_early) == ("Whole.", 1, 0)

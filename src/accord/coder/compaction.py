@@ -8,7 +8,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from accord.coder.fitting import fitted, size
-from accord.coder.history import Message, Summary, UserSaid
+from accord.coder.history import Message, ModelSaid, Summary, UserSaid
 from accord.coder.models.base import Ended, ModelError, Request, SaidPiece, ToolSpec
 from accord.model.content import TextContent
 
@@ -34,8 +34,13 @@ INSTRUCTIONS = "You keep the memory of a coding agent. Write plainly and complet
 
 
 def is_due(desk: Desk, model: Model) -> bool:
-    """Whether the next request might not fit."""
-    return desk.used > model.context * FULL and len(desk.history) > 2
+    """Whether the next request might not fit: what the last one was, and what was said since."""
+    since: list[Message] = []
+    for message in reversed(desk.history):
+        if isinstance(message, ModelSaid):
+            break
+        since.append(message)
+    return desk.used + size(since) // 4 > model.context * FULL and len(desk.history) > 2
 
 
 async def compact(

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from accord.coder.files import DeskFiles
+from accord.coder.fitting import size
 from accord.coder.history import KIND, Message, ModelSaid, Result, Summary, answers, from_note, mended, to_note
 from accord.coder.models.base import ModelError, Spent
 from accord.errors import AuthRequired, RequestFailed
@@ -135,11 +136,12 @@ class Desk:
 
     # -- accounts
 
-    async def account(self, spent: Spent, size: int, turn: Turn) -> None:
+    async def account(self, spent: Spent, context: int, turn: Turn) -> None:
         """Tells what a request used, and adds it up."""
-        self.used = spent.input + spent.output
+        # Some providers do not count; then it is estimated, since room must be made in time all the same.
+        self.used = spent.input + spent.output if spent.input else size(self.history) // 4
         self.spend(spent, turn)
-        await self.session.usage(min(self.used, size), size, cost=self.cost)
+        await self.session.usage(min(self.used, context), context, cost=self.cost)
 
     def spend(self, spent: Spent, turn: Turn) -> None:
         """Adds up what a request cost, whatever it was for."""

@@ -20,15 +20,28 @@ from accord.coder.history import (
 )
 from accord.model.content import Audio, Image, Resource, TextContent
 
+PICTURE = 6_000
+LITTLE = 40
 LONGEST = 16_000
 SHORTEST = 250
 """Between how many characters a text is cut, before whole messages are left out."""
 
 
 def size(value: Any) -> int:
-    """How many characters something has, more or less."""
-    if isinstance(value, (list, tuple)):
-        return sum(map(size, value))
+    """How many characters something has, more or less. A picture counts for what it is to a model, not by its data."""
+    match value:
+        case list() | tuple():
+            return sum(map(size, value))
+        case UserSaid(content=pieces):
+            return size(pieces)
+        case ToolsSaid(results=results):
+            return size(results)
+        case Result(text=text, images=images):
+            return len(text) + size(images) + LITTLE
+        case Resource(resource=resource):
+            return len(resource.text or "") + (PICTURE if resource.blob else 0) + LITTLE
+        case Image() | Audio():
+            return PICTURE
     return len(str(value))
 
 

@@ -194,8 +194,10 @@ class Loop:
                         case CallBegins() | CallReady():
                             pass  # shown once it is whole: a title needs its arguments
                         case Ended():
-                            ended = piece
-                            break
+                            ended = piece  # and to the end: a line that is not broken off can be used again
+        except ModelError:
+            if ended is None:
+                raise
         except asyncio.CancelledError:
             self._remember(ended.message if ended is not None else Answer(parts=[Text(text="".join(said))]))
             raise
