@@ -40,6 +40,9 @@ def chat(agent: str | None, cwd: Path, v2: bool, **rules: tuple[str, ...]) -> in
         is_there = False
     if not is_there:
         raise click.ClickException("accord chat needs the terminal interface: pip install 'accord[tui]'")
+    import gc
+
+    gc.disable()  # until the first picture: there is nothing to collect yet, and much to look through
     from accord.cli.outside import Beyond
 
     beyond = Beyond(cwd.resolve(), frozenset({1, 2} if v2 else {1}), BUILT_IN, _rules(rules))
@@ -51,6 +54,10 @@ def chat(agent: str | None, cwd: Path, v2: bool, **rules: tuple[str, ...]) -> in
 
 
 def _show(beyond: Beyond, agent: str | None) -> int:
+    # A key that follows on a picture is drawn sooner, and the threads that read keys and write pictures get their turn
+    # sooner while an answer is being drawn.
+    os.environ.setdefault("TEXTUAL_FPS", "120")
+    sys.setswitchinterval(0.001)
     from accord.tui.app import AccordApp
 
     app = AccordApp(beyond, agent)

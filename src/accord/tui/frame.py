@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 FRAME = 0.05
 """Seconds between two pictures of a conversation that changes. A picture that takes long is followed by a longer rest,
 so that keys are never waiting behind more than one."""
+KEY_FIRST, MOST_WAITS = 0.03, 5
+"""A frame comes so many seconds after a key, and waits at most so often."""
 PAUSE = 0.6
 """How long the user must not have typed before a question takes the keys."""
 WIDE = 100
@@ -58,6 +60,7 @@ class Frame(Vertical):
         """Whether something happened here that the user has not seen."""
         self._frame: Timer | None = None
         self._rest = FRAME
+        self._waited = 0
         self._question: PermissionPanel | None = None
         self._queue: QueuePanel | None = None
         self._side: SidePanel | None = None
@@ -138,6 +141,8 @@ class Frame(Vertical):
             self.app.tabs.refresh()
             self._show_question()
             return
+        if self._key_first():
+            return
         began = time.perf_counter()
         talk = self.talk
         more = False
@@ -158,6 +163,15 @@ class Frame(Vertical):
         self._rest = max(FRAME, 3 * (time.perf_counter() - began))
         if more:
             self.changed()
+
+    def _key_first(self) -> bool:
+        """Whether the frame waits, so that a key that was just pressed is seen first. It does not wait for ever."""
+        if time.monotonic() - self.app.last_key > KEY_FIRST or self._waited >= MOST_WAITS:
+            self._waited = 0
+            return False
+        self._waited += 1
+        self._frame = self.set_timer(KEY_FIRST, self._draw)
+        return True
 
     def _spin(self) -> None:
         if self.display and self.talk.state == "running":

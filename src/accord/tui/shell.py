@@ -92,8 +92,8 @@ class Shell(App[int]):
         self.open_link(self.links[0])
         self.active_pane.begin()
         self.set_interval(_DRAFT_SECONDS, self.keep_drafts)
-        gc.collect()
         gc.freeze()  # what was loaded stays; looking through it again and again would hold up keys
+        gc.enable()
 
     def _resumed(self, app: App[Any]) -> None:
         """Draws everything anew: somebody else had the terminal."""

@@ -14,9 +14,9 @@ from accord.transcript.message import Message, Piece
 from accord.tui.conversation.block import Block, Setting
 from accord.tui.plain import one_line, plain, size_of
 
-SLICE = 800
+SLICE = 500
 """Characters that are drawn between two looks at the clock."""
-BUDGET, FAR_BUDGET = 0.008, 0.03
+BUDGET, FAR_BUDGET = 0.005, 0.02
 """Seconds that drawing may take in one frame, and when it is far behind; the rest follows in the next."""
 FAR_BEHIND = 30_000
 MOST_DRAWN = 1_000_000
