@@ -81,6 +81,21 @@ async def test_a_plan_is_made_without_tools_that_change_and_the_mode_is_given_ba
     assert [tool.name for tool in model.requests[0].tools] == ["look"]
 
 
+async def test_a_plan_that_was_cancelled_gives_the_mode_back_and_one_that_was_agreed_to_does_not(joined: Join) -> None:
+    never = asyncio.Event()
+    agree = call("switch_mode", mode="code", reason="it is complete")
+    agent, model = coder(["Hm", never], [agree], ["Go."], tools=None)
+    async with joined(agent, ScriptedClient()) as client:
+        session = await client.new_session()
+        turn = session.prompt("/plan a garden")
+        await asyncio.wait_for(model.waiting.wait(), 5)
+        await session.cancel()
+        assert (await turn).stop_reason == "cancelled"
+        assert session.option("mode").value == "ask"
+        await session.prompt("/plan a house")
+        assert session.option("mode").value == "code"
+
+
 async def test_compact_puts_a_summary_in_the_place_of_everything(joined: Join) -> None:
     agent, model = coder(["Hello."], ["They said hello."], ["Yes."])
     async with joined(agent) as client:

@@ -43,6 +43,7 @@ class Open(Coder):
 async def test_a_thousand_calls_at_once_are_all_answered_a_few_at_a_time(joined: Join) -> None:
     look = Look()
     agent, model = coder([call(id=str(number)) for number in range(1000)], ["Done."], tools=[look])
+    model.context = 200_000
     async with joined(agent) as client:
         turn = await (await client.new_session()).prompt("go")
     assert (turn.text, len(turn.tool_calls)) == ("Done.", 1000)
@@ -106,11 +107,24 @@ async def test_an_attachment_alone_is_a_prompt_and_names_no_session(joined: Join
     assert model.requests[0].messages == [UserSaid(content=[attached])]
 
 
+@pytest.mark.parametrize("sees", [True, False])
+async def test_the_user_knows_when_a_model_cannot_see_what_was_attached(joined: Join, sees: bool) -> None:
+    agent, model = coder(["Nice."])
+    model.images = sees
+    async with joined(agent) as client:
+        session = await client.new_session()
+        turn = await session.prompt([TextContent("look"), PICTURE])
+    assert turn.text == "Nice."
+    told = str(session.transcript.notices) + str(list(session.transcript.messages))
+    assert ("Scripted cannot see pictures" in told) is not sees
+
+
 async def test_what_is_attached_to_a_command_goes_with_it(joined: Join, project: Path) -> None:
     folder = project / ".accord" / "commands"
     folder.mkdir(parents=True)
     (folder / "greet.md").write_text("Greet $ARGUMENTS.")
     agent, model = coder(["a"], ["b"])
+    model.context = 200_000
     async with joined(agent) as client:
         session = await client.new_session()
         await session.prompt([TextContent("/review the login"), PICTURE])

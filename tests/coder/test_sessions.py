@@ -22,6 +22,7 @@ from accord.coder.models.base import ModelError, Spent, ThoughtPiece
 from accord.coder.tools.planning import SetPlan
 from accord.errors import RequestFailed
 from accord.model.content import Image, Link, Resource, ResourceContents, TextContent
+from accord.model.requests import McpServer
 from accord.model.statement import Noted
 from accord.store.base import SessionStore
 from accord.store.memory import MemoryStore
@@ -341,3 +342,45 @@ async def test_messages_of_another_version_are_left_out_and_the_rest_is_known(jo
         loaded = await client.load_session(session.id)
         assert (await loaded.prompt("still there?")).text == "Yes."
     assert "hello" in str(again.equipment.scripted.requests[0].messages)
+
+
+async def test_servers_go_on_when_a_session_is_opened_again_and_are_changed_when_others_are_named(
+    joined: Join, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+
+    class Fake:
+        """Servers that only say what happens to them."""
+
+        changed: Any = None
+
+        def __init__(self, session: Session) -> None:
+            self.names = ",".join(server.name for server in session.mcp_servers)
+
+        def start(self) -> None:
+            seen.append(f"start {self.names}")
+
+        async def close(self) -> None:
+            seen.append(f"close {self.names}")
+
+        async def ready(self) -> None:
+            pass
+
+        def tools(self) -> dict[str, Any]:
+            return {}
+
+        def commands(self) -> list[Any]:
+            return []
+
+    monkeypatch.setattr("accord.coder.mcp.servers.Servers", Fake)
+    one, two = (McpServer(name=name, transport="stdio", command="/bin/true") for name in ("one", "two"))
+    agent = Open(ScriptedModel(["Hi."]), MemoryStore())
+    async with joined(agent) as client:
+        session = await client.new_session(mcp_servers=[one])
+        await client.load_session(session.id, mcp_servers=[one])
+        assert seen == ["start one"]
+        again = await client.load_session(session.id, mcp_servers=[one, two])
+        assert seen == ["start one", "close one", "start one,two"]
+        await client.load_session(session.id, mcp_servers=[])
+        assert (await again.prompt("hello")).text == "Hi."
+    assert seen == ["start one", "close one", "start one,two", "close one,two"]

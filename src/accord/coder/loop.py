@@ -28,7 +28,7 @@ from accord.coder.models.base import (
     ToolSpec,
 )
 from accord.coder.tools.base import Tool
-from accord.model.content import Content
+from accord.model.content import Content, Image
 from accord.model.session import StopReason
 
 if TYPE_CHECKING:
@@ -84,13 +84,16 @@ class Loop:
 
     async def run(self, content: list[Content] | None = None) -> StopReason | None:
         """Handles what the user said, or `content` in its place, until the model is done."""
-        self._hear(content or self.turn.content)
+        if not self._hear(content or self.turn.content):
+            return None
         try:
             return await self._work()
         finally:
             self.desk.answer_open_calls(UNDONE)
 
     async def _work(self) -> StopReason | None:
+        if not self.model.images and any(isinstance(piece, Image) for piece in self._asked[0].content):
+            await self.desk.tell_user(f"{self.model.name} cannot see pictures; it is told that there is one")
         for _ in range(self._max_requests):
             self.tools = self._find_tools()
             await self._take_inserted()
