@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from coder.scripted import Kit, ScriptedModel, coder
+from coder.test_cancelling import Interrupted
 from coder.test_loop import Change, Look, call
 
 from accord.client.local import LocalWorkspace
@@ -18,6 +19,7 @@ from accord.coder.history import Summary, UserSaid
 from accord.coder.models.base import Spent
 from accord.coder.tools.base import Outcome, Work
 from accord.errors import NotFound, RequestFailed
+from accord.model.statement import OptionsAre
 from accord.policy.engine import Policy
 from accord.policy.settings import flags
 from accord.store.memory import MemoryStore
@@ -84,16 +86,49 @@ async def test_a_plan_is_made_without_tools_that_change_and_the_mode_is_given_ba
 async def test_a_plan_that_was_cancelled_gives_the_mode_back_and_one_that_was_agreed_to_does_not(joined: Join) -> None:
     never = asyncio.Event()
     agree = call("switch_mode", mode="code", reason="it is complete")
-    agent, model = coder(["Hm", never], [agree], ["Go."], tools=None)
+    model = ScriptedModel(["Hm", never], [agree], ["Go."])
+    agent = Interrupted(equipment=Kit(model, None))
     async with joined(agent, ScriptedClient()) as client:
         session = await client.new_session()
         turn = session.prompt("/plan a garden")
         await asyncio.wait_for(model.waiting.wait(), 5)
         await session.cancel()
         assert (await turn).stop_reason == "cancelled"
-        assert session.option("mode").value == "ask"
+        assert session.option("mode").value == agent.desk(agent.opened).mode == "ask"
         await session.prompt("/plan a house")
+        assert session.option("mode").value == agent.desk(agent.opened).mode == "code"
+
+
+async def test_a_mode_that_the_user_sets_during_a_plan_counts_at_once(joined: Join) -> None:
+    look = Look()
+    look.hold = asyncio.Event()
+    agent, model = coder([call()], ["Go."], tools=[look, Change()])
+    async with joined(agent) as client:
+        session = await client.new_session()
+        turn = session.prompt("/plan a garden")
+        await asyncio.wait_for(look.begun.wait(), 5)
+        await session.set_mode("code")
+        look.hold.set()
+        await turn
         assert session.option("mode").value == "code"
+    assert [[tool.name for tool in request.tools] for request in model.requests] == [["look"], ["look", "change"]]
+
+
+async def test_a_plan_leaves_the_sessions_mode_alone_so_that_a_kill_cannot_change_it(joined: Join) -> None:
+    store = MemoryStore()
+    kept: list[str] = []
+    append = store.append
+
+    def noted(id: str, statement: Any) -> None:
+        append(id, statement)
+        if isinstance(statement, OptionsAre):
+            kept.extend(str(option.value) for option in statement.options if option.id == "mode")
+
+    store.append = noted  # type: ignore[method-assign]
+    agent = Coder(store=store, equipment=Kit(ScriptedModel(["1. Dig."]), ()))
+    async with joined(agent) as client:
+        await (await client.new_session()).prompt("/plan a garden")
+    assert set(kept) == {"ask"}
 
 
 async def test_compact_puts_a_summary_in_the_place_of_everything(joined: Join) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from coder.rings import LockedRing, MemoryRing, SilentRing, in_use
 from keyring.backends import chainer, fail, null
@@ -150,3 +152,19 @@ async def test_a_login_without_a_key_says_which_are_missing_and_what_works_witho
 async def test_a_login_by_a_method_that_does_not_exist_is_refused() -> None:
     with pytest.raises(InvalidParams, match="no login method 'sso'"):
         await login("sso", Keys(env={}))
+
+
+async def test_a_reading_that_was_cancelled_is_made_again() -> None:
+    ring = SilentRing()
+    keys = Keys({})
+    with in_use(ring):
+        reading = asyncio.ensure_future(keys.read(patience=30))
+        await asyncio.sleep(0)
+        reading.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await reading
+        ring.answer.set()
+    with in_use(kept(anthropic="sk-1")):
+        await keys.read()
+    found = keys.find("anthropic")
+    assert found is not None and found.value == "sk-1"

@@ -151,6 +151,8 @@ class Coder(Commands, Agent):
         return [option for option in (mode, model, effort) if option is not None]
 
     async def set_option(self, session: Session, option: Option, value: str | bool) -> None:
+        if option.category == "mode":
+            self.desk(session).planning = False
         if option.id == "model":
             await self.desk(session).change_model()
             effort = self.equipment.effort_option(session.cwd, str(value))

@@ -70,15 +70,12 @@ class Commands:
         if not turn.argument.strip():
             await turn.say("What should the plan be for? Send `/plan` with a few words.")
             return None
-        before = self.desk(turn.session).mode
-        if before != modes.ARCHITECT.id:
-            await turn.set_mode(modes.ARCHITECT.id)
+        desk = self.desk(turn.session)
+        desk.planning = True
         try:
             return await self.work(turn, _asked(turn, PLAN.format(turn.argument)))
         finally:
-            # Whoever switched the mode meanwhile, the user or the model with his consent, meant it.
-            if self.desk(turn.session).mode == modes.ARCHITECT.id and before != modes.ARCHITECT.id:
-                await turn.set_mode(before)
+            desk.planning = False
 
     @command("init", "Write an AGENTS.md from what is in the project")
     async def init(self, turn: Turn) -> StopReason | None:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from accord.coder import modes
 from accord.coder.files import DeskFiles
 from accord.coder.fitting import size
 from accord.coder.history import KIND, Message, ModelSaid, Result, Summary, answers, from_note, mended, to_note
@@ -38,6 +39,8 @@ class Desk:
         self.history: list[Message] = []
         """What the model is told of the session."""
         self.plan: list[PlanEntry] = []
+        self.planning = False
+        """Whether this turn is for a plan alone, whatever mode the session is in."""
         self.recipes: dict[str, Recipe] = {}
         """The project's own slash commands."""
         self.model: Model | None = None
@@ -63,11 +66,12 @@ class Desk:
 
     @property
     def mode(self) -> str:
-        """Which of "ask", "architect" and "code" the session is in."""
-        return str(self.session.mode)
+        """Which of "ask", "architect" and "code" counts now: the session's, unless only a plan was asked for."""
+        return modes.ARCHITECT.id if self.planning else str(self.session.mode)
 
     async def switch_mode(self, mode: str) -> None:
         """Goes over to another mode."""
+        self.planning = False
         await self.session.set_mode(mode)
 
     async def set_plan(self, entries: list[PlanEntry]) -> None:

@@ -89,6 +89,9 @@ class Keys:
             self._kept |= await in_thread(_kept, wanted, patience=patience)
         except TimeoutError:
             self.trouble = f"the keyring did not answer within {patience:g} s; is it locked?"
+        except asyncio.CancelledError:
+            self._asked.difference_update(wanted)  # nobody has heard the answer
+            raise
         except KeyringError as error:
             self.trouble = str(error)
 
