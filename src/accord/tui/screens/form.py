@@ -10,32 +10,37 @@ from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widget import Widget
-from textual.widgets import Checkbox, Input, Select, SelectionList, Static
+from textual.widgets import Input, Select, Static
 from textual.widgets.selection_list import Selection
 
 from accord.client.form import choices_of, counted, host_of, read
 from accord.model.requests import Elicitation, Reply
 from accord.tui.plain import one_line, plain
 from accord.tui.prompt.at_once import Field
+from accord.tui.screens.ticks import Tick, Ticks
 
 _BOX = """
 {name} {{ align: center middle; }}
-{name} > Vertical {{
+{name} > .box {{
     width: 90%; max-width: 90; height: auto; max-height: 90%; border: heavy $warning; padding: 0 1;
     background: $background; border-title-color: $warning;
 }}
-{name} VerticalScroll {{ height: auto; max-height: 100%; }}
 {name} .message {{ text-style: bold; margin-bottom: 1; }}
 """
 
 
 class FormScreen(ModalScreen[Reply]):
-    """Fields from a flat JSON schema. Ctrl-S sends, Esc leaves it; what was typed is checked first."""
+    """Fields from a flat JSON schema. Ctrl-S sends, Esc leaves it; what was typed is checked first.
+
+    It opens at its top. A field that gets the keys is brought into view together with its name."""
 
     DEFAULT_CSS = (
         _BOX.format(name="FormScreen")
         + """
-    FormScreen Input, FormScreen Select, FormScreen SelectionList, FormScreen Checkbox { height: auto; }
+    FormScreen .row { height: auto; margin-bottom: 1; }
+    FormScreen Input, FormScreen Select, FormScreen Ticks, FormScreen Tick { height: auto; }
+    FormScreen Ticks { max-height: 8; }
+    FormScreen Tick:focus { background: $primary 25%; }
     FormScreen Input, FormScreen Input:focus { border: none; height: 1; padding: 0 1; background: $surface; }
     FormScreen Input:focus { background: $primary 25%; }
     FormScreen .about { color: $foreground 60%; }
@@ -56,12 +61,12 @@ class FormScreen(ModalScreen[Reply]):
         self._complaints: dict[str, Static] = {}
 
     def compose(self) -> ComposeResult:
-        with Vertical() as box:
+        with VerticalScroll(can_focus=False, classes="box") as box:
             box.border_title = f"{one_line(self._agent, 40)} asks"
             box.border_subtitle = "tab next field · ctrl+s sends · ctrl+x declines · esc"
-            with VerticalScroll(can_focus=False):
-                yield Static(Text(plain(self._question.message)), classes="message")
-                for name, shape in self._shapes.items():
+            yield Static(Text(plain(self._question.message)), classes="message")
+            for name, shape in self._shapes.items():
+                with Vertical(classes="row"):
                     yield from self._field(name, shape)
 
     def _field(self, name: str, shape: dict[str, Any]) -> ComposeResult:
@@ -74,14 +79,31 @@ class FormScreen(ModalScreen[Reply]):
         self._complaints[name] = complaint = Static("", classes="complaint")
         complaint.display = False
         yield complaint
-        yield Static("")
 
     def on_mount(self) -> None:
         if self._fields:
-            next(iter(self._fields.values())).focus()
+            next(iter(self._fields.values())).focus(scroll_visible=False)
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        # After Textual has scrolled to the field itself: its name and what is wrong with it belong to it.
+        self.call_after_refresh(self._reveal, event.widget)
+
+    def _reveal(self, field: Widget) -> None:
+        box = self.query_one(VerticalScroll)
+        row = next((each for each in field.ancestors_with_self if each.parent is box), None)
+        if not isinstance(row, Widget):
+            return
+        if row is box.children[1]:
+            box.scroll_home(animate=False)
+        else:
+            box.scroll_to_widget(row, animate=False)
 
     def on_key(self, event: events.Key) -> None:
-        if event.key == "escape":
+        if event.key in ("pageup", "pagedown"):
+            event.stop()
+            box = self.query_one(VerticalScroll)
+            (box.scroll_page_up if event.key == "pageup" else box.scroll_page_down)(animate=False)
+        elif event.key == "escape":
             event.stop()
             self.dismiss(Reply(action="cancel"))
         elif event.key == "ctrl+s":
@@ -99,20 +121,41 @@ class FormScreen(ModalScreen[Reply]):
         else:
             self.focus_next()
 
+    def on_input_changed(self, message: Input.Changed) -> None:
+        self._check_again(message.input)
+
+    def on_select_changed(self, message: Select.Changed) -> None:
+        self._check_again(message.select)
+
+    def on_selection_list_selected_changed(self, message: Ticks.SelectedChanged[int]) -> None:
+        self._check_again(message.selection_list)
+
+    def _check_again(self, changed: Widget) -> None:
+        """Takes a complaint back, or changes it; none is made about what was not sent yet."""
+        for name, field in self._fields.items():
+            if field is changed and self._complaints[name].display:
+                self._check(name)
+
+    def _check(self, name: str) -> tuple[Any, str | None]:
+        """What a field holds, or what is wrong with it, which is said below it."""
+        value, complaint = _value(self._fields[name], self._shapes[name], name in self._required)
+        label = self._complaints[name]
+        label.display = complaint is not None
+        label.update(Text(complaint or ""))
+        return value, complaint
+
     def _send(self) -> None:
         filled: dict[str, Any] = {}
         wrong: list[str] = []
-        for name, shape in self._shapes.items():
-            value, complaint = _value(self._fields[name], shape, name in self._required)
-            label = self._complaints[name]
-            label.display = complaint is not None
-            label.update(Text(complaint or ""))
+        for name in self._shapes:
+            value, complaint = self._check(name)
             if complaint is not None:
                 wrong.append(name)
             elif value is not None:
                 filled[name] = value
         if wrong:
             self._fields[wrong[0]].focus()
+            self.call_after_refresh(self._reveal, self._fields[wrong[0]])
             return
         self.dismiss(Reply(action="accept", content=filled))
 
@@ -121,11 +164,11 @@ def _widget(shape: dict[str, Any], title: str) -> Widget:
     default = shape.get("default")
     choices = choices_of(shape)
     if shape.get("type") == "boolean":
-        return Checkbox(title, value=bool(default), compact=True)
+        return Tick(title, value=bool(default), compact=True)
     if shape.get("type") == "array":
         picked = default if isinstance(default, list) else []
         rows = [Selection(one_line(label), place, value in picked) for place, (value, label) in enumerate(choices)]
-        return SelectionList[int](*rows, compact=True)
+        return Ticks(*rows, compact=True)
     if choices:
         options = [(one_line(label), place) for place, (_, label) in enumerate(choices)]
         at = next((place for place, (value, _) in enumerate(choices) if value == default), None)
@@ -139,9 +182,9 @@ def _widget(shape: dict[str, Any], title: str) -> Widget:
 def _value(field: Widget, shape: dict[str, Any], is_required: bool) -> tuple[Any, str | None]:
     """What a field holds, or what is wrong with it; None for nothing."""
     choices = choices_of(shape)
-    if isinstance(field, Checkbox):
+    if isinstance(field, Tick):
         return field.value, None
-    if isinstance(field, SelectionList):
+    if isinstance(field, Ticks):
         picked = [choices[place][0] for place in sorted(field.selected)]
         return counted(shape, picked) if picked or is_required else (None, None)
     if isinstance(field, Select):
@@ -167,7 +210,7 @@ class PageScreen(ModalScreen[Reply]):
     def compose(self) -> ComposeResult:
         url = self._question.url or ""
         host, doubts = host_of(url)
-        with Vertical() as box:
+        with Vertical(classes="box") as box:
             box.border_title = f"{one_line(self._agent, 40)} asks you to visit a page"
             box.border_subtitle = "enter done · c copies the address · n no · esc"
             yield Static(Text(plain(self._question.message)), classes="message")
