@@ -276,8 +276,12 @@ async def test_a_project_that_is_not_trusted_allows_nothing_to_itself(joined: Jo
     agent = Open([call("run_command", command="touch evil")], ["ok"])
     user = User("reject_once")
     async with joined(agent, permissions=user) as client:
-        await (await client.new_session()).prompt("go")
+        session = await client.new_session()
+        await session.prompt("go")
+        told = str(session.transcript.notices) + str(list(session.transcript.messages))
     assert len(user.asked) == 1
+    assert "coder ignored until you trust this folder" in told, "and the user knows"
+    assert "command:touch *" in told
     assert not (project / "evil").exists()
 
 

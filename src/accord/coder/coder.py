@@ -96,7 +96,7 @@ class Coder(Commands, Agent):
         session.data["warm"] = asyncio.get_running_loop().create_task(self._warm(session))
         self._start_servers(desk)
         await self._read_recipes(desk)
-        for note in settings.notes:
+        for note in (*settings.notes, *desk.policy.notes):
             await desk.tell_user(note, severity="warning")
         if how == "new" and self.equipment.is_makeshift(session.cwd):
             await desk.tell_user(NO_MODEL, HOW_TO_HAVE_ONE)
