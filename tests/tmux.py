@@ -117,3 +117,6 @@ class Tmux:
 
     def close(self) -> None:
         self._tmux("kill-server")
+        end = time.monotonic() + PATIENCE
+        while self._tmux("list-sessions") and time.monotonic() < end:
+            time.sleep(0.02)

@@ -55,7 +55,7 @@ async def test_two_thousand_pieces_are_drawn_in_few_frames(opened: Opened) -> No
 
         chat.pane._draw = counted  # type: ignore[method-assign]
         await chat.send("go")
-        await chat.until("piece 1999")
+        await chat.until("1999")
         assert frames < 400
 
 

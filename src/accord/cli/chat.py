@@ -11,6 +11,7 @@ import click
 
 if TYPE_CHECKING:
     from accord.cli.outside import Beyond
+    from accord.tui.rescue import Rescue
 
 BUILT_IN = ("agent",)
 """The command of ours that is the agent when none is configured."""
@@ -47,24 +48,26 @@ def chat(agent: str | None, cwd: Path, v2: bool, **rules: tuple[str, ...]) -> in
 
     beyond = Beyond(cwd.resolve(), frozenset({1, 2} if v2 else {1}), BUILT_IN, _rules(rules))
     beyond.begin(agent)  # the agent starts while the interface is loaded
+    from accord.tui.rescue import Rescue
+
+    rescue, status = Rescue(), 1
     try:
-        return _show(beyond, agent)
+        status = _show(beyond, agent, rescue)
     finally:
         beyond.abandon()
+        rescue.over(status)
+    return status
 
 
-def _show(beyond: Beyond, agent: str | None) -> int:
+def _show(beyond: Beyond, agent: str | None, rescue: Rescue) -> int:
     # A key that follows on a picture is drawn sooner, and the threads that read keys and write pictures get their turn
     # sooner while an answer is being drawn.
     os.environ.setdefault("TEXTUAL_FPS", "120")
     sys.setswitchinterval(0.001)
     from accord.tui.app import AccordApp
 
-    app = AccordApp(beyond, agent)
-    try:
-        status = app.run()
-    finally:
-        app.rescue.over()
+    app = AccordApp(beyond, agent, rescue)
+    status = app.run()
     return app.return_code or status or 0
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 PATIENCE = 6.0
 """Seconds that an orderly end may take."""
+_LEFT_BEHIND = 0.5
 # Leaves the alternate screen, shows the cursor, and turns off mouse, focus and paste reports and the key protocol.
 _RESTORE = b"\x1b[<u\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?1049l\x1b[?25h\x1b[0m"
 
@@ -51,10 +52,15 @@ class Rescue:
             self._timer.daemon = True
             self._timer.start()
 
-    def over(self) -> None:
-        """The end came about."""
+    def over(self, status: int) -> None:
+        """The end came about. If it left threads behind, which read a terminal that is gone, we go without them."""
         if self._timer is not None:
             self._timer.cancel()
+        others = [each for each in threading.enumerate() if each is not threading.main_thread() and not each.daemon]
+        for thread in others:
+            thread.join(_LEFT_BEHIND)
+        if any(thread.is_alive() for thread in others):
+            self._go(status)
 
     def _go(self, status: int) -> None:
         self.restore()

@@ -44,7 +44,7 @@ class Shell(App[int]):
     """
     BINDINGS = [*bindings()]
 
-    def __init__(self, outside: Outside, target: str | None = None) -> None:
+    def __init__(self, outside: Outside, target: str | None = None, rescue: Rescue | None = None) -> None:
         super().__init__()
         self.outside = outside
         self.past = History()
@@ -57,7 +57,7 @@ class Shell(App[int]):
         self._look: Look | None = None
         self._has_focus = True
         self._ending = False
-        self.rescue = Rescue()
+        self.rescue = rescue or Rescue()
         if self.preferences.theme in self.available_themes:
             self.theme = self.preferences.theme
 
