@@ -32,6 +32,7 @@ def hello(version: int, **capabilities: Any) -> bytes:
     return json.dumps(call).encode() + b"\n"
 
 
+@pytest.mark.req("V1-REG-06")
 @pytest.mark.parametrize("version", [1, 2])
 def test_without_a_key_it_says_hello_on_a_clean_stdout_and_offers_ways_to_log_in(version: int, project: Path) -> None:
     terminal = {"auth": {"terminal": True if version == 1 else {}}}

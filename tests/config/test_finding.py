@@ -50,6 +50,7 @@ def test_a_login_shell_gives_what_its_profile_sets(tmp_path: Path, monkeypatch: 
     assert environment("login-shell", {})["FROM_PROFILE"] == "a\nb"
 
 
+@pytest.mark.req("V1-REG-01", "V1-REG-03", "V1-REG-07")
 def test_a_registry_is_read_and_its_faulty_entries_are_named(tmp_path: Path) -> None:
     good = {"id": "a", "name": "A", "version": "1.0.0", "description": "d", "distribution": {"npx": {"package": "a@1"}}}
     path = tmp_path / "registry.json"
