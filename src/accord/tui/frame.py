@@ -52,8 +52,7 @@ class Frame(Vertical):
 
     def __init__(self, link: Link, look: Look, cwd: Path, **options: Any) -> None:
         super().__init__(**options)
-        self.talk = Talk(link, self.changed)
-        self.talk.on_turn_end = self._turn_ended
+        self.talk = self._talk_with(link)
         self.look = look
         self.cwd = cwd
         self.has_news = False
@@ -64,6 +63,12 @@ class Frame(Vertical):
         self._question: PermissionPanel | None = None
         self._queue: QueuePanel | None = None
         self._side: SidePanel | None = None
+
+    def _talk_with(self, link: Link) -> Talk:
+        talk = Talk(link, self.changed)
+        talk.on_turn_end = self._turn_ended
+        talk.on_unsent = lambda prompt: self.editor.give_back(prompt.text)
+        return talk
 
     def compose(self) -> ComposeResult:
         setting = Setting(
@@ -233,7 +238,7 @@ class Frame(Vertical):
             self.set_timer(PAUSE - paused + 0.01, self._give_keys)
 
     def _show_queue(self) -> None:
-        if self.talk.queue and self.talk.session is not None:
+        if self.talk.queue and (self.talk.session is not None or self.talk.state == "gone"):
             if self._queue is None:
                 from accord.tui.panels.queue import QueuePanel
 
@@ -255,9 +260,8 @@ class Frame(Vertical):
     def restart(self, link: Link, id: str | None) -> None:
         """Goes on with an agent that was started again: in the same session, where the agent can do that."""
         old = self.talk
-        self.talk = Talk(link, self.changed)
-        self.talk.on_turn_end = self._turn_ended
-        self.talk.queue = old.queue
+        self.talk = self._talk_with(link)
+        self.talk.queue, old.queue = old.queue, []
         self.talk.spans = self.conversation.setting.spans = old.spans
         self.status.talk = self.talk
         if self._side is not None:

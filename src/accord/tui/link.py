@@ -73,6 +73,11 @@ class Link:
         self._watching: Callable[[], None] | None = None
         self._mourning: asyncio.Task[None] | None = None
 
+    @property
+    def is_open(self) -> bool:
+        """Whether something can be sent."""
+        return self.state == "ready" and self.agent is not None and self.agent.connection.is_open
+
     async def open(self) -> None:
         """Starts the agent and shakes hands. What goes wrong is kept in `failure`."""
         from accord.errors import AccordError

@@ -57,6 +57,8 @@ class Talk:
         self.failure = ""
         self.on_change = on_change
         self.on_turn_end: Callable[[Turn], None] | None = None
+        self.on_unsent: Callable[[Prompt], None] | None = None
+        """Gets a prompt that cannot be sent as it is, to be changed."""
         self.changed: set[Key] = set()
         """The items that changed since they were last taken."""
         self.spans: dict[str, Span] = {}
@@ -150,8 +152,14 @@ class Talk:
             async for event in listener:
                 self.hear(event)
         if self.link.state == "gone" or self.link.failure:
-            self.say("error", "The agent is gone", self.link.failure)
+            self.say("error", "The agent is gone", "\n".join([self.link.failure, *self._what_now()]))
         self.on_change()
+
+    def _what_now(self) -> list[str]:
+        """What the user can do without an agent."""
+        waits = len(self.queue)
+        kept = f"; {'the prompt that waits is' if waits == 1 else f'the {waits} prompts that wait are'} kept for then"
+        return [f"ctrl+r starts it again{kept if waits else ''}"]
 
     def hear(self, event: events.Event) -> None:
         """Notes what an event changed; it is drawn with the next frame."""
@@ -227,8 +235,9 @@ class Talk:
         self.on_change()
 
     def _send_next(self) -> None:
-        ready = self.session is not None and not self.session.closed and not self.session.busy
-        if self.queue and ready and not self._is_sending:
+        if self.session is None or self.session.closed or self.session.busy or not self.link.is_open:
+            return  # what waits goes on waiting; when the agent is gone, until it is started again
+        if self.queue and not self._is_sending:
             self._start(self.queue.pop(0))
 
     def _start(self, prompt: Prompt) -> None:
@@ -236,7 +245,7 @@ class Talk:
         self._run(self._send(prompt))
 
     async def _send(self, prompt: Prompt) -> None:
-        from accord.errors import AccordError
+        from accord.errors import AccordError, ConnectionClosed
 
         assert self.session is not None
         assert self.link.agent is not None
@@ -245,8 +254,14 @@ class Talk:
                 await self.checkpoints.begin(prompt.text[:80])
             content = self.link.outside.content(prompt.text, prompt.images, self.link.agent.offers)
             self.turn = self.session.prompt(*content)
+        except ConnectionClosed:  # why is told when the listener ends
+            self.queue.insert(0, prompt)
+            self.on_change()
+            return
         except (AccordError, OSError) as error:
             self.say("error", "This prompt could not be sent", str(error))
+            if self.on_unsent is not None:
+                self.on_unsent(prompt)
             return
         finally:
             self._is_sending = False
