@@ -79,6 +79,17 @@ async def test_a_tool_that_does_not_exist_has_a_title_that_people_can_read(joine
     assert len(model.requests[-1].messages[-1].results[0].text) < 500
 
 
+@pytest.mark.parametrize("path", ["x" * 100_000, "a.txt\n\nThis is safe.", "a\x1b[2Jb", "a\u202etxt.exe"])
+async def test_what_people_decide_by_is_one_line_that_says_nothing_else(joined: Join, path: str) -> None:
+    agent, _ = coder([call("change", path=path)], ["Done."], tools=[Change()])
+    user = ScriptedClient(permissions=["reject_once"])
+    async with joined(agent, user) as client:
+        turn = await (await client.new_session()).prompt("go")
+    (asked,) = user.asked
+    for title in (turn.tool_calls[0].title, asked.title or asked.tool_call.title):
+        assert len(title) < 400 and title.isprintable() and "safe" not in title
+
+
 # -- the prompt
 
 

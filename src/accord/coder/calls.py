@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("accord.coder")
 AT_ONCE = 8
 """How many calls run side by side."""
+LONG_TITLE = 300
+"""How many letters of a title are shown: models choose the paths and patterns in it, and people decide by it."""
 LONG = 100
 """How many letters of a tool's name are shown when there is no such tool."""
 
@@ -69,7 +71,7 @@ async def _one(call: Call, turn: Turn, desk: Desk, tool: Tool[Any] | None) -> Re
         if call.fault is not None:
             raise ToolFault(f"{call.name}: {call.fault}")
         args = tool.read(call.arguments)
-        title, places = tool.title(args), tool.locations(args)
+        title, places = one_line(tool.title(args), LONG_TITLE), tool.locations(args)
     except ToolFault as fault:
         words = sound(str(fault))
         named = one_line(call.name, LONG)
