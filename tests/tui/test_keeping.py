@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 from chatting import Chat, Opened
 
 from accord.agent.turn import Turn
+from accord.store.memory import MemoryStore
 from accord.testing import ScriptedAgent
 
 
@@ -66,3 +68,61 @@ async def test_a_prompt_that_cannot_be_sent_is_in_the_editor_again(opened: Opene
         await chat.send("look at @this")
         await chat.until("there is no such file any more")
         assert chat.pane.editor.text == "look at @this"
+
+
+async def test_what_was_said_stays_when_a_new_agent_knows_nothing_of_it(opened: Opened, folders: Path) -> None:
+    async with opened(ScriptedAgent, size=(120, 50)) as chat:
+        await chat.send("remember the wombat")
+        await chat.until("You said: remember the wombat")
+        await die(chat)
+        await chat.press("ctrl+r")
+        await chat.until("A new session: the agent could not go on with the one before")
+        assert "You said: remember the wombat" in chat.text
+        await chat.send("and now")
+        await chat.until("You said: and now")
+        chat.app.action_export()
+        written = (folders / "conversation.md").read_text()
+        assert "You said: remember the wombat" in written
+        assert "You said: and now" in written
+
+
+async def test_what_was_said_stays_when_the_agent_cannot_be_started_again(opened: Opened, folders: Path) -> None:
+    async with opened(ScriptedAgent, size=(120, 50)) as chat:
+        await chat.send("remember the wombat")
+        await chat.until("You said: remember the wombat")
+        await die(chat)
+        chat.app.outside.fails = "there is no command 'robot'"  # type: ignore[attr-defined]
+        await chat.press("ctrl+r")
+        await chat.until("there is no command 'robot'")
+        assert "You said: remember the wombat" in chat.text
+        chat.app.action_export()
+        assert "You said: remember the wombat" in (folders / "conversation.md").read_text()
+        chat.app.outside.fails = ""  # type: ignore[attr-defined]
+        await chat.press("ctrl+r")
+        await chat.until("A new session")
+        assert "You said: remember the wombat" in chat.text
+
+
+async def test_a_fork_shows_what_it_came_from(opened: Opened) -> None:
+    class Forking(ScriptedAgent):
+        unstable = True
+        store = MemoryStore()
+
+    async with opened(Forking(), size=(120, 50)) as chat:
+        await chat.send("remember the wombat")
+        await chat.until("You said: remember the wombat")
+        first = chat.pane
+        session = first.talk.session
+        assert session is not None
+        await chat.app._with_session(first, session.id, "f6", "Wombats")
+        await chat.until(lambda: chat.pane is not first)
+        await chat.until("A fork of “Wombats”")
+        assert "You said: remember the wombat" in chat.text
+        assert chat.pane.talk.title == "fork of “Wombats”"
+        # Where the original is not open, the agent tells what was said.
+        await chat.press("f9")
+        await first.talk.link.agent.close_session(session.id)  # type: ignore[union-attr]
+        first.talk.session = None
+        await chat.app._with_session(first, session.id, "f6", "Wombats")
+        await chat.until("A fork of “Wombats”")
+        assert "You said: remember the wombat" in chat.text

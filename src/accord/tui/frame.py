@@ -13,6 +13,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.timer import Timer
 
+from accord.model.session import Notice
 from accord.tui.conversation.block import Setting
 from accord.tui.conversation.view import Conversation
 from accord.tui.panels.status import StatusLine
@@ -22,6 +23,7 @@ from accord.tui.talk import Talk
 
 if TYPE_CHECKING:
     from accord.client.turn import Turn
+    from accord.transcript.transcript import Transcript
     from accord.tui.app import AccordApp
     from accord.tui.link import Link
     from accord.tui.look import Look
@@ -199,6 +201,7 @@ class Frame(Vertical):
         ]
 
     def _say_empty(self) -> None:
+        self.conversation.take(())  # where an agent is gone, what was said stays
         failure = self.talk.failure or self.talk.link.failure
         if failure:
             width = max(self.conversation.size.width - 4, 20)
@@ -257,11 +260,22 @@ class Frame(Vertical):
         """Opens a session, once the agent is there."""
         self.run_worker(self.talk.open(id, how), exit_on_error=False)
 
+    def begin_fork(self, id: str, title: str, earlier: Transcript | None) -> None:
+        """Forks a session; what was said in it, where that is known here, is shown too."""
+        self.talk.origin = f"fork of {title}"
+        self.run_worker(self._fork(id, title, earlier), exit_on_error=False)
+
+    async def _fork(self, id: str, title: str, earlier: Transcript | None) -> None:
+        await self.talk.open(id, "fork", earlier)
+        self.talk.say("info", f"A fork of {title}: what is said below is not in the original")
+
     def restart(self, link: Link, id: str | None) -> None:
         """Goes on with an agent that was started again: in the same session, where the agent can do that."""
         old = self.talk
         self.talk = self._talk_with(link)
         self.talk.queue, old.queue = old.queue, []
+        self.talk.before, self.talk.origin = old if old.session is not None else old.before, old.origin
+        self.run_worker(old.close(), exit_on_error=False)
         self.talk.spans = self.conversation.setting.spans = old.spans
         self.status.talk = self.talk
         if self._side is not None:
@@ -272,15 +286,22 @@ class Frame(Vertical):
         self.changed()
 
     async def _reopen(self, id: str | None) -> None:
-        await self.talk.link.ready.wait()
-        agent = self.talk.link.agent
+        talk, earlier = self.talk, self.talk.transcript
+        await talk.link.ready.wait()
+        agent = talk.link.agent
         if id is not None and agent is not None and (agent.offers.load or agent.offers.resume):
-            await self.talk.open(id, "load" if agent.offers.load else "resume")
-            if not self.talk.failure:
+            await talk.open(id, "load" if agent.offers.load else "resume", earlier)
+            if talk.session is not None:
+                talk.say("info", "The agent is there again and goes on with this session")
                 return
-        await self.talk.open()
-        if id is not None:
-            self.talk.say("info", "A new session: the agent could not go on with the one before")
+        await talk.open(earlier=earlier)
+        if talk.session is None:
+            if earlier is not None:
+                earlier.add_notice(Notice(severity="error", title="It could not go on", description=talk.failure))
+            self.changed()
+        elif id is not None:
+            what = "A new session: the agent could not go on with the one before"
+            talk.say("info", what, "It does not know what was said above this line.")
 
     def _turn_ended(self, turn: Turn) -> None:
         self.app.turn_ended(self, turn)

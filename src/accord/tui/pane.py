@@ -83,8 +83,9 @@ class Pane(Frame):
 
     def copy_answer(self) -> None:
         """Copies what the agent said last."""
-        if self.talk.session is not None:
-            self.copy(self.talk.session.transcript.text)
+        transcript = self.talk.transcript
+        if transcript is not None:
+            self.copy(transcript.text)
 
     def on_conversation_opened(self, message: Conversation.Opened) -> None:
         """Opens the file that a tool call is about; or all of the text."""
@@ -194,10 +195,11 @@ class Pane(Frame):
         """Writes the conversation to a file in the project."""
         from accord.tui.exporting import export
 
-        if self.talk.session is None:
+        transcript = self.talk.transcript
+        if transcript is None:
             return
         try:
-            path = export(self.talk.session.transcript, self.cwd, self.talk.terminal)
+            path = export(transcript, self.cwd, self.talk.terminal)
         except OSError as error:
             self.app.notify(f"It cannot be written: {error}", severity="error")
             return

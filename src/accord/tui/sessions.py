@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from accord.tui.link import Link
+from accord.tui.plain import one_line
 from accord.tui.shell import Shell
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class Sessions(Shell):
         self.run_worker(self._choose_session(), exit_on_error=False)
 
     async def _choose_session(self) -> None:
-        from accord.tui.screens.sessions import SessionsScreen
+        from accord.tui.screens.sessions import UNTITLED, SessionsScreen
 
         pane = self.active_pane
         agent, session = pane.talk.link.agent, pane.talk.session
@@ -76,34 +77,40 @@ class Sessions(Shell):
         screen = SessionsScreen(agent, str(self.outside.cwd), session.id if session is not None else None)
         picked = await self.answer_of(screen)
         if picked is not None:
-            await self._with_session(pane, picked.id, picked.how)
+            await self._with_session(pane, picked.id, picked.how, "" if picked.label == UNTITLED else picked.label)
 
-    async def _with_session(self, pane: Pane, id: str, how: str) -> None:
+    async def _with_session(self, pane: Pane, id: str, how: str, title: str) -> None:
         from accord.tui.screens.picker import Asking, Picker, Row
 
         agent = pane.talk.link.agent
         assert agent is not None
+        name = f"“{one_line(title, 60)}”" if title else f"the session {one_line(id, 40)}"
         if how == "f7":
-            title = await self.answer_of(Asking("A new title"))
-            if title:
-                await self.attempt(agent.set_title(id, title), "Renamed.")
+            new = await self.answer_of(Asking(f"A new title for {name}", title))
+            if new and new != title:
+                await self.attempt(agent.set_title(id, new), "Renamed.")
         elif how == "f8":
-            sure = await self.answer_of(Picker("Delete this session?", [Row("no", "No"), Row("yes", "Yes, delete it")]))
+            sure = await self.answer_of(Picker(f"Delete {name}?", [Row("no", "No"), Row("yes", "Yes, delete it")]))
             if sure is not None and sure.id == "yes":
                 await self.attempt(agent.delete_session(id), "Deleted.")
         else:
             shown = next((each for each in self.panes if each.talk.session and each.talk.session.id == id), None)
-            if shown is not None and how != "f6":
+            if how == "f6":
+                earlier = shown.talk.transcript if shown is not None else None
+                (await self.add_pane(pane.talk.link)).begin_fork(id, name, earlier)
+            elif shown is not None:
                 self.show_pane(shown)
-                return
-            load = agent.offers.load and how != "f5"
-            wanted = "fork" if how == "f6" else "load" if load else "resume"
-            (await self.add_pane(pane.talk.link)).begin(id, wanted)
+            else:
+                load = agent.offers.load and how != "f5"
+                (await self.add_pane(pane.talk.link)).begin(id, "load" if load else "resume")
 
     def action_rename(self) -> None:
-        session = self.active_pane.talk.session
-        if session is not None:
-            self.run_worker(self._with_session(self.active_pane, session.id, "f7"), exit_on_error=False)
+        pane = self.active_pane
+        session, agent = pane.talk.session, pane.talk.link.agent
+        if session is None or agent is None or not agent.offers.title:
+            self.notify("This agent does not let its sessions be renamed.", severity="warning")
+            return
+        self.run_worker(self._with_session(pane, session.id, "f7", session.title or ""), exit_on_error=False)
 
     def action_next_tab(self) -> None:
         self._turn_tabs(1)
@@ -140,14 +147,16 @@ class Sessions(Shell):
 
     async def _restart(self, pane: Pane) -> None:
         old = pane.talk.link
-        session = pane.talk.session
+        if old.is_open:  # only the session is not there
+            pane.restart(old, pane.talk.id)
+            return
         link = Link(self.outside, old.target, self)
         self.links[self.links.index(old)] = link
         self.run_worker(old.close(), exit_on_error=False)
         self.open_link(link)
         for each in self.panes:
             if each.talk.link is old:
-                each.restart(link, session.id if each is pane and session is not None else None)
+                each.restart(link, each.talk.id)
 
     def action_kill(self) -> None:
         self.active_pane.talk.link.kill()

@@ -13,12 +13,14 @@ from accord.model.session import Compaction, Notice
 from accord.model.tool import ToolCall
 from accord.transcript import events
 from accord.tui.conversation.block import Printed, Span
+from accord.tui.opening import How, open_session
 
 if TYPE_CHECKING:
     from accord.client.session import Session
     from accord.client.turn import Turn
     from accord.model.requests import McpServer
     from accord.policy.choices import Choice, Question
+    from accord.transcript.transcript import Transcript
     from accord.tui.conversation.items import Key
     from accord.tui.link import Link
     from accord.workspace.checkpoints import Checkpoints
@@ -68,9 +70,14 @@ class Talk:
         self.turn_began = 0.0
         self.unknown = 0
         self.is_cancelling = False
+        self.origin = ""
+        """What the session came from, as a title until it has one of its own."""
         self.servers: list[McpServer] = []
         self.checkpoints: Checkpoints | None = None
         """What files were like before each turn, where the agent changes them through us."""
+        self.before: Talk | None = None
+        """The talk that this one goes on from, where its agent died."""
+        self._wanted: str | None = None
         self._is_sending = False
         self._tasks: set[asyncio.Task[Any]] = set()
 
@@ -92,7 +99,21 @@ class Talk:
 
     @property
     def title(self) -> str:
-        return (self.session.title if self.session is not None else None) or self.link.name
+        return (self.session.title if self.session is not None else None) or self.origin or self.link.name
+
+    @property
+    def id(self) -> str | None:
+        """The session, or the one that was to be opened."""
+        if self.session is not None:
+            return self.session.id
+        return self.before.id if self._wanted is None and self.before is not None else self._wanted
+
+    @property
+    def transcript(self) -> Transcript | None:
+        """What was said, also by an agent that is gone."""
+        if self.session is not None:
+            return self.session.transcript
+        return self.before.transcript if self.before is not None else None
 
     def take_changes(self) -> set[Key]:
         """What changed since this was last called."""
@@ -101,10 +122,11 @@ class Talk:
 
     # -- beginning
 
-    async def open(self, id: str | None = None, how: Literal["new", "load", "resume", "fork"] = "new") -> None:
-        """Begins a session, or opens one that is there. What goes wrong is kept in `failure`."""
+    async def open(self, id: str | None = None, how: How = "new", earlier: Transcript | None = None) -> None:
+        """Begins a session, or opens one that is there, below what was said. What goes wrong is in `failure`."""
         from accord.errors import AccordError
 
+        self._wanted = id if how in ("load", "resume") else None
         await self.link.ready.wait()
         agent = self.link.agent
         if agent is None or self.link.state != "ready":
@@ -115,14 +137,7 @@ class Talk:
             servers, notices = self.link.outside.servers(agent.offers)
             self.servers = servers
             self.link.notes += [Notice(severity="warning", title=notice) for notice in notices]
-            if id is None or how == "new":
-                self.session = await agent.new_session(mcp_servers=servers)
-            elif how == "fork":
-                self.session = await agent.fork_session(id, mcp_servers=servers)
-            elif how == "load":
-                self.session = await agent.load_session(id, mcp_servers=servers)
-            else:
-                self.session = await agent.resume_session(id, mcp_servers=servers)
+            self.session = await open_session(agent, id, how, servers, earlier)
         except AccordError as error:
             self.failure = str(error)
             self.on_change()
@@ -151,6 +166,8 @@ class Talk:
         async with session.events() as listener:
             async for event in listener:
                 self.hear(event)
+        for call in session.transcript.cancel_open_calls():  # nobody is at them any more
+            self.hear(call)
         if self.link.state == "gone" or self.link.failure:
             self.say("error", "The agent is gone", "\n".join([self.link.failure, *self._what_now()]))
         self.on_change()
@@ -207,7 +224,8 @@ class Talk:
         told = self.session.transcript.terminals.get(id) if self.session is not None else None
         if told is not None:
             return Printed(told.text, False, told.exit, told.command)
-        return self.link.terminal(id)
+        printed = self.link.terminal(id)
+        return self.before.terminal(id) if printed is None and self.before is not None else printed
 
     def say(self, severity: str, title: str, description: str | None = None) -> None:
         """Tells the user something in the conversation."""

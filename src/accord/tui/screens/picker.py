@@ -27,10 +27,11 @@ class Row(NamedTuple):
 
 
 class Picked(NamedTuple):
-    """What was chosen, and how: `enter`, or another key that the picker was given."""
+    """What was chosen, and how: `enter`, or another key that the picker was given; and what the user read."""
 
     id: str
     how: str = "enter"
+    label: str = ""
 
 
 class Picker(ModalScreen["Picked | None"]):
@@ -66,6 +67,7 @@ class Picker(ModalScreen["Picked | None"]):
         self._typed = typed
         self._chosen = chosen
         self._shown: list[Row] = []
+        self._wanted = ""
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
@@ -113,6 +115,9 @@ class Picker(ModalScreen["Picked | None"]):
             listing.highlighted = min(before if before is not None else at, len(self._shown) - 1)
 
     def on_input_changed(self, message: Input.Changed) -> None:
+        if message.value == self._wanted:
+            return  # an empty field says so when it appears, and the user may have moved on already
+        self._wanted = message.value
         self.query_one(OptionList).highlighted = None
         self._fill(message.value)
 
@@ -125,12 +130,17 @@ class Picker(ModalScreen["Picked | None"]):
     def _done(self, how: str) -> None:
         at = self.query_one(OptionList).highlighted
         if at is not None and at < len(self._shown):
-            self.dismiss(Picked(self._shown[at].id, how))
+            self.dismiss(Picked(self._shown[at].id, how, self._shown[at].label))
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key) and self._key(event.key):
             event.stop()
             event.prevent_default()
+            return
+        if isinstance(event, events.Key) and self.focused is None and event.is_printable and self.is_mounted:
+            # Typed while the field was about to get the keys.
+            event.stop()
+            self.query_one(Input).insert_text_at_cursor(event.character or "")
             return
         await super().on_event(event)
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from accord.model.session import SessionInfo
 
 MOST = 2000
+UNTITLED = "without a title"
 
 
 class SessionsScreen(Picker):
@@ -67,4 +68,4 @@ class SessionsScreen(Picker):
 def _row(info: SessionInfo, cwd: str) -> Row:
     when = (info.updated_at or "")[:16].replace("T", " ")
     where = "" if info.cwd == cwd else f" in {info.cwd}"
-    return Row(info.id, info.title or "without a title", " ".join(filter(None, [when, where, info.id])))
+    return Row(info.id, info.title or UNTITLED, " ".join(filter(None, [when, where, info.id])))
