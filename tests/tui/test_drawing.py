@@ -224,3 +224,87 @@ def test_one_item_that_cannot_be_drawn_does_not_take_the_others_with_it(
     layout, _ = filled(look, 4)
     assert "this cannot be drawn: ValueError('no')" in shown(layout)
     assert "message 3" in shown(layout)
+
+
+# -- long messages
+
+
+def long_message(look: Look, rows: int = 30) -> tuple[Layout, Transcript, str]:
+    transcript = Transcript("s")
+    transcript.append_text("user", "u", "go")
+    parts = []
+    for number in range(1500):
+        parts.append(f"Paragraph {number} has some *words* in it and goes on.\n\n")
+        if number % 30 == 0:
+            parts.append(f"```python\nx = {number}\n\ny = 2\n```\n\n")
+    for part in parts:
+        transcript.append_text("agent", "a", part)
+    layout = Layout(Setting(look, width=70))
+    layout.rows = rows
+    layout.show(transcript)
+    return layout, transcript, "".join(parts)
+
+
+def drawn_to_the_end(layout: Layout) -> None:
+    for _ in range(10_000):
+        if not layout.take(()):
+            return
+    raise AssertionError("it is never done")
+
+
+def test_of_a_long_message_the_end_is_drawn_first_and_little_else(look: Look) -> None:
+    layout, _, _ = long_message(look)
+    drawn_to_the_end(layout)
+    assert "Paragraph 1499" in shown(layout)
+    assert len(layout.block(1).lines) < 200
+
+
+def test_a_message_that_grows_faster_than_it_is_drawn_is_shown_at_its_end(look: Look) -> None:
+    layout, transcript, _ = long_message(look)
+    for number in range(5):
+        transcript.append_text("agent", "a", "more and more of it\n\n" * 1000 + f"end {number}\n\n")
+        layout.take([("agent", "a")])
+        drawn_to_the_end(layout)
+        assert f"end {number}" in shown(layout)
+        assert len(layout.block(1).lines) < 500
+
+
+@pytest.mark.parametrize("from_top", [False, True])
+def test_what_was_passed_over_is_there_when_somebody_scrolls_there(look: Look, from_top: bool) -> None:
+    layout, _, text = long_message(look)
+    drawn_to_the_end(layout)
+    if from_top:
+        layout.jump(0)
+    step = 25 if from_top else -25
+    for _ in range(150):
+        layout.move(step)
+    whole = Prose(look, 70)
+    whole.feed(text)
+    assert [line.text.strip() for line in layout.block(1).lines[1:]] == [line.text.strip() for line in whole.lines]
+
+
+def test_scrolling_up_in_a_long_message_skips_nothing(look: Look) -> None:
+    layout, _, _ = long_message(look)
+    drawn_to_the_end(layout)
+    for _ in range(20):
+        before = shown(layout).split("\n")
+        layout.move(-29)
+        assert shown(layout).split("\n")[-1] == before[0]
+
+
+def test_the_end_stays_in_view_when_everything_is_drawn_anew_and_so_does_another_place(look: Look) -> None:
+    layout, _, _ = long_message(look)
+    drawn_to_the_end(layout)
+    layout.forget_drawn()
+    layout.compose()
+    drawn_to_the_end(layout)
+    assert "Paragraph 1499" in shown(layout)
+    layout.move(-900)
+    place = next(line for line in shown(layout).split("\n") if "Paragraph" in line)
+    layout.setting.width = 60
+    layout.forget_drawn()
+    layout.compose()
+    drawn_to_the_end(layout)
+    number = int(place.split()[1])
+    assert any(f"Paragraph {near} " in shown(layout) for near in range(number - 12, number + 12))
+    assert not layout.following

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.style import Style
 
     from accord.model.tool import ExitStatus
+    from accord.tui.conversation.passages import Gap
     from accord.tui.look import Look
 
 GUTTER = 2
@@ -49,6 +50,8 @@ class Setting:
     terminal: Callable[[str], Printed | None] = lambda id: None
     side_by_side: bool = True
     """Whether changes are shown with old and new beside each other where there is room."""
+    at_end: bool = True
+    """Whether the end of the conversation is looked at: then the end of a long message comes first."""
 
 
 class Block(ABC):
@@ -63,6 +66,8 @@ class Block(ABC):
         """Whether it shows all it has: as the user said, or None for as it comes."""
         self.behind = False
         """Whether there is more to draw than was drawn in one go."""
+        self.left_out: Gap | None = None
+        """What was passed over in the middle of it."""
         self._lines: list[Strip] = []
         self._touched = True
 
@@ -81,6 +86,19 @@ class Block(ABC):
     def size(self) -> int:
         """How many lines were drawn."""
         return len(self._lines)
+
+    def fill(self, *, from_end: bool) -> int:
+        """Draws some of what was passed over, next to what follows it or to what is before it. Gives by how many
+        lines there are more above what follows it."""
+        return 0
+
+    def begin_at(self, share: float) -> int | None:
+        """Draws from the middle on, when nothing was drawn yet. Gives the line that is there; None when it does not."""
+        return None
+
+    def share_at(self, row: int) -> float:
+        """Which part of it is above a line, from 0 to 1."""
+        return row / max(self.size, 1)
 
     def touch(self) -> None:
         """Says that the item has changed."""

@@ -25,6 +25,8 @@ KEPT_BLOCKS = 300
 KEPT_LINES = 30_000
 """How much that was drawn is kept, to be shown again without drawing."""
 _FEW = 20
+_FILLS = 4
+"""How often what was passed over is drawn on, for one move."""
 _FOLDING = ("tool", "thought", "compaction")
 
 
@@ -67,8 +69,13 @@ class Layout:
 
     def forget_drawn(self) -> None:
         """Draws everything anew when it is next seen: the width or the colours changed."""
+        index, row = self.at
+        old = self._blocks.get(index)
         self._blocks.clear()
         self._exact = bytearray(len(self._exact))
+        if old is not None and not self.following and old.size > self.rows:
+            there = self.block(index).begin_at(old.share_at(row))
+            self.at = (index, row if there is None else there)
 
     def take(self, changed: Iterable[Key]) -> bool:
         """Takes in what is new or changed. Gives whether there is more to draw than fitted into one frame."""
@@ -88,7 +95,7 @@ class Layout:
             if place is not None:
                 self._touch(place)
         self.compose()
-        return bool(self._behind())
+        return self.is_behind
 
     def tick(self) -> bool:
         """Time has passed: what shows it is drawn anew. Gives whether there was anything of the kind."""
@@ -98,6 +105,11 @@ class Layout:
         if ticking:
             self.compose()
         return bool(ticking)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether there is more to draw than fitted into one frame."""
+        return bool(self._behind())
 
     def _behind(self) -> list[int]:
         """The items in the window that were not drawn to their end yet."""
@@ -137,20 +149,44 @@ class Layout:
         if self.rows <= 0:
             return
         count = len(self.heights)
+        self.setting.at_end = self.following
         if self.following:
             self.at = self._up(count, 0, self.rows)
         index, row = self.at
         picture: list[tuple[Strip, int]] = []
         while index < count and len(picture) < self.rows:
-            lines = self.lines(index)
+            lines = self._without_gap(index, row, self.rows - len(picture))
             picture += [(line, index) for line in lines[row : row + self.rows - len(picture)]]
             index, row = index + 1, 0
-        if len(picture) < self.rows and not self.following and count:
+        is_behind = any(self._blocks[place].behind for place in {each for _, each in picture})
+        if len(picture) < self.rows and not self.following and count and not is_behind:
             self.following = True  # there is less below than fits: the end has been reached
             self.compose()
             return
         self.picture = picture
         self._let_go()
+
+    def _without_gap(self, index: int, row: int, count: int) -> list[Strip]:
+        """The lines of an item, so many of them below one without a gap, if that can be had in a moment."""
+        lines, block = self.lines(index), self.block(index)
+        for _ in range(_FILLS):
+            if block.left_out is None or not row <= block.left_out.row < row + count or not block.fill(from_end=False):
+                break
+            self.heights.set(index, len(block.lines))
+        return lines
+
+    def _row_below_gap(self, index: int, row: int, count: int) -> int:
+        """Where a line of an item is, once there are so many without a gap above it."""
+        block = self._blocks.get(index)
+        for _ in range(_FILLS):
+            if block is None or block.left_out is None or not row - count <= block.left_out.row < row:
+                break
+            more = block.fill(from_end=True)
+            if not more:
+                break
+            row += more
+            self.heights.set(index, len(block.lines))
+        return row
 
     def _let_go(self) -> None:
         """Forgets the blocks that were not looked at for longest."""
@@ -183,17 +219,18 @@ class Layout:
 
     def _up(self, index: int, row: int, count: int) -> tuple[int, int]:
         """The place so many lines above another."""
+        row = self._row_below_gap(index, row, count)
         while count > row:
             if index == 0:
                 return 0, 0
             count -= row
             index -= 1
-            row = len(self.lines(index))
+            row = self._row_below_gap(index, len(self.lines(index)), count)
         return index, row - count
 
     def _down(self, index: int, row: int, count: int) -> tuple[int, int]:
         while index < len(self.heights):
-            left = len(self.lines(index)) - row
+            left = len(self._without_gap(index, row, count + 1)) - row
             if count < left:
                 return index, row + count
             count -= left

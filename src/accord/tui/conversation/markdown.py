@@ -32,15 +32,17 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 
 
 class Prose:
-    """The lines of a text that grows."""
+    """The lines of a text that grows. `fence` is the line that opened the code block it begins in, if it does."""
 
-    def __init__(self, look: Look, width: int, style: Style | None = None) -> None:
+    def __init__(self, look: Look, width: int, style: Style | None = None, fence: str = "") -> None:
         self._look = look
         self._width = max(width, 8)
         self._style = style
         self._settled: list[Strip] = []
         self._open = ""
-        self._opener = ""  # what makes the rest of a block that was cut the same kind of block
+        self._opener = (
+            f"{fence}\n" if fence else ""
+        )  # what makes the rest of a block that was cut the same kind of block
         self._tail: list[Strip] | None = []
         self._has_blocks = False
 
@@ -87,9 +89,9 @@ class Prose:
         if last > 0 and first_line > 0:
             for begin, end in pairwise(starts):
                 self._settle(tokens[begin:end])
+                self._opener = ""  # only the first of them goes on with what was cut
             # Lines are found by counting: markdown-it counts every line end once.
             self._open = "\n".join(source.split("\n")[first_line:])
-            self._opener = ""
         return self._drawn(tokens[last:])
 
     def _settle(self, tokens: list[Token]) -> None:

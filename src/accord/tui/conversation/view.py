@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from accord.tui.look import Look
 
 _WHEEL = 3
+_NEXT_FRAME = 0.05
 
 
 class Conversation(Widget, can_focus=True):
@@ -64,6 +65,7 @@ class Conversation(Widget, can_focus=True):
         """What is shown while nothing was said yet."""
         self.transcript: Transcript | None = None
         self._all_open = False
+        self._going_on = False
         self._thumb = (0, 0)
         self._made: dict[tuple[int, str, bool], tuple[Strip, Strip]] = {}
         self._made_before = self._made
@@ -105,7 +107,19 @@ class Conversation(Widget, can_focus=True):
 
     def _compose_again(self) -> None:
         self.layout_of.compose()
+        self._moved()
+
+    def _moved(self) -> None:
+        """Paints another part of the conversation; what of it did not fit into this frame follows in the next."""
         self.refresh()
+        if self.layout_of.is_behind and not self._going_on:
+            self._going_on = True
+            self.set_timer(_NEXT_FRAME, self._go_on)
+
+    def _go_on(self) -> None:
+        self._going_on = False
+        self.layout_of.take(())
+        self._moved()
 
     def render_line(self, y: int) -> Strip:
         look, width, picture = self.setting.look, self.size.width, self.layout_of.picture
@@ -142,19 +156,19 @@ class Conversation(Widget, can_focus=True):
     def scroll_rows(self, count: int) -> None:
         """Moves the view by so many lines, down if positive."""
         self.layout_of.move(count)
-        self.refresh()
+        self._moved()
 
     def scroll_pages(self, count: int) -> None:
         self.scroll_rows(count * max(self.size.height - 2, 1))
 
     def to_start(self) -> None:
         self.layout_of.jump(0)
-        self.refresh()
+        self._moved()
 
     def to_end(self) -> None:
         """Goes to the end, and follows what comes."""
         self.layout_of.jump(None)
-        self.refresh()
+        self._moved()
 
     def select(self, index: int) -> None:
         """Selects an item and brings it into view."""
@@ -162,7 +176,7 @@ class Conversation(Widget, can_focus=True):
         if count:
             self.cursor = max(0, min(index, count - 1))
             self.layout_of.reveal(self.cursor)
-            self.refresh()
+            self._moved()
 
     def move_cursor(self, by: int) -> None:
         """Selects the next item, or the one before; the first time, the last that can be seen."""
@@ -172,13 +186,13 @@ class Conversation(Widget, can_focus=True):
         """Opens the selected item if it is folded, or folds it."""
         if self.selected is not None and self.cursor is not None:
             self.layout_of.toggle(self.cursor)
-            self.refresh()
+            self._moved()
 
     def toggle_all(self) -> None:
         """Opens all tool calls and thoughts, or folds them."""
         self._all_open = not self._all_open
         self.layout_of.open_all(self._all_open)
-        self.refresh()
+        self._moved()
 
     @property
     def selected(self) -> TimelineItem | None:
