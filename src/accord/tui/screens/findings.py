@@ -8,14 +8,14 @@ from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from accord.tui.outside import Finding
 from accord.tui.plain import plain
+from accord.tui.screens.above import Above
 
 
-class FindingsScreen(ModalScreen[None]):
+class FindingsScreen(Above[None]):
     """Shows each finding as it comes."""
 
     DEFAULT_CSS = """

@@ -8,7 +8,6 @@ from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
-from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Input, Select, Static
 from textual.widgets.selection_list import Selection
@@ -17,6 +16,7 @@ from accord.client.form import choices_of, counted, host_of, read
 from accord.model.requests import Elicitation, Reply
 from accord.tui.plain import one_line, plain
 from accord.tui.prompt.at_once import Field
+from accord.tui.screens.above import Above
 from accord.tui.screens.ticks import Tick, Ticks
 
 _BOX = """
@@ -29,7 +29,7 @@ _BOX = """
 """
 
 
-class FormScreen(ModalScreen[Reply]):
+class FormScreen(Above[Reply]):
     """Fields from a flat JSON schema. Ctrl-S sends, Esc leaves it; what was typed is checked first.
 
     It opens at its top. A field that gets the keys is brought into view together with its name."""
@@ -197,7 +197,7 @@ def _value(field: Widget, shape: dict[str, Any], is_required: bool) -> tuple[Any
     return read(shape, [], field.value)
 
 
-class PageScreen(ModalScreen[Reply]):
+class PageScreen(Above[Reply]):
     """A page to visit. Nothing is opened from here: the user sees where the address leads, and goes there or not."""
 
     DEFAULT_CSS = _BOX.format(name="PageScreen") + "PageScreen .doubt { color: $warning; }"

@@ -6,13 +6,13 @@ from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from accord.tui.keys import ASKED, DEEDS, READING, TYPING
+from accord.tui.screens.above import Above
 
 
-class KeysScreen(ModalScreen[None]):
+class KeysScreen(Above[None]):
     """The help."""
 
     DEFAULT_CSS = """

@@ -9,11 +9,11 @@ from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input, RichLog
 
 from accord.tui.plain import plain, size_of
 from accord.tui.prompt.at_once import Field
+from accord.tui.screens.above import Above
 
 if TYPE_CHECKING:
     from accord.tui.link import Link, Logged
@@ -22,7 +22,7 @@ _MARKS = {"stderr": ("!", "yellow"), "in": ("←", "green"), "out": ("→", "blu
 _KINDS = {"f2": None, "f3": ("stderr", "trouble"), "f4": ("in", "out")}
 
 
-class LogScreen(ModalScreen[None]):
+class LogScreen(Above[None]):
     """The log of one agent. While it is open, the wire is watched too."""
 
     DEFAULT_CSS = """

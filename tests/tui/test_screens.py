@@ -1,0 +1,32 @@
+"""Screens above the conversation: choosing with the arrow keys, and leaving once."""
+
+from __future__ import annotations
+
+from textual.app import App
+from textual.widgets import OptionList
+
+from accord.tui.screens.keys import KeysScreen
+from accord.tui.screens.picker import Picker, Row
+
+
+async def test_the_arrow_keys_choose_while_the_field_has_the_focus() -> None:
+    app: App[None] = App()
+    async with app.run_test() as pilot:
+        picker = Picker("Which?", [Row("a", "a"), Row("b", "b"), Row("c", "c")])
+        app.push_screen(picker)
+        await pilot.pause()
+        first = picker.query_one(OptionList).highlighted or 0
+        await pilot.press("down", "down", "up")
+        assert picker.query_one(OptionList).highlighted == first + 1
+
+
+async def test_escape_pressed_twice_leaves_once() -> None:
+    app: App[None] = App()
+    async with app.run_test() as pilot:
+        screen = KeysScreen()
+        app.push_screen(screen)
+        await pilot.pause()
+        screen.dismiss(None)
+        screen.dismiss(None)
+        await pilot.pause()
+        assert len(app.screen_stack) == 1
