@@ -9,12 +9,12 @@ from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from accord.tui.plain import one_line, plain
 from accord.tui.prompt.at_once import Field
+from accord.tui.screens.above import Above
 
 
 class Row(NamedTuple):
@@ -34,7 +34,7 @@ class Picked(NamedTuple):
     label: str = ""
 
 
-class Picker(ModalScreen["Picked | None"]):
+class Picker(Above["Picked | None"]):
     """Gives what was picked, or None when the user went away."""
 
     DEFAULT_CSS = """
@@ -163,7 +163,7 @@ class Picker(ModalScreen["Picked | None"]):
         return True
 
 
-class Asking(ModalScreen["str | None"]):
+class Asking(Above["str | None"]):
     """One line of text, such as a new title."""
 
     DEFAULT_CSS = """
