@@ -6,15 +6,23 @@ import asyncio
 from pathlib import Path
 
 from chatting import Chat, Opened
+from textual.events import Paste
 
 from accord.agent.turn import Turn
 from accord.store.memory import MemoryStore
 from accord.testing import ScriptedAgent
+from accord.transcript.message import Message
+from accord.tui.conversation.view import Conversation
 
 
 async def endless(turn: Turn) -> None:
     await turn.say("working on it")
     await asyncio.Event().wait()
+
+
+async def think(turn: Turn) -> None:
+    await turn.think("first line\n\nsecond line of it")
+    await turn.say("done")
 
 
 async def die(chat: Chat) -> None:
@@ -126,3 +134,42 @@ async def test_a_fork_shows_what_it_came_from(opened: Opened) -> None:
         await chat.app._with_session(first, session.id, "f6", "Wombats")
         await chat.until("A fork of “Wombats”")
         assert "You said: remember the wombat" in chat.text
+
+
+async def test_what_is_typed_after_a_click_in_the_conversation_is_in_the_prompt(opened: Opened) -> None:
+    async with opened(ScriptedAgent([think])) as chat:
+        await chat.send("go")
+        await chat.until("done")
+        await chat.pilot.click(Conversation, offset=(6, 3))
+        await chat.until("second line of it")  # it opened
+        await chat.type("copy of it")
+        assert chat.pane.editor.text == "copy of it"
+
+
+async def test_letters_without_a_meaning_in_the_conversation_are_typed_in_the_prompt(opened: Opened) -> None:
+    async with opened(ScriptedAgent([think])) as chat:
+        await chat.send("go")
+        await chat.until("done")
+        await chat.press("tab")
+        await chat.until(lambda: chat.pane.conversation.has_focus)
+        await chat.type("workflow")
+        assert chat.pane.editor.text == "workflow"
+        await chat.press("tab")
+        await chat.until(lambda: chat.pane.conversation.has_focus)
+        chat.pane.conversation.post_message(Paste(" of\nmany lines"))
+        await chat.until(lambda: chat.pane.editor.text == "workflow of\nmany lines")
+
+
+async def test_tab_selects_what_can_be_seen(opened: Opened) -> None:
+    async with opened(ScriptedAgent()) as chat:
+        await chat.send("the first")
+        await chat.until("You said: the first")
+        await chat.press("tab", "up", "tab")
+        for number in range(12):
+            await chat.send(f"number {number}")
+            await chat.until(f"You said: number {number}")
+        await chat.press("tab")
+        await chat.until(lambda: chat.pane.conversation.has_focus)
+        selected = chat.pane.conversation.selected
+        assert isinstance(selected, Message)
+        assert selected.text == "You said: number 11"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from textual import events
+
 from accord.model.tool import ToolCall
 from accord.tui.editing import edit_text, open_in_editor
 from accord.tui.frame import Frame
@@ -106,8 +108,10 @@ class Pane(Frame):
         elif message.key == "escape":
             self.escape()
         else:
-            self.editor.focus()
-            if message.character and not self.editor.text:
+            self.screen.set_focus(self.editor)
+            if message.key == "paste":
+                self.editor.post_message(events.Paste(message.character))
+            elif message.character:
                 self.editor.insert(message.character)
 
     def edit_prompt(self) -> None:

@@ -33,6 +33,8 @@ class Conversation(Widget, can_focus=True):
     Conversation { height: 1fr; width: 1fr; background: $background; color: $foreground; }
     """
 
+    FOCUS_ON_CLICK = False  # who clicks on something goes on typing in the prompt
+
     class Opened(Message):
         """The user wants to see an item outside: its place in a file, or all of its text."""
 
@@ -66,6 +68,7 @@ class Conversation(Widget, can_focus=True):
         self.transcript: Transcript | None = None
         self._all_open = False
         self._going_on = False
+        self._leaving = False
         self._thumb = (0, 0)
         self._made: dict[tuple[int, str, bool], tuple[Strip, Strip]] = {}
         self._made_before = self._made
@@ -230,8 +233,10 @@ class Conversation(Widget, can_focus=True):
         self.refresh()
 
     def on_focus(self) -> None:
-        if self.cursor is None and self.layout_of.timeline:
-            self.cursor = max(self.layout_of.visible(), default=0)
+        self._leaving = False
+        seen = self.layout_of.visible()
+        if self.layout_of.timeline and self.cursor not in seen:
+            self.cursor = max(seen, default=0)
         self.refresh()
 
     def on_blur(self) -> None:
@@ -264,11 +269,19 @@ class Conversation(Widget, can_focus=True):
             "slash": lambda: self._leave("type", "/"),
             "question_mark": lambda: self._leave("help"),
         }
-        act = acts.get(event.key)
+        act = acts.get(event.key) if not (self._leaving and event.is_printable) else None
         if act is not None:
             event.stop()
             event.prevent_default()
             act()
+        elif event.is_printable and event.character:
+            event.stop()
+            event.prevent_default()
+            self._leave("type", event.character)
+
+    def on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        self._leave("paste", event.text)
 
     def _copy(self) -> None:
         if self.selected is not None and self.cursor is not None:
@@ -279,6 +292,7 @@ class Conversation(Widget, can_focus=True):
             self.post_message(self.Opened(item, self.layout_of.block(self.cursor)))
 
     def _leave(self, key: str = "", character: str = "") -> None:
+        self._leaving = key == "type"  # a word has begun: its letters mean nothing else, until the focus is gone
         self.post_message(self.Left(key, character))
 
     def get_content_width(self, container: Size, viewport: Size) -> int:
