@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from chatting import Opened
 
 from accord.agent.agent import Agent
@@ -121,6 +122,35 @@ async def test_keys_that_are_being_typed_do_not_answer_a_question(opened: Opened
         await chat.press("y", "1")
         assert chat.pane.talk.asked
         assert set(chat.pane.editor.text) == {"y", "1"}
+
+
+async def test_half_a_prompt_keeps_the_keys_however_long_the_pause_and_tab_goes_to_the_question(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("accord.tui.frame.PAUSE", 0.0)
+
+    typed = asyncio.Event()
+
+    class Asks(Agent):
+        async def prompt(self, turn: Turn) -> None:
+            await typed.wait()
+            answer = await turn.permit("Delete everything", kind="delete", locations=["a"])
+            await turn.say(f"allowed: {bool(answer)}")
+
+    async with opened(Asks()) as chat:
+        await chat.send("go")
+        await chat.type("add")
+        typed.set()
+        await chat.until("Permission needed")
+        await chat.until("tab to answer")
+        await chat.type(" tests, yes")
+        assert chat.pane.talk.asked
+        assert chat.pane.editor.text == "add tests, yes"
+        await chat.press("tab")
+        await chat.until(lambda: chat.pane._question is not None and chat.pane._question.has_focus)
+        await chat.press("n")
+        await chat.until("allowed: False")
+        assert chat.pane.editor.text == "add tests, yes"
 
 
 async def test_questions_of_one_turn_wait_in_a_queue(opened: Opened) -> None:

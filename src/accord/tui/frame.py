@@ -231,8 +231,9 @@ class Frame(Vertical):
             question.remove()
 
     def _give_keys(self) -> None:
-        """Lets the question have the keys, once the user has paused typing."""
-        if self._question is None or self._question.has_focus or not self.display:
+        """Lets the question have the keys, once the user has paused typing. Half a prompt keeps them: more of it may be
+        coming, and its letters are no answer. Tab goes to the question then."""
+        if self._question is None or self._question.has_focus or not self.display or self.editor.text.strip():
             return
         paused = time.monotonic() - self.app.last_key
         if paused >= PAUSE:
