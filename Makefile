@@ -41,7 +41,7 @@ peers: $(VENV)/.tools ## Install the official SDKs that the tests talk to, and t
 	@$(BIN)/python tests/tui/install.py || true
 
 test: $(VENV)/.tools peers ## Run every test
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
 
 lint: $(VENV)/.tools ## Format, lint and types alone
 	@$(BIN)/ruff format --quiet --check . || { echo "run: make format" >&2; exit 1; }
