@@ -384,3 +384,15 @@ async def test_servers_go_on_when_a_session_is_opened_again_and_are_changed_when
         await client.load_session(session.id, mcp_servers=[])
         assert (await again.prompt("hello")).text == "Hi."
     assert seen == ["start one", "close one", "start one,two", "close one,two"]
+
+
+async def test_a_session_in_which_nothing_was_said_is_not_kept_when_its_client_leaves(joined: Join) -> None:
+    store = MemoryStore()
+    async with joined(Coder(store=store, equipment=Kit(ScriptedModel(["Hello."]), ()))) as client:
+        await client.new_session()
+        used = await client.new_session()
+        await used.prompt("hi")
+        closed = await client.new_session()
+        await closed.close()
+    kept = {info.id for info in (await store.list()).sessions}
+    assert kept == {used.id, closed.id}, "what a client closed it may want to open again"

@@ -67,6 +67,8 @@ def _show(beyond: Beyond, agent: str | None, rescue: Rescue) -> int:
     from accord.tui.app import AccordApp
 
     app = AccordApp(beyond, agent, rescue)
+    if sys.stderr is None or not sys.stderr.isatty():
+        setattr(sys, "__stderr__", sys.__stdout__)  # noqa: B010  # where Textual draws; ours is kept for somebody else
     status = app.run()
     return app.return_code or status or 0
 

@@ -88,6 +88,7 @@ class Coder(Commands, Agent):
         settings = self.equipment.settings(session.cwd)
         desk = session.data["desk"] = Desk(session, self.equipment.policy(session.roots, settings))
         desk.allow_private = self.equipment.allows_private
+        session.data["unused"] = how == "new"
         if how != "new":
             await desk.restore(self.kept)
         await self.equipment.read_keys(session.cwd)
@@ -128,8 +129,14 @@ class Coder(Commands, Agent):
             desk.servers.changed = lambda: self._tell_commands(desk)
             desk.servers.start()
 
+    async def accept_prompt(self, turn: Turn) -> None:
+        turn.session.data["unused"] = False
+
     async def close_session(self, session: Session) -> None:
         await self._put_away(session)
+        if session.closed and session.data.get("unused") and session.title is None:
+            # The client left without a word. Every look into an editor would leave an empty session behind.
+            await self.kept.delete(session.id)
 
     async def _put_away(self, session: Session) -> None:
         for name in ("watch", "warm"):
