@@ -14,7 +14,9 @@ LINUX = pytest.mark.skipif(sys.platform != "linux", reason="the conventions of L
 
 
 @pytest.mark.parametrize(
-    "folder, name", [(config_folder, "CONFIG"), (data_folder, "DATA"), (cache_folder, "CACHE")], ids=str
+    "folder, name",
+    [(config_folder, "CONFIG"), (data_folder, "DATA"), (cache_folder, "CACHE")],
+    ids=["config", "data", "cache"],
 )
 def test_a_folder_of_ours_goes_before_all(folder: object, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(f"XDG_{name}_HOME", "/elsewhere")
