@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
 from chatting import Chat, Opened
 from textual.events import Paste
 
@@ -13,6 +14,7 @@ from accord.store.memory import MemoryStore
 from accord.testing import ScriptedAgent
 from accord.transcript.message import Message
 from accord.tui.conversation.view import Conversation
+from accord.tui.prompt.drafts import Drafts
 
 
 async def endless(turn: Turn) -> None:
@@ -173,3 +175,28 @@ async def test_tab_selects_what_can_be_seen(opened: Opened) -> None:
         selected = chat.pane.conversation.selected
         assert isinstance(selected, Message)
         assert selected.text == "You said: number 11"
+
+
+async def test_a_fault_of_ours_is_told_in_two_lines_and_what_was_typed_is_kept(
+    opened: Opened, folders: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken() -> None:
+        secret = "sk-this-is-nobodys-business"
+        raise ZeroDivisionError(f"of {len(secret)}")
+
+    async def break_it() -> None:
+        async with opened(ScriptedAgent()) as chat:
+            await chat.type("half a prompt")
+            chat.app.call_later(broken)
+            await chat.until(lambda: not chat.app.is_running)
+
+    with pytest.raises(ZeroDivisionError):
+        await break_it()
+    told = capsys.readouterr().err
+    assert "Accord had to stop: ZeroDivisionError: of 27" in told
+    assert "nobodys-business" not in told
+    assert "Traceback" not in told
+    assert "in broken" in (folders.parent / "data" / "chat" / "faults.log").read_text()
+    drafts = Drafts()
+    assert drafts.claim(str(folders)) == "half a prompt"
+    drafts.close()

@@ -8,6 +8,7 @@ from chatting import Opened
 
 from accord.agent.turn import Turn
 from accord.testing import ScriptedAgent
+from accord.tui.prompt.drafts import Drafts
 
 
 async def test_a_message_of_twenty_megabytes_is_shown_in_part_and_keys_work_meanwhile(opened: Opened) -> None:
@@ -84,5 +85,8 @@ async def test_ctrl_c_twice_ends_it_with_status_0(opened: Opened) -> None:
         await chat.type("draft")
         await chat.press("ctrl+c", "ctrl+c")
         await asyncio.sleep(0)
-        assert chat.app.drafts.get(str(chat.app.outside.cwd)) == "draft"
+        cwd = str(chat.app.outside.cwd)
     assert chat.app.return_code == 0
+    drafts = Drafts()
+    assert drafts.claim(cwd) == "draft"
+    drafts.close()

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from accord.model.session import Command
 from accord.tui.prompt.complete import commands_for, file_wanted, files_for
+from accord.tui.prompt.drafts import Drafts
 from accord.tui.prompt.files import Files, best
-from accord.tui.prompt.history import Drafts, History
+from accord.tui.prompt.history import History
 
 COMMANDS = [Command(name="plan", description="Plans", hint="what"), Command(name="explain", description="Explains")]
 
@@ -64,9 +65,34 @@ def test_a_damaged_history_is_no_reason_to_stop(tmp_path: Path) -> None:
     assert History(path).prompts == ["good"]
 
 
+def claimed(folder: Path, project: str) -> str:
+    """What a client finds that starts now."""
+    drafts = Drafts(folder)
+    text = drafts.claim(project)
+    drafts.close()
+    return text
+
+
 def test_drafts_are_kept_by_project(tmp_path: Path) -> None:
-    path = tmp_path / "drafts.json"
-    Drafts(path).put("/a", "half a sentence")
-    Drafts(path).put("/b", "another")
-    Drafts(path).put("/b", "")
-    assert (Drafts(path).get("/a"), Drafts(path).get("/b")) == ("half a sentence", "")
+    for project, text in (("/a", "half a sentence"), ("/b", "another"), ("/c", "third"), ("/c", "")):
+        drafts = Drafts(tmp_path)
+        drafts.keep(project, text)
+        drafts.close()
+    assert [claimed(tmp_path, project) for project in ("/a", "/b")] == ["half a sentence", "another"]
+
+
+def test_a_draft_belongs_to_its_client_as_long_as_that_runs(tmp_path: Path) -> None:
+    first, second = Drafts(tmp_path), Drafts(tmp_path)
+    first.keep("/a", "typed in the first")
+    assert second.claim("/a") == ""
+    second.keep("/a", "typed in the second")
+    first.close()
+    second.close()
+    assert claimed(tmp_path, "/a") == "typed in the first\n\ntyped in the second"
+
+
+def test_a_draft_that_was_sent_is_forgotten(tmp_path: Path) -> None:
+    drafts = Drafts(tmp_path)
+    drafts.keep("/a", "half")
+    drafts.keep("/a", "")
+    assert not list(tmp_path.iterdir())

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from textual import events
@@ -18,7 +19,8 @@ from accord.tui.keys import DEEDS, bindings
 from accord.tui.link import Link
 from accord.tui.look import Look
 from accord.tui.pane import Pane
-from accord.tui.prompt.history import Drafts, History
+from accord.tui.prompt.drafts import Drafts
+from accord.tui.prompt.history import History
 from accord.tui.rescue import Rescue
 from accord.tui.tabs import TabBar
 
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from accord.tui.frame import Frame
     from accord.tui.outside import Outside
 
-_DRAFT_SECONDS = 3.0
+_DRAFT_SECONDS = 1.0
 """How often what is being typed is written down."""
 
 
@@ -41,6 +43,7 @@ class Shell(App[int]):
     Screen { background: $background; }
     ModalScreen { background: $background 70%; }
     #panes { height: 1fr; }
+    ToastRack { dock: top; align: right top; margin: 1 0 0 0; }
     """
     BINDINGS = [*bindings()]
 
@@ -64,7 +67,7 @@ class Shell(App[int]):
     @property
     def look(self) -> Look:
         if self._look is None:
-            self._look = Look(self.theme_variables, dark=self.current_theme.dark)
+            self._look = Look(self.theme_variables, dark=self.current_theme.dark, depth=self.console.color_system)
         return self._look
 
     def compose(self) -> ComposeResult:
@@ -78,7 +81,7 @@ class Shell(App[int]):
     def on_mount(self) -> None:
         loop = asyncio.get_running_loop()
         pane = self.active_pane
-        draft = self.drafts.get(str(self.outside.cwd))
+        draft = self.drafts.claim(str(self.outside.cwd))
         if draft:
             pane.editor.set_text(draft)
         pane.editor.focus()
@@ -272,7 +275,21 @@ class Shell(App[int]):
             return
         texts = [prompt.text for pane in self.panes for prompt in pane.talk.queue]
         texts += [pane.editor.text for pane in self.panes if pane.editor.text.strip()]
-        self.drafts.put(str(self.outside.cwd), "\n\n".join(texts))
+        self.drafts.keep(str(self.outside.cwd), "\n\n".join(texts))
+
+    def _handle_exception(self, error: Exception) -> None:
+        """A fault of ours ends the program: what was typed is kept, and why is told after the terminal is back."""
+        with suppress(Exception):
+            self.keep_drafts()
+        super()._handle_exception(error)
+
+    def _fatal_error(self) -> None:
+        """Says in two lines what happened. What the program knew, secrets too, is shown to nobody."""
+        from accord.tui.fault import told
+
+        self._exit_renderables.append(told())
+        self._close_messages_no_wait()
 
     async def on_unmount(self) -> None:
+        self.drafts.close()
         await asyncio.gather(*(link.close() for link in self.links), return_exceptions=True)

@@ -1,7 +1,6 @@
-"""What was typed: prompts that were sent, to be recalled, and drafts that were not, so that none is lost.
+"""Prompts that were sent, to be recalled: a file in the user's data folder, for its owner alone.
 
-Both are files in the user's data folder, written in one step and for their owner alone. A file that cannot be read or
-written is no reason to stop: then nothing is recalled."""
+A file that cannot be read or written is no reason to stop: then nothing is recalled."""
 
 from __future__ import annotations
 
@@ -37,7 +36,7 @@ class History:
         prompts.append(text)
         if len(prompts) > MOST_PROMPTS:
             del prompts[: len(prompts) - MOST_PROMPTS]
-            _replace(self._path, "".join(f"{json.dumps(each)}\n" for each in prompts))
+            replace(self._path, "".join(f"{json.dumps(each)}\n" for each in prompts))
             return
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -45,34 +44,6 @@ class History:
                 file.write(f"{json.dumps(text)}\n")
         except OSError:
             return
-
-
-class Drafts:
-    """What was typed and not sent, by project."""
-
-    def __init__(self, path: Path | None = None) -> None:
-        self._path = path or data_folder() / "chat" / "drafts.json"
-
-    def get(self, project: str) -> str:
-        return self._all().get(project, "")
-
-    def put(self, project: str, text: str) -> None:
-        """Keeps a draft; an empty one is forgotten."""
-        drafts = self._all()
-        if drafts.get(project, "") == text:
-            return
-        if text:
-            drafts[project] = text[:MOST_LENGTH]
-        else:
-            drafts.pop(project, None)
-        _replace(self._path, json.dumps(drafts))
-
-    def _all(self) -> dict[str, str]:
-        try:
-            found = json.loads("".join(_lines(self._path)) or "{}")
-        except ValueError:
-            return {}
-        return {str(key): str(value) for key, value in found.items()} if isinstance(found, dict) else {}
 
 
 def _lines(path: Path) -> list[str]:
@@ -90,7 +61,8 @@ def _text(line: str) -> str:
     return found if isinstance(found, str) else ""
 
 
-def _replace(path: Path, text: str) -> None:
+def replace(path: Path, text: str) -> None:
+    """Writes a file in one step, if that can be done."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile("w", dir=path.parent, encoding="utf-8", delete=False) as new:
