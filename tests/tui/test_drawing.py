@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 
+import msgspec
 import pytest
 from textual.strip import Strip
 
-from accord.model.tool import Diff, FileChange
+from accord.model.content import TextContent
+from accord.model.tool import Diff, FileChange, ToolCall
 from accord.transcript.transcript import Transcript
 from accord.tui.conversation import diff as diffs
 from accord.tui.conversation.ansi import printed_lines
@@ -15,6 +17,7 @@ from accord.tui.conversation.block import Setting
 from accord.tui.conversation.heights import Heights
 from accord.tui.conversation.layout import KEPT_BLOCKS, Layout
 from accord.tui.conversation.markdown import MOST_UNSETTLED, Prose
+from accord.tui.conversation.tool import ToolBlock
 from accord.tui.look import Look
 from accord.tui.plain import one_line, plain, seconds_of, size_of
 
@@ -149,7 +152,36 @@ def test_only_the_lines_around_a_change_are_shown(look: Look) -> None:
 def test_a_change_stands_side_by_side_where_there_is_room(look: Look) -> None:
     diff = Diff.of("a.txt", "one\ntwo\n", "one\n2\n")
     lines = words(diffs.draw(diff, look, 121, side_by_side=True))
-    assert any("two" in line and "2 2" in line for line in lines)
+    assert any("2 - two" in line and "2 + 2" in line for line in lines)
+
+
+@pytest.mark.parametrize("old, new", [(None, "one\n"), ("one\n", None)])
+def test_a_file_that_is_new_or_goes_has_but_one_side(look: Look, old: str | None, new: str | None) -> None:
+    lines = words(diffs.draw(Diff.of("a.txt", old, new), look, 121, side_by_side=True))
+    assert lines[1] == f"1 {'-' if new is None else '+'} one"
+
+
+@pytest.mark.parametrize("dark", [True, False])
+def test_what_comes_and_what_goes_differ_in_256_colours_too(dark: bool) -> None:
+    few = Look(COLOURS, dark=dark, depth="256")
+    grounds = [few.said, few.added, few.added_word, few.removed, few.removed_word]
+    assert len({each.bgcolor.number for each in grounds if each.bgcolor is not None}) == 5
+
+
+def test_what_a_call_gives_raw_is_left_out_when_it_is_shown_already(look: Look) -> None:
+    call = ToolCall(id="t", title="Read", raw_output={"text": "the answer\n", "code": 0}, status="completed")
+    call = msgspec.structs.replace(call, content=[TextContent("said: the answer")])
+    assert "output" not in words(ToolBlock(call, Setting(look), True).lines)[-2:]
+    call = msgspec.structs.replace(call, raw_output={"text": "another"})
+    assert any("another" in line for line in words(ToolBlock(call, Setting(look), True).lines))
+
+
+def test_what_is_below_a_call_stands_under_it(look: Look) -> None:
+    call = ToolCall(id="t", title="Change", content=[Diff.of("a.txt", "one\n", "two\n")])
+    lines = words(ToolBlock(call, Setting(look)).lines)
+    assert lines[0].startswith("  ▸ ")
+    assert all(line.startswith("  │ ") for line in lines[1:])
+    assert all(len(line) <= 80 + 2 for line in lines)
 
 
 def test_a_patch_without_texts_is_read(look: Look) -> None:

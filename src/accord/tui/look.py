@@ -14,11 +14,17 @@ from textual.strip import Strip
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+_FEW_DARK = (236, 22, 28, 52, 88)
+_FEW_LIGHT = (254, 194, 157, 224, 217)
+"""Of 256 colours: behind the user's words, what was added, its words, what was removed, its words."""
+
 
 class Look:
     """The styles of one theme, and a console that renders with them. Made anew when the theme changes."""
 
-    def __init__(self, colours: Mapping[str, str], *, dark: bool) -> None:
+    def __init__(self, colours: Mapping[str, str], *, dark: bool, depth: str | None = "truecolor") -> None:
+        """`depth` is how many colours the terminal has, in Rich's words."""
+
         def colour(name: str, share: float = 1.0) -> Color:
             return ground.blend(Color.parse(_opaque(colours[name])), share)
 
@@ -41,6 +47,11 @@ class Look:
         self.added_word = Style(bgcolor=colour("success", 0.38).rich_color)
         self.removed = Style(bgcolor=colour("error", 0.16).rich_color)
         self.removed_word = Style(bgcolor=colour("error", 0.38).rich_color)
+        if depth != "truecolor":  # shades as weak as these would all become the same there
+            few = _FEW_DARK if dark else _FEW_LIGHT
+            self.said, self.added, self.added_word, self.removed, self.removed_word = (
+                Style(bgcolor=f"color({number})") for number in few
+            )
         self.code_theme = "ansi_dark" if dark else "ansi_light"
         self._code = Style(color=colour("accent").rich_color)
         self._heading = Style(color=colour("primary").rich_color, bold=True)

@@ -43,7 +43,7 @@ class Row(NamedTuple):
     """Where the line differs from the one it is paired with."""
 
 
-def rows_of(change: FileChange) -> list[Row] | None:
+def rows_of(change: FileChange, context: int = CONTEXT) -> list[Row] | None:
     """The rows of one file's change; None when its texts are not known or too long to compare."""
     if change.old_text is None and change.new_text is None:
         return None
@@ -51,7 +51,7 @@ def rows_of(change: FileChange) -> list[Row] | None:
         return None
     old, new = plain(change.old_text or "").splitlines(), plain(change.new_text or "").splitlines()
     rows: list[Row] = []
-    for group in difflib.SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(CONTEXT):
+    for group in difflib.SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(context):
         if rows:
             rows.append(Row("@", None, None, ""))
         for tag, i, j, k, m in group:
@@ -128,26 +128,41 @@ def rows_of_patch(patch: str) -> Iterator[tuple[str, list[Row]]]:
         yield name, rows
 
 
-def draw(diff: Diff, look: Look, width: int, *, side_by_side: bool, cwd: str = "") -> list[Strip]:
-    """All of a diff as lines."""
+def draw(
+    diff: Diff,
+    look: Look,
+    width: int,
+    *,
+    side_by_side: bool,
+    cwd: str = "",
+    context: int = CONTEXT,
+    named: str = "",
+) -> list[Strip]:
+    """All of a diff as lines. A single file whose name is part of `named`, which stands above, is not named again."""
     lines: list[Strip] = []
     if diff.given_patch is not None and not any(change.new_text or change.old_text for change in diff.changes):
         files = list(rows_of_patch(diff.given_patch))
     else:
         files = []
         for change in diff.changes:
-            rows = rows_of(change)
+            rows = rows_of(change, context)
             files.append((_title(change, cwd), [Row("@", None, None, "too long to show")] if rows is None else rows))
     for title, rows in files:
         added, removed = sum(row.sign == "+" for row in rows), sum(row.sign == "-" for row in rows)
         head = [(one_line(title, max(width - 16, 10)), look.strong)]
-        lines.append(look.line(*head, (f"  +{added}", look.good), (f" -{removed}", look.bad)))
+        if len(files) > 1 or title not in named:
+            lines.append(look.line(*head, (f"  +{added}", look.good), (f" -{removed}", look.bad)))
         painted = _Painted(rows, title, look)
-        if side_by_side and width >= SIDE_BY_SIDE:
+        if side_by_side and width >= SIDE_BY_SIDE and _has_two_sides(rows):
             lines += painted.beside(width)
         else:
             lines += painted.unified(width)
     return lines
+
+
+def _has_two_sides(rows: list[Row]) -> bool:
+    """Whether there is something on both sides; a file that is new or goes has but one."""
+    return any(row.sign in " -" for row in rows) and any(row.sign in " +" for row in rows)
 
 
 def _title(change: FileChange, cwd: str) -> str:
@@ -210,7 +225,7 @@ class _Painted:
     def _half(self, at: int, side: str, width: int) -> list[Strip]:
         row = self._rows[at]
         number = row.old if side == "old" else row.new
-        return self._cell(row, self._texts[at], f"{number or '':>{self._digits}} ", width)
+        return self._cell(row, self._texts[at], f"{number or '':>{self._digits}} {row.sign} ", width)
 
     def _joined(self, left: list[Strip], right: list[Strip], half: int) -> list[Strip]:
         empty = self._look.line((" " * half, None))

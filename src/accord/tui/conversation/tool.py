@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
+from rich.segment import Segment
 from rich.text import Text
 from textual.strip import Strip
 
@@ -12,7 +14,7 @@ from accord.model.content import TextContent
 from accord.model.tool import Diff, Location, TerminalRef, ToolCall
 from accord.tui.conversation import diff as diffs
 from accord.tui.conversation.ansi import printed_lines
-from accord.tui.conversation.block import Block, Setting
+from accord.tui.conversation.block import GUTTER, Block, Setting
 from accord.tui.conversation.message import named
 from accord.tui.plain import one_line, plain, seconds_of, size_of
 
@@ -66,10 +68,19 @@ class ToolBlock(Block):
     def drawn(self, before: list[Strip]) -> list[Strip]:
         lines = [*self.blank(), *self.margin([self._head()])]
         if self.is_open:
-            lines += self.margin(self._everything(), "│")
+            lines += self._below(self._everything())
         elif self.is_open is None:
-            lines += self.margin(self._preview(), "│")
+            lines += self._below(self._preview())
         return lines
+
+    def _below(self, lines: list[Strip]) -> list[Strip]:
+        """The lines with a bar under the mark that opens them."""
+        edge = Segment(f"{'':{GUTTER}}│ ", self.look.base + self.look.faint)
+        return [Strip([edge, *line]) for line in lines]
+
+    @property
+    def width(self) -> int:
+        return super().width - GUTTER
 
     def text(self) -> str:
         parts = [self.call.title]
@@ -135,9 +146,17 @@ class ToolBlock(Block):
             lines += self._part("input", _json(call.raw_input), "json")
         for item in call.content:
             lines += self._item(item)
-        if call.raw_output not in (None, {}, [], ""):
+        if call.raw_output not in (None, {}, [], "") and not self._says(call.raw_output):
             lines += self._part("output", _json(call.raw_output), "json")
         return lines
+
+    def _says(self, value: Any) -> bool:
+        """Whether all words of a raw output are in what is shown of the call already."""
+        words = [each.strip() for each in _strings(value)]
+        if not words or any(len(each) > MOST_TEXT for each in words):
+            return False
+        shown = self.text()
+        return all(each in shown for each in words)
 
     def _item(self, item: Any) -> list[Strip]:
         if isinstance(item, Diff):
@@ -213,6 +232,17 @@ def _json(value: Any) -> str:
         return json.dumps(_clipped(value), ensure_ascii=False, indent=2, default=str)
     except (TypeError, ValueError, RecursionError):
         return str(value)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """All that a value says, names of fields left out, and zero and yes and no."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (int, float)) and not isinstance(value, bool) and value:
+        yield str(value)
+    elif isinstance(value, (dict, list)):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _strings(each)
 
 
 def _clipped(value: Any) -> Any:

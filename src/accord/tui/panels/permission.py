@@ -29,7 +29,7 @@ class PermissionPanel(Widget, can_focus=True):
 
     DEFAULT_CSS = """
     PermissionPanel {
-        height: auto; max-height: 60%; border: heavy $warning; padding: 0 1; background: $background;
+        height: auto; max-height: 75%; border: heavy $warning; padding: 0 1; background: $background;
         border-title-color: $warning; border-title-style: bold; border-subtitle-color: $foreground 60%;
     }
     """
@@ -126,12 +126,19 @@ class PermissionPanel(Widget, can_focus=True):
         if action.url:
             lines += look.draw(Text(plain(action.url), style=look.primary), width)
         if request is not None:
+            changes = request.tool_call.diffs if request.tool_call is not None else []
+            changed = {change.path for diff in changes for change in diff.changes}
             for path in action.paths:
-                lines += look.draw(Text(plain(path), style=look.primary), width)
-            for diff in request.tool_call.diffs if request.tool_call is not None else ():
-                lines += diffs.draw(diff, look, width, side_by_side=True, cwd=self._cwd)
-        lines += look.draw(Text(plain(f"asked because {question.why}"), style=look.dim), width)
+                if path not in changed and self._short(path) not in request.title:
+                    lines += look.draw(Text(plain(path), style=look.primary), width)
+            for diff in changes:  # little around it: the change itself is to be seen first
+                lines += diffs.draw(
+                    diff, look, width, side_by_side=True, cwd=self._cwd, context=1, named=plain(request.title)
+                )
         return lines
+
+    def _short(self, path: str) -> str:
+        return path.removeprefix(f"{self._cwd}/")
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:
         self._draw(width)
@@ -148,7 +155,8 @@ class PermissionPanel(Widget, can_focus=True):
                 left = len(self._body) - self._at - room + 1
                 line = self.look.line((f"⋯ {left} lines more: page down", self.look.warn))
         elif y == room:
-            line = self.look.line(("", None))
+            why = f"asked because {self.question.why}" if self.question is not None else ""
+            line = self.look.line((one_line(why, max(width, 8)), self.look.dim))
         else:
             place = y - room - 1
             line = self._options[place] if place < len(self._options) else self.look.line(("", None))

@@ -1,0 +1,41 @@
+"""The question of the policy: the change itself is seen in a small window, and nothing lies over its keys."""
+
+from __future__ import annotations
+
+from chatting import Opened
+
+from accord.agent.turn import Turn
+from accord.testing import ScriptedAgent
+
+OLD = "".join(f"line {number}\n" for number in range(1, 12))
+
+
+async def ask(turn: Turn) -> None:
+    async with turn.tool("Change greet.py", kind="edit", locations=["greet.py:6"]) as tool:
+        await tool.diff("greet.py", OLD, OLD.replace("line 6\n", "line six\n"))
+        await tool.permit(always=True)
+
+
+async def test_in_a_small_window_the_change_and_the_answers_are_seen(opened: Opened) -> None:
+    async with opened(ScriptedAgent([ask]), size=(80, 24)) as chat:
+        await chat.send("go")
+        await chat.until("Permission needed")
+        top = next(place for place, line in enumerate(chat.lines) if "Permission needed" in line)
+        panel = "\n".join(chat.lines[top:])
+        assert "- line 6" in panel
+        assert "+ line six" in panel
+        assert panel.count("greet.py") - panel.count("remembers") <= 1
+        assert "1. " in panel
+        assert "asked because" in panel
+
+
+async def test_what_is_told_in_passing_lies_over_neither_question_nor_prompt(opened: Opened) -> None:
+    async with opened(ScriptedAgent([ask]), size=(80, 24)) as chat:
+        await chat.send("go")
+        await chat.until("Permission needed")
+        chat.app._disable_notifications = False  # as the pilot has them
+        chat.app.notify("in passing")
+        await chat.until("in passing")
+        lines = chat.lines
+        told = next(place for place, line in enumerate(lines) if "in passing" in line)
+        assert told < next(place for place, line in enumerate(lines) if "Permission needed" in line)
