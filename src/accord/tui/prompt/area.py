@@ -33,6 +33,7 @@ class PromptArea(Vertical):
         self._commands: Sequence[Command] = ()
         self._files = Files(cwd)
         self._list: Completions | None = None
+        self._listed = ""  # what stood before the cursor when the list was made
         self._dismissed = ""  # what stood before the cursor when the user sent the list away
 
     def compose(self) -> ComposeResult:
@@ -82,6 +83,7 @@ class PromptArea(Vertical):
             self._list = Completions(self.look)
             self.mount(self._list, before=self.editor)
         self._list.show(suggestions)
+        self._listed = self._before()
         self.editor.completing = not self._list.is_hint
 
     def _close(self) -> None:
@@ -93,6 +95,9 @@ class PromptArea(Vertical):
     def _complete(self, key: str) -> None:
         """A key for the list of completions."""
         if self._list is None:
+            return
+        if key in ("tab", "enter") and self._listed != self._before():
+            self.run_worker(self._complete_anew(key), exit_on_error=False)
             return
         chosen = self._list.chosen
         if key == "escape":
@@ -106,6 +111,21 @@ class PromptArea(Vertical):
                 self._take(chosen)
         else:
             self._list.key(key)
+
+    async def _complete_anew(self, key: str) -> None:
+        """Somebody typed faster than the list follows: the key is about what is there now."""
+        before = self._before()
+        wanted = file_wanted(before.rpartition("\n")[2])
+        if wanted is not None:
+            await self._look_up_files(wanted)
+        else:
+            self._show(commands_for(before, self._commands))
+        if self._before() != before:
+            return
+        if self._list is not None and self.editor.completing:
+            self._complete(key)
+        elif key == "enter":
+            self.editor.submit()
 
     def on_completions_chosen(self, message: Completions.Chosen) -> None:
         message.stop()
