@@ -24,6 +24,9 @@ KEPT_LINES = 4000
 KEPT_LENGTH = 2000
 """How much of the log is kept: so many lines, and so much of each."""
 
+RENEWAL = 30.0
+"""How long an agent may take to come back after a login of its own, in seconds."""
+
 
 class Logged(NamedTuple):
     """One line of the log: what an agent printed, or what went over the wire."""
@@ -72,6 +75,7 @@ class Link:
         """Set when it is known whether the agent can be used."""
         self._watching: Callable[[], None] | None = None
         self._mourning: asyncio.Task[None] | None = None
+        self._is_renewed = False  # after a login the agent is started again, which is no end
 
     @property
     def is_open(self) -> bool:
@@ -143,7 +147,13 @@ class Link:
         assert self.agent is not None
         connection = self.agent.connection
         await connection.wait_ended()
-        if self.state == "ready":
+        end = time.monotonic() + RENEWAL
+        while self._is_renewed and self.agent.connection is connection and time.monotonic() < end:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+        self._is_renewed = False
+        if self.agent.connection is not connection:
+            self._mourning = asyncio.ensure_future(self._mourn())
+        elif self.state == "ready":
             self.failure = str(connection.closed_error("session"))
             self.state = "gone"
             self.desk.link_changed(self)
@@ -190,7 +200,8 @@ class Link:
         return await self.desk.choose_login(self, methods)
 
     async def _log_in(self, method: AuthMethod) -> bool:
-        return await self.desk.log_in(self, method)
+        self._is_renewed = await self.desk.log_in(self, method)
+        return self._is_renewed
 
     def _told(self, what: Any, decision: Any) -> None:
         self.desk.decided(self, what, decision)
