@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from accord.store.memory import MemoryStore
 from accord.testing import ScriptedAgent
 from accord.transcript.message import Message
 from accord.tui.conversation.view import Conversation
+from accord.tui.link import Link
+from accord.tui.outside import Finding
 from accord.tui.prompt.drafts import Drafts
 
 
@@ -200,3 +203,92 @@ async def test_a_fault_of_ours_is_told_in_two_lines_and_what_was_typed_is_kept(
     drafts = Drafts()
     assert drafts.claim(str(folders)) == "half a prompt"
     drafts.close()
+
+
+async def test_a_tab_with_unsent_text_or_work_in_it_is_closed_only_when_that_is_meant(opened: Opened) -> None:
+    async with opened(ScriptedAgent([endless])) as chat:
+        await chat.press("ctrl+t")
+        await chat.until(lambda: len(chat.app.panes) == 2)
+        await chat.ready()
+        await chat.send("go")
+        await chat.until("working on it")
+        await chat.type("not sent yet")
+        await chat.press("f9")
+        await chat.until("Close the tab?")
+        assert "The agent is at work here" in chat.text
+        await chat.press("enter")
+        await chat.gone("Close the tab?")
+        assert len(chat.app.panes) == 2
+        assert chat.pane.editor.text == "not sent yet"
+        await chat.press("f9")
+        await chat.until("Close the tab?")
+        await chat.press("down", "enter")
+        await chat.until(lambda: len(chat.app.panes) == 1)
+        await chat.press("up")
+        await chat.until(lambda: chat.pane.editor.text == "not sent yet")
+
+
+async def test_an_agent_that_does_not_stop_can_be_ended_with_a_key_that_is_shown(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def deaf(turn: Turn) -> None:
+        await turn.say("I never stop")
+        while True:
+            with suppress(asyncio.CancelledError):
+                await ended.wait()
+                return
+
+    ended = asyncio.Event()
+    monkeypatch.setattr("accord.tui.talk.STUCK", 0.1)
+    async with opened(ScriptedAgent([deaf])) as chat:
+        await chat.send("go")
+        await chat.until("I never stop")
+        link = chat.pane.talk.link
+        assert link.agent is not None
+        connection = link.agent.connection
+        monkeypatch.setattr(link, "kill", lambda: asyncio.ensure_future(connection.transport.close()))
+        # The agent's side would end the turn for it: its answer never comes here.
+        monkeypatch.setattr(type(chat.pane.talk.session), "cancel", _nothing)
+        await chat.press("escape")
+        await chat.until("it does not stop: f12 ends the agent")
+        await chat.press("f12")
+        await chat.until("You ended it.")
+        ended.set()
+
+
+async def _nothing(session: object) -> None:
+    return
+
+
+async def test_the_log_has_what_went_over_the_wire_before_it_was_opened(opened: Opened) -> None:
+    async with opened(ScriptedAgent()) as chat:
+        await chat.send("remember the wombat")
+        await chat.until("You said: remember the wombat")
+        await chat.press("ctrl+l")
+        await chat.until("session/prompt")
+
+
+async def test_the_keys_of_the_queue_are_shown_where_they_work(opened: Opened) -> None:
+    async with opened(ScriptedAgent([endless])) as chat:
+        await chat.send("first")
+        await chat.until("working on it")
+        await chat.send("second")
+        await chat.until("1 queued")
+        await chat.press("f6")
+        await chat.until("enter takes it back · del removes it")
+        await chat.press("delete")
+        await chat.until(lambda: not chat.pane.talk.queue)
+
+
+async def test_an_agent_that_does_not_start_marks_its_tab_and_names_the_doctor(opened: Opened) -> None:
+    findings = [Finding(False, "command", "there is no robot here", "install one")]
+    async with opened(ScriptedAgent(), findings=findings) as chat:
+        chat.app.outside.fails = "there is no command 'robot'"  # type: ignore[attr-defined]
+        link = Link(chat.app.outside, None, chat.app)
+        chat.app.links.append(link)
+        chat.app.open_link(link)
+        (await chat.app.add_pane(link)).begin()
+        await chat.until("2 ✗")
+        await chat.until("alt+d asks the doctor why")
+        await chat.press("alt+d")
+        await chat.until("there is no robot here")

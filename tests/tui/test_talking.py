@@ -180,4 +180,4 @@ async def test_an_update_that_nobody_knows_does_no_harm(opened: Opened) -> None:
     async with opened(ScriptedAgent([strange])) as chat:
         await chat.send("go")
         await chat.until("still here")
-        await chat.until("1 updates not known here")
+        await chat.until("1 update not known here")

@@ -144,8 +144,8 @@ class Frame(Vertical):
 
     def _draw(self) -> None:
         self._frame = None
+        self.app.tabs.refresh()
         if not self.display:
-            self.app.tabs.refresh()
             self._show_question()
             return
         if self._key_first():
@@ -197,7 +197,8 @@ class Frame(Vertical):
             "",
             f"{who}, in {_short(self.cwd)}",
             "",
-            "Type what you want and press enter; / lists the agent's commands, @ names a file, ? shows the keys.",
+            "Type what you want and press enter.",
+            "/ lists the agent's commands, @ names a file, ? shows the keys.",
         ]
 
     def _say_empty(self) -> None:
@@ -207,7 +208,8 @@ class Frame(Vertical):
             width = max(self.conversation.size.width - 4, 20)
             told = [row for line in failure.splitlines() for row in wrap(line, width)]
             lines = ["", f"{self.talk.link.name} could not be used:", "", *told]
-            lines += ["", "ctrl+r tries again · ctrl+n chooses another agent · ctrl+l shows what it printed"]
+            lines += ["", "alt+d asks the doctor why · ctrl+r tries again"]
+            lines += ["ctrl+l shows what it printed · ctrl+n chooses another agent"]
             self.conversation.empty_text = lines
         self.conversation.refresh()
 

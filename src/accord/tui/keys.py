@@ -30,15 +30,15 @@ DEEDS = (
     Deed("edit_prompt", "f4", "Prompt in the editor", "Write the prompt in $EDITOR"),
     Deed("open_all", "f3", "Open or fold all", "Open or fold all tool calls and thoughts"),
     Deed("copy_answer", "f5", "Copy the answer", "Copy what the agent said last"),
-    Deed("rewind", "", "Rewind files", "Bring files back to what they were before a turn"),
+    Deed("rewind", "alt+r", "Rewind files", "Bring files back to what they were before a turn"),
     Deed("undo_rewind", "", "Undo the rewind", "Take the last rewind back"),
     Deed("export", "", "Export", "Write the conversation to a Markdown file"),
     Deed("rename", "", "Rename", "Give the session another title"),
     Deed("log_in", "", "Log in", "Log in by one of the agent's methods"),
     Deed("log_out", "", "Log out", "Log out at the agent"),
     Deed("restart", "ctrl+r", "Start the agent again", "Start an agent that is gone, and go on with the session"),
-    Deed("doctor", "", "Doctor", "Say in words why the agent does not start"),
-    Deed("kill", "", "Kill the agent", "End an agent that does not react"),
+    Deed("doctor", "alt+d", "Doctor", "Say in words why the agent does not start"),
+    Deed("kill", "f12", "Kill the agent", "End an agent that does not react"),
     Deed("next_tab", "f8,ctrl+pagedown", "Next tab", "Go to the next tab"),
     Deed("previous_tab", "f7,ctrl+pageup", "Tab before", "Go to the tab before"),
     Deed("close_tab", "f9", "Close the tab", "Close the tab; the agent keeps the session if it can"),
@@ -70,6 +70,14 @@ READING = (
     ("f, end", "to the end, and follow"),
     ("home", "to the beginning"),
     ("tab, esc, i", "back to the prompt"),
+)
+
+QUEUED = (
+    ("f6", "select among the prompts that wait"),
+    ("↑ ↓", "select"),
+    ("enter", "take it back to change it"),
+    ("delete, d", "remove it"),
+    ("tab, esc", "back to the prompt"),
 )
 
 ASKED = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from accord.tui.conversation.block import Printed
@@ -73,7 +72,8 @@ class Link:
         """How many lines were ever logged."""
         self.ready = asyncio.Event()
         """Set when it is known whether the agent can be used."""
-        self._watching: Callable[[], None] | None = None
+        self.was_killed = False
+        """Whether the user ended it."""
         self._mourning: asyncio.Task[None] | None = None
         self._is_renewed = False  # after a login the agent is started again, which is no end
 
@@ -123,6 +123,7 @@ class Link:
             unstable=True,
             deadlines=loaded.settings.waits,
         )
+        self.agent.connection.watch(self._saw)  # always: what led to a failure is looked for afterwards
         self.agent.on_trouble(lambda trouble: self.note("trouble", str(trouble).encode()))
         self.state = "ready"
         self._mourning = asyncio.ensure_future(self._mourn())
@@ -152,9 +153,11 @@ class Link:
             await asyncio.sleep(0.05)
         self._is_renewed = False
         if self.agent.connection is not connection:
+            self.agent.connection.watch(self._saw)
             self._mourning = asyncio.ensure_future(self._mourn())
         elif self.state == "ready":
-            self.failure = str(connection.closed_error("session"))
+            words = str(connection.closed_error("")).replace(" already", "", 1)
+            self.failure = "You ended it." if self.was_killed else words
             self.state = "gone"
             self.desk.link_changed(self)
 
@@ -214,15 +217,11 @@ class Link:
         text = line[:KEPT_LENGTH].decode("utf-8", "replace").rstrip("\r\n")
         self.log.append(Logged(time.time(), kind, text, len(line)))
 
-    def watch_wire(self, wanted: bool) -> None:
-        """Keeps the lines of the wire too, for as long as somebody looks at them."""
-        if wanted and self._watching is None and self.agent is not None:
-            self._watching = self.agent.connection.watch(self._saw)
-        elif not wanted and self._watching is not None:
-            self._watching()
-            self._watching = None
-
     def _saw(self, direction: Literal["in", "out"], lines: bytes) -> None:
+        end = lines.find(b"\n")
+        if end < 0 or end == len(lines) - 1:
+            self.note(direction, lines)
+            return
         for line in lines.splitlines():
             self.note(direction, line)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,12 @@ class Pane(Frame):
             self.talk.steer(prompt)
         else:
             self.talk.send(prompt)
+
+    @property
+    def unsent(self) -> list[str]:
+        """What was typed here and not sent."""
+        texts = [*(prompt.text for prompt in self.talk.queue), self.editor.text]
+        return [text.strip() for text in texts if text.strip()]
 
     def on_editor_left(self, message: Editor.Left) -> None:
         message.stop()
@@ -218,16 +225,19 @@ class Pane(Frame):
         if kept is None or not points:
             self.app.notify("No file was changed through this client, so there is nothing to go back to.")
             return
-        rows = [Row(each.id, f"before: {one_line(each.label, 60)}", f"{len(each.files)} files") for each in points]
+        rows, touched = [], dict[str, None]()
+        for each in points:  # the newest first: to go back to one brings back all that changed since
+            touched |= dict.fromkeys(each.files)
+            rows.append(Row(each.id, f"before: {one_line(each.label, 60)}", _named(list(touched), str(self.cwd))))
         picked = await self.app.answer_of(Picker("Rewind files to", rows))
         if picked is not None:
             await self._restored(kept.restore(picked.id))
 
     async def undo_rewind(self) -> None:
         if self.talk.checkpoints is not None:
-            await self._restored(self.talk.checkpoints.undo_restore())
+            await self._restored(self.talk.checkpoints.undo_restore(), "The rewind is undone")
 
-    async def _restored(self, work: Any) -> None:
+    async def _restored(self, work: Any, what: str = "Rewound") -> None:
         from accord.errors import AccordError
 
         try:
@@ -235,9 +245,16 @@ class Pane(Frame):
         except AccordError as error:
             self.app.notify(str(error), severity="error")
             return
-        parts = [f"{len(report.restored)} files are as they were"]
+        count = len(report.restored)
+        parts = ["one file is as it was" if count == 1 else f"{count} files are as they were"]
         if report.conflicts:
             parts.append(f"left alone, since somebody else changed them: {', '.join(report.conflicts)}")
         if report.lost:
             parts.append(f"not kept: {', '.join(report.lost)}")
-        self.talk.say("info" if report.is_complete else "warning", "Rewound", "; ".join(parts))
+        self.talk.say("info" if report.is_complete else "warning", what, "; ".join(parts))
+
+
+def _named(paths: list[str], cwd: str) -> str:
+    """The first of some files by their names, and how many more there are."""
+    names = ", ".join(os.path.relpath(path, cwd) for path in paths[:5])
+    return f"{names} and {len(paths) - 5} more" if len(paths) > 5 else names

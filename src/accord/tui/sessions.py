@@ -122,11 +122,30 @@ class Sessions(Shell):
         panes = self.panes
         self.show_pane(panes[(panes.index(self.active_pane) + by) % len(panes)])
 
-    async def action_close_tab(self) -> None:
-        pane = self.active_pane
+    def action_close_tab(self) -> None:
         if len(self.panes) == 1:
             self.notify("This is the last tab: ctrl+c twice quits.")
             return
+        self.run_worker(self._close_tab(self.active_pane), exit_on_error=False)
+
+    async def _close_tab(self, pane: Pane) -> None:
+        from accord.tui.screens.picker import Picker, Row
+
+        why = []
+        if pane.talk.state in ("running", "waiting"):
+            why.append("The agent is at work here; it is stopped.")
+        if pane.unsent:
+            why.append("What was not sent is in the history: ↑ brings it back.")
+        if why:
+            rows = [Row("no", "No, keep it open"), Row("yes", "Yes, close it")]
+            sure = await self.answer_of(Picker("Close the tab?", rows, about=" ".join(why)))
+            if sure is None or sure.id != "yes":
+                return
+        for text in pane.unsent:
+            self.past.add(text)
+        if pane not in self.panes or len(self.panes) == 1:
+            return
+        self.show_pane(pane)
         link = pane.talk.link
         self._turn_tabs(-1)
         await pane.close()
@@ -141,7 +160,7 @@ class Sessions(Shell):
     def action_restart(self) -> None:
         pane = self.active_pane
         if pane.talk.state != "gone":
-            self.notify("The agent is there. To end one that does not react: ctrl+p, kill.")
+            self.notify("The agent is there. To end one that does not react: f12.")
             return
         self.run_worker(self._restart(pane), exit_on_error=False)
 
@@ -159,7 +178,22 @@ class Sessions(Shell):
                 each.restart(link, each.talk.id)
 
     def action_kill(self) -> None:
-        self.active_pane.talk.link.kill()
+        link = self.active_pane.talk.link
+        if link.state == "gone":
+            self.notify("The agent is gone already: ctrl+r starts it again.")
+            return
+        self.run_worker(self._kill(link), exit_on_error=False)
+
+    async def _kill(self, link: Link) -> None:
+        from accord.tui.screens.picker import Picker, Row
+
+        if not self.active_pane.talk.is_stuck:
+            rows = [Row("no", "No"), Row("yes", "Yes, end it")]
+            sure = await self.answer_of(Picker("End the agent at once?", rows, about="ctrl+r starts it again."))
+            if sure is None or sure.id != "yes":
+                return
+        link.was_killed = True
+        link.kill()
 
     def action_doctor(self) -> None:
         self._diagnose(self.active_pane.talk.link.target)

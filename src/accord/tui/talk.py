@@ -34,6 +34,10 @@ ENDINGS = {
 }
 
 
+STUCK = 4.0
+"""Seconds after which an agent that was told to stop, and goes on, seems to hang."""
+
+
 @dataclass
 class Prompt:
     """Something to be sent: what was typed, and the pictures that go with it."""
@@ -70,6 +74,7 @@ class Talk:
         self.turn_began = 0.0
         self.unknown = 0
         self.is_cancelling = False
+        self._cancelled_at = 0.0
         self.origin = ""
         """What the session came from, as a title until it has one of its own."""
         self.servers: list[McpServer] = []
@@ -114,6 +119,11 @@ class Talk:
         if self.session is not None:
             return self.session.transcript
         return self.before.transcript if self.before is not None else None
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether the agent was told to stop, and has not for a while."""
+        return self.is_cancelling and time.monotonic() - self._cancelled_at > STUCK
 
     def take_changes(self) -> set[Key]:
         """What changed since this was last called."""
@@ -208,7 +218,21 @@ class Talk:
         if span is None:
             self.spans[call.id] = Span(now, now if call.is_final else None)
         elif call.is_final and span.ended is None:
-            self.spans[call.id] = Span(span.begun, now)
+            self.spans[call.id] = self._went_on(span)._replace(ended=now)
+
+    def _went_on(self, span: Span) -> Span:
+        """The span without the time that the user was asked."""
+        if span.asked is None:
+            return span
+        return span._replace(begun=span.begun + time.monotonic() - span.asked, asked=None)
+
+    def _stop_clock(self, question: Question, *, stops: bool) -> None:
+        """A call that the user is asked about takes no time meanwhile."""
+        call = question.request.tool_call if question.request is not None else None
+        if call is None or (span := self.spans.get(call.id)) is None:
+            return
+        self.spans[call.id] = span._replace(asked=time.monotonic()) if stops else self._went_on(span)
+        self.changed.add(("tool", call.id))
 
     def _terminal_changed(self, id: str) -> None:
         from accord.model.tool import TerminalRef
@@ -314,6 +338,7 @@ class Talk:
             self.queue.clear()
         if self.session is not None and self.session.busy and self.turn is not None:
             self.is_cancelling = True
+            self._cancelled_at = time.monotonic()
             await self.session.cancel()
         self.on_change()
 
@@ -323,11 +348,13 @@ class Talk:
         """Waits for the user's answer. When the turn is cancelled meanwhile, so is this."""
         asked = Asked(question, asyncio.get_running_loop().create_future())
         self.asked.append(asked)
+        self._stop_clock(question, stops=True)
         self.on_change()
         try:
             return await asked.answer
         finally:
             self.asked.remove(asked)
+            self._stop_clock(question, stops=False)
             self.on_change()
 
     # -- the end

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from accord.tui.talk import Talk
 
 MOST_ROWS = 5
+_HINT = "alt+↑ takes the last one back · f6 selects"
+_CHOOSING = "↑↓ · enter takes it back · del removes it · esc"
 
 
 class QueuePanel(Widget, can_focus=True):
@@ -49,7 +51,7 @@ class QueuePanel(Widget, can_focus=True):
         self.talk = talk
         self.cursor = 0
         self.border_title = "queued"
-        self.border_subtitle = "alt+↑ takes the last one back · f6 selects"
+        self.border_subtitle = _HINT
 
     def update(self) -> None:
         """The queue has changed."""
@@ -69,6 +71,12 @@ class QueuePanel(Widget, can_focus=True):
         text = one_line(self.talk.queue[place].text, max(width - 8, 4))
         mark = ("❯ " if is_chosen else "  ", look.accent)
         return look.line(mark, (f"{place + 1}. ", look.dim), (text, None)).adjust_cell_length(width, look.base)
+
+    def on_focus(self) -> None:
+        self.border_subtitle = _CHOOSING
+
+    def on_blur(self) -> None:
+        self.border_subtitle = _HINT
 
     def on_key(self, event: events.Key) -> None:
         if event.key not in ("up", "down", "enter", "delete", "backspace", "d", "escape", "tab"):

@@ -134,7 +134,9 @@ class SidePanel(Widget):
             mark = "◐" if child.state == "running" else "✓"
             lines.append(look.line((f"{mark} ", look.accent), (one_line(child.title or "subagent", width - 2), None)))
         if talk.unknown:
-            lines.append(look.line((f"{talk.unknown} updates not known here", look.dim)))
+            lines.append(
+                look.line((f"{talk.unknown} update{'s' if talk.unknown != 1 else ''} not known here", look.dim))
+            )
         return lines
 
     def _title(self, words: str) -> list[Strip]:

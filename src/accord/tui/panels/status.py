@@ -71,6 +71,8 @@ class StatusLine(Widget):
         usage = talk.session.transcript.usage if talk.session is not None else None
         parts: Parts = []
         hint = {"running": "esc stops · ", "gone": "ctrl+r starts it again · "}.get(talk.state, "")
+        if talk.is_cancelling:
+            hint = "it does not stop: f12 ends the agent · " if talk.is_stuck else ""
         parts.append((f"{hint}? keys", look.dim))
         if usage is not None and usage.size:
             share = usage.used / usage.size

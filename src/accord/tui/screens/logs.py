@@ -23,7 +23,7 @@ _KINDS = {"f2": None, "f3": ("stderr", "trouble"), "f4": ("in", "out")}
 
 
 class LogScreen(Above[None]):
-    """The log of one agent. While it is open, the wire is watched too."""
+    """The log of one agent: the newest lines of both, and what comes."""
 
     DEFAULT_CSS = """
     LogScreen { align: center middle; }
@@ -49,12 +49,8 @@ class LogScreen(Above[None]):
     def on_mount(self) -> None:
         self.query_one(RichLog).can_focus = False
         self.query_one(Input).focus()
-        self.link.watch_wire(True)
         self._again()
         self.set_interval(0.2, self._more)
-
-    def on_unmount(self) -> None:
-        self.link.watch_wire(False)
 
     def on_input_changed(self, message: Input.Changed) -> None:
         self._wanted = message.value.lower()
@@ -64,7 +60,7 @@ class LogScreen(Above[None]):
         self.query_one(RichLog).clear()
         self._read = self.link.logged - len(self.link.log)
         if not self.link.log:
-            self.query_one(RichLog).write(Text("Nothing yet. The wire is shown from now on.", style="dim"))
+            self.query_one(RichLog).write(Text("Nothing yet.", style="dim"))
         self._more()
 
     def _more(self) -> None:
