@@ -386,13 +386,17 @@ async def test_servers_go_on_when_a_session_is_opened_again_and_are_changed_when
     assert seen == ["start one", "close one", "start one,two", "close one,two"]
 
 
-async def test_a_session_in_which_nothing_was_said_is_not_kept_when_its_client_leaves(joined: Join) -> None:
+async def test_a_session_in_which_nothing_was_said_is_listed_only_once_something_is(joined: Join) -> None:
     store = MemoryStore()
+
+    async def listed() -> set[str]:
+        return {info.id for info in (await store.list()).sessions}
+
     async with joined(Coder(store=store, equipment=Kit(ScriptedModel(["Hello."]), ()))) as client:
-        await client.new_session()
+        unused = await client.new_session()
         used = await client.new_session()
         await used.prompt("hi")
-        closed = await client.new_session()
-        await closed.close()
-    kept = {info.id for info in (await store.list()).sessions}
-    assert kept == {used.id, closed.id}, "what a client closed it may want to open again"
+    assert await listed() == {used.id}
+    async with joined(Coder(store=store, equipment=Kit(ScriptedModel(["Hello."]), ()))) as client:
+        await (await client.load_session(unused.id)).prompt("hi")
+        assert await listed() == {used.id, unused.id}

@@ -13,6 +13,8 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from accord.agent.agent import Agent, How
 from accord.coder import modes
 from accord.coder.commands import Commands
@@ -135,8 +137,11 @@ class Coder(Commands, Agent):
     async def close_session(self, session: Session) -> None:
         await self._put_away(session)
         if session.closed and session.data.get("unused") and session.title is None:
-            # The client left without a word. Every look into an editor would leave an empty session behind.
-            await self.kept.delete(session.id)
+            # The client left without a word. Every look into an editor would leave an empty session in the list; it can
+            # be opened all the same, and is back in the list with its first turn.
+            info = await self.kept.get(session.id)
+            if info is not None:
+                await self.kept.update(structs.replace(info, archived=True))
 
     async def _put_away(self, session: Session) -> None:
         for name in ("watch", "warm"):
