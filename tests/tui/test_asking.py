@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from chatting import Opened
+from pathlib import Path
+
+from chatting import Chat, Memory, Opened
 
 from accord.agent.turn import Turn
 from accord.testing import ScriptedAgent
+from accord.tui.app import AccordApp
 
 OLD = "".join(f"line {number}\n" for number in range(1, 12))
 
@@ -29,12 +32,14 @@ async def test_in_a_small_window_the_change_and_the_answers_are_seen(opened: Ope
         assert "asked because" in panel
 
 
-async def test_what_is_told_in_passing_lies_over_neither_question_nor_prompt(opened: Opened) -> None:
-    async with opened(ScriptedAgent([ask]), size=(80, 24)) as chat:
+async def test_what_is_told_in_passing_lies_over_neither_question_nor_prompt(folders: Path) -> None:
+    app = AccordApp(Memory(folders, ScriptedAgent([ask]), frozenset([1])))
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        chat = Chat(app, pilot)
+        await chat.ready()
         await chat.send("go")
         await chat.until("Permission needed")
-        chat.app._disable_notifications = False  # as the pilot has them
-        chat.app.notify("in passing")
+        app.notify("in passing")
         await chat.until("in passing")
         lines = chat.lines
         told = next(place for place, line in enumerate(lines) if "in passing" in line)

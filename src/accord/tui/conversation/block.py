@@ -35,6 +35,12 @@ class Span(NamedTuple):
 
     begun: float
     ended: float | None = None
+    asked: float | None = None
+    """Since when the user is asked about it, if so: the clock stands meanwhile."""
+
+    def seconds(self, now: float) -> float:
+        """How long it has taken, without what the user took to answer."""
+        return next(each for each in (self.ended, self.asked, now) if each is not None) - self.begun
 
 
 @dataclass

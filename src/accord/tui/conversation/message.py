@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from urllib.parse import unquote
 
 from rich.style import Style
 from rich.text import Text
@@ -289,7 +290,7 @@ def _about(piece: Piece) -> tuple[str, str, str]:
             return "♪", "sound", f"{piece.mime_type}, {size_of(len(piece.data) * 3 / 4)}"
         case Link():
             size = "" if piece.size is None else size_of(piece.size)
-            return "↗", piece.title or piece.name, ", ".join(filter(None, [one_line(piece.uri, 120), size]))
+            return "↗", piece.title or piece.name, ", ".join(filter(None, [one_line(unquote(piece.uri), 120), size]))
         case Resource():
             held = piece.resource
             length = len(held.text) if held.text is not None else len(held.blob or "") * 3 / 4
@@ -299,4 +300,4 @@ def _about(piece: Piece) -> tuple[str, str, str]:
 
 
 def _last_part(uri: str | None) -> str:
-    return re.split(r"[/\\]", uri.rstrip("/"))[-1] if uri else ""
+    return unquote(re.split(r"[/\\]", uri.rstrip("/"))[-1]) if uri else ""

@@ -117,8 +117,9 @@ class ToolBlock(Block):
         span = self.setting.spans.get(self.call.id)
         if span is None or self.call.replayed:
             return ""
-        seconds = (span.ended if span.ended is not None else self.setting.now()) - span.begun
-        return seconds_of(seconds) if seconds >= 0.05 else ""
+        seconds = span.seconds(self.setting.now())
+        waits = ["waits for you"] if span.asked is not None and span.ended is None else []
+        return ", ".join([*([seconds_of(seconds)] if seconds >= 0.05 else []), *waits])
 
     # -- what is below it
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
-from accord.tui.keys import ASKED, DEEDS, READING, TYPING
+from accord.tui.keys import ASKED, DEEDS, QUEUED, READING, TYPING
 from accord.tui.screens.above import Above
+
+_KEYS = 26
+"""Columns for the keys."""
 
 
 class KeysScreen(Above[None]):
@@ -37,19 +43,22 @@ class KeysScreen(Above[None]):
             self.dismiss(None)
 
 
-def _page() -> Text:
-    page = Text()
+def _page() -> Group:
+    """One table for each part; what is too long for its column goes on below, in that column."""
     everywhere = tuple((deed.keys.replace(",", ", "), deed.about) for deed in DEEDS if deed.keys)
     parts = (
         ("In the prompt", TYPING),
         ("In the conversation", READING),
+        ("Among the prompts that wait", QUEUED),
         ("When you are asked", ASKED),
         ("Everywhere", (("ctrl+p", "All commands, to be searched"), *everywhere)),
     )
+    page: list[RenderableType] = []
     for title, rows in parts:
-        page.append(f"{title}\n", style="bold")
+        table = Table.grid(padding=(0, 2, 0, 0))
+        table.add_column(width=2 + _KEYS)
+        table.add_column(ratio=1)
         for keys, about in rows:
-            page.append(f"  {keys:<30} ", style="bold dim")
-            page.append(f"{about}\n")
-        page.append("\n")
-    return page
+            table.add_row(Padding(Text(keys, style="bold"), (0, 0, 0, 2)), Text(about))
+        page += [Text(title, style="bold underline"), table, Text()]
+    return Group(*page)

@@ -1,0 +1,66 @@
+"""What the client says of itself: the help, the welcome, and how long things took."""
+
+from __future__ import annotations
+
+import pytest
+from chatting import Opened
+
+from accord.agent.turn import Turn
+from accord.testing import ScriptedAgent
+from accord.tui.conversation.block import Span
+
+
+@pytest.mark.parametrize("width", [80, 120])
+async def test_what_keys_do_stands_in_one_column(opened: Opened, width: int) -> None:
+    async with opened(ScriptedAgent(), size=(width, 90)) as chat:
+        await chat.press("question_mark")
+        await chat.until("All commands, to be searched")
+        texts = (
+            "send; while the agent works",
+            "scroll",
+            "earlier prompts",
+            "to the conversation",
+            "select",
+            "copy (OSC 52)",
+        )
+        columns = {next(line.index(text) for line in chat.lines if text in line) for text in texts}
+        assert len(columns) == 1
+
+
+@pytest.mark.parametrize("width", [80, 120])
+async def test_the_welcome_fits(opened: Opened, width: int) -> None:
+    async with opened(ScriptedAgent(), size=(width, 24)) as chat:
+        await chat.until("? shows the keys.")
+
+
+def test_the_clock_of_a_call_stands_while_the_user_is_asked() -> None:
+    assert Span(10.0).seconds(12.0) == 2.0
+    assert Span(10.0, asked=11.0).seconds(30.0) == 1.0
+    assert Span(10.0, ended=15.0).seconds(30.0) == 5.0
+
+
+async def test_a_call_that_waits_for_the_user_says_so_and_its_clock_goes_on_afterwards(opened: Opened) -> None:
+    async def ask(turn: Turn) -> None:
+        async with turn.tool("Change it", kind="edit") as tool:
+            await tool.diff("a.txt", "one\n", "two\n")
+            await tool.permit()
+
+    async with opened(ScriptedAgent([ask])) as chat:
+        await chat.send("go")
+        await chat.until("waits for you")
+        (span,) = chat.pane.talk.spans.values()
+        assert span.asked is not None
+        await chat.until(lambda: chat.pane._question is not None and chat.pane._question.has_focus)
+        await chat.press("y")
+        await chat.until("● ready")
+        (ended,) = chat.pane.talk.spans.values()
+        assert ended.asked is None
+        assert ended.begun > span.begun
+
+
+async def test_names_of_files_are_read_as_they_were_written(opened: Opened) -> None:
+    async with opened(ScriptedAgent()) as chat:
+        (chat.app.outside.cwd / "日 本.txt").write_text("hello")
+        await chat.send('look at @"日 本.txt"')
+        await chat.until("日 本.txt  ")
+        assert "%E6" not in chat.text
