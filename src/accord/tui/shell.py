@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 from textual import events
 from textual.app import App, ComposeResult, SystemCommand
 from textual.containers import Vertical
+from textual.filter import Monochrome
 from textual.screen import Screen
 
 from accord.tui import preferences
+from accord.tui.colourless import Colourless
 from accord.tui.keys import DEEDS, bindings
 from accord.tui.link import Link
 from accord.tui.look import Look
@@ -49,6 +51,8 @@ class Shell(App[int]):
 
     def __init__(self, outside: Outside, target: str | None = None, rescue: Rescue | None = None) -> None:
         super().__init__()
+        if self.no_color:  # instead of shades of grey on a ground that need not be the terminal's
+            self._filters[:] = [*(each for each in self._filters if not isinstance(each, Monochrome)), Colourless()]
         self.outside = outside
         self.past = History()
         self.drafts = Drafts()

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from accord.tui.prompt.history import History
 
 MOST_ROWS = 12
+_UNSEEN = frozenset("\u200c\u200d") | {chr(code) for code in range(0xE0020, 0xE0080)}
+"""Characters that cannot be seen and are part of words and pictures: joiners, and the tags of flags."""
 
 
 class Editor(TextArea):
@@ -56,6 +58,8 @@ class Editor(TextArea):
         self.completing = False
         """Whether a list of completions is open, which then gets some keys."""
         self.on_completion_key: Callable[[str], None] = lambda key: None
+        self.on_pasted: Callable[[str], str] = lambda text: ""
+        """What is to be put in for a text that was pasted; nothing where it is the text itself."""
         self.last_key = 0.0
         self._recalled: int | None = None
         self._draft = ""
@@ -75,11 +79,22 @@ class Editor(TextArea):
         if not await act_at_once(self, event):
             await super()._on_key(event)
 
+    async def _on_paste(self, event: events.Paste) -> None:
+        made = self.on_pasted(event.text)
+        if made:
+            event.stop()
+            event.prevent_default()
+            self.insert(made)
+            return
+        await super()._on_paste(event)
+
     def _meaning(self, event: events.Key) -> Any:
         """What a key does here, if it is not for typing."""
         key = event.key
         if self.completing and key in ("up", "down", "tab", "enter", "escape", "pageup", "pagedown"):
             return lambda: self.on_completion_key(key)
+        if event.character is not None and event.character in _UNSEEN:
+            return lambda: self.insert(event.character or "")
         if key == "enter":
             return self._enter
         if key in ("ctrl+j", "shift+enter"):
