@@ -292,3 +292,22 @@ async def test_an_agent_that_does_not_start_marks_its_tab_and_names_the_doctor(o
         await chat.until("alt+d asks the doctor why")
         await chat.press("alt+d")
         await chat.until("there is no robot here")
+
+
+async def test_a_picture_that_is_dropped_on_the_prompt_is_shown_to_the_agent(opened: Opened, folders: Path) -> None:
+    came: list[str] = []
+
+    class Looking(ScriptedAgent):
+        content = ("image",)
+
+        async def prompt(self, turn: Turn) -> None:
+            came.extend(type(piece).__name__ for piece in turn.content)
+            await turn.say("seen")
+
+    (folders / "my shot.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    async with opened(Looking()) as chat:
+        chat.pane.editor.post_message(Paste(f"'{folders}/my shot.png'"))
+        await chat.until(lambda: chat.pane.editor.text == '@"my shot.png" ')
+        await chat.press("enter")
+        await chat.until("seen")
+        assert came[-1].startswith("Image")

@@ -15,12 +15,15 @@ from accord.model.content import Image, Link, Resource
 _AT = re.compile(r"(?:^|(?<=[\s(\[{<\"']))@(\"[^\"\n]+\"|'[^'\n]+'|[^\s]+)")
 _TRAILING = ".,;:!?)]}>\"'"
 _MOST_EMBEDDED = 1024 * 1024
+_MOST_SHOWN = 8 * 1024 * 1024
+_PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
 def prompt_content(text: str, images: Sequence[Path], cwd: Path, offers: AgentOffers) -> list[Any]:
     """A prompt: its text as typed, then each file it names with `@`, then the pictures.
 
-    A file is embedded where the agent takes embedded files and it is text of a sensible size; otherwise it is linked.
+    A picture is shown to an agent that takes pictures. Any other file is embedded where the agent takes embedded files
+    and it is text of a sensible size; otherwise it is linked.
     A word that names no file is just a word."""
     content: list[Any] = [text, *(_attached(path, offers) for path in named_files(text, cwd))]
     for image in images:
@@ -55,9 +58,14 @@ def _file(word: str, cwd: Path) -> Path | None:
     return None
 
 
-def _attached(path: Path, offers: AgentOffers) -> Resource | Link:
+def _attached(path: Path, offers: AgentOffers) -> Image | Resource | Link:
     mime_type = mimetypes.guess_type(path.name)[0]
     size = path.stat().st_size
+    if offers.image and mime_type in _PICTURES and size <= _MOST_SHOWN:
+        try:
+            return Image.read(path)
+        except OSError as error:
+            raise AccordError(f"{path}: cannot be attached: {error.strerror}") from None
     if offers.resource and size <= _MOST_EMBEDDED:
         try:
             return Resource.of(path.as_uri(), path.read_bytes().decode("utf-8"), mime_type or "text/plain")

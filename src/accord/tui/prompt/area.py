@@ -13,6 +13,7 @@ from textual.containers import Vertical
 from accord.tui.prompt.complete import Completions, Suggestion, commands_for, file_wanted, files_for
 from accord.tui.prompt.editor import Editor
 from accord.tui.prompt.files import Files
+from accord.tui.prompt.pasted import mentions
 
 if TYPE_CHECKING:
     from accord.model.session import Command
@@ -30,6 +31,7 @@ class PromptArea(Vertical):
         self.look = look
         self.editor = Editor(past)
         self.editor.on_completion_key = self._complete
+        self.editor.on_pasted = lambda text: mentions(text, cwd)
         self._commands: Sequence[Command] = ()
         self._files = Files(cwd)
         self._list: Completions | None = None
