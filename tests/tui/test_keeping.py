@@ -311,3 +311,13 @@ async def test_a_picture_that_is_dropped_on_the_prompt_is_shown_to_the_agent(ope
         await chat.press("enter")
         await chat.until("seen")
         assert came[-1].startswith("Image")
+
+
+async def test_the_status_line_names_the_agent_as_it_calls_itself(opened: Opened) -> None:
+    class Titled(ScriptedAgent):
+        title = "The Grand Robot"
+
+    async with opened(Titled()) as chat:
+        chat.pane.talk.link.target = "/usr/bin/robot --acp"
+        chat.pane.status.refresh()
+        await chat.until(lambda: "The Grand Robot" in chat.lines[-1])

@@ -78,6 +78,12 @@ class Link:
         self._is_renewed = False  # after a login the agent is started again, which is no end
 
     @property
+    def title(self) -> str:
+        """What the agent calls itself, once that is known; until then, and for the default one, what we call it."""
+        info = self.agent.offers.info if self.agent is not None and self.target is not None else None
+        return (info.title if info is not None else None) or self.name
+
+    @property
     def is_open(self) -> bool:
         """Whether something can be sent."""
         return self.state == "ready" and self.agent is not None and self.agent.connection.is_open

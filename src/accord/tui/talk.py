@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from accord.model.session import Compaction, Notice
@@ -40,10 +39,9 @@ STUCK = 4.0
 
 @dataclass
 class Prompt:
-    """Something to be sent: what was typed, and the pictures that go with it."""
+    """Something to be sent. Files and pictures are mentioned in it."""
 
     text: str
-    images: list[Path] = field(default_factory=list)
 
 
 @dataclass
@@ -294,7 +292,7 @@ class Talk:
         try:
             if self.checkpoints is not None:
                 await self.checkpoints.begin(prompt.text[:80])
-            content = self.link.outside.content(prompt.text, prompt.images, self.link.agent.offers)
+            content = self.link.outside.content(prompt.text, (), self.link.agent.offers)
             self.turn = self.session.prompt(*content)
         except ConnectionClosed:  # why is told when the listener ends
             self.queue.insert(0, prompt)

@@ -56,7 +56,7 @@ class StatusLine(Widget):
         parts: Parts = [words]
         if talk.queue:
             parts.append((f"  {len(talk.queue)} queued", look.primary))
-        parts.append((f"  {one_line(talk.link.name, 30)}", look.dim))
+        parts.append((f"  {one_line(talk.link.title, 30)}", look.dim))
         session = talk.session
         if session is not None:
             for name in ("mode", "model"):
