@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -68,7 +69,9 @@ class PromptArea(Vertical):
         self._dismissed = ""
         wanted = file_wanted(before.rpartition("\n")[2])
         if wanted is not None:
-            self.run_worker(self._look_up_files(wanted), exclusive=True, exit_on_error=False)
+            # No coroutine yet: the next letter may come before it is begun, and then nobody would await it.
+            work: Any = partial(self._look_up_files, wanted)
+            self.run_worker(work, exclusive=True, exit_on_error=False)
         else:
             self._show(commands_for(before, self._commands))
 
@@ -99,7 +102,8 @@ class PromptArea(Vertical):
         if self._list is None:
             return
         if key in ("tab", "enter") and self._listed != self._before():
-            self.run_worker(self._complete_anew(key), exit_on_error=False)
+            anew: Any = partial(self._complete_anew, key)
+            self.run_worker(anew, group="keys", exit_on_error=False)
             return
         chosen = self._list.chosen
         if key == "escape":
