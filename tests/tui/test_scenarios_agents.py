@@ -73,7 +73,10 @@ def test_an_agent_that_floods_can_be_stopped_and_one_that_hangs_can_be_killed(tm
     tmux.type("still here")
     tmux.until("│ still here")
     do(tmux, "Kill the agent")
-    tmux.until("The agent is gone")
+    tmux.until("End the agent at once\\?")
+    tmux.keys("Down")
+    tmux.keys("Enter")
+    tmux.until("The agent is gone(.|\n)*You ended it")
     tmux.until("still here")
 
 

@@ -81,12 +81,10 @@ class Editor(TextArea):
 
     async def _on_paste(self, event: events.Paste) -> None:
         made = self.on_pasted(event.text)
-        if made:
+        if made:  # anything else is put in by the text area, whose turn comes after this
             event.stop()
             event.prevent_default()
             self.insert(made)
-            return
-        await super()._on_paste(event)
 
     def _meaning(self, event: events.Key) -> Any:
         """What a key does here, if it is not for typing."""
