@@ -148,7 +148,7 @@ def long_message(length: int, env: dict[str, str], folder: str) -> bool:
     try:
         terminal.until("● ready".encode())
         terminal.drain(1.0)
-        begun = terminal.press(f"long {length}\r")
+        begun = terminal.press(f"\x15long {length}\r")  # whatever an earlier client left there is not meant
         terminal.until(b"THE-END-OF-IT", within=120)
         said = time.time()
         took = time.perf_counter() - begun
