@@ -8,7 +8,9 @@ BIN := $(VENV)/bin
 PROMPT ?= outline this project, then where is Conversation defined, then search for "exactly once" in README.md
 
 # What starts many processes, or looks long: left to make test, so that the quick loop stays quick.
-LATER := cli docs examples faults fuzz model_based process showcase workspace schema/test_round_trip.py policy/test_shells_agree.py store/test_crash.py tui
+LATER := cli coder/mcp coder/models coder/tools coder/test_cancelling.py coder/test_hardship.py coder/test_limits.py coder/test_login.py \
+	coder/test_random.py coder/test_sessions.py coder/test_starting.py coder/test_with_providers.py docs examples faults fuzz model_based \
+	process showcase store tui workspace schema/test_round_trip.py policy/test_shells_agree.py
 
 .DEFAULT_GOAL := help
 .PHONY: help run tour test lint check bench fuzz peers screenshots schema-drift ledger format clean
