@@ -128,3 +128,22 @@ async def test_a_deleted_session_is_gone_and_deleting_it_again_succeeds(link: Li
     assert listed == []
     assert deleted == [session.id, session.id, "never"]
     assert session.closed
+
+
+async def test_commands_that_cannot_be_ended_do_not_keep_the_author_from_tidying_up(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    freed: list[str] = []
+
+    class Tidy(ScriptedAgent):
+        async def close_session(self, session: AgentSession) -> None:
+            freed.append(session.id)
+
+    async def stuck(session: AgentSession) -> None:
+        raise OSError("stuck in the kernel")
+
+    monkeypatch.setattr(AgentSession, "put_away", stuck)
+    async with wire_client(Tidy()) as peer:
+        session = await begun(peer, 1)
+    assert freed == [session]
+    assert "could not be ended" in caplog.text

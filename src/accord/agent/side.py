@@ -92,14 +92,21 @@ class AgentSide(Sessions):
             session.muted = True  # there is nobody to tell; what is kept of it ends all the same
             await self.end_tools(session)
             session.end()
-            try:
-                await session.put_away()
-                await self.agent.close_session(session)
-            except Exception as error:  # the next session must be freed all the same
-                log.error("close_session of %s failed", session.id, exc_info=error)
+            await self._free(session)
         if self._version is not None:
             self._version = None
             await self.agent.disconnected()
+
+    async def _free(self, session: Session) -> None:
+        """Lets go of what a session holds, here and at the author's. Whatever fails, the rest is freed all the same."""
+        try:
+            await session.put_away()
+        except Exception as error:
+            log.error("the commands of %s could not be ended", session.id, exc_info=error)
+        try:
+            await self.agent.close_session(session)
+        except Exception as error:
+            log.error("close_session of %s failed", session.id, exc_info=error)
 
     async def _initialize(self, raw: msgspec.Raw) -> Any:
         """The first exchange. A failed one changes nothing, and may be tried again."""
