@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from accord.cli.outside import Beyond
     from accord.tui.rescue import Rescue
 
-BUILT_IN = ("agent",)
-"""The command of ours that is the agent when none is configured."""
-
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("agent", required=False)
@@ -46,7 +43,7 @@ def chat(agent: str | None, cwd: Path, v2: bool, **rules: tuple[str, ...]) -> in
     gc.disable()  # until the first picture: there is nothing to collect yet, and much to look through
     from accord.cli.outside import Beyond
 
-    beyond = Beyond(cwd.resolve(), frozenset({1, 2} if v2 else {1}), BUILT_IN, _rules(rules))
+    beyond = Beyond(cwd.resolve(), frozenset({1, 2} if v2 else {1}), _rules(rules))
     beyond.begin(agent)  # the agent starts while the interface is loaded
     from accord.tui.rescue import Rescue
 
@@ -90,7 +87,7 @@ def _run(agent: str | None, cwd: Path, v2: bool, rules: dict[str, tuple[str, ...
     from accord.cli.outside import default_target
     from accord.cli.run import run
 
-    words = ["--agent", agent or default_target(cwd.resolve(), BUILT_IN), "--cwd", str(cwd), *(["--v2"] if v2 else [])]
+    words = ["--agent", agent or default_target(cwd.resolve()), "--cwd", str(cwd), *(["--v2"] if v2 else [])]
     words += [word for effect, given in rules.items() for rule in given for word in (f"--{effect}", rule)]
     context = run.make_context("accord chat", words)
     return int(run.invoke(context) or 0)

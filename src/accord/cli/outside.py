@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from accord.cli.begin import Begun, begin
+from accord.config.command import built_in
 from accord.config.settings import Loaded
 from accord.errors import AccordError
 from accord.policy.project import configuration
@@ -24,20 +24,17 @@ if TYPE_CHECKING:
     from accord.tui.outside import Finding, Launch
 
 
-def default_target(cwd: Path, built_in: Sequence[str]) -> str:
+def default_target(cwd: Path) -> str:
     """The agent that is meant when none is named: the configured one, or else the one that comes with us."""
-    return configuration(cwd).settings.chosen_agent or shlex.join([sys.executable, "-m", "accord", *built_in])
+    return configuration(cwd).settings.chosen_agent or shlex.join(built_in().argv)
 
 
 class Beyond:
     """Implements `accord.tui.outside.Outside`."""
 
-    def __init__(
-        self, cwd: Path, versions: frozenset[int], built_in: Sequence[str], flags: Sequence[Rule] = ()
-    ) -> None:
+    def __init__(self, cwd: Path, versions: frozenset[int], flags: Sequence[Rule] = ()) -> None:
         self.cwd = cwd
         self.versions = versions
-        self._built_in = built_in
         self._flags = flags
         self._early: Begun | AccordError | None = None
         self._early_target: str | None = None
@@ -57,7 +54,7 @@ class Beyond:
             early.started.abandon()
 
     def _named(self, target: str | None) -> str:
-        return target if target is not None else default_target(self.cwd, self._built_in)
+        return target if target is not None else default_target(self.cwd)
 
     # -- for the client
 

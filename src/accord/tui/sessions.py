@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from accord.config.command import is_command_line
 from accord.tui.link import Link
 from accord.tui.plain import one_line
 from accord.tui.shell import Shell
@@ -38,7 +39,7 @@ class Sessions(Shell):
         if picked.how == "f3":
             self._diagnose(target)
             return
-        if picked.how == "f5" and target is not None:
+        if picked.how == "f5" and target is not None and is_command_line(target):  # others have a name already
             name = await self.answer_of(Asking(f"A name for {target}"))
             if name:
                 target = self._keep_agent(name, target) or target
