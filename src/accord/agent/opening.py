@@ -12,7 +12,8 @@ from accord.agent.retelling import tell_again
 from accord.agent.session import Session
 from accord.agent.turns import TurnQueue
 from accord.errors import InvalidParams, LocalProtocolError, NotFound
-from accord.model.requests import McpServer, SystemPrompt
+from accord.model.place import Place as Given
+from accord.model.requests import McpServer
 from accord.model.session import Choice, Command, Option, SessionInfo, Subagent
 from accord.model.statement import CommandsAre
 
@@ -21,24 +22,13 @@ if TYPE_CHECKING:
     from accord.agent.side import AgentSide
 
 
-class Place:
-    """Where a session works and with what: the part that new, load, resume and fork share."""
+class Place(Given):
+    """Where a session works, as its client said it; a directory that is named twice counts once."""
 
-    __slots__ = ("cwd", "directories", "meta", "servers", "system_prompt")
+    __slots__ = ()
 
-    def __init__(
-        self,
-        cwd: str,
-        directories: Sequence[str],
-        servers: Sequence[McpServer],
-        meta: dict[str, Any] | None,
-        system_prompt: SystemPrompt | None = None,
-    ) -> None:
-        self.cwd = cwd
-        self.directories = list(dict.fromkeys(directories))
-        self.servers = list(servers)
-        self.meta = meta
-        self.system_prompt = system_prompt
+    def __init__(self, cwd: str, directories: Sequence[str], *more: Any) -> None:
+        super().__init__(cwd, list(dict.fromkeys(directories)), *more)
 
     @classmethod
     def of(cls, session: Session) -> Place:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from accord.client.offers import AgentOffers
 from accord.client.unstable import Unstable
 from accord.connection.dispatch import Routes
 from accord.errors import CapabilityError
-from accord.model.requests import McpServer, SystemPrompt
+from accord.model.place import Place
 from accord.model.session import Option, SessionInfo
 from accord.transcript.transcript import Transcript
 
@@ -18,26 +18,6 @@ if TYPE_CHECKING:
     from accord.client.agent import ConnectedAgent
     from accord.client.session import Session
     from accord.client.turn import Turn
-
-
-class Place:
-    """Where a session works and with what: the part that new, load, resume and fork share."""
-
-    __slots__ = ("cwd", "directories", "meta", "servers", "system_prompt")
-
-    def __init__(
-        self,
-        cwd: str,
-        directories: Sequence[str],
-        servers: Sequence[McpServer],
-        meta: dict[str, Any] | None,
-        system_prompt: SystemPrompt | None = None,
-    ) -> None:
-        self.cwd = cwd
-        self.directories = list(directories)
-        self.servers = list(servers)
-        self.meta = meta
-        self.system_prompt = system_prompt
 
 
 class Dialect(Unstable, ABC):

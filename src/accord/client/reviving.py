@@ -10,12 +10,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Literal
 
-from accord.client.dialect import Dialect, Place
+from accord.client.dialect import Dialect
 from accord.client.offers import AgentOffers
 from accord.connection.connection import Connection
 from accord.connection.dispatch import log
 from accord.connection.limits import Limits
 from accord.errors import AccordError, ConnectionClosed, LaunchError
+from accord.model.place import Place
 from accord.model.requests import McpServer
 from accord.transcript.events import ConnectionChanged
 

@@ -7,12 +7,13 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from accord.client.dialect import Dialect, Place
+from accord.client.dialect import Dialect
 from accord.client.early import Early
 from accord.client.offers import AgentOffers
 from accord.client.session import Session
 from accord.connection.dispatch import log
 from accord.errors import CapabilityError, InvalidParams, NotFound
+from accord.model.place import Place
 from accord.model.requests import McpServer, SystemPrompt
 from accord.model.session import SessionInfo, Subagent
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec import UNSET
 
-from accord.client.dialect import Dialect, Place
+from accord.client.dialect import Dialect
 from accord.client.offers import AgentOffers
 from accord.client.session import Session
 from accord.client.turn import Turn
@@ -17,6 +17,7 @@ from accord.client.waiting import Waiting
 from accord.client.wire import block, servers, system_prompt, system_prompt_modes
 from accord.connection.dispatch import Handler, Routes
 from accord.errors import AuthRequired, RequestCancelled, RequestFailed
+from accord.model.place import Place
 from accord.model.requests import Implementation
 from accord.model.session import Option, SessionInfo
 from accord.schema import v2
