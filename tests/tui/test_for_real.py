@@ -163,7 +163,7 @@ def test_several_sessions_in_tabs_are_listed_loaded_and_renamed(tmux: Tmux) -> N
     screen = tmux.until("Sessions of Accord showcase(.|\n)*The first one(.|\n)*")
     assert "The second one" in screen
     tmux.type("first")
-    tmux.until_gone("● The second one")
+    tmux.until_gone("✓ The second one")
     tmux.keys("Enter")
     tmux.until_gone("Sessions of")
     tmux.until("/title The first one")

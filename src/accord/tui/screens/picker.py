@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from rich.segment import Segment
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.strip import Strip
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from accord.tui.plain import one_line, plain
 from accord.tui.prompt.at_once import Field
 from accord.tui.screens.above import Above
+from accord.tui.screens.hints import Hints, folded
+
+_MOST_ROWS = 24
+_SHARE = 0.85
+"""How much of the window's height a list may take."""
 
 
 class Row(NamedTuple):
@@ -34,6 +41,18 @@ class Picked(NamedTuple):
     label: str = ""
 
 
+class Rows(OptionList):
+    """A list whose row at the cursor has a mark, so that it can be told without colours."""
+
+    def render_line(self, y: int) -> Strip:
+        line = super().render_line(y)
+        place = self.scroll_offset.y + y
+        if not (place < len(self._lines) and self._lines[place] == (self.highlighted, 0)):
+            return line
+        style = next((segment.style for segment in line), None)
+        return Strip([Segment("❯", style), *line.crop(1)], line.cell_length)
+
+
 class Picker(Above["Picked | None"]):
     """Gives what was picked, or None when the user went away."""
 
@@ -44,7 +63,7 @@ class Picker(Above["Picked | None"]):
         background: $background;
     }
     Picker Input { border: none; height: 1; padding: 0; background: $background; }
-    Picker OptionList { height: auto; max-height: 24; border: none; padding: 0; background: $background; }
+    Picker OptionList { height: auto; border: none; padding: 0; background: $background; }
     Picker .about { color: $foreground 60%; height: auto; }
     """
 
@@ -66,18 +85,25 @@ class Picker(Above["Picked | None"]):
         self._keys = dict(keys or {})
         self._typed = typed
         self._chosen = chosen
-        self._shown: list[Row] = []
+        self._shown: list[Row | None] = []
+        """The rows of the list; None is the name of a group."""
         self._wanted = ""
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = self._title
-            hints = [f"{key} {words}" for key, words in self._keys.items()]
-            box.border_subtitle = " · ".join(["enter chooses", *hints, "esc"])
             if self._about:
                 yield Static(Text(plain(self._about)), classes="about")
             yield Field(placeholder="type to search", compact=True)
-            yield OptionList()
+            yield Rows()
+            yield Hints("↑ ↓ enter chooses", *(f"{key} {words}" for key, words in self._keys.items()), "esc goes back")
+
+    def on_resize(self, event: events.Resize) -> None:
+        """The list gets the room that the rest leaves, so that the hints below it are always there."""
+        width = min(event.size.width * 9 // 10, 110) - 4
+        about = len(folded([plain(self._about)], width)) if self._about else 0
+        rest = 3 + about + self.query_one(Hints).rows(width)
+        self.query_one(Rows).styles.max_height = max(min(int(event.size.height * _SHARE) - rest, _MOST_ROWS), 2)
 
     def on_mount(self) -> None:
         self.query_one(OptionList).can_focus = False
@@ -92,27 +118,40 @@ class Picker(Above["Picked | None"]):
 
     def _fill(self, wanted: str) -> None:
         words = wanted.lower().split()
-        self._shown = [row for row in self._rows if all(word in f"{row.label} {row.about}".lower() for word in words)]
+        rows = [row for row in self._rows if all(word in f"{row.label} {row.about}".lower() for word in words)]
         made = self._typed(wanted.strip()) if self._typed is not None and wanted.strip() else None
         if made is not None:
-            self._shown.append(made)
+            rows.append(made)
         listing = self.query_one(OptionList)
         before = listing.highlighted
         listing.clear_options()
-        group = ""
-        for row in self._shown:
-            text = Text(no_wrap=True, overflow="ellipsis")
-            if row.group != group and row.group:
-                text.append(f"{one_line(row.group)}\n", style="dim italic")
-            group = row.group
-            text.append("● " if row.id == self._chosen else "  ")
-            text.append(one_line(row.label, 90))
-            if row.about:
-                text.append(f"  {one_line(row.about, 160)}", style="dim")
-            listing.add_option(Option(text))
-        if self._shown:
-            at = next((place for place, row in enumerate(self._shown) if row.id == self._chosen), 0)
-            listing.highlighted = min(before if before is not None else at, len(self._shown) - 1)
+        self._shown = []
+        options = []
+        for place, row in enumerate(rows):
+            if row.group and (not place or rows[place - 1].group != row.group):
+                self._shown.append(None)
+                options.append(Option(Text(one_line(row.group), style="italic"), disabled=True))
+            self._shown.append(row)
+            options.append(Option(self._drawn(row)))
+        listing.add_options(options)
+        places = [place for place, row in enumerate(self._shown) if row is not None]
+        if places:
+            at = next((place for place in places if self._id_at(place) == self._chosen), places[0])
+            wished = before if before is not None else at
+            listing.highlighted = min(places, key=lambda place: abs(place - wished))
+
+    def _id_at(self, place: int) -> str | None:
+        row = self._shown[place]
+        return row.id if row is not None else None
+
+    def _drawn(self, row: Row) -> Text:
+        text = Text("  ", no_wrap=True, overflow="ellipsis")
+        if self._chosen is not None:
+            text.append("✓ " if row.id == self._chosen else "  ")
+        text.append(one_line(row.label, 90))
+        if row.about:
+            text.append(f"  {one_line(row.about, 160)}", style="dim")
+        return text
 
     def on_input_changed(self, message: Input.Changed) -> None:
         if message.value == self._wanted:
@@ -129,8 +168,9 @@ class Picker(Above["Picked | None"]):
 
     def _done(self, how: str) -> None:
         at = self.query_one(OptionList).highlighted
-        if at is not None and at < len(self._shown):
-            self.dismiss(Picked(self._shown[at].id, how, self._shown[at].label))
+        row = self._shown[at] if at is not None and at < len(self._shown) else None
+        if row is not None:
+            self.dismiss(Picked(row.id, how, row.label))
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key) and self._key(event.key):
@@ -182,8 +222,8 @@ class Asking(Above["str | None"]):
     def compose(self) -> ComposeResult:
         with Vertical() as box:
             box.border_title = self._title
-            box.border_subtitle = "enter · esc"
             yield Field(self._value, compact=True)
+            yield Hints("enter takes it", "esc goes back")
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
         self.dismiss(message.value)

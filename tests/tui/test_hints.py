@@ -1,0 +1,48 @@
+"""Hints that are never cut, and rows that are marked by signs and not by colours alone."""
+
+from __future__ import annotations
+
+import pytest
+from chatting import Opened
+from textual.app import App
+
+from accord.testing import ScriptedAgent
+from accord.tui.screens.hints import folded
+from accord.tui.screens.picker import Picker, Row
+
+MANY = {f"f{number}": f"does the thing with the number {number}" for number in range(3, 9)}
+
+
+def test_hints_are_broken_between_two_of_them() -> None:
+    assert folded(["enter chooses", "f3 doctor", "esc"], 25) == ["enter chooses · f3 doctor", "esc"]
+
+
+def test_a_hint_that_alone_is_too_long_is_broken_within() -> None:
+    assert folded(["one two three", "esc"], 8) == ["one two", "three", "esc"]
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 20)])
+async def test_all_hints_of_a_long_list_can_be_read(opened: Opened, size: tuple[int, int]) -> None:
+    async with opened(ScriptedAgent(), size=size) as chat:
+        rows = [Row(str(number), f"row {number}") for number in range(100)]
+        chat.app.push_screen(Picker("Which?", rows, about="Choose one of them.", keys=dict(list(MANY.items())[:3])))
+        await chat.until("row 0")
+        words = " ".join(chat.text.replace("│", " ").split())
+        assert "esc goes back" in words and "does the thing with the number 5" in words
+
+
+async def test_the_row_at_the_cursor_and_the_value_that_holds_have_marks() -> None:
+    app: App[None] = App()
+    async with app.run_test(size=(80, 24)) as pilot:
+        picker = Picker("Which?", [Row("a", "apple"), Row("b", "pear", group="More")], chosen="a")
+        app.push_screen(picker)
+        await pilot.pause()
+        assert rows_of(app) == ["❯ ✓ apple", "More", "pear"]
+        await pilot.press("down")
+        await pilot.pause()
+        assert rows_of(app) == ["✓ apple", "More", "❯   pear"]
+
+
+def rows_of(app: App[None]) -> list[str]:
+    lines = [strip.text.strip(" │") for strip in app.screen._compositor.render_strips()]
+    return [line for line in lines if any(word in line for word in ("apple", "pear", "More"))]
