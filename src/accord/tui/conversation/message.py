@@ -13,7 +13,7 @@ from textual.strip import Strip
 from accord.model.content import Audio, Image, Link, Resource, TextContent
 from accord.transcript.message import Message, Piece
 from accord.tui.conversation.block import Block, Setting
-from accord.tui.conversation.passages import Gap, Place, back, between, cut_near, text_of_piece
+from accord.tui.conversation.passages import Gap, Place, back, between, cut_near, onwards, text_of_piece
 from accord.tui.plain import one_line, plain, size_of
 
 SLICE = 500
@@ -65,23 +65,20 @@ class AgentBlock(Block):
                 if time.perf_counter() > end:
                     break
                 room = SLICE
-            index, inside = self._place
-            text = text_of_piece(self._pieces[index])
-            if text is None:
+            index = self._place[0]
+            if text_of_piece(self._pieces[index]) is None:
                 lines += self._finish()
                 lines += self.margin([named(self._pieces[index], self)], self.bar, self.bar_style)
                 self._kept = len(lines)
                 self._place = (index + 1, 0)
                 self._floor = (index + 1, len(lines))
                 continue
-            some = text[inside : inside + room]
+            some, self._place = onwards(self._pieces, self._place, room)
             self._feed(some)
             room -= len(some)
             if room <= 0 and self._prose is not None:
                 _ = self._prose.tail  # so that the clock knows what it took
             self._drawn += len(some)
-            inside += len(some)
-            self._place = (index, inside) if inside < len(text) else (index + 1, 0)
         self.behind = self._drawn < MOST_DRAWN and self._place[0] < len(self._pieces)
         if self._prose is not None:
             lines += self.margin(self._prose.new_settled(), self.bar, self.bar_style)

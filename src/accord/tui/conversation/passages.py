@@ -43,6 +43,20 @@ def between(pieces: list[Piece], start: Place, end: Place) -> str:
     return "".join(parts)
 
 
+def onwards(pieces: list[Piece], place: Place, most: int) -> tuple[str, Place]:
+    """The text after a place, so many characters at most and up to the next thing that is no text; and its end."""
+    index, inside = place
+    parts = []
+    while index < len(pieces) and most > 0 and (text := text_of_piece(pieces[index])) is not None:
+        some = text[inside : inside + most]
+        parts.append(some)
+        most -= len(some)
+        inside += len(some)
+        if inside >= len(text):
+            index, inside = index + 1, 0
+    return "".join(parts), (index, inside)
+
+
 def back(pieces: list[Piece], place: Place, count: int) -> Place:
     """The place so many characters before another."""
     index, inside = place
