@@ -12,6 +12,8 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from rich.cells import cell_len
+
 PATIENCE = float(os.environ.get("ACCORD_TEST_PATIENCE", "60"))
 
 AFTER = "status=$?; echo; echo it ended with $status; stty -a | tr ';' '\\n' | grep -o '[-]*echo\\b'; exec sh"
@@ -77,6 +79,54 @@ class Tmux:
         """Pastes, as terminals do for programs that tell pasting from typing."""
         subprocess.run(["tmux", "-L", self._name, "load-buffer", "-"], input=text, text=True, check=True)
         self._tmux("paste-buffer", "-p", "-t", "t")
+
+    def mouse(self, column: int, row: int, button: int = 0) -> None:
+        """Presses a button of the mouse and lets it go, as terminals tell of it; columns and rows count from 0."""
+        for end in "Mm":
+            told = f"\x1b[<{button};{column + 1};{row + 1}{end}"
+            self.keys("-H", *(f"{each:x}" for each in told.encode()))
+
+    def wheel(self, column: int, row: int, turns: int) -> None:
+        """Turns the wheel, down if positive."""
+        for _ in range(abs(turns)):
+            told = f"\x1b[<{65 if turns > 0 else 64};{column + 1};{row + 1}M"
+            self.keys("-H", *(f"{each:x}" for each in told.encode()))
+
+    def click_on(self, wanted: str) -> None:
+        """Clicks on the first place of the screen that has this text."""
+        for row, line in enumerate(self.screen.splitlines()):
+            if wanted in line:
+                self.mouse(cell_len(line[: line.index(wanted)]), row)
+                return
+        raise AssertionError(f"{wanted!r} is not on the screen:\n{self.screen}")
+
+    def look_away(self) -> None:
+        """The terminal says that the user looks elsewhere."""
+        self.keys("-H", "1b", "5b", "4f")
+
+    def look_back(self) -> None:
+        self.keys("-H", "1b", "5b", "49")
+
+    def record(self) -> Path:
+        """From now on everything that the program writes is in this file, byte by byte."""
+        path = self.folder / "raw"
+        self._tmux("pipe-pane", "-t", "t", "-o", f"cat >> {shlex.quote(str(path))}")
+        path.touch()
+        return path
+
+    @property
+    def cursor(self) -> tuple[int, int]:
+        """The column and the row of the terminal's own cursor."""
+        column, row = self._tmux("display-message", "-p", "-t", "t", "#{cursor_x} #{cursor_y}").split()
+        return int(column), int(row)
+
+    def takes_copies(self) -> None:
+        """Lets programs fill the clipboard of the terminal, as most terminals do."""
+        self._tmux("set-option", "-s", "set-clipboard", "on")
+
+    @property
+    def clipboard(self) -> str:
+        return self._tmux("show-buffer")
 
     def resize(self, columns: int, rows: int) -> None:
         self._tmux("resize-window", "-t", "t", "-x", str(columns), "-y", str(rows))

@@ -8,6 +8,7 @@ import sys
 import time
 
 import accord
+from accord.model.requests import PermissionOption
 
 
 class Trying(accord.Agent):
@@ -69,6 +70,48 @@ class Trying(accord.Agent):
         print("a needle on standard error", file=sys.stderr)
         print("and hay on standard error", file=sys.stderr, flush=True)
         await turn.say("Printed.")
+
+    async def many(self, turn: accord.Turn, _: str) -> None:
+        """Asks with nine answers."""
+        kinds = ("allow_once", "reject_once", "allow_once")
+        options = [
+            PermissionOption(id=f"way-{number}", name=f"Way number {number}", kind=kinds[number % 3])
+            for number in range(1, 10)
+        ]
+        answer = await turn.permit("Choose a way", options=options)
+        await turn.say(f"You chose {answer.option.id if answer.option else 'nothing'}.")
+
+    async def edits(self, turn: accord.Turn, _: str) -> None:
+        """A tool call that is about a place in a file."""
+        async with turn.tool("Look at a place", kind="read", locations=["garden.py:3"]) as tool:
+            await tool.show("three flowers")
+        await turn.say("Looked.")
+
+    async def tells(self, turn: accord.Turn, count: str) -> None:
+        """So many messages, each on its own."""
+        for number in range(1, int(count) + 1):
+            await turn.say(f"This is message {number}.", message_id=f"m{number}")
+        await turn.say("Told.", message_id="last")
+
+    async def counts(self, turn: accord.Turn, _: str) -> None:
+        """Says one line after another until it is stopped."""
+        number = 0
+        while True:
+            number += 1
+            await turn.say(f"Line {number} of a long story that is told in one piece and without a rest.\n\n")
+            await asyncio.sleep(0.05)
+
+    async def columns(self, turn: accord.Turn, _: str) -> None:
+        """Letters of every width in a table, in a call and in a title."""
+        rows = ("plain", "日本語のテキスト", "👩\u200d🚀🎉", "e\u0301te\u0301", "한국어", "ｆｕｌｌ")
+        await turn.say("| what | end |\n|---|---|\n" + "".join(f"| {row} | here |\n" for row in rows))
+        async with turn.tool("読む 🎉 garden.py", kind="read") as tool:
+            await tool.show("読んだ")
+        await turn.say("Columns.")
+
+    async def clears(self, turn: accord.Turn, _: str) -> None:
+        """Words that would steer a terminal which takes them raw."""
+        await turn.say("before \x1b[2J\x1b[31m\x1b]0;owned\x07\x9b2J after")
 
 
 if __name__ == "__main__":

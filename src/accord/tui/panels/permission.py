@@ -192,7 +192,8 @@ class PermissionPanel(Widget, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         question = self.question
-        place = event.y - max(self.size.height - len(self._options), 0)
+        at = event.get_content_offset(self)  # within the border, which is no answer
+        place = at.y - max(self.size.height - len(self._options), 0) if at is not None else -1
         if question is not None and 0 <= place < len(question.choices):
             self._choose(question.choices[place])
 
