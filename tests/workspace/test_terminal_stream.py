@@ -19,6 +19,7 @@ from accord.model.tool import ExitStatus
 from accord.workspace.display import Display, show
 from accord.workspace.output import BLOCK_BYTES, OutputBuffer
 from accord.workspace.stream import Delta, Source, Subscription
+from accord.workspace.terminals import Terminals
 
 DONE = ExitStatus(code=0)
 
@@ -341,3 +342,35 @@ async def test_what_waits_for_more_is_told_when_its_time_has_come() -> None:
     assert await told.get() == TerminalData(id="t", data=b"prompt> ")
     command.ends()
     await showing
+
+
+async def test_who_listens_hears_at_once_of_what_is_printed_and_of_the_end() -> None:
+    terminals = Terminals()
+    heard: list[tuple[str, str, ExitStatus | None]] = []
+    stop = terminals.on_change(lambda each: heard.append((each.id, each.output.text(), each.exit)))
+    try:
+        id = await terminals.create("s", "echo one; echo two", cwd="/")
+        await terminals.wait_for_exit(id)
+        stop()
+        later = await terminals.create("s", "echo three", cwd="/")
+        await terminals.wait_for_exit(later)
+    finally:
+        await terminals.close()
+
+    assert {each for each, _, _ in heard} == {id}
+    assert any(text == "one\ntwo\n" for _, text, _ in heard)
+    assert heard[-1][2] == ExitStatus(code=0)
+
+
+async def test_the_last_of_much_output_can_be_had_alone() -> None:
+    terminals = Terminals()
+    try:
+        id = await terminals.create("s", "seq 1 1000", cwd="/")
+        await terminals.wait_for_exit(id)
+        end, whole = terminals.kept(id, 20), terminals.kept(id, 1_000_000)
+    finally:
+        await terminals.close()
+
+    assert (end.text, end.truncated) == ("996\n997\n998\n999\n1000\n"[-20:], True)
+    assert whole.text.startswith("1\n2\n")
+    assert not whole.truncated

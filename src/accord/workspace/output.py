@@ -72,11 +72,11 @@ class OutputBuffer:
 
     def text(self) -> str:
         """The last `limit` bytes of the text, fewer where that would cut a character."""
-        return self._last_text(self.limit)
+        return self.last_text(self.limit)
 
     def kept_text(self) -> str:
         """All text that is kept, which may be more than an agent gets."""
-        return self._last_text(self._kept_bytes)
+        return self.last_text(self._kept_bytes)
 
     def since(self, position: int) -> tuple[bytes, int]:
         """The bytes from a position on, and how many between it and them are no longer kept."""
@@ -118,7 +118,8 @@ class OutputBuffer:
         while self._blocks and self._size - len(self._blocks[0]) >= self._kept_bytes:
             self._size -= len(self._blocks.popleft())
 
-    def _last_text(self, limit: int) -> str:
+    def last_text(self, limit: int) -> str:
+        """The last so many bytes of the text that is kept, fewer where that would cut a character."""
         data = b"".join(reversed(list(self._last_blocks(limit))))
         if not self._is_sound:
             data = data.decode("utf-8", "replace").encode()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import codecs
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import NamedTuple
 
 from accord.model.tool import ExitStatus
@@ -31,11 +31,15 @@ class Source:
     def __init__(self, output: OutputBuffer) -> None:
         self.output = output
         self.exit: ExitStatus | None = None
+        self.listener: Callable[[], None] | None = None
+        """Called at once when there is something new; it must be quick."""
         self._changed = asyncio.Event()
 
     def changed(self) -> None:
         """Wakes everyone who waits for something new."""
         self._changed.set()
+        if self.listener is not None:
+            self.listener()
 
     async def change(self) -> None:
         """Waits for something new. Look before waiting, without a pause between the two."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from accord.errors import LaunchError
 from accord.model.tool import ExitStatus
@@ -113,6 +113,10 @@ class Terminal:
         """Makes the terminal device this large; nothing happens on a pipe, or when it is gone."""
         if self._is_device and self._fd is not None:
             resize(self._fd, columns, rows)
+
+    def on_change(self, listener: Callable[[], None]) -> None:
+        """Has a function called whenever something was printed or the command has ended. It must be quick."""
+        self._source.listener = listener
 
     def subscribe(self) -> Subscription:
         """A watcher, who first gets what is kept."""

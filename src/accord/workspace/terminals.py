@@ -6,9 +6,10 @@ shown (`kept`, `subscribe`). Of released terminals the oldest are forgotten firs
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from accord.errors import InvalidParams, LaunchError, NotFound, RequestFailed
@@ -61,6 +62,7 @@ class Terminals:
         self._most = most
         self._open: dict[str, Terminal] = {}
         self._kept: dict[str, Terminal] = {}  # released ones, the oldest first
+        self._listeners: list[Callable[[Terminal], None]] = []
         self._is_closed = False
 
     async def create(
@@ -100,6 +102,7 @@ class Terminals:
             hint = " (arguments belong in args)" if args and " " in command else ""
             raise InvalidParams(f"{error}{hint}", data={"command": command}) from error
         self._open[id] = terminal
+        terminal.on_change(functools.partial(self._changed, terminal))
         return id
 
     # -- what an agent asks for
@@ -154,10 +157,22 @@ class Terminals:
             raise _unknown(id)
         return terminal
 
-    def kept(self, id: str) -> Printed:
-        """All that is kept of what was printed, to be shown, also after the release."""
-        terminal = self.terminal(id)
-        return Printed(terminal.output.kept_text(), terminal.output.is_cut, terminal.exit)
+    def kept(self, id: str, most: int | None = None) -> Printed:
+        """All that is kept of what was printed, to be shown, also after the release; or only the last `most` bytes."""
+        output = self.terminal(id).output
+        if most is not None and output.size > most:
+            return Printed(output.last_text(most), True, self.terminal(id).exit)
+        return Printed(output.kept_text(), output.is_cut, self.terminal(id).exit)
+
+    def on_change(self, listener: Callable[[Terminal], None]) -> Callable[[], None]:
+        """Has a function called whenever a terminal printed something or its command has ended; it must be quick.
+        Gives the function that ends it."""
+        self._listeners.append(listener)
+        return functools.partial(self._listeners.remove, listener)
+
+    def _changed(self, terminal: Terminal) -> None:
+        for listener in tuple(self._listeners):
+            listener(terminal)
 
     def subscribe(self, id: str) -> Subscription:
         """Watches a terminal: what is kept, then what is new. Also after the release."""
