@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import subprocess
 import sys
+import time
 from pathlib import Path
 
-from tmux import Tmux
+from tmux import PATIENCE, Tmux
 
 AGENTS = Path(__file__).resolve().parent / "agents"
 SHOWCASE = f"{sys.executable} -m accord showcase --pace 0"
@@ -47,3 +50,58 @@ def answer(tmux: Tmux, key: str) -> None:
     tmux.until("Permission needed")
     tmux.until("number or")
     tmux.keys(key)
+
+
+def until_written(path: Path) -> str:
+    """Waits for a file, and gives what is in it."""
+    end = time.monotonic() + PATIENCE
+    while not path.exists():
+        assert time.monotonic() < end, f"{path} was not written"
+        time.sleep(0.03)
+    return path.read_text(encoding="utf-8")
+
+
+def until_in(path: Path, wanted: bytes) -> bytes:
+    """Waits until these bytes are in a file that grows, and gives all of it."""
+    end = time.monotonic() + PATIENCE
+    while wanted not in (found := path.read_bytes()):
+        assert time.monotonic() < end, f"{wanted!r} is not in {found[-2000:]!r}"
+        time.sleep(0.03)
+    return found
+
+
+def client_of(tmux: Tmux) -> int:
+    """The process of the terminal client."""
+    return child_of(tmux.pid, "accord chat")
+
+
+def child_of(parent: int, words: str) -> int:
+    """The process below another one whose command line has these words."""
+    found = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
+    rows = [line.split(None, 2) for line in found.splitlines()]
+    below = {parent}
+    for _ in range(4):
+        below |= {int(pid) for pid, above, _ in rows if int(above) in below}
+    matching = [
+        int(pid)
+        for pid, _, args in rows
+        if int(pid) in below - {parent} and words in args and " -u COLUMNS" not in args
+    ]
+    assert matching, found
+    return matching[-1]
+
+
+def until_ended(pid: int) -> None:
+    """Waits until a process is gone."""
+    end = time.monotonic() + PATIENCE
+    while _is_there(pid):
+        assert time.monotonic() < end, f"process {pid} is still there"
+        time.sleep(0.05)
+
+
+def _is_there(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True

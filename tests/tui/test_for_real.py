@@ -7,11 +7,11 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
-from tmux import PATIENCE, Tmux
+from scenes import child_of, client_of, until_ended
+from tmux import Tmux
 
 pytestmark = pytest.mark.slow
 
@@ -214,7 +214,7 @@ def test_a_signal_ends_it_and_leaves_the_terminal_as_it_was(tmux: Tmux, number: 
     start(tmux)
     tmux.type("half a prompt")
     tmux.until("half a prompt")
-    os.kill(_client(tmux), number)
+    os.kill(client_of(tmux), number)
     screen = tmux.until(f"it ended with {128 + number}")
     assert "-echo" not in screen
     assert not tmux.is_alternate
@@ -229,11 +229,11 @@ def test_a_terminal_that_is_gone_in_the_middle_of_an_answer_ends_it(tmux: Tmux) 
     tmux.keys("C-u")
     tmux.send("/slow 600")
     tmux.until("2 of")
-    client = _client(tmux)
-    agent = _child(client, "showcase")
+    client = client_of(tmux)
+    agent = child_of(client, "showcase")
     tmux.close()
     for pid in (client, agent):
-        _until_ended(pid)
+        until_ended(pid)
 
 
 def test_ctrl_z_suspends_and_fg_comes_back(tmux: Tmux) -> None:
@@ -256,7 +256,7 @@ def test_an_agent_that_dies_is_told_of_and_started_again(tmux: Tmux) -> None:
     start(tmux)
     tmux.send("/slow 60")
     tmux.until("2 of")
-    agent = _child(_client(tmux), "showcase")
+    agent = child_of(client_of(tmux), "showcase")
     os.kill(agent, signal.SIGKILL)
     tmux.until("The agent is gone")
     tmux.type("still typing")
@@ -312,38 +312,3 @@ def test_without_a_terminal_it_is_accord_run(tmp_path: Path) -> None:
         timeout=60,
     )
     assert (done.returncode, done.stdout) == (3, "I would rather not.\n")
-
-
-def _until_ended(pid: int) -> None:
-    end = time.monotonic() + PATIENCE
-    while _is_there(pid):
-        assert time.monotonic() < end, f"process {pid} is still there"
-        time.sleep(0.05)
-
-
-def _is_there(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
-def _client(tmux: Tmux) -> int:
-    return _child(tmux.pid, "accord chat")
-
-
-def _child(parent: int, words: str) -> int:
-    """The process below another one whose command line has these words."""
-    found = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
-    rows = [line.split(None, 2) for line in found.splitlines()]
-    below = {parent}
-    for _ in range(4):
-        below |= {int(pid) for pid, above, _ in rows if int(above) in below}
-    matching = [
-        int(pid)
-        for pid, _, args in rows
-        if int(pid) in below - {parent} and words in args and " -u COLUMNS" not in args
-    ]
-    assert matching, found
-    return matching[-1]
