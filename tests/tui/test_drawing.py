@@ -247,7 +247,7 @@ def test_what_was_drawn_is_forgotten_when_there_is_too_much_of_it(look: Look) ->
 def test_one_item_that_cannot_be_drawn_does_not_take_the_others_with_it(
     look: Look, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from accord.tui.conversation.message import UserBlock
+    from accord.tui.conversation.user import UserBlock
 
     def fail(self: UserBlock, before: list[Strip]) -> list[Strip]:
         raise ValueError("no")

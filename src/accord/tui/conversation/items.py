@@ -7,9 +7,11 @@ from accord.model.tool import ToolCall
 from accord.transcript.message import Message
 from accord.transcript.snapshot import TimelineItem
 from accord.tui.conversation.block import Block, Setting
-from accord.tui.conversation.message import MOST_DRAWN, AgentBlock, ThoughtBlock, UserBlock
+from accord.tui.conversation.long import MOST_DRAWN
+from accord.tui.conversation.message import AgentBlock, ThoughtBlock
 from accord.tui.conversation.notice import CompactionBlock, NoticeBlock
 from accord.tui.conversation.tool import ToolBlock
+from accord.tui.conversation.user import UserBlock
 
 Key = tuple[str, str]
 """Names an item of a timeline, as long as the session lasts."""

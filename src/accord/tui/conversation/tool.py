@@ -14,8 +14,8 @@ from accord.model.content import TextContent
 from accord.model.tool import Diff, Location, TerminalRef, ToolCall
 from accord.tui.conversation import diff as diffs
 from accord.tui.conversation.ansi import printed_lines
-from accord.tui.conversation.block import GUTTER, Block, Setting
-from accord.tui.conversation.message import named
+from accord.tui.conversation.block import GUTTER, Block, Printed, Setting
+from accord.tui.conversation.named import named
 from accord.tui.plain import one_line, plain, seconds_of, size_of
 
 ICONS = {
@@ -44,6 +44,7 @@ MOST_LINES = 400
 """Lines of one part that are shown when it is opened."""
 MOST_TEXT = 100_000
 _LONG, _MANY = 4000, 200
+_NOTHING: tuple[Any, ...] = (None, {}, [], "")
 
 
 class ToolBlock(Block):
@@ -59,18 +60,21 @@ class ToolBlock(Block):
 
     @property
     def ticks(self) -> bool:
-        return not self.call.is_final
+        return not self.call.is_final or self._goes_on
 
     @property
     def can_open(self) -> bool:
         return not self.is_open
 
     def drawn(self, before: list[Strip]) -> list[Strip]:
+        self.is_cut = False
         lines = [*self.blank(), *self.margin([self._head()])]
         if self.is_open:
             lines += self._below(self._everything())
         elif self.is_open is None:
             lines += self._below(self._preview())
+        if self.setting.chosen == self.call.id and (hint := self.setting.stop_hint(self.call)):
+            lines += self._below([self.look.line((hint, self.look.warn))])
         return lines
 
     def _below(self, lines: list[Strip]) -> list[Strip]:
@@ -92,6 +96,14 @@ class ToolBlock(Block):
             elif isinstance(item, TerminalRef) and (printed := self.setting.terminal(item.terminal_id)):
                 parts.append(printed.text)
         return "\n".join(parts)
+
+    def whole(self) -> str:
+        """Its text, and what it was given and gave."""
+        parts = [self.text()]
+        for title, value in (("input", self.call.raw_input), ("output", self.call.raw_output)):
+            if value not in _NOTHING and not (title == "output" and self._says(value)):
+                parts.append(f"{title}:\n{_json(value, clip=False)}")
+        return "\n\n".join(parts)
 
     # -- the line itself
 
@@ -130,10 +142,20 @@ class ToolBlock(Block):
         if self.call.diffs:
             lines = [line for item in self.call.diffs for line in self._diff(item)]
             return self._cut(lines, PREVIEW)
-        if not self.call.is_final:
-            lines = [line for item in self.call.content if isinstance(item, TerminalRef) for line in self._shell(item)]
+        if not self.call.is_final or self._goes_on:
+            lines = [line for item in self._terminals for line in self._shell(item)]
             return lines[-PREVIEW:]
         return []
+
+    @property
+    def _terminals(self) -> list[TerminalRef]:
+        return [item for item in self.call.content if isinstance(item, TerminalRef)]
+
+    @property
+    def _goes_on(self) -> bool:
+        """Whether a command that it shows runs still, though the call may be over."""
+        shown = (self._end_of(item) for item in self._terminals)
+        return any(printed is not None and printed.goes_on for printed in shown)
 
     def _everything(self) -> list[Strip]:
         look, call = self.look, self.call
@@ -143,11 +165,11 @@ class ToolBlock(Block):
         lines += [
             look.line(("→ ", look.accent), (self._place(location), look.primary)) for location in call.locations[:20]
         ]
-        if call.raw_input not in (None, {}, [], ""):
+        if call.raw_input not in _NOTHING:
             lines += self._part("input", _json(call.raw_input), "json")
         for item in call.content:
             lines += self._item(item)
-        if call.raw_output not in (None, {}, [], "") and not self._says(call.raw_output):
+        if call.raw_output not in _NOTHING and not self._says(call.raw_output):
             lines += self._part("output", _json(call.raw_output), "json")
         return lines
 
@@ -174,6 +196,7 @@ class ToolBlock(Block):
         prose = Prose(self.look, self.width)
         if len(text) > MOST_TEXT:
             note = f"… {size_of(len(text) - MOST_TEXT)} more; e opens all of it in your editor"
+            self.is_cut = True
             return [*self._words(text[:MOST_TEXT]), self.look.line((note, self.look.warn))]
         if text.count("\n") > MOST_LINES or len(text) > 20_000:
             return self._cut(self.look.draw(Text(plain(text)), self.width), MOST_LINES)
@@ -184,16 +207,21 @@ class ToolBlock(Block):
         setting = self.setting
         return diffs.draw(item, self.look, self.width, side_by_side=setting.side_by_side, cwd=setting.cwd)
 
+    def _end_of(self, item: TerminalRef) -> Printed | None:
+        return (self.setting.terminal_end or self.setting.terminal)(item.terminal_id)
+
     def _shell(self, item: TerminalRef) -> list[Strip]:
         look = self.look
-        printed = self.setting.terminal(item.terminal_id)
+        printed = self._end_of(item)
         if printed is None:
             return [look.line(("the output of this terminal is not here any more", look.dim))]
         lines: list[Strip] = []
         if printed.command:
             lines.append(look.line(("$ ", look.accent), (one_line(printed.command, self.width - 2), look.strong)))
         rows, skipped = printed_lines(printed.text, MOST_LINES if self.is_open else PREVIEW)
+        skipped += printed.skipped
         if skipped or printed.is_cut:
+            self.is_cut = True
             count = f"{skipped} lines before" if skipped else "what was printed before is not kept"
             lines.append(look.line((f"⋯ {count}", look.dim)))
         for row in rows:
@@ -217,6 +245,7 @@ class ToolBlock(Block):
         if len(lines) <= most + 1:
             return lines
         how = "e opens all of it in your editor" if self.is_open else "enter shows them"
+        self.is_cut = bool(self.is_open)
         note = f"⋯ {len(lines) - most} more lines; {how}"
         return [*lines[:most], self.look.line((note, self.look.dim))]
 
@@ -226,11 +255,11 @@ class ToolBlock(Block):
         return one_line(path if location.line is None else f"{path}:{location.line}", self.width - 2)
 
 
-def _json(value: Any) -> str:
+def _json(value: Any, *, clip: bool = True) -> str:
     if isinstance(value, str):
         return value
     try:
-        return json.dumps(_clipped(value), ensure_ascii=False, indent=2, default=str)
+        return json.dumps(_clipped(value) if clip else value, ensure_ascii=False, indent=2, default=str)
     except (TypeError, ValueError, RecursionError):
         return str(value)
 

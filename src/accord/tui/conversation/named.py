@@ -1,0 +1,42 @@
+"""Pictures, sounds and files by their names."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import unquote
+
+from textual.strip import Strip
+
+from accord.model.content import Audio, Image, Link, Resource
+from accord.transcript.message import Piece
+from accord.tui.conversation.block import Block
+from accord.tui.plain import one_line, size_of
+
+
+def named(piece: Piece, block: Block) -> Strip:
+    """A picture, a sound or a file, by its name."""
+    look = block.look
+    icon, name, about = _about(piece)
+    parts = [(f"{icon} ", look.accent), (one_line(name, max(block.width - 30, 20)), look.strong)]
+    return look.line(*parts, (f"  {about}" if about else "", look.dim))
+
+
+def _about(piece: Piece) -> tuple[str, str, str]:
+    match piece:
+        case Image():
+            return "▣", _last_part(piece.uri) or "image", f"{piece.mime_type}, {size_of(len(piece.data) * 3 / 4)}"
+        case Audio():
+            return "♪", "sound", f"{piece.mime_type}, {size_of(len(piece.data) * 3 / 4)}"
+        case Link():
+            size = "" if piece.size is None else size_of(piece.size)
+            return "↗", piece.title or piece.name, ", ".join(filter(None, [one_line(unquote(piece.uri), 120), size]))
+        case Resource():
+            held = piece.resource
+            length = len(held.text) if held.text is not None else len(held.blob or "") * 3 / 4
+            return "▤", _last_part(held.uri) or held.uri, ", ".join(filter(None, [held.mime_type, size_of(length)]))
+        case _:
+            return "?", f"content of a kind that is not known here ({getattr(piece, 'type', '?')})", ""
+
+
+def _last_part(uri: str | None) -> str:
+    return unquote(re.split(r"[/\\]", uri.rstrip("/"))[-1]) if uri else ""
