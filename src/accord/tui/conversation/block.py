@@ -13,7 +13,7 @@ from textual.strip import Strip
 if TYPE_CHECKING:
     from rich.style import Style
 
-    from accord.model.tool import ExitStatus
+    from accord.model.tool import ExitStatus, ToolCall
     from accord.tui.conversation.passages import Gap
     from accord.tui.look import Look
 
@@ -28,6 +28,10 @@ class Printed(NamedTuple):
     is_cut: bool
     exit: ExitStatus | None
     command: str | None = None
+    skipped: int = 0
+    """How many lines there are before the text."""
+    goes_on: bool = False
+    """Whether the command is known to run still, whatever became of the tool call that began it."""
 
 
 class Span(NamedTuple):
@@ -54,6 +58,13 @@ class Setting:
     spans: Mapping[str, Span] = field(default_factory=dict)
     now: Callable[[], float] = lambda: 0.0
     terminal: Callable[[str], Printed | None] = lambda id: None
+    """All that a terminal printed."""
+    terminal_end: Callable[[str], Printed | None] | None = None
+    """The same, or only the last of it, which is quicker."""
+    stop_hint: Callable[[ToolCall], str] = lambda call: ""
+    """What to say of stopping a tool call; nothing when it cannot be stopped."""
+    chosen: str = ""
+    """The tool call that is selected."""
     side_by_side: bool = True
     """Whether changes are shown with old and new beside each other where there is room."""
     at_end: bool = True
@@ -72,6 +83,8 @@ class Block(ABC):
         """Whether it shows all it has: as the user said, or None for as it comes."""
         self.behind = False
         """Whether there is more to draw than was drawn in one go."""
+        self.is_cut = False
+        """Whether even when it is opened there is more, to be seen in the editor only."""
         self.left_out: Gap | None = None
         """What was passed over in the middle of it."""
         self._lines: list[Strip] = []
@@ -127,6 +140,10 @@ class Block(ABC):
     @abstractmethod
     def text(self) -> str:
         """What is copied when this block is copied."""
+
+    def whole(self) -> str:
+        """All there is, for the user's editor."""
+        return self.text()
 
     # -- for those who draw
 
