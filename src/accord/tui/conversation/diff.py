@@ -182,7 +182,7 @@ class _Painted:
         self._rows = rows
         self._look = look
         self._digits = len(str(max((row.old or row.new or 0 for row in rows), default=0)))
-        self._texts = _coloured([row.text for row in rows], title, look)
+        self._texts = coloured([row.text for row in rows], title, look)
 
     def unified(self, width: int) -> list[Strip]:
         lines: list[Strip] = []
@@ -272,7 +272,7 @@ def _ground_come(look: Look) -> tuple[Style | None, Style | None]:
 _GROUNDS = {" ": _ground_none, "-": _ground_gone, "+": _ground_come}
 
 
-def _coloured(texts: list[str], name: str, look: Look) -> list[Text]:
+def coloured(texts: list[str], name: str, look: Look) -> list[Text]:
     """Each line with the colours of the language that the file's name tells."""
     whole = "\n".join(texts)
     if len(whole) > MOST_COLOURED:

@@ -1,0 +1,103 @@
+"""What we lend an agent: files whose old versions are kept, and commands that we run for it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from accord.tui.conversation.block import Printed
+
+if TYPE_CHECKING:
+    from accord.client.workspace import Workspace
+    from accord.model.tool import Terminal as AgentTerminal
+    from accord.workspace.checkpoints import Checkpoints
+    from accord.workspace.terminal import Terminal
+
+SHOWN = 200_000
+"""Bytes of the end of an output that are looked at to draw it."""
+
+
+def end_of(terminal: AgentTerminal, *, goes_on: bool) -> Printed:
+    """The last of what a terminal of the agent's own printed."""
+    data = terminal.output
+    skipped = data.count(b"\n", 0, len(data) - SHOWN) if len(data) > SHOWN else 0
+    text = data[-SHOWN:].decode("utf-8", "replace")
+    return Printed(text, False, terminal.exit, terminal.command, skipped, goes_on and terminal.exit is None)
+
+
+class Lent:
+    """The part of a link that knows the user's files and terminals, where the agent works with them through us."""
+
+    workspace: Workspace | None = None
+
+    def __init__(self) -> None:
+        self.watchers: list[Callable[[str, str], None]] = []
+        """Hear of every terminal of ours that printed or ended: the session, and the terminal."""
+
+    @property
+    def _local(self) -> Any:
+        return getattr(self.workspace, "local", self.workspace)
+
+    @property
+    def _terminals(self) -> Any:
+        return getattr(self._local, "terminals", None)
+
+    def watch_terminals(self) -> None:
+        """From now on, what terminals print is told to the watchers, as it comes."""
+        terminals = self._terminals
+        if terminals is not None and hasattr(terminals, "on_change"):
+            terminals.on_change(self._printed)
+
+    def _printed(self, terminal: Terminal) -> None:
+        for watcher in tuple(self.watchers):
+            watcher(terminal.session_id, terminal.id)
+
+    # -- files
+
+    def checkpoints(self, session_id: str) -> Checkpoints | None:
+        """Keeps what files were before each turn of a session, as far as they are changed through us."""
+        files = getattr(self._local, "files", None)
+        if files is None or not hasattr(files, "before_change"):
+            return None
+        from accord.workspace.checkpoints import Checkpoints
+
+        return Checkpoints(files, session=session_id)
+
+    def unsaved(self, path: str) -> str | None:
+        """What is to be seen of a file and is not on the disk yet."""
+        overlay = getattr(getattr(self._local, "files", None), "overlay", None)
+        if not overlay:
+            return None
+        buffer = overlay.find(os.path.realpath(path))
+        return None if buffer is None else str(buffer.text)
+
+    # -- terminals
+
+    def terminal(self, id: str, most: int | None = None) -> Printed | None:
+        """What one of the terminals that we run for it has printed; or only the last `most` bytes of it."""
+        from accord.errors import NotFound
+
+        terminals = self._terminals
+        if terminals is None:
+            return None
+        try:
+            printed = terminals.kept(id, most)
+            command = terminals.terminal(id).command
+        except NotFound:
+            return None
+        goes_on = printed.exit is None and self.runs(id)
+        return Printed(printed.text, printed.truncated, printed.exit, command, goes_on=goes_on)
+
+    def runs(self, id: str) -> bool:
+        """Whether we run this command for the agent, still."""
+        terminals = self._terminals
+        return terminals is not None and id in terminals.ids() and terminals.terminal(id).exit is None
+
+    async def end_terminal(self, id: str) -> None:
+        """Ends a command that we run; the agent hears how it ended."""
+        from accord.errors import NotFound
+
+        with suppress(NotFound):  # it has ended, and the agent has let go of it
+            await self._terminals.kill(id)

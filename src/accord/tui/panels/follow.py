@@ -1,0 +1,162 @@
+"""The panel that follows the agent: the file where it is at work, around the line, as it stands now."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from textual import events
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from accord.tui.plain import one_line
+
+if TYPE_CHECKING:
+    from accord.tui.look import Look
+    from accord.tui.peek import Peek
+    from accord.tui.talk import Talk
+    from accord.tui.work import Place
+
+BESIDE = 140
+"""Columns from which the panel stands beside the conversation; below it stands above the prompt."""
+_BOTH = 190
+"""Columns from which the side panel has room as well."""
+
+
+class FollowPanel(Widget):
+    """Shows the latest place of the latest tool call, and keeps up with it."""
+
+    DEFAULT_CSS = """
+    FollowPanel { background: $background; padding: 0 1; }
+    FollowPanel.beside { width: 42%; height: 1fr; border-left: solid $foreground 20%; }
+    FollowPanel.below { width: 1fr; height: 30%; min-height: 6; border-top: solid $foreground 20%; }
+    """
+
+    class Chosen(Message):
+        """The user clicked on it: the place is wanted in the editor."""
+
+        def __init__(self, place: Place) -> None:
+            super().__init__()
+            self.place = place
+
+    def __init__(self, look: Look, talk: Callable[[], Talk], cwd: str, *, beside: bool) -> None:
+        super().__init__(classes="beside" if beside else "below")
+        self.look = look
+        self.is_beside = beside
+        self._talk = talk
+        self._cwd = cwd
+        self._place: Place | None = None
+        self._peek: Peek | None = None
+        self._steps = -1
+        self._reading = False
+        self._moved = 0
+
+    # -- keeping up
+
+    def update(self) -> None:
+        """Looks again, if the agent went on since."""
+        work = self._talk().work
+        if work.steps != self._steps and work.place is not None and not self._reading:
+            self._steps = work.steps
+            self._reading = True
+            self.run_worker(self._look(work.place), exit_on_error=False)
+
+    async def _look(self, place: Place) -> None:
+        """Reads in a thread; what happened meanwhile is looked at next."""
+        from accord.tui.peek import peek
+
+        talk = self._talk()
+        path, line = os.path.join(self._cwd, place.path), place.line
+        if line is None:
+            line = self._changed_line(talk, place)
+        try:
+            buffer = talk.link.unsaved(path)
+            self._peek = await asyncio.to_thread(peek, path, line, self.look, buffer)
+            if place != self._place:
+                self._moved = 0
+            self._place = place
+        finally:
+            self._reading = False
+        self.refresh()
+        self.update()
+
+    def _changed_line(self, talk: Talk, place: Place) -> int | None:
+        """Where a change begins, for agents that tell only the file."""
+        from accord.tui.peek import first_change
+
+        call = talk.transcript.tool_calls.get(place.call) if talk.transcript is not None else None
+        changes = [change for diff in call.diffs for change in diff.changes] if call is not None else []
+        return next((first_change(each) for each in changes if each.path == place.path), None)
+
+    def restyle(self, look: Look) -> None:
+        """Takes other colours."""
+        self.look = look
+        self._steps = -1
+        self.update()
+
+    # -- drawing
+
+    def render_lines(self, crop: object) -> list[Strip]:
+        lines = self._drawn(self.size.width, self.size.height)
+        blank = self.look.line(("", None))
+        width = self.size.width
+        lines += [blank] * (self.size.height - len(lines))
+        return [line.adjust_cell_length(width, self.look.base) for line in lines[: self.size.height]]
+
+    def _drawn(self, width: int, height: int) -> list[Strip]:
+        look, place, seen = self.look, self._place, self._peek
+        if place is None or seen is None:
+            return [look.line((one_line("Following: the agent has told no place in a file yet.", width), look.dim))]
+        path = place.path.removeprefix(f"{self._cwd}/")
+        name = path if place.line is None else f"{path}:{place.line}"
+        room = max(width - len(name) - 2, 0)
+        title = one_line(place.title, room) if room > 8 and place.title else ""
+        lines = [look.line((one_line(name, width), look.primary + look.strong), (f"  {title}", look.dim))]
+        if seen.words:
+            lines.append(look.line((one_line(seen.words, width), look.warn)))
+        return lines + self._rows(seen, width, height - len(lines))
+
+    def _rows(self, seen: Peek, width: int, height: int) -> list[Strip]:
+        look = self.look
+        count = len(seen.lines)
+        if not count or height <= 0:
+            return []
+        at = (seen.line - seen.first) if seen.line is not None else (count - 1 if seen.words else 0)
+        top = max(0, min(at - height // 3 + self._moved, count - height))
+        digits = len(str(seen.first + count))
+        rows = []
+        for index in range(top, min(top + height, count)):
+            number = seen.first + index
+            is_meant = number == seen.line
+            ground = look.said if is_meant else None
+            edge = look.line((f"{'▶' if is_meant else ' '}{number:>{digits}} ", look.accent if is_meant else look.dim))
+            body = look.draw(seen.lines[index], 2000, ground)[:1] or [look.line(("", ground))]
+            style = look.base if ground is None else look.base + ground
+            room = max(width - digits - 2, 1)
+            rows.append(Strip.join([edge, body[0].crop(0, room).extend_cell_length(room, style)]))
+        return rows
+
+    # -- the mouse
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        event.stop()
+        self._moved -= 3
+        self.refresh()
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        event.stop()
+        self._moved += 3
+        self.refresh()
+
+    def on_click(self, event: events.Click) -> None:
+        event.stop()
+        if self._place is not None:
+            self.post_message(self.Chosen(self._place))
+
+
+def leaves_room(width: int) -> bool:
+    """Whether a panel that follows leaves room for the side panel."""
+    return width < BESIDE or width >= _BOTH

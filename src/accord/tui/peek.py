@@ -1,0 +1,85 @@
+"""A look into a file around a line, bounded: for a thread beside the event loop."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from accord.tui.conversation.diff import coloured
+from accord.tui.plain import plain, size_of
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from accord.model.tool import FileChange
+    from accord.tui.look import Look
+
+MOST_BYTES = 4_000_000
+"""Files that are larger are not read."""
+AROUND = 120
+"""Lines before and after the line that are kept: enough for a panel of any height, and for the colours to be right."""
+_LONGEST = 400
+_FIRST = 8000
+
+
+@dataclass
+class Peek:
+    """Some lines of a file, or words about why there are none."""
+
+    words: str = ""
+    first: int = 1
+    """The number of the first of the lines."""
+    lines: list[Text] = field(default_factory=list)
+    line: int | None = None
+    """The line that is meant."""
+
+
+def peek(path: str, line: int | None, look: Look, buffer: str | None = None) -> Peek:
+    """The lines around a line, coloured. `buffer` is what is on somebody's screen and not saved."""
+    text = buffer if buffer is not None else _read(path)
+    if isinstance(text, Peek):
+        return text
+    rows = plain(text).split("\n")
+    if rows and not rows[-1]:
+        rows.pop()
+    if not rows:
+        return Peek(words="The file is empty.")
+    past = line is not None and line > len(rows)
+    at = min(max(line or 1, 1), len(rows))
+    begin = max(at - 1 - AROUND, 0)
+    chosen = [row[:_LONGEST] for row in rows[begin : at + AROUND]]
+    shown = coloured(chosen, os.path.basename(path), look)
+    words = f"Line {line} is past the end of the file." if past else ""
+    return Peek(words, begin + 1, shown, None if line is None or past else at)
+
+
+def _read(path: str) -> str | Peek:
+    try:
+        # A pipe or a device is looked at before it is opened: reading might wait for ever, or do something.
+        about = os.stat(path)
+        if stat.S_ISDIR(about.st_mode):
+            return Peek(words="This is a directory.")
+        if not stat.S_ISREG(about.st_mode):
+            return Peek(words="This is no ordinary file.")
+        if about.st_size > MOST_BYTES:
+            return Peek(words=f"The file is too large to be shown here: {size_of(about.st_size)}.")
+        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
+            data = file.read(MOST_BYTES)
+    except (FileNotFoundError, NotADirectoryError):
+        return Peek(words="There is no such file now.")
+    except (OSError, ValueError) as error:
+        return Peek(words=f"It cannot be read: {getattr(error, 'strerror', None) or error}.")
+    if b"\0" in data[:_FIRST]:
+        return Peek(words=f"This is not text ({size_of(len(data))}).")
+    return data.decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+def first_change(change: FileChange) -> int | None:
+    """The first line of the new text that differs from the old one, where both are known."""
+    if change.new_text is None:
+        return None
+    old, new = (change.old_text or "").splitlines(), change.new_text.splitlines()
+    pairs = zip(old, new, strict=False)
+    return next((at for at, (before, after) in enumerate(pairs, 1) if before != after), min(len(old), len(new)) + 1)
