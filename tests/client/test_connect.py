@@ -21,7 +21,7 @@ from accord import (
     Turn,
     connect,
 )
-from accord.testing import WirePeer, wire_agent
+from accord.testing import ScriptedAgent, WirePeer, wire_agent
 from accord.transports.memory import pair
 
 HERE = Path(__file__).resolve().parent
@@ -273,3 +273,11 @@ async def test_a_failed_hello_leaves_nothing_behind() -> None:
         await connect(Refusing())
 
     assert asyncio.all_tasks() == before
+
+
+async def test_a_watcher_sees_the_handshake() -> None:
+    seen: list[tuple[str, bytes]] = []
+    async with connect(ScriptedAgent(), watch=lambda direction, lines: seen.append((direction, lines))):
+        pass
+    assert seen[0][0] == "out" and b'"initialize"' in seen[0][1]
+    assert seen[1][0] == "in" and b'"protocolVersion"' in seen[1][1]

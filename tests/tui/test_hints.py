@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from chatting import Opened
 from textual.app import App
+from textual.widgets import OptionList
 
 from accord.testing import ScriptedAgent
 from accord.tui.screens.hints import folded
@@ -41,6 +42,17 @@ async def test_the_row_at_the_cursor_and_the_value_that_holds_have_marks() -> No
         await pilot.press("down")
         await pilot.pause()
         assert rows_of(app) == ["✓ apple", "More", "❯   pear"]
+
+
+async def test_page_keys_move_in_a_long_list() -> None:
+    app: App[None] = App()
+    async with app.run_test(size=(80, 24)) as pilot:
+        picker = Picker("Which?", [Row(str(number), f"row {number}") for number in range(100)])
+        app.push_screen(picker)
+        await pilot.pause()
+        await pilot.press("pagedown")
+        await pilot.pause()
+        assert (picker.query_one(OptionList).highlighted or 0) > 5
 
 
 def rows_of(app: App[None]) -> list[str]:

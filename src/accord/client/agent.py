@@ -21,6 +21,7 @@ from accord.connection.connection import Connection
 from accord.connection.dispatch import Routes, log
 from accord.connection.handshake import INITIALIZE, agreed_version, version_to_retry
 from accord.connection.limits import Deadline, Limits
+from accord.connection.tap import Watcher
 from accord.errors import (
     UNSUPPORTED_VERSION,
     CapabilityError,
@@ -77,11 +78,13 @@ class ConnectedAgent(Reviving, Logins, Sessions):
         relaunch: Relaunch | None = None,
         restart: bool = False,
         terminal_login: TerminalLogin | None = None,
+        watch: Watcher | None = None,
     ) -> None:
         self.connection = Connection(transport, side="client", limits=limits)
         self.relaunch = relaunch
         self.restart = restart
         self.terminal_login = terminal_login
+        self._watch = watch
         self._limits = limits
         self._closed = False
         self._tries = 0
@@ -116,6 +119,8 @@ class ConnectedAgent(Reviving, Logins, Sessions):
 
     async def shake_hands(self) -> None:
         """Starts the connection that is there now and agrees on a version."""
+        if self._watch is not None:
+            self.connection.watch(self._watch)
         self.connection.start(Routes({}))
         await self._handshake(max(self._versions))
         self.spawn(self._mourn(self.connection))

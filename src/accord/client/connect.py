@@ -13,6 +13,7 @@ from accord.client.launch import Launched, command_of, launch, log_in_by_termina
 from accord.client.login import Login, TerminalLogin
 from accord.client.workspace import Workspace
 from accord.connection.limits import Limits
+from accord.connection.tap import Watcher
 from accord.errors import LocalProtocolError
 from accord.model.requests import AuthMethod, Implementation, McpServer
 from accord.transports.base import Transport
@@ -42,6 +43,7 @@ def connect(
     deadlines: Mapping[str, float | None] | None = None,
     limits: Limits | None = None,
     info: Implementation | None = None,
+    watch: Watcher | None = None,
 ) -> Connecting:
     """Connects to an agent: a configured name, a command line, a list of arguments, an `Agent` object, a transport, or
     an async function that gives one.
@@ -54,7 +56,8 @@ def connect(
     then made again. `terminal_login` lets it use methods that run the agent's program on our terminal, by a function of
     yours if you give one. `restart` starts an agent that died again and resumes its sessions; `ConnectionChanged`
     events tell. `extensions` maps methods that the protocol does not know to handlers. `deadlines` overrides how long
-    machines may take, by the name of the wait (`accord.client.agent.DEADLINES`)."""
+    machines may take, by the name of the wait (`accord.client.agent.DEADLINES`). `watch` is shown every line that goes
+    over the wire, from the first one on, also after a restart."""
     where = os.path.abspath(os.fspath(cwd))
 
     is_command = isinstance(target, (str, Sequence))
@@ -88,6 +91,7 @@ def connect(
             relaunch=relaunch if can_start else None,
             restart=restart,
             terminal_login=terminal_login if callable(terminal_login) else own_login,
+            watch=watch,
         )
         await agent.open(launched.serving)
         return agent

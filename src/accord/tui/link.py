@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from accord.tui.conversation.block import Printed
+from accord.tui.lent import Lent
+from accord.tui.wire import Log
 
 if TYPE_CHECKING:
     from accord.client.agent import ConnectedAgent
@@ -16,24 +16,10 @@ if TYPE_CHECKING:
     from accord.model.session import Notice
     from accord.policy.choices import Choice, Question
     from accord.tui.outside import Launch, Outside
-    from accord.workspace.checkpoints import Checkpoints
 
 State = Literal["starting", "ready", "failed", "gone"]
-KEPT_LINES = 4000
-KEPT_LENGTH = 2000
-"""How much of the log is kept: so many lines, and so much of each."""
-
 RENEWAL = 30.0
 """How long an agent may take to come back after a login of its own, in seconds."""
-
-
-class Logged(NamedTuple):
-    """One line of the log: what an agent printed, or what went over the wire."""
-
-    at: float
-    kind: Literal["stderr", "in", "out", "trouble"]
-    text: str
-    size: int
 
 
 class Desk(Protocol):
@@ -52,10 +38,11 @@ class Desk(Protocol):
     def link_changed(self, link: Link) -> None: ...
 
 
-class Link:
+class Link(Lent):
     """An agent, from the moment it is wanted until it is closed."""
 
     def __init__(self, outside: Outside, target: str | None, desk: Desk) -> None:
+        super().__init__()
         self.outside = outside
         self.target = target
         self.desk = desk
@@ -67,9 +54,7 @@ class Link:
         self.workspace: Workspace | None = None
         self.notes: list[Notice] = []
         """What is to be said in the first session."""
-        self.log: deque[Logged] = deque(maxlen=KEPT_LINES)
-        self.logged = 0
-        """How many lines were ever logged."""
+        self.log = Log()
         self.ready = asyncio.Event()
         """Set when it is known whether the agent can be used."""
         self.was_killed = False
@@ -106,7 +91,7 @@ class Link:
         loop = asyncio.get_running_loop()
 
         def stderr(line: str) -> None:
-            loop.call_soon_threadsafe(self.note, "stderr", line.encode("utf-8", "replace"))
+            loop.call_soon_threadsafe(self.log.add, "stderr", line.encode("utf-8", "replace"))
 
         self.launch = await asyncio.to_thread(self.outside.launch, self.target, stderr)
         self.name = self.launch.name
@@ -117,6 +102,7 @@ class Link:
         getattr(
             self.workspace, "local", None
         )  # a rule that cannot be read is told now, and not in the middle of a turn
+        self.watch_terminals()
         self.agent = await connect(
             self.launch.target,
             cwd=self.outside.cwd,
@@ -128,9 +114,9 @@ class Link:
             versions=self.outside.versions,
             unstable=True,
             deadlines=loaded.settings.waits,
+            watch=self.log.saw,  # always, from the first byte on: what led to a failure is looked for afterwards
         )
-        self.agent.connection.watch(self._saw)  # always: what led to a failure is looked for afterwards
-        self.agent.on_trouble(lambda trouble: self.note("trouble", str(trouble).encode()))
+        self.agent.on_trouble(lambda trouble: self.log.add("trouble", str(trouble).encode()))
         self.state = "ready"
         self._mourning = asyncio.ensure_future(self._mourn())
         self._say_notes(loaded.notes)
@@ -159,7 +145,6 @@ class Link:
             await asyncio.sleep(0.05)
         self._is_renewed = False
         if self.agent.connection is not connection:
-            self.agent.connection.watch(self._saw)
             self._mourning = asyncio.ensure_future(self._mourn())
         elif self.state == "ready":
             words = str(connection.closed_error("")).replace(" already", "", 1)
@@ -214,45 +199,3 @@ class Link:
 
     def _told(self, what: Any, decision: Any) -> None:
         self.desk.decided(self, what, decision)
-
-    # -- its log
-
-    def note(self, kind: Literal["stderr", "in", "out", "trouble"], line: bytes) -> None:
-        """Keeps a line of the log, or the beginning of it."""
-        self.logged += 1
-        text = line[:KEPT_LENGTH].decode("utf-8", "replace").rstrip("\r\n")
-        self.log.append(Logged(time.time(), kind, text, len(line)))
-
-    def _saw(self, direction: Literal["in", "out"], lines: bytes) -> None:
-        end = lines.find(b"\n")
-        if end < 0 or end == len(lines) - 1:
-            self.note(direction, lines)
-            return
-        for line in lines.splitlines():
-            self.note(direction, line)
-
-    # -- its files and terminals
-
-    def checkpoints(self, session_id: str) -> Checkpoints | None:
-        """Keeps what files were before each turn of a session, as far as they are changed through us."""
-        files = getattr(getattr(self.workspace, "local", self.workspace), "files", None)
-        if files is None or not hasattr(files, "before_change"):
-            return None
-        from accord.workspace.checkpoints import Checkpoints
-
-        return Checkpoints(files, session=session_id)
-
-    def terminal(self, id: str) -> Printed | None:
-        """What one of the terminals that we run for it has printed."""
-        local = getattr(self.workspace, "local", self.workspace)
-        terminals = getattr(local, "terminals", None)
-        if terminals is None:
-            return None
-        from accord.errors import NotFound
-
-        try:
-            printed = terminals.kept(id)
-            command = terminals.terminal(id).command
-        except NotFound:
-            return None
-        return Printed(printed.text, printed.truncated, printed.exit, command)

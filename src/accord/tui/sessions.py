@@ -207,4 +207,4 @@ class Sessions(Shell):
     def action_logs(self) -> None:
         from accord.tui.screens.logs import LogScreen
 
-        self.push_screen(LogScreen(self.active_pane.talk.link))
+        self.push_screen(LogScreen(self.active_pane.talk.link, self.outside.cwd))

@@ -14,7 +14,7 @@ from textual.widgets import Input
 async def act_at_once(field: Widget, event: events.Key) -> bool:
     """Does what a key means to a field, if it is one of the field's own keys and no letter. Gives whether it was."""
     bindings = field._bindings.key_to_bindings.get(event.key)
-    if not bindings or event.is_printable or bindings[0].action.startswith("scroll_"):
+    if not bindings or event.is_printable or bindings[0].action.startswith(("scroll_", "page_")):
         return False  # a letter; or a key that every widget has for scrolling, and that is meant for what is around it
     event.stop()
     event.prevent_default()

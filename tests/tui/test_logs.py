@@ -1,0 +1,126 @@
+"""The log of an agent: what is kept, what is shown of it, and what can be done with it."""
+
+from __future__ import annotations
+
+import json
+
+from chatting import Opened
+
+from accord.testing import ScriptedAgent
+from accord.tui.screens.lines import Lines
+from accord.tui.wire import KEPT_LENGTH, Log, Sieve, Wanted, as_text, pretty, readable, title
+
+
+def sifted(log: Log, words: str = "", kinds: tuple[str, ...] | None = None) -> list[str]:
+    return [title(each) for each in Sieve(Wanted.of(words, kinds)).sifted(log.since(0))]  # type: ignore[arg-type]
+
+
+def test_the_oldest_lines_go_when_the_log_is_full() -> None:
+    log = Log(most=3000)
+    for number in range(100):
+        log.add("stderr", b"%d\n" % number)
+    assert log.count == 100
+    assert [line.line for line in log.since(0)][-1] == b"99"
+    assert len(log) < 20
+
+
+def test_of_a_very_long_line_the_beginning_is_kept_and_its_size_told() -> None:
+    log = Log()
+    log.add("in", b"x" * (KEPT_LENGTH + 1000))
+    (line,) = log.since(0)
+    assert len(line.line) == KEPT_LENGTH and line.size == KEPT_LENGTH + 1000
+    assert "263 kB in all" in readable(line, (), 20)
+    assert "only the beginning is kept" in pretty(line, ())
+
+
+def test_lines_since_a_time_are_those_that_came_after_it() -> None:
+    log = Log()
+    log.saw("in", b'{"a":1}\n{"b":2}\n')
+    count = log.count
+    log.saw("out", b'{"c":3}\n')
+    assert [line.line for line in log.since(count)] == [b'{"c":3}']
+
+
+def test_an_answer_is_named_by_the_request_before_it() -> None:
+    log = Log()
+    log.saw("out", b'{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}\n')
+    log.saw("in", b'{"jsonrpc":"2.0","id":0,"result":{}}\n')
+    assert sifted(log) == ["initialize", "answer to initialize"]
+    assert sifted(log, "method:init", ("in",)) == ["answer to initialize"]
+
+
+def test_words_are_wanted_or_not_and_kinds_are_chosen() -> None:
+    log = Log()
+    log.saw("in", b'{"method":"session/update","params":{"text":"Pears"}}\n')
+    log.saw("in", b'{"method":"session/update","params":{"text":"Figs"}}\n')
+    log.add("stderr", b"pears on standard error")
+    assert sifted(log, "pears") == ["session/update", "printed"]
+    assert sifted(log, "-figs", ("in",)) == ["session/update"]
+    assert sifted(log, "pears figs") == []
+
+
+def test_secrets_are_masked_and_ids_of_sessions_are_not() -> None:
+    log = Log()
+    log.saw(
+        "out", b'{"method":"x","params":{"sessionId":"s-12345678","apiKey":"sk-abcdefghijklmnop","totalTokens":4711}}\n'
+    )
+    (line,) = log.since(0)
+    for text in (readable(line, ()), pretty(line, ()), as_text(Sieve(Wanted()).sifted(log.since(0)), ())):
+        assert "sk-abc" not in text
+        assert "s-12345678" in text and "4711" in text
+    assert "s-123" not in readable(line, {"s-12345678"})
+
+
+def test_nothing_of_a_line_reaches_the_terminal_as_it_is() -> None:
+    log = Log()
+    log.add("stderr", b"\x1b]0;owned\x07\x1b[2J")
+    (line,) = log.since(0)
+    assert "\x1b" not in readable(line, ()) + pretty(line, ())
+
+
+async def test_the_log_begins_with_the_handshake_and_a_message_opens(opened: Opened) -> None:
+    async with opened(ScriptedAgent()) as chat:
+        await chat.press("ctrl+l")
+        await chat.until("→ initialize")
+        await chat.until("← answer to session/new")
+        await chat.type("method:initialize")
+        await chat.gone("session/new")
+        await chat.press("up", "enter")
+        await chat.until('"protocolVersion"')
+        assert '      "name": "accord"' in chat.text
+        await chat.press("y")
+        assert json.loads(chat.app.clipboard)["method"] == "initialize"
+        await chat.press("escape", "escape")
+        await chat.gone("Log of")
+
+
+async def test_the_log_is_copied_from_and_saved(opened: Opened) -> None:
+    async with opened(ScriptedAgent()) as chat:
+        await chat.press("ctrl+l")
+        await chat.until("← answer to session/new")
+        await chat.press("f5")
+        await chat.gone("→ initialize")
+        await chat.press("f7")
+        await chat.until(lambda: "sessionId" in chat.app.clipboard)
+        await chat.press("f8")
+        await chat.until(lambda: list(chat.app.outside.cwd.glob("accord-log-*.txt")))
+        (path,) = chat.app.outside.cwd.glob("accord-log-*.txt")
+        await chat.until(lambda: "sessionId" in path.read_text())
+        assert path.stat().st_mode & 0o077 == 0
+        assert path.read_text().count(" ← ") >= 2 and " → " not in path.read_text()
+
+
+async def test_what_comes_is_followed_until_the_cursor_leaves_the_end(opened: Opened) -> None:
+    async with opened(ScriptedAgent()) as chat:
+        log = chat.pane.talk.link.log
+        for number in range(100):
+            log.add("stderr", b"line %d" % number)
+        await chat.press("ctrl+l")
+        await chat.until("line 99")
+        await chat.press("pageup")
+        log.add("stderr", b"one more")
+        view = chat.app.screen.query_one(Lines)
+        await chat.until(lambda: view.rows[-1].logged.line == b"one more")
+        assert "one more" not in chat.text
+        await chat.press("ctrl+end")
+        await chat.until("one more")

@@ -1,0 +1,28 @@
+"""The log of an agent in a real terminal."""
+
+from __future__ import annotations
+
+import pytest
+from scenes import agent_at, chat
+from tmux import Tmux
+
+pytestmark = pytest.mark.slow
+
+
+def test_the_log_has_the_handshake_and_a_message_opens_and_the_log_is_saved(tmux: Tmux) -> None:
+    chat(tmux, agent_at("trying.py"), size=(80, 24))
+    tmux.keys("C-l")
+    screen = tmux.until("→ initialize")
+    assert "f8 saves to a file" in screen and "esc" in screen
+    tmux.type("method:initialize")
+    tmux.until_gone("session/new")
+    tmux.keys("Up", "Enter")
+    tmux.until('"protocolVersion": 1')
+    tmux.keys("Escape")
+    tmux.until("filter|method:initialize")
+    tmux.keys("F8")
+    tmux.until("Written to")
+    (path,) = tmux.project.glob("accord-log-*.txt")
+    assert "→" in path.read_text() and "session/new" not in path.read_text()
+    tmux.keys("Escape")
+    tmux.until_gone("Log of")
