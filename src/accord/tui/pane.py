@@ -1,4 +1,4 @@
-"""One tab, as the user acts in it: typing, answering, the queue, options, copies, files in the editor, going back."""
+"""One tab, as the user acts in it: typing, answering, the queue, options, copies, going back."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from textual import events
 
-from accord.model.tool import ToolCall
-from accord.tui.editing import edit_text, open_in_editor
-from accord.tui.frame import Frame
 from accord.tui.plain import one_line
 from accord.tui.prompt.editor import Editor
 from accord.tui.talk import Prompt
+from accord.tui.workbench import Workbench
 
 if TYPE_CHECKING:
     from accord.tui.conversation.view import Conversation
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
     from accord.tui.panels.queue import QueuePanel
 
 
-class Pane(Frame):
+class Pane(Workbench):
     """A talk on the screen, and what is done with it."""
 
     # -- what the user types
@@ -96,18 +94,6 @@ class Pane(Frame):
         if transcript is not None:
             self.copy(transcript.text)
 
-    def on_conversation_opened(self, message: Conversation.Opened) -> None:
-        """Opens the file that a tool call is about; or all of the text."""
-        message.stop()
-        item = message.item
-        if isinstance(item, ToolCall) and item.locations:
-            place = item.locations[-1]
-            trouble = open_in_editor(self.app, str(self.cwd / place.path), place.line)
-        else:
-            _, trouble = edit_text(self.app, message.block.text())
-        if trouble:
-            self.app.notify(trouble, severity="error")
-
     def on_conversation_left(self, message: Conversation.Left) -> None:
         message.stop()
         if message.key == "help":
@@ -120,13 +106,6 @@ class Pane(Frame):
                 self.editor.post_message(events.Paste(message.character))
             elif message.character:
                 self.editor.insert(message.character)
-
-    def edit_prompt(self) -> None:
-        """The prompt in the user's own editor."""
-        text, trouble = edit_text(self.app, self.editor.text)
-        if trouble:
-            self.app.notify(trouble, severity="error")
-        self.editor.set_text(text.rstrip("\n"))
 
     # -- the queue
 

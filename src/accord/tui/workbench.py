@@ -1,4 +1,4 @@
-"""One tab, as far as it is about the work of the agent: files in the editor, following it, the plan, stopping things."""
+"""One tab, as far as it is about the agent's work: files in the editor, following it, the plan, stopping things."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Workbench(Frame):
         self.run_worker(self._open(message.item, message.block), exit_on_error=False)
 
     async def _open(self, item: object, block: Block) -> None:
-        """Opens the file that a tool call is about, which the user picks where there are several; or all of the text."""
+        """Opens the file that a tool call is about, one of several as the user picks; or all of the text."""
         places = places_of(item) if isinstance(item, ToolCall) else []
         place = places[0] if places else None
         if len(places) > 1 or (place is not None and block.is_cut):
