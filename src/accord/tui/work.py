@@ -5,20 +5,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from accord.model.session import Notice, Subagent
+from accord.model.session import Subagent
 from accord.model.tool import TerminalRef, ToolCall
 from accord.transcript import events
+from accord.tui.conversation.subagent import Delegated, state_of
 
 if TYPE_CHECKING:
     from accord.transcript.transcript import Transcript
     from accord.tui.conversation.items import Key
     from accord.tui.talk import Talk
-
-
-class Delegated(Notice, kw_only=True):
-    """Told in the conversation when the agent begins a subagent; `child` is as it stands now."""
-
-    child: Subagent
 
 
 class Place(NamedTuple):
@@ -168,8 +163,12 @@ class Work:
 
     # -- stopping
 
-    def stoppable_of(self, call: ToolCall) -> Running | None:
-        """What of a tool call can be stopped: the call itself, a command that it shows, or its subagent."""
+    def stoppable_of(self, item: ToolCall | Subagent) -> Running | None:
+        """What of an item can be stopped: the call itself, a command that it shows, its subagent."""
+        if isinstance(item, Subagent):
+            child = self._named("subagent", item.session_id)
+            return child if child.can_stop else None
+        call = item
         named = [self._named("tool_call", call.id)]
         named += [self._named("terminal", each.terminal_id) for each in call.content if isinstance(each, TerminalRef)]
         transcript = self._transcript
@@ -177,9 +176,9 @@ class Work:
         named += [self._named("subagent", each.session_id) for each in children if each.tool_call_id == call.id]
         return next((each for each in named if each.can_stop), None)
 
-    def hint(self, call: ToolCall) -> str:
-        """What is said below a tool call that is selected, if it can be stopped."""
-        what = self.stoppable_of(call)
+    def hint(self, item: ToolCall | Subagent) -> str:
+        """What is said below an item that is selected, if it can be stopped."""
+        what = self.stoppable_of(item)
         if what is None:
             return ""
         if (what.kind, what.id) in self.asked:
@@ -206,7 +205,7 @@ class Work:
             raise
         finally:
             self._printed.add(what.id)
-            self.talk.changed.add(("tool", what.id))
+            self.talk.changed |= {("tool", what.id), ("subagent", what.id)}
             self.talk.on_change()
 
 
@@ -216,11 +215,3 @@ def places_of(call: ToolCall) -> list[Place]:
     told = [Place(each.path, each.line, title, call.id) for each in call.locations]
     told = told or [Place(each.path, None, title, call.id) for diff in call.diffs for each in diff.changes]
     return list(reversed(dict.fromkeys(reversed(told))))
-
-
-def state_of(child: Subagent) -> str:
-    """How a subagent is, in a word or two. One of which nothing is confirmed is not said to run, nor to have ended."""
-    if child.state == "idle":
-        reason = child.stop_reason
-        return "done" if reason in (None, "end_turn") else str(reason).replace("_", " ")
-    return {"running": "running", "requires_action": "waits"}.get(child.state or "", "not known")

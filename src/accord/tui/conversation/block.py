@@ -13,8 +13,10 @@ from textual.strip import Strip
 if TYPE_CHECKING:
     from rich.style import Style
 
+    from accord.model.session import Subagent
     from accord.model.tool import ExitStatus, ToolCall
     from accord.tui.conversation.passages import Gap
+    from accord.tui.conversation.picture import Gallery
     from accord.tui.look import Look
 
 GUTTER = 2
@@ -61,12 +63,14 @@ class Setting:
     """All that a terminal printed."""
     terminal_end: Callable[[str], Printed | None] | None = None
     """The same, or only the last of it, which is quicker."""
-    stop_hint: Callable[[ToolCall], str] = lambda call: ""
-    """What to say of stopping a tool call; nothing when it cannot be stopped."""
-    chosen: str = ""
-    """The tool call that is selected."""
+    stop_hint: Callable[[ToolCall | Subagent], str] = lambda item: ""
+    """What to say of stopping a tool call or a subagent; nothing when it cannot be stopped."""
+    chosen: tuple[str, str] | None = None
+    """The item that is selected, by its key."""
     side_by_side: bool = True
     """Whether changes are shown with old and new beside each other where there is room."""
+    pictures: Gallery | None = None
+    """Draws pictures; without it they are named."""
     at_end: bool = True
     """Whether the end of the conversation is looked at: then the end of a long message comes first."""
 

@@ -10,6 +10,7 @@ from accord.tui.conversation.block import Block, Setting
 from accord.tui.conversation.long import MOST_DRAWN
 from accord.tui.conversation.message import AgentBlock, ThoughtBlock
 from accord.tui.conversation.notice import CompactionBlock, NoticeBlock
+from accord.tui.conversation.subagent import Delegated, SubagentBlock
 from accord.tui.conversation.tool import ToolBlock
 from accord.tui.conversation.user import UserBlock
 
@@ -25,6 +26,8 @@ def key_of(item: TimelineItem, index: int) -> Key:
         return "tool", item.id
     if isinstance(item, Compaction):
         return "compaction", item.id
+    if isinstance(item, Delegated):
+        return "subagent", item.child.session_id
     return "notice", str(index)
 
 
@@ -37,6 +40,8 @@ def block_for(item: TimelineItem, before: TimelineItem | None, setting: Setting,
         return ToolBlock(item, setting, is_open, gap=0 if isinstance(before, ToolCall) else 1)
     if isinstance(item, Compaction):
         return CompactionBlock(item, setting, is_open)
+    if isinstance(item, Delegated):
+        return SubagentBlock(item.child, setting, is_open)
     assert isinstance(item, Notice)
     return NoticeBlock(item, setting, is_open)
 

@@ -73,7 +73,7 @@ class ToolBlock(Block):
             lines += self._below(self._everything())
         elif self.is_open is None:
             lines += self._below(self._preview())
-        if self.setting.chosen == self.call.id and (hint := self.setting.stop_hint(self.call)):
+        if self.setting.chosen == ("tool", self.call.id) and (hint := self.setting.stop_hint(self.call)):
             lines += self._below([self.look.line((hint, self.look.warn))])
         return lines
 

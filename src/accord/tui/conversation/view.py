@@ -15,6 +15,8 @@ from textual.widget import Widget
 from accord.tui.conversation.block import GUTTER, Block, Setting
 from accord.tui.conversation.items import Key, key_of
 from accord.tui.conversation.layout import Layout
+from accord.tui.conversation.picture import Gallery
+from accord.tui.conversation.picture_way import Way, way
 from accord.tui.plain import one_line
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 _WHEEL = 3
 _NEXT_FRAME = 0.05
+_POINTED = ("tool", "subagent")
+"""What says more while it is selected."""
 
 
 class Conversation(Widget, can_focus=True):
@@ -43,6 +47,20 @@ class Conversation(Widget, can_focus=True):
             self.item = item
             self.block = block
 
+    class Entered(Message):
+        """The user wants to go into an item that is a conversation of its own: a subagent's."""
+
+        def __init__(self, item: TimelineItem) -> None:
+            super().__init__()
+            self.item = item
+
+    class Stopped(Message):
+        """The user wants what an item does to stop."""
+
+        def __init__(self, item: TimelineItem) -> None:
+            super().__init__()
+            self.item = item
+
     class Copied(Message):
         """The user wants this text in the clipboard."""
 
@@ -61,8 +79,10 @@ class Conversation(Widget, can_focus=True):
     def __init__(self, setting: Setting, **options: Any) -> None:
         super().__init__(**options)
         self.layout_of = Layout(setting)
-        self.cursor: int | None = None
-        """The selected item."""
+        self.pictures = setting.pictures = Gallery(self._picture_way, self._tell_terminal, self._pictures_drawn)
+        self.images = "auto"
+        """How pictures are shown, as the user chose."""
+        self._cursor: int | None = None
         self.empty_text: list[str] = []
         """What is shown while nothing was said yet."""
         self.transcript: Transcript | None = None
@@ -76,6 +96,24 @@ class Conversation(Widget, can_focus=True):
     @property
     def setting(self) -> Setting:
         return self.layout_of.setting
+
+    @property
+    def cursor(self) -> int | None:
+        """The selected item."""
+        return self._cursor
+
+    @cursor.setter
+    def cursor(self, index: int | None) -> None:
+        self._cursor = index
+        self._point()
+
+    def _point(self) -> None:
+        """Says to what is drawn which item is selected: some say more then."""
+        item = self.selected if self.has_focus else None
+        key = key_of(item, 0) if item is not None else None
+        before, self.setting.chosen = self.setting.chosen, key
+        if before != key:
+            self.layout_of.take([each for each in (before, key) if each is not None and each[0] in _POINTED])
 
     # -- what is shown
 
@@ -154,6 +192,29 @@ class Conversation(Widget, can_focus=True):
         self._thumb = self.layout_of.bar()
         return super().render_lines(crop)
 
+    # -- pictures
+
+    def on_mount(self) -> None:
+        # Who had the terminal meanwhile may have taken our pictures off it.
+        self.app.app_resume_signal.subscribe(self, lambda _: self.pictures.forget())
+
+    def show_images(self, how: str) -> None:
+        """Shows pictures another way."""
+        if how != self.images:
+            self.images = how
+            self.pictures.forget()
+
+    def _picture_way(self) -> Way:
+        return way("off" if self.app.no_color else self.images, self.app.console.color_system)
+
+    def _tell_terminal(self, words: str) -> None:
+        if self.app._driver is not None:
+            self.app._driver.write(words)
+
+    def _pictures_drawn(self, blocks: set[Block]) -> None:
+        self.layout_of.redraw(blocks)
+        self._moved()
+
     # -- moving and selecting
 
     def scroll_rows(self, count: int) -> None:
@@ -186,8 +247,11 @@ class Conversation(Widget, can_focus=True):
         self.select(max(self.layout_of.visible(), default=0) if self.cursor is None else self.cursor + by)
 
     def toggle(self) -> None:
-        """Opens the selected item if it is folded, or folds it."""
-        if self.selected is not None and self.cursor is not None:
+        """Opens the selected item if it is folded, or folds it; or goes into it."""
+        if (item := self.selected) is not None and self.cursor is not None:
+            if key_of(item, 0)[0] == "subagent":
+                self.post_message(self.Entered(item))
+                return
             self.layout_of.toggle(self.cursor)
             self._moved()
 
@@ -228,7 +292,10 @@ class Conversation(Widget, can_focus=True):
             layout.jump(layout.heights.total * event.y // max(self.size.height, 1))
         elif event.y < len(layout.picture):
             self.cursor = layout.picture[event.y][1]
-            if key_of(layout.timeline[self.cursor], self.cursor)[0] != "agent":
+            kind = key_of(layout.timeline[self.cursor], self.cursor)[0]
+            if kind == "subagent":
+                self.toggle()
+            elif kind != "agent":
                 layout.toggle(self.cursor)
         self.refresh()
 
@@ -237,9 +304,11 @@ class Conversation(Widget, can_focus=True):
         seen = self.layout_of.visible()
         if self.layout_of.timeline and self.cursor not in seen:
             self.cursor = max(seen, default=0)
+        self._point()
         self.refresh()
 
     def on_blur(self) -> None:
+        self._point()
         self.refresh()
 
     def on_key(self, event: events.Key) -> None:
@@ -263,6 +332,7 @@ class Conversation(Widget, can_focus=True):
             "y": self._copy,
             "c": self._copy,
             "e": self._open_outside,
+            "x": self._stop,
             "tab": lambda: self._leave(),
             "escape": lambda: self._leave("escape"),
             "i": lambda: self._leave(),
@@ -286,6 +356,10 @@ class Conversation(Widget, can_focus=True):
     def _copy(self) -> None:
         if self.selected is not None and self.cursor is not None:
             self.post_message(self.Copied(self.layout_of.block(self.cursor).text()))
+
+    def _stop(self) -> None:
+        if self.selected is not None:
+            self.post_message(self.Stopped(self.selected))
 
     def _open_outside(self) -> None:
         if (item := self.selected) is not None and self.cursor is not None:

@@ -1,0 +1,58 @@
+"""A subagent as a block: a line in the conversation of whom it works for."""
+
+from __future__ import annotations
+
+from textual.strip import Strip
+
+from accord.model.session import Notice, Subagent
+from accord.tui.conversation.block import Block, Setting
+from accord.tui.plain import one_line
+
+_MARKS = {"running": "◐", "requires_action": "?", "idle": "✓"}
+
+
+class Delegated(Notice, kw_only=True):
+    """Told in the conversation when the agent begins a subagent; `child` is as it stands now."""
+
+    child: Subagent
+
+
+class SubagentBlock(Block):
+    """What works for the agent: its title and its state. Its own conversation is in another tab."""
+
+    def __init__(self, child: Subagent, setting: Setting, is_open: bool | None = None) -> None:
+        super().__init__(setting, is_open)
+        self.child = child
+
+    def drawn(self, before: list[Strip]) -> list[Strip]:
+        look, child = self.look, self.child
+        state = state_of(child)
+        style = {"running": look.accent, "requires_action": look.warn, "idle": look.good}.get(
+            child.state or "", look.dim
+        )
+        title = one_line(child.title or "A subagent", max(self.width - len(state) - 18, 10))
+        head = look.line(
+            (f"{_MARKS.get(child.state or '', '○')} ", style),
+            ("⑂ ", look.accent),
+            (title, None),
+            (f"  subagent, {state}", look.dim),
+        )
+        lines = [head]
+        if child.description:
+            lines.append(look.line((f"  {one_line(child.description, max(self.width - 2, 4))}", look.dim)))
+        if self.setting.chosen == ("subagent", child.session_id):
+            hints = ["enter shows what it says", self.setting.stop_hint(child)]
+            words = " · ".join(filter(None, hints))
+            lines.append(look.line((f"  {one_line(words, max(self.width - 2, 4))}", look.warn)))
+        return [*self.blank(), *self.margin(lines)]
+
+    def text(self) -> str:
+        return "\n".join(filter(None, [self.child.title, self.child.description]))
+
+
+def state_of(child: Subagent) -> str:
+    """How a subagent is, in a word or two. One of which nothing is confirmed is not said to run, nor to have ended."""
+    if child.state == "idle":
+        reason = child.stop_reason
+        return "done" if reason in (None, "end_turn") else str(reason).replace("_", " ")
+    return {"running": "running", "requires_action": "waits"}.get(child.state or "", "not known")
