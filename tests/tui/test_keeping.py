@@ -38,7 +38,7 @@ async def die(chat: Chat) -> None:
     await chat.until(lambda: chat.pane.talk.state == "gone")
 
 
-async def test_prompts_that_wait_when_the_agent_dies_are_sent_when_it_is_there_again(opened: Opened) -> None:
+async def test_prompts_that_wait_when_the_agent_dies_can_be_sent_when_it_is_there_again(opened: Opened) -> None:
     agents: list[ScriptedAgent] = []
 
     def agent() -> ScriptedAgent:
@@ -55,6 +55,8 @@ async def test_prompts_that_wait_when_the_agent_dies_are_sent_when_it_is_there_a
         assert [prompt.text for prompt in chat.pane.talk.queue] == ["second", "third"]
         assert "could not be sent" not in chat.text
         await chat.press("ctrl+r")
+        await chat.until("2 queued, on hold")
+        await chat.press("enter")
         await chat.until("You said: third")
         assert agents[-1].prompts == ["second", "third"]
 
@@ -239,7 +241,7 @@ async def test_an_agent_that_does_not_stop_can_be_ended_with_a_key_that_is_shown
                 return
 
     ended = asyncio.Event()
-    monkeypatch.setattr("accord.tui.talk.STUCK", 0.1)
+    monkeypatch.setattr("accord.tui.turns.STUCK", 0.1)
     async with opened(ScriptedAgent([deaf])) as chat:
         await chat.send("go")
         await chat.until("I never stop")

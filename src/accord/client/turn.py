@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Generator
+from collections.abc import AsyncIterator, Callable, Generator
 from typing import TYPE_CHECKING, Any
 
 from accord.model.content import Content
@@ -34,6 +34,8 @@ class Turn:
         self.started = False
         self.inserted = False
         """Whether the prompt is known to be part of the conversation (version 2)."""
+        self.on_inserted: Callable[[], None] | None = None
+        """Called when it is, for those who show what an agent has not taken yet."""
         self.saw_work = False
         """Whether the agent has been at work since (version 2)."""
         self.request_id: int | None = None
@@ -95,6 +97,11 @@ class Turn:
     async def cancel(self) -> None:
         """Asks the agent to stop. The turn ends when the agent says so."""
         await self.session._cancel_turn(self)
+
+    def withdraw(self) -> bool:
+        """Takes back a prompt that the agent holds (version 2); its turn then ends as cancelled, unless it is too late.
+        Gives False where nothing can be taken back: the agent has the prompt, or the version knows no such thing."""
+        return not self.ended and self.session._agent.dialect.withdraw(self)
 
     def __await__(self) -> Generator[Any, None, Turn]:
         return self._finish().__await__()

@@ -201,6 +201,8 @@ class V2(Dialect):
         transcript = session.transcript
         turn.inserted = True
         turn.message_id = answer.message_id or None
+        if turn.on_inserted is not None:
+            turn.on_inserted()
         if turn is not session.open_turns[0]:
             turn.place = len(transcript.timeline)
         if answer.stop_reason:

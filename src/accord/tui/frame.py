@@ -244,7 +244,7 @@ class Frame(Vertical):
             self.set_timer(PAUSE - paused + 0.01, self._give_keys)
 
     def _show_queue(self) -> None:
-        if self.talk.queue and (self.talk.session is not None or self.talk.state == "gone"):
+        if self.talk.pending and (self.talk.session is not None or self.talk.state == "gone"):
             if self._queue is None:
                 from accord.tui.panels.queue import QueuePanel
 
@@ -276,10 +276,11 @@ class Frame(Vertical):
         """Goes on with an agent that was started again: in the same session, where the agent can do that."""
         old = self.talk
         self.talk = self._talk_with(link)
-        self.talk.queue, old.queue = old.queue, []
+        self.talk.queue = old.take_all()
+        self.talk.on_hold = old.on_hold or old.died_at_work
         self.talk.before, self.talk.origin = old if old.session is not None else old.before, old.origin
         self.run_worker(old.close(), exit_on_error=False)
-        self.talk.spans = self.conversation.setting.spans = old.spans
+        self.talk.clocks = old.clocks
         self.status.talk = self.talk
         if self._side is not None:
             self._side.talk = self.talk
@@ -295,8 +296,9 @@ class Frame(Vertical):
         if id is not None and agent is not None and (agent.offers.load or agent.offers.resume):
             await talk.open(id, "load" if agent.offers.load else "resume", earlier)
             if talk.session is not None:
-                talk.say("info", "The agent is there again and goes on with this session")
+                talk.say("info", "The agent is there again and goes on with this session", talk.held_words)
                 return
+        talk.on_hold = talk.on_hold or earlier is not None  # what waits was meant for one that knows what was said
         await talk.open(earlier=earlier)
         if talk.session is None:
             if earlier is not None:
@@ -304,7 +306,8 @@ class Frame(Vertical):
             self.changed()
         elif id is not None:
             what = "A new session: the agent could not go on with the one before"
-            talk.say("info", what, "It does not know what was said above this line.")
+            told = ["It does not know what was said above this line.", talk.held_words]
+            talk.say("info", what, "\n".join(filter(None, told)))
 
     def _turn_ended(self, turn: Turn) -> None:
         self.app.turn_ended(self, turn)

@@ -10,7 +10,7 @@ from textual import events
 
 from accord.tui.plain import one_line
 from accord.tui.prompt.editor import Editor
-from accord.tui.talk import Prompt
+from accord.tui.turns import Prompt
 from accord.tui.workbench import Workbench
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Pane(Workbench):
     @property
     def unsent(self) -> list[str]:
         """What was typed here and not sent."""
-        texts = [*(prompt.text for prompt in self.talk.queue), self.editor.text]
+        texts = [*self.talk.unsent, self.editor.text]
         return [text.strip() for text in texts if text.strip()]
 
     def on_editor_left(self, message: Editor.Left) -> None:
@@ -48,6 +48,7 @@ class Pane(Workbench):
         acts: dict[str, Callable[[], Any]] = {
             "help": self.app.action_keys,
             "escape": self.escape,
+            "enter": self.send_held,
             "pageup": lambda: self.conversation.scroll_pages(-1),
             "pagedown": lambda: self.conversation.scroll_pages(1),
             "shift+up": lambda: self.conversation.scroll_rows(-1),
@@ -113,14 +114,20 @@ class Pane(Workbench):
         if self._queue is not None:
             self._queue.focus()
 
-    def take_back(self, place: int) -> None:
-        """Takes a prompt that waits back into the editor, below what is there."""
-        if not self.talk.queue:
+    def take_back(self, place: int, *, away: bool = False) -> None:
+        """Takes a prompt that waits back into the editor, or away. One that was sent comes when the agent gives it."""
+        pending = self.talk.pending
+        if not pending or place >= len(pending):
             return
-        prompt = self.talk.queue.pop(place)
-        self.editor.set_text("\n\n".join(filter(None, [self.editor.text, prompt.text])))
-        self.editor.focus()
+        if not self.talk.take_back(pending[place], away=away):
+            self.app.notify("It cannot be taken back any more.", severity="warning")
+        elif not away:
+            self.editor.focus()
         self.changed()
+
+    def send_held(self) -> None:
+        """Sends what is on hold."""
+        self.talk.release()
 
     def on_queue_panel_wanted(self, message: QueuePanel.Wanted) -> None:
         message.stop()
@@ -128,9 +135,7 @@ class Pane(Workbench):
 
     def on_queue_panel_removed(self, message: QueuePanel.Removed) -> None:
         message.stop()
-        if message.place < len(self.talk.queue):
-            self.talk.queue.pop(message.place)
-        self.changed()
+        self.take_back(message.place, away=True)
 
     def on_queue_panel_left(self, message: QueuePanel.Left) -> None:
         message.stop()

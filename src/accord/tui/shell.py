@@ -277,7 +277,7 @@ class Shell(App[int]):
         """Keeps what was typed and not sent, also what waits in queues."""
         if self._ending or not self.panes:
             return
-        texts = [prompt.text for pane in self.panes for prompt in pane.talk.queue]
+        texts = [text for pane in self.panes for text in pane.talk.unsent]
         texts += [pane.editor.text for pane in self.panes if pane.editor.text.strip()]
         self.drafts.keep(str(self.outside.cwd), "\n\n".join(texts))
 

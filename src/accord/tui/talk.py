@@ -1,47 +1,29 @@
-"""One session in a tab: its turns, the prompts that wait, the questions that are open, and what changed."""
+"""One session in a tab: how it begins, what is heard from it, the questions that are open. Its turns: turns.py."""
 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from accord.model.session import Compaction, Notice
 from accord.model.tool import ToolCall
 from accord.transcript import events
+from accord.tui.clocks import Clocks
 from accord.tui.conversation.block import Printed, Span
 from accord.tui.opening import How, open_session
+from accord.tui.turns import Turns
 
 if TYPE_CHECKING:
     from accord.client.session import Session
-    from accord.client.turn import Turn
     from accord.model.requests import McpServer
     from accord.policy.choices import Choice, Question
     from accord.transcript.transcript import Transcript
     from accord.tui.conversation.items import Key
     from accord.tui.link import Link
-    from accord.workspace.checkpoints import Checkpoints
 
 State = Literal["starting", "opening", "running", "waiting", "idle", "gone"]
-ENDINGS = {
-    "cancelled": ("info", "Cancelled"),
-    "refusal": ("warning", "The agent refused to go on"),
-    "max_tokens": ("warning", "The agent ran out of tokens before it was done"),
-    "max_turn_requests": ("warning", "The agent made as many requests as it may in one turn"),
-}
-
-
-STUCK = 4.0
-"""Seconds after which an agent that was told to stop, and goes on, seems to hang."""
-
-
-@dataclass
-class Prompt:
-    """Something to be sent. Files and pictures are mentioned in it."""
-
-    text: str
 
 
 @dataclass
@@ -52,37 +34,23 @@ class Asked:
     answer: asyncio.Future[Choice | None]
 
 
-class Talk:
+class Talk(Turns):
     """A session with an agent, or one that is about to begin."""
 
     def __init__(self, link: Link, on_change: Callable[[], None]) -> None:
-        self.link = link
-        self.session: Session | None = None
+        super().__init__(link, on_change)
         self.failure = ""
-        self.on_change = on_change
-        self.on_turn_end: Callable[[Turn], None] | None = None
-        self.on_unsent: Callable[[Prompt], None] | None = None
-        """Gets a prompt that cannot be sent as it is, to be changed."""
         self.changed: set[Key] = set()
         """The items that changed since they were last taken."""
-        self.spans: dict[str, Span] = {}
-        self.queue: list[Prompt] = []
+        self.clocks = Clocks()
         self.asked: list[Asked] = []
-        self.turn: Turn | None = None
-        self.turn_began = 0.0
         self.unknown = 0
-        self.is_cancelling = False
-        self._cancelled_at = 0.0
         self.origin = ""
         """What the session came from, as a title until it has one of its own."""
         self.servers: list[McpServer] = []
-        self.checkpoints: Checkpoints | None = None
-        """What files were like before each turn, where the agent changes them through us."""
         self.before: Talk | None = None
         """The talk that this one goes on from, where its agent died."""
         self._wanted: str | None = None
-        self._is_sending = False
-        self._tasks: set[asyncio.Task[Any]] = set()
 
     # -- what it is
 
@@ -119,9 +87,9 @@ class Talk:
         return self.before.transcript if self.before is not None else None
 
     @property
-    def is_stuck(self) -> bool:
-        """Whether the agent was told to stop, and has not for a while."""
-        return self.is_cancelling and time.monotonic() - self._cancelled_at > STUCK
+    def spans(self) -> dict[str, Span]:
+        """How long each tool call took, or takes."""
+        return self.clocks.spans
 
     def take_changes(self) -> set[Key]:
         """What changed since this was last called."""
@@ -163,11 +131,6 @@ class Talk:
         self.on_change()
         self._send_next()
 
-    def _run(self, work: Any) -> None:
-        task = asyncio.ensure_future(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
     # -- what happens
 
     async def _listen(self, session: Session) -> None:
@@ -176,6 +139,8 @@ class Talk:
                 self.hear(event)
         for call in session.transcript.cancel_open_calls():  # nobody is at them any more
             self.hear(call)
+        for prompt in list(self.sent):
+            self._came_back(prompt)
         if self.link.state == "gone" or self.link.failure:
             self.say("error", "The agent is gone", "\n".join([self.link.failure, *self._what_now()]))
         self.on_change()
@@ -195,11 +160,14 @@ class Talk:
                 self.changed.add(("thought", event.message_id or ""))
             case events.UserText():
                 self.changed.add(("user", event.message_id or ""))
+                self._echoed(event)
             case events.Media() | events.MessageSet():
                 self.changed.add((event.role, event.message_id or ""))
+                if event.role == "user":
+                    self._echoed(event)
             case ToolCall():
                 self.changed.add(("tool", event.id))
-                self._clock(event)
+                self.clocks.heard(event)
             case Compaction():
                 self.changed.add(("compaction", event.id))
             case events.TerminalOutput():
@@ -209,28 +177,6 @@ class Talk:
             case events.Unknown():
                 self.unknown += 1
         self.on_change()
-
-    def _clock(self, call: ToolCall) -> None:
-        now = time.monotonic()
-        span = self.spans.get(call.id)
-        if span is None:
-            self.spans[call.id] = Span(now, now if call.is_final else None)
-        elif call.is_final and span.ended is None:
-            self.spans[call.id] = self._went_on(span)._replace(ended=now)
-
-    def _went_on(self, span: Span) -> Span:
-        """The span without the time that the user was asked."""
-        if span.asked is None:
-            return span
-        return span._replace(begun=span.begun + time.monotonic() - span.asked, asked=None)
-
-    def _stop_clock(self, question: Question, *, stops: bool) -> None:
-        """A call that the user is asked about takes no time meanwhile."""
-        call = question.request.tool_call if question.request is not None else None
-        if call is None or (span := self.spans.get(call.id)) is None:
-            return
-        self.spans[call.id] = span._replace(asked=time.monotonic()) if stops else self._went_on(span)
-        self.changed.add(("tool", call.id))
 
     def _terminal_changed(self, id: str) -> None:
         from accord.model.tool import TerminalRef
@@ -255,105 +201,27 @@ class Talk:
             self.session.transcript.add_notice(Notice(severity=severity, title=title, description=description or None))
         self.on_change()
 
-    # -- prompts
-
-    def send(self, prompt: Prompt) -> None:
-        """Sends a prompt, or lets it wait while a turn runs or the session is not there yet."""
-        self.queue.append(prompt)
-        self._send_next()
-        self.on_change()
-
-    def steer(self, prompt: Prompt) -> None:
-        """Sends a prompt into the running turn where the protocol can do that; otherwise stops the turn for it."""
-        if self.session is None or not self.session.busy:
-            self.send(prompt)
-        elif self.session._agent.dialect.one_turn_at_a_time:
-            self.queue.insert(0, prompt)
-            self._run(self.cancel(keep_queue=True))
-        else:
-            self._start(prompt)
-        self.on_change()
-
-    def _send_next(self) -> None:
-        if self.session is None or self.session.closed or self.session.busy or not self.link.is_open:
-            return  # what waits goes on waiting; when the agent is gone, until it is started again
-        if self.queue and not self._is_sending:
-            self._start(self.queue.pop(0))
-
-    def _start(self, prompt: Prompt) -> None:
-        self._is_sending = True
-        self._run(self._send(prompt))
-
-    async def _send(self, prompt: Prompt) -> None:
-        from accord.errors import AccordError, ConnectionClosed
-
-        assert self.session is not None
-        assert self.link.agent is not None
-        try:
-            if self.checkpoints is not None:
-                await self.checkpoints.begin(prompt.text[:80])
-            content = self.link.outside.content(prompt.text, (), self.link.agent.offers)
-            self.turn = self.session.prompt(*content)
-        except ConnectionClosed:  # why is told when the listener ends
-            self.queue.insert(0, prompt)
-            self.on_change()
-            return
-        except (AccordError, OSError) as error:
-            self.say("error", "This prompt could not be sent", str(error))
-            if self.on_unsent is not None:
-                self.on_unsent(prompt)
-            return
-        finally:
-            self._is_sending = False
-        self.turn_began = time.monotonic()
-        self.is_cancelling = False
-        self._run(self._wait(self.turn))
-        self.on_change()
-
-    async def _wait(self, turn: Turn) -> None:
-        from accord.config.mask import masked
-        from accord.errors import AccordError, ConnectionClosed
-
-        try:
-            await turn
-        except ConnectionClosed:
-            pass  # told once, with why, when the listener ends
-        except AccordError as error:
-            self.say("error", "The turn failed", masked(str(error)))
-        else:
-            if turn.stop_reason != "end_turn":
-                usual = ("info", f"The turn ended: {turn.stop_reason}")
-                self.say(*ENDINGS.get(str(turn.stop_reason), usual))
-        self.is_cancelling = False
-        if self.on_turn_end is not None:
-            self.on_turn_end(turn)
-        self._send_next()
-        self.on_change()
-
-    async def cancel(self, *, keep_queue: bool = True) -> None:
-        """Stops the running turn. What waits stays, unless it is to go too."""
-        if not keep_queue:
-            self.queue.clear()
-        if self.session is not None and self.session.busy and self.turn is not None:
-            self.is_cancelling = True
-            self._cancelled_at = time.monotonic()
-            await self.session.cancel()
-        self.on_change()
-
     # -- questions
 
     async def ask(self, question: Question) -> Choice | None:
         """Waits for the user's answer. When the turn is cancelled meanwhile, so is this."""
         asked = Asked(question, asyncio.get_running_loop().create_future())
+        call = question.request.tool_call if question.request is not None else None
+        id = call.id if call is not None else ""
         self.asked.append(asked)
-        self._stop_clock(question, stops=True)
-        self.on_change()
+        self.clocks.asked(id)
+        self._drawn_anew(id)
         try:
             return await asked.answer
         finally:
             self.asked.remove(asked)
-            self._stop_clock(question, stops=False)
-            self.on_change()
+            self.clocks.answered(id)
+            self._drawn_anew(id)
+
+    def _drawn_anew(self, call_id: str) -> None:
+        if call_id in self.spans:
+            self.changed.add(("tool", call_id))
+        self.on_change()
 
     # -- the end
 

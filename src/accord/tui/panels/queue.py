@@ -1,4 +1,4 @@
-"""The prompts that wait until the agent is done: seen, taken back to be changed, or removed."""
+"""The prompts that wait, or that the agent has not taken yet: seen, taken back to be changed, or removed."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 5
 _HINT = "alt+↑ takes the last one back · f6 selects"
+_HELD = f"enter sends what is on hold · {_HINT}"
+_SENT = {"": "sent, not taken yet", "back": "being taken back", "away": "being removed"}
 _CHOOSING = "↑↓ · enter takes it back · del removes it · esc"
 
 
@@ -55,28 +57,39 @@ class QueuePanel(Widget, can_focus=True):
 
     def update(self) -> None:
         """The queue has changed."""
-        self.cursor = max(0, min(self.cursor, len(self.talk.queue) - 1))
-        self.border_title = f"{len(self.talk.queue)} queued"
+        self.cursor = max(0, min(self.cursor, len(self.talk.pending) - 1))
+        waits, sent = len(self.talk.queue), len(self.talk.pending) - len(self.talk.queue)
+        held = ", on hold" if self.talk.on_hold else ""
+        parts = [f"{sent} sent, not taken yet" if sent else "", f"{waits} queued{held}" if waits else ""]
+        self.border_title = " · ".join(filter(None, parts))
+        self._hint()
         self.refresh(layout=True)
 
+    def _hint(self) -> None:
+        away = _HELD if self.talk.on_hold and self.talk.queue else _HINT
+        self.border_subtitle = _CHOOSING if self.has_focus else away
+
     def get_content_height(self, container: object, viewport: object, width: int) -> int:
-        return min(len(self.talk.queue), MOST_ROWS)
+        return min(len(self.talk.pending), MOST_ROWS)
 
     def render_line(self, y: int) -> Strip:
         look, width = self.look, self.size.width
         place = max(0, self.cursor - MOST_ROWS + 1) + y
-        if place >= len(self.talk.queue):
+        pending = self.talk.pending
+        if place >= len(pending):
             return Strip.blank(width, look.base)
-        is_chosen = self.has_focus and place == self.cursor
-        text = one_line(self.talk.queue[place].text, max(width - 8, 4))
-        mark = ("❯ " if is_chosen else "  ", look.accent)
-        return look.line(mark, (f"{place + 1}. ", look.dim), (text, None)).adjust_cell_length(width, look.base)
+        prompt = pending[place]
+        mark = ("❯ " if self.has_focus and place == self.cursor else "  ", look.accent)
+        told = f"  ({_SENT[prompt.wanted]})" if prompt in self.talk.sent else ""
+        text = one_line(prompt.text, max(width - 8 - len(told), 4))
+        parts = (mark, (f"{place + 1}. ", look.dim), (text, None), (told, look.warn))
+        return look.line(*parts).adjust_cell_length(width, look.base)
 
     def on_focus(self) -> None:
-        self.border_subtitle = _CHOOSING
+        self._hint()
 
     def on_blur(self) -> None:
-        self.border_subtitle = _HINT
+        self._hint()
 
     def on_key(self, event: events.Key) -> None:
         if event.key not in ("up", "down", "enter", "delete", "backspace", "d", "escape", "tab"):
@@ -84,7 +97,7 @@ class QueuePanel(Widget, can_focus=True):
         event.stop()
         event.prevent_default()
         if event.key in ("up", "down"):
-            self.cursor = (self.cursor + (1 if event.key == "down" else -1)) % max(len(self.talk.queue), 1)
+            self.cursor = (self.cursor + (1 if event.key == "down" else -1)) % max(len(self.talk.pending), 1)
             self.refresh()
         elif event.key == "enter":
             self.post_message(self.Wanted(self.cursor))
@@ -95,5 +108,5 @@ class QueuePanel(Widget, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         place = max(0, self.cursor - MOST_ROWS + 1) + event.y - 1
-        if 0 <= place < len(self.talk.queue):
+        if 0 <= place < len(self.talk.pending):
             self.post_message(self.Wanted(place))

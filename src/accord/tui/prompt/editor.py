@@ -142,6 +142,8 @@ class Editor(TextArea):
             self._recalled = None
             self.clear_text()  # at once: what is typed next belongs to the next prompt
             self.post_message(self.Submitted(text, now=now))
+        else:
+            self.post_message(self.Left("enter"))
 
     # -- history
 

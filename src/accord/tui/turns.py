@@ -1,0 +1,313 @@
+"""The turns of a talk: prompts that wait, prompts that were sent and not taken yet, and the turn that runs.
+
+Nothing that was typed is lost on the way. A prompt leaves the queue when it is sent, and is held here until it is part
+of the conversation: in version 1 that is at once, in version 2 when the agent says so. One that the agent did not take
+comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING, Any, Literal
+
+from accord.transcript.message import Message
+
+if TYPE_CHECKING:
+    from accord.client.session import Session
+    from accord.client.turn import Turn
+    from accord.transcript.events import Event
+    from accord.tui.link import Link
+    from accord.workspace.checkpoints import Checkpoints
+
+ENDINGS = {
+    "cancelled": ("info", "Cancelled"),
+    "refusal": ("warning", "The agent refused to go on"),
+    "max_tokens": ("warning", "The agent ran out of tokens before it was done"),
+    "max_turn_requests": ("warning", "The agent made as many requests as it may in one turn"),
+}
+STUCK = 4.0
+"""Seconds after which an agent that was told to stop, and goes on, seems to hang."""
+GRACE = 0.5
+"""Seconds that an agent may take for an ordinary prompt before it is shown that it has not taken it."""
+
+_numbers = count()
+
+
+@dataclass(eq=False)
+class Prompt:
+    """Something to be sent, or on its way. Files and pictures are mentioned in it."""
+
+    text: str
+    turn: Turn | None = None
+    """Its turn, once it was sent."""
+    steers: bool = False
+    """Whether it was sent into a turn that was running."""
+    taken: bool = False
+    """Whether it is part of the conversation."""
+    wanted: Literal["", "back", "away"] = ""
+    """What the user wants with it, though it was sent: to have it back, or to be rid of it."""
+
+    def __post_init__(self) -> None:
+        self.number = next(_numbers)
+        self.since = 0.0
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the user should see that the agent has not taken it."""
+        return self.steers or time.monotonic() - self.since >= GRACE
+
+
+class Turns(ABC):
+    """The part of a talk that sends prompts and waits for their turns."""
+
+    def __init__(self, link: Link, on_change: Callable[[], None]) -> None:
+        self.link = link
+        self.session: Session | None = None
+        self.on_change = on_change
+        self.on_turn_end: Callable[[Turn], None] | None = None
+        self.on_unsent: Callable[[Prompt], None] | None = None
+        """Gets a prompt that cannot be sent as it is, or that the user wants back, to be changed."""
+        self.queue: list[Prompt] = []
+        self.sent: list[Prompt] = []
+        """Prompts that left the queue and are not known to be part of the conversation."""
+        self.on_hold = False
+        """Whether the queue waits for the user: what happened since is a reason to look at it first."""
+        self.died_at_work = False
+        """Whether the agent went in the middle of a turn, which may be why."""
+        self.turn: Turn | None = None
+        self.turn_began = 0.0
+        self.is_cancelling = False
+        self.checkpoints: Checkpoints | None = None
+        """What files were like before each turn, where the agent changes them through us."""
+        self._cancelled_at = 0.0
+        self._one_at_a_time = asyncio.Lock()
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    @abstractmethod
+    def say(self, severity: str, title: str, description: str | None = None) -> None:
+        """Tells the user something in the conversation."""
+
+    def _run(self, work: Any) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether the agent was told to stop, and has not for a while."""
+        return self.is_cancelling and time.monotonic() - self._cancelled_at > STUCK
+
+    # -- what waits
+
+    @property
+    def pending(self) -> list[Prompt]:
+        """Everything to be shown that is not part of the conversation: what was sent and not taken, then the queue."""
+        return [*(prompt for prompt in self.sent if prompt.is_late), *self.queue]
+
+    @property
+    def unsent(self) -> list[str]:
+        """What would be lost if all this ended now."""
+        return [prompt.text for prompt in [*self.sent, *self.queue] if prompt.wanted != "away"]
+
+    @property
+    def held_words(self) -> str:
+        """Says that the queue is on hold, if it is."""
+        if not self.on_hold or not self.queue:
+            return ""
+        those = "The prompt that waits is" if len(self.queue) == 1 else f"The {len(self.queue)} prompts that wait are"
+        return f"{those} on hold: enter in an empty prompt sends what waits, f6 selects"
+
+    def take_back(self, prompt: Prompt, *, away: bool = False) -> bool:
+        """Takes a prompt that is pending out of the queue, or back from the agent; then it comes, or goes, later.
+        Gives False when it is the agent's by now."""
+        if prompt in self.queue:
+            self.queue.remove(prompt)
+            if not away and self.on_unsent is not None:
+                self.on_unsent(prompt)
+        elif prompt in self.sent and prompt.turn is not None and prompt.turn.withdraw():
+            prompt.wanted = "away" if away else "back"
+        else:
+            return False
+        self.on_change()
+        return True
+
+    def take_all(self) -> list[Prompt]:
+        """Hands over everything that is not part of the conversation, to be sent by another talk."""
+        for prompt in list(self.sent):
+            self._came_back(prompt)
+        queue, self.queue = self.queue, []
+        return queue
+
+    def _came_back(self, prompt: Prompt) -> None:
+        """A prompt that was sent waits again, before whatever was typed after it."""
+        if prompt not in self.sent:
+            return
+        self.sent.remove(prompt)
+        if prompt.wanted != "away":
+            later = (place for place, each in enumerate(self.queue) if each.number > prompt.number)
+            self.queue.insert(next(later, len(self.queue)), prompt)
+        prompt.turn, prompt.wanted = None, ""
+
+    # -- sending
+
+    def send(self, prompt: Prompt) -> None:
+        """Sends a prompt, or lets it wait while a turn runs or no session is there yet. What was on hold follows it."""
+        is_first = self.on_hold and self.session is not None and not self.session.busy
+        self.on_hold = False
+        self.queue.insert(0 if is_first else len(self.queue), prompt)
+        self._send_next()
+        self.on_change()
+
+    def steer(self, prompt: Prompt) -> None:
+        """Sends a prompt into the running turn where the protocol can do that; otherwise stops the turn for it."""
+        if self.session is None or not self.session.busy:
+            self.send(prompt)
+        elif self.session._agent.dialect.one_turn_at_a_time:
+            self.on_hold = False
+            self.queue.insert(0, prompt)
+            self._run(self.cancel())
+        else:
+            prompt.steers = True
+            self._start(prompt)
+        self.on_change()
+
+    def release(self) -> bool:
+        """The user has seen what is on hold: it may be sent. Gives whether anything was."""
+        was_held, self.on_hold = self.on_hold and bool(self.queue), False
+        self._send_next()
+        self.on_change()
+        return was_held
+
+    def _send_next(self) -> None:
+        if not self.queue:
+            self.on_hold = False
+        if self.session is None or self.session.closed or self.session.busy or not self.link.is_open:
+            return  # what waits goes on waiting; when the agent is gone, until it is started again
+        if self.queue and not self.on_hold and not any(prompt.turn is None for prompt in self.sent):
+            self._start(self.queue.pop(0))
+
+    def _start(self, prompt: Prompt) -> None:
+        prompt.since = time.monotonic()
+        self.sent.append(prompt)
+        asyncio.get_running_loop().call_later(GRACE, self.on_change)
+        self._run(self._send(prompt))
+
+    async def _send(self, prompt: Prompt) -> None:
+        from accord.errors import AccordError, ConnectionClosed
+
+        assert self.session is not None
+        is_more = self.session.busy
+        try:
+            async with self._one_at_a_time:
+                if self.checkpoints is not None:
+                    await self.checkpoints.begin(prompt.text[:80])
+                turn = prompt.turn = self.session.prompt(*await self._content(prompt.text))
+        except ConnectionClosed:  # why is told when the listener ends
+            self._came_back(prompt)
+            self.on_change()
+            return
+        except (AccordError, OSError) as error:
+            self.sent.remove(prompt)
+            self.say("error", "This prompt could not be sent", str(error))
+            if self.on_unsent is not None:
+                self.on_unsent(prompt)
+            self._send_next()
+            return
+        if self.session._agent.dialect.one_turn_at_a_time:
+            self._took(prompt)
+        else:
+            turn.on_inserted = lambda: self._took(prompt)
+        self.turn = turn
+        if not is_more:
+            self.turn_began = time.monotonic()
+            self.is_cancelling = False
+        self._run(self._wait(prompt, turn))
+        self.on_change()
+
+    async def _content(self, text: str) -> list[Any]:
+        """A prompt as the agent takes it. Files are read where no key waits for it."""
+        assert self.link.agent is not None
+        offers = self.link.agent.offers
+        if "@" not in text:
+            return self.link.outside.content(text, (), offers)
+        return await asyncio.to_thread(self.link.outside.content, text, (), offers)
+
+    # -- what the agent does with them
+
+    def _took(self, prompt: Prompt) -> None:
+        """A prompt is part of the conversation."""
+        if prompt not in self.sent:
+            return
+        self.sent.remove(prompt)
+        prompt.taken = True
+        if prompt.wanted:
+            self.say("info", "It was too late to take a prompt back: the agent has it")
+        self.on_change()
+
+    def _echoed(self, event: Event) -> None:
+        """The agent repeats what a user said; that may come before it answers the prompt."""
+        if not self.sent or self.session is None:
+            return
+        id = getattr(event, "message_id", None)
+        for item in reversed(self.session.transcript.timeline):
+            if isinstance(item, Message) and item.role == "user" and id in (None, item.id):
+                text = item.text.strip()
+                said = next((each for each in self.sent if each.turn and text.startswith(each.text)), None)
+                if said is not None:
+                    self._took(said)
+                return
+
+    async def _wait(self, prompt: Prompt, turn: Turn) -> None:
+        from accord.config.mask import masked
+        from accord.errors import AccordError, ConnectionClosed
+
+        try:
+            await turn
+        except ConnectionClosed:  # told once, with why, when the listener ends
+            self.died_at_work = True
+            self._came_back(prompt)
+        except AccordError as error:
+            self.say("error", "The turn failed", masked(str(error)))
+            if prompt in self.sent:
+                self.sent.remove(prompt)
+                if self.on_unsent is not None:
+                    self.on_unsent(prompt)
+        else:
+            self._ended(prompt, turn)
+        self.is_cancelling = self.is_cancelling and self.session is not None and self.session.busy
+        if self.on_turn_end is not None and (prompt.taken or turn.error is not None):
+            self.on_turn_end(turn)
+        self._send_next()
+        self.on_change()
+
+    def _ended(self, prompt: Prompt, turn: Turn) -> None:
+        if prompt in self.sent and turn.stop_reason == "cancelled":
+            self._refused(prompt)
+            return
+        self._took(prompt)
+        if turn.stop_reason != "end_turn":
+            usual = ("info", f"The turn ended: {turn.stop_reason}")
+            self.say(*ENDINGS.get(str(turn.stop_reason), usual))
+
+    def _refused(self, prompt: Prompt) -> None:
+        """The agent did not take a prompt: because the user wanted it back, or for reasons of its own."""
+        if prompt.wanted:
+            self.sent.remove(prompt)
+            if prompt.wanted == "back" and self.on_unsent is not None:
+                self.on_unsent(prompt)
+            return
+        self._came_back(prompt)
+        self.on_hold = True  # to send it again at once may be to be refused for ever
+        self.say("info", "The agent did not take a prompt; it is in the queue again", self.held_words)
+
+    async def cancel(self) -> None:
+        """Stops the running turn. What waits stays."""
+        if self.session is not None and self.session.busy and self.turn is not None:
+            self.is_cancelling = True
+            self._cancelled_at = time.monotonic()
+            await self.session.cancel()
+        self.on_change()
