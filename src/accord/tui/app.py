@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 
 from accord.tui import preferences
-from accord.tui.sessions import Sessions
+from accord.tui.watching import Watching
 
 TWICE = 2.0
 """Seconds within which a second Ctrl-C quits."""
 
 
-class AccordApp(Sessions):
+class AccordApp(Watching):
     """The terminal client."""
 
     _interrupted = 0.0

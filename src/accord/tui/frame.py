@@ -79,6 +79,8 @@ class Frame(Vertical):
             spans=self.talk.spans,
             now=time.monotonic,
             terminal=lambda id: self.talk.terminal(id),
+            terminal_end=lambda id: self.talk.terminal_end(id),
+            stop_hint=lambda call: self.talk.work.hint(call),
             side_by_side=self.app.preferences.side_by_side,
         )
         with Horizontal():
@@ -111,7 +113,7 @@ class Frame(Vertical):
 
     def fit_panels(self) -> None:
         """Shows the side panel where it is wanted and there is room; takes over the settings."""
-        wanted = self.app.preferences.side_panel and self.app.size.width >= WIDE and self.talk.session is not None
+        wanted = self.app.preferences.side_panel and self.side_fits and self.talk.session is not None
         if wanted and self._side is None:
             from accord.tui.panels.side import SidePanel
 
@@ -124,6 +126,11 @@ class Frame(Vertical):
         if setting.side_by_side != self.app.preferences.side_by_side:
             setting.side_by_side = self.app.preferences.side_by_side
             self.conversation.redraw()
+
+    @property
+    def side_fits(self) -> bool:
+        """Whether there is room for the side panel."""
+        return self.app.size.width >= WIDE
 
     def on_resize(self, event: events.Resize) -> None:
         self.fit_panels()
@@ -164,12 +171,16 @@ class Frame(Vertical):
             self._say_empty()
         self._show_question()
         self._show_queue()
+        self.draw_work()
         if self._side is not None:
             self._side.update()
         self.status.refresh()
         self._rest = max(FRAME, 3 * (time.perf_counter() - began))
         if more:
             self.changed()
+
+    def draw_work(self) -> None:
+        """Draws what is about the work of the agent; see workbench.py."""
 
     def _key_first(self) -> bool:
         """Whether the frame waits, so that a key that was just pressed is seen first. It does not wait for ever."""
@@ -185,7 +196,7 @@ class Frame(Vertical):
             self.status.refresh()
 
     def _tick(self) -> None:
-        if self.display and self.talk.state in ("running", "waiting"):
+        if self.display and (self.talk.state in ("running", "waiting") or self.talk.work.background):
             self.conversation.tick()
 
     def _welcome(self) -> list[str]:

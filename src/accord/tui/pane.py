@@ -31,6 +31,10 @@ class Pane(Workbench):
             self.app.notify("The agent is gone: ctrl+r starts it again. What you typed is kept.", severity="warning")
             self.editor.give_back(message.text)
             return
+        if self.talk.parent is not None:
+            self.app.notify("This is a subagent's session: it takes no prompts from you.", severity="warning")
+            self.editor.give_back(message.text)
+            return
         self.conversation.to_end()
         if message.now:
             self.talk.steer(prompt)
@@ -65,7 +69,7 @@ class Pane(Workbench):
     def escape(self) -> None:
         """Stops the running turn; when nothing runs, goes back to the prompt and the end."""
         if self.talk.state in ("running", "waiting"):
-            self.run_worker(self.talk.cancel(), exit_on_error=False)
+            self.run_worker(self.app.attempt(self.talk.cancel()), exit_on_error=False)
         else:
             self.conversation.to_end()
         self.editor.focus()

@@ -18,6 +18,8 @@ class Preferences(msgspec.Struct, kw_only=True):
     """The name of a theme; none is the light or the dark one that the terminal seems to have."""
     side_panel: bool = True
     side_by_side: bool = True
+    follow: bool = False
+    """Whether the file where the agent is at work is shown."""
     notify: bool = True
     """Whether to ring when a turn ends or a question waits while the user looks elsewhere."""
 

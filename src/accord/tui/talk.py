@@ -12,8 +12,10 @@ from accord.model.tool import ToolCall
 from accord.transcript import events
 from accord.tui.clocks import Clocks
 from accord.tui.conversation.block import Printed, Span
+from accord.tui.lent import SHOWN, end_of
 from accord.tui.opening import How, open_session
 from accord.tui.turns import Turns
+from accord.tui.work import Work
 
 if TYPE_CHECKING:
     from accord.client.session import Session
@@ -43,6 +45,7 @@ class Talk(Turns):
         self.changed: set[Key] = set()
         """The items that changed since they were last taken."""
         self.clocks = Clocks()
+        self.work = Work(self)
         self.asked: list[Asked] = []
         self.unknown = 0
         self.origin = ""
@@ -66,7 +69,14 @@ class Talk(Turns):
             return "gone"
         if self.asked or self.session.is_asking:
             return "waiting"
+        if self.parent is not None and (child := self.parent.transcript.subagents.get(self.session.id)) is not None:
+            return "running" if child.state in ("running", "requires_action") else "idle"
         return "running" if self.session.busy or self.session.transcript.state == "running" else "idle"
+
+    @property
+    def parent(self) -> Session | None:
+        """For the session of a subagent, which can be watched and at most stopped: whom it works for."""
+        return self.session.parent if self.session is not None else None
 
     @property
     def title(self) -> str:
@@ -93,7 +103,7 @@ class Talk(Turns):
 
     def take_changes(self) -> set[Key]:
         """What changed since this was last called."""
-        changed, self.changed = self.changed, set()
+        changed, self.changed = self.changed | self.work.take_changes(), set()
         return changed
 
     # -- beginning
@@ -120,10 +130,23 @@ class Talk(Turns):
             return
         self._begin()
 
+    def watch(self, session: Session, title: str) -> None:
+        """Shows the session of a subagent, which runs without us."""
+        self.session, self.origin = session, title
+        self._begin()
+
+    async def cancel(self) -> None:
+        """Stops the running turn; or the subagent, if it lets itself be stopped."""
+        if self.session is not None and self.parent is not None:
+            await self.session.cancel()
+        else:
+            await super().cancel()
+
     def _begin(self) -> None:
         assert self.session is not None
         self.failure = ""
         self._run(self._listen(self.session))
+        self.link.watchers.append(self._printed)
         self.checkpoints = self.link.checkpoints(self.session.id)
         notes, self.link.notes = self.link.notes, []
         for note in notes:
@@ -171,21 +194,17 @@ class Talk(Turns):
             case Compaction():
                 self.changed.add(("compaction", event.id))
             case events.TerminalOutput():
-                self._terminal_changed(event.terminal_id)
+                self.work.printed(event.terminal_id)
             case events.TerminalChanged():
-                self._terminal_changed(event.terminal.id)
+                self.work.printed(event.terminal.id)
             case events.Unknown():
                 self.unknown += 1
+        self.work.hear(event)
         self.on_change()
 
-    def _terminal_changed(self, id: str) -> None:
-        from accord.model.tool import TerminalRef
-
-        assert self.session is not None
-        for call in reversed(self.session.transcript.tool_calls.values()):
-            if any(isinstance(item, TerminalRef) and item.terminal_id == id for item in call.content):
-                self.changed.add(("tool", call.id))
-                return
+    def _printed(self, session: str, terminal: str) -> None:
+        if self.session is not None and session == self.session.id:
+            self.work.printed(terminal)
 
     def terminal(self, id: str) -> Printed | None:
         """What a terminal printed: one of ours, or one that the agent tells of."""
@@ -194,6 +213,14 @@ class Talk(Turns):
             return Printed(told.text, False, told.exit, told.command)
         printed = self.link.terminal(id)
         return self.before.terminal(id) if printed is None and self.before is not None else printed
+
+    def terminal_end(self, id: str) -> Printed | None:
+        """The last of what a terminal printed, as much as may be drawn of it."""
+        told = self.session.transcript.terminals.get(id) if self.session is not None else None
+        if told is not None:
+            return end_of(told, goes_on=self.work.is_listed(id))
+        printed = self.link.terminal(id, SHOWN)
+        return self.before.terminal_end(id) if printed is None and self.before is not None else printed
 
     def say(self, severity: str, title: str, description: str | None = None) -> None:
         """Tells the user something in the conversation."""
@@ -231,9 +258,11 @@ class Talk(Turns):
 
         for task in list(self._tasks):
             task.cancel()
+        if self._printed in self.link.watchers:
+            self.link.watchers.remove(self._printed)
         if self.checkpoints is not None:
             self.checkpoints.close()
-        if self.session is not None and not self.session.closed:
+        if self.session is not None and not self.session.closed and self.parent is None:
             try:
                 async with asyncio.timeout(3):
                     await self.session.close()

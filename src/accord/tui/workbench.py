@@ -2,23 +2,139 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
+from textual.containers import Horizontal
+
 from accord.model.tool import ToolCall
+from accord.tui.conversation.subagent import Delegated
 from accord.tui.editing import edit_text, open_in_editor
 from accord.tui.frame import Frame
 from accord.tui.plain import one_line
-from accord.tui.work import Place, places_of
+from accord.tui.work import Place, Running, places_of
 
 if TYPE_CHECKING:
+    from accord.model.session import Plan
     from accord.tui.conversation.block import Block
     from accord.tui.conversation.view import Conversation
+    from accord.tui.look import Look
+    from accord.tui.panels.follow import FollowPanel
+    from accord.tui.panels.plan import PlanLine
 
 _TEXT = "text"
 
 
 class Workbench(Frame):
     """A talk on the screen, and what the user does about the work in it."""
+
+    _follow: FollowPanel | None = None
+    _plan: PlanLine | None = None
+
+    # -- the panels
+
+    @property
+    def side_fits(self) -> bool:
+        from accord.tui.panels.follow import leaves_room
+
+        return super().side_fits and (not self.app.preferences.follow or leaves_room(self.app.size.width))
+
+    def fit_panels(self) -> None:
+        """Shows the panels that are wanted and have room."""
+        super().fit_panels()
+        self._fit_follow()
+        self.draw_work()
+
+    def _fit_follow(self) -> None:
+        from accord.tui.panels.follow import BESIDE, FollowPanel
+
+        wanted = self.app.preferences.follow
+        beside = self.app.size.width >= BESIDE
+        if self._follow is not None and (not wanted or self._follow.is_beside != beside):
+            self._follow.remove()
+            self._follow = None
+        if wanted and self._follow is None:
+            self._follow = FollowPanel(self.look, lambda: self.talk, str(self.cwd), beside=beside)
+            if beside:
+                self.query_one(Horizontal).mount(self._follow, after=self.conversation)
+            else:
+                self.mount(self._follow, before=self.area)
+
+    def draw_work(self) -> None:
+        """Keeps up with the agent; and tells how far it is with its plan, where the side panel does not."""
+        if self._follow is not None:
+            self._follow.update()
+        words = self.progress() if self._side is None else ""
+        if words and self._plan is None:
+            from accord.tui.panels.plan import PlanLine
+
+            self._plan = PlanLine(self.look, self.progress)
+            self.mount(self._plan, before=self.area)
+        elif not words and self._plan is not None:
+            self._plan.remove()
+            self._plan = None
+        elif self._plan is not None:
+            self._plan.refresh()
+
+    def plans(self) -> list[Plan]:
+        """The plans of the session."""
+        transcript = self.talk.transcript
+        return [] if transcript is None else list(transcript.plans.values())
+
+    def progress(self) -> str:
+        """How far the agent is, in a line; nothing when it has no plan."""
+        plans = self.plans()
+        if not plans:
+            return ""
+        from accord.tui.panels.plan import progress
+
+        return progress(plans)
+
+    def restyle(self, look: Look) -> None:
+        super().restyle(look)
+        if self._plan is not None:
+            self._plan.look = look
+        if self._follow is not None:
+            self._follow.restyle(look)
+
+    def on_plan_line_wanted(self, message: PlanLine.Wanted) -> None:
+        message.stop()
+        self.app.action_plan()
+
+    def on_follow_panel_chosen(self, message: FollowPanel.Chosen) -> None:
+        message.stop()
+        self.run_worker(self._open_place(message.place), exit_on_error=False)
+
+    # -- stopping and going into things
+
+    def on_conversation_stopped(self, message: Conversation.Stopped) -> None:
+        message.stop()
+        item = message.item
+        subject = item.child if isinstance(item, Delegated) else item if isinstance(item, ToolCall) else None
+        what = self.talk.work.stoppable_of(subject) if subject is not None else None
+        if what is not None:
+            self.stop_work(what)
+        elif self.talk.state == "running":
+            self.app.notify("This cannot be stopped alone; esc stops the whole turn.", severity="warning")
+        else:
+            self.app.notify("There is nothing to be stopped here.")
+
+    def stop_work(self, what: Running) -> None:
+        """Stops one thing that goes on."""
+        self.run_worker(self.app.attempt(self.talk.work.stop(what)), exit_on_error=False)
+
+    def on_conversation_entered(self, message: Conversation.Entered) -> None:
+        message.stop()
+        if isinstance(message.item, Delegated):
+            self.app.open_subagent(self, message.item.child.session_id)
+
+    def show_call(self, id: str) -> None:
+        """Selects the tool call of this id, or the one that shows this terminal."""
+        for index, item in reversed(list(enumerate(self.conversation.layout_of.timeline))):
+            if isinstance(item, ToolCall) and (item.id == id or id in _terminals(item)):
+                self.conversation.focus()
+                self.conversation.select(index)
+                return
 
     # -- in the editor
 
@@ -36,9 +152,14 @@ class Workbench(Frame):
                 return
             place = places[int(picked)] if picked != _TEXT else None
         if place is not None:
-            trouble = await open_in_editor(self.app, str(self.cwd / place.path), place.line)
-        else:
-            _, trouble = await edit_text(self.app, block.whole())
+            await self._open_place(place)
+            return
+        _, trouble = await edit_text(self.app, block.whole())
+        if trouble:
+            self.app.notify(trouble, severity="error")
+
+    async def _open_place(self, place: Place) -> None:
+        trouble = await open_in_editor(self.app, os.path.join(self.cwd, place.path), place.line)
         if trouble:
             self.app.notify(trouble, severity="error")
 
@@ -66,3 +187,7 @@ class Workbench(Frame):
             self.app.notify(trouble, severity="error")
         now = self.editor.text  # a prompt that could not be sent may have come back meanwhile
         self.editor.set_text("\n\n".join(filter(None, [text.rstrip("\n"), now if now != before else ""])))
+
+
+def _terminals(call: ToolCall) -> set[str]:
+    return {each.terminal_id for each in call.content if hasattr(each, "terminal_id")}

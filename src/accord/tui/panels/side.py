@@ -8,14 +8,13 @@ from rich.text import Text
 from textual.strip import Strip
 from textual.widget import Widget
 
+from accord.tui.panels.plan import MARKS, done
 from accord.tui.plain import one_line, plain
 
 if TYPE_CHECKING:
     from accord.model.session import Plan
     from accord.tui.look import Look
     from accord.tui.talk import Talk
-
-_MARKS = {"pending": "○", "in_progress": "◐", "completed": "✓", "cancelled": "⊘"}
 
 
 class SidePanel(Widget):
@@ -54,7 +53,7 @@ class SidePanel(Widget):
         usage = about.usage
         spent = None if usage is None else (usage.used, usage.size, usage.cost)
         options = [(option.id, option.value) for option in session.options]
-        children = [(child.session_id, child.state) for child in about.subagents.values()]
+        children = [self.talk.work.children, self.talk.work.background]
         return self.talk.state, plans, spent, options, about.title, children, self.talk.unknown, self.size.width
 
     def _drawn(self) -> list[Strip]:
@@ -78,14 +77,14 @@ class SidePanel(Widget):
             if cost is not None:
                 words = f"{cost.amount:.2f} {one_line(cost.currency, 12)} so far"
                 lines.append(self.look.line((words, self.look.dim)))
+        lines += self._going_on(width)
         lines += self._options()
         lines += self._about(width)
         return lines
 
     def _plan(self, plan: Plan, width: int) -> list[Strip]:
         look = self.look
-        done = sum(entry.status in ("completed", "cancelled") for entry in plan.entries)
-        lines = self._title(f"Plan {done}/{len(plan.entries)}" if plan.entries else "Plan")
+        lines = self._title(f"Plan {done(plan)}/{len(plan.entries)}" if plan.entries else "Plan")
         for entry in plan.entries:
             style = {"completed": look.good, "in_progress": look.accent, "cancelled": look.warn}.get(
                 entry.status, look.dim
@@ -95,13 +94,25 @@ class SidePanel(Widget):
             if entry.priority == "high" and not is_over:
                 words.stylize("bold")
             body = look.draw(words, width - 2)
-            mark = look.line((f"{_MARKS.get(entry.status, '○')} ", style))
+            mark = look.line((f"{MARKS.get(entry.status, '○')} ", style))
             rest = look.line(("  ", None))
             lines += [Strip.join([rest if at else mark, line]) for at, line in enumerate(body)]
         if plan.markdown:
             lines += look.draw(Text(plain(plan.markdown)[:2000], style=look.dim), width)
         if plan.uri:
             lines.append(look.line((one_line(plan.uri, width), look.primary)))
+        return lines
+
+    def _going_on(self, width: int) -> list[Strip]:
+        """What works beside the turn, and the subagents."""
+        look, work = self.look, self.talk.work
+        going = list(dict.fromkeys([*work.background, *work.children]))
+        lines = self._title("At work (alt+b)") if going else []
+        for each in going:
+            mark, style = {"done": ("✓", look.good), "ended": ("✓", look.good)}.get(each.state, ("◐", look.accent))
+            state = f"  {each.state}"
+            words = one_line(each.title, max(width - 2 - len(state), 6))
+            lines.append(look.line((f"{mark} ", style), (words, None), (state, look.dim)))
         return lines
 
     def _options(self) -> list[Strip]:
@@ -130,9 +141,6 @@ class SidePanel(Widget):
             lines.append(
                 look.line(("mcp ", look.dim), (one_line(f"{server.name} ({server.transport})", width - 4), None))
             )
-        for child in session.transcript.subagents.values():
-            mark = "◐" if child.state == "running" else "✓"
-            lines.append(look.line((f"{mark} ", look.accent), (one_line(child.title or "subagent", width - 2), None)))
         if talk.unknown:
             lines.append(
                 look.line((f"{talk.unknown} update{'s' if talk.unknown != 1 else ''} not known here", look.dim))

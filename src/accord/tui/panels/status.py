@@ -56,6 +56,8 @@ class StatusLine(Widget):
         parts: Parts = [words]
         if talk.queue:
             parts.append((f"  {len(talk.queue)} queued", look.primary))
+        if going := len(talk.work.background):
+            parts.append((f"  {going} in background", look.accent))
         parts.append((f"  {one_line(talk.link.title, 30)}", look.dim))
         session = talk.session
         if session is not None:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 SWITCHES = {
     "side_panel": ("Side panel", "the plan, the context and the options, where there is room"),
+    "follow": ("Follow the agent", "the file where it is at work, beside the conversation or below it"),
     "side_by_side": ("Changes side by side", "where there is room; else one below the other"),
     "notify": ("Notifications", "ring when a turn ends or a question waits while you look elsewhere"),
 }

@@ -1,0 +1,88 @@
+"""The whole plan on a screen of its own, and how it goes on while one looks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.widgets import Static
+
+from accord.tui.panels.plan import MARKS, OVER, done
+from accord.tui.plain import one_line, plain
+from accord.tui.screens.above import Above
+
+if TYPE_CHECKING:
+    from accord.model.session import Plan
+
+_MOST = 20_000
+_EVERY = 0.3
+
+
+class PlanScreen(Above[None]):
+    """All plans of a session."""
+
+    DEFAULT_CSS = """
+    PlanScreen { align: center middle; }
+    PlanScreen > VerticalScroll {
+        width: 90%; max-width: 100; height: auto; max-height: 90%; border: round $primary; padding: 0 1;
+        background: $background;
+    }
+    """
+
+    def __init__(self, plans: Callable[[], Iterable[Plan]]) -> None:
+        super().__init__()
+        self._plans = plans
+        self._shown = ""
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll() as box:
+            box.border_title = "Plan"
+            box.border_subtitle = "↑ ↓ · esc"
+            yield Static()
+
+    def on_mount(self) -> None:
+        self.query_one(VerticalScroll).focus()
+        self._draw()
+        self.set_interval(_EVERY, self._draw)
+
+    def _draw(self) -> None:
+        page = page_of(self._plans())
+        if page.markup != self._shown:
+            self._shown = page.markup
+            self.query_one(Static).update(page)
+
+    def on_key(self, event: events.Key) -> None:
+        if event.key in ("escape", "q", "enter", "alt+p"):
+            event.stop()
+            self.dismiss(None)
+
+
+def page_of(plans: Iterable[Plan]) -> Text:
+    """The plans as people read them."""
+    page = Text()
+    for plan in plans:
+        if page:
+            page.append("\n\n")
+        count = f"{done(plan)} of {len(plan.entries)} done" if plan.entries else "notes"
+        page.append(count, style="bold")
+        for entry in plan.entries:
+            is_over = entry.status in OVER
+            style = "dim" if is_over else "bold" if entry.priority == "high" else ""
+            page.append(f"\n{MARKS.get(entry.status, '○')} ")
+            page.append(plain(entry.content)[:_MOST].strip().replace("\n", "\n  "), style=style)
+            page.append(_aside(entry.status, entry.priority, is_over), style="dim")
+        if plan.markdown:
+            page.append(f"\n{plain(plan.markdown)[:_MOST]}")
+        if plan.uri:
+            page.append(f"\n{one_line(plan.uri)}")
+    return page if page else Text("This session has no plan.", style="dim")
+
+
+def _aside(status: str, priority: str, is_over: bool) -> str:
+    words = ["given up"] if status == "cancelled" else ["now"] if status == "in_progress" else []
+    words += [f"{one_line(priority, 20)} priority"] if priority in ("high", "low") and not is_over else []
+    return f"  ({', '.join(words)})" if words else ""
