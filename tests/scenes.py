@@ -61,6 +61,17 @@ def until_written(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
+def until_kept(tmux: Tmux, words: str) -> Path:
+    """Waits until what was typed is written down, and gives the file."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        for path in (tmux.folder / "data" / "chat" / "drafts").glob("*.json"):
+            if words in path.read_text(encoding="utf-8"):
+                return path
+        assert time.monotonic() < end, f"{words!r} was not written down"
+        time.sleep(0.05)
+
+
 def until_in(path: Path, wanted: bytes) -> bytes:
     """Waits until these bytes are in a file that grows, and gives all of it."""
     end = time.monotonic() + PATIENCE
@@ -82,11 +93,7 @@ def child_of(parent: int, words: str) -> int:
     below = {parent}
     for _ in range(4):
         below |= {int(pid) for pid, above, _ in rows if int(above) in below}
-    matching = [
-        int(pid)
-        for pid, _, args in rows
-        if int(pid) in below - {parent} and words in args and " -u COLUMNS" not in args
-    ]
+    matching = [int(pid) for pid, _, args in rows if int(pid) in below - {parent} and words in args]
     assert matching, found
     return matching[-1]
 

@@ -59,7 +59,7 @@ class Tmux:
         }
         command = shlex.join([sys.executable, "-m", "accord", *words])
         setting = " ".join(f"{name}={shlex.quote(value)}" for name, value in variables.items())
-        line = f"env -u COLUMNS -u LINES {setting} {command}; {after}"
+        line = f"unset COLUMNS LINES; export {setting}; {command}; {after}"
         size_of = ["-x", str(size[0]), "-y", str(size[1])]
         self._tmux("new-session", "-d", "-s", "t", *size_of, "-c", str(self.project), "sh", "-c", line)
 

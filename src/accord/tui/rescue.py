@@ -12,13 +12,19 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from accord.tui.standby import Standby
 
 PATIENCE = 6.0
 """Seconds that an orderly end may take."""
 _LEFT_BEHIND = 0.5
-# Leaves the alternate screen, shows the cursor, and turns off mouse, focus and paste reports and the key protocol.
-_RESTORE = b"\x1b[<u\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?1049l\x1b[?25h\x1b[0m"
+# Leaves the alternate screen, shows the cursor, and turns off mouse, focus and paste reports and the key protocol;
+# before that, the title of the window is what it was.
+_RESTORE = (
+    b"\x1b[23;2t\x1b[<u\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?1049l\x1b[?25h\x1b[0m"
+)
 
 
 class Rescue:
@@ -27,6 +33,7 @@ class Rescue:
     def __init__(self) -> None:
         self._attributes: list[Any] | None = None
         self._timer: threading.Timer | None = None
+        self._standby: Standby | None = None
         with suppress(Exception):  # not a terminal, or a system that has no such thing
             import termios
 
@@ -40,10 +47,17 @@ class Rescue:
             self.insist(status)
             leave(status)
 
-        for name in ("SIGTERM", "SIGHUP"):
+        for name in ("SIGTERM", "SIGHUP", "SIGQUIT"):
             number = getattr(signal, name, None)
             if number is not None and threading.current_thread() is threading.main_thread():
                 signal.signal(number, told)
+
+    def stand_by(self) -> None:
+        """From now on the terminal is put back even if we are killed. Call it when the first picture was drawn."""
+        if self._attributes is not None and self._standby is None:
+            from accord.tui.standby import Standby
+
+            self._standby = Standby(self._attributes, _RESTORE)
 
     def insist(self, status: int, within: float = PATIENCE) -> None:
         """Ends the process after a while, if it has not ended by then."""
@@ -56,6 +70,8 @@ class Rescue:
         """The end came about. If it left threads behind, which read a terminal that is gone, we go without them."""
         if self._timer is not None:
             self._timer.cancel()
+        if self._standby is not None:
+            self._standby.dismiss()
         others = [each for each in threading.enumerate() if each is not threading.main_thread() and not each.daemon]
         for thread in others:
             thread.join(_LEFT_BEHIND)
@@ -64,6 +80,8 @@ class Rescue:
 
     def _go(self, status: int) -> None:
         self.restore()
+        if self._standby is not None:
+            self._standby.dismiss()
         os._exit(status)
 
     def restore(self) -> None:

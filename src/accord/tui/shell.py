@@ -98,6 +98,8 @@ class Shell(App[int]):
     def _begin(self) -> None:
         self.open_link(self.links[0])
         self.active_pane.begin()
+        if not self.is_headless:
+            self.rescue.stand_by()
         self.set_interval(_DRAFT_SECONDS, self.keep_drafts)
         gc.freeze()  # what was loaded stays; looking through it again and again would hold up keys
         gc.enable()
