@@ -71,13 +71,17 @@ class AccordApp(Watching):
         self.run_worker(self._set(), exit_on_error=False)
 
     async def _set(self) -> None:
-        from accord.tui.screens.settings import settings_screen, themes_screen
+        from accord.tui.screens.settings import CHOICES, choices_screen, settings_screen, themes_screen
 
         while (picked := await self.answer_of(settings_screen(self.preferences, self.theme))) is not None:
             if picked.id == "theme":
                 theme = await self.answer_of(themes_screen(list(self.available_themes), self.theme))
                 if theme is not None:
                     self.theme = self.preferences.theme = theme.id
+            elif picked.id in CHOICES:
+                chosen = await self.answer_of(choices_screen(picked.id, getattr(self.preferences, picked.id)))
+                if chosen is not None:
+                    setattr(self.preferences, picked.id, chosen.id)
             else:
                 setattr(self.preferences, picked.id, not getattr(self.preferences, picked.id))
             preferences.save(self.preferences)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
+from typing import Literal, Union
 
 import msgspec
 
@@ -20,8 +21,10 @@ class Preferences(msgspec.Struct, kw_only=True):
     side_by_side: bool = True
     follow: bool = False
     """Whether the file where the agent is at work is shown."""
-    notify: bool = True
-    """Whether to ring when a turn ends or a question waits while the user looks elsewhere."""
+    images: str = "auto"
+    """How pictures are shown: as well as the terminal can, in its graphics, in blocks of colour, or not."""
+    notify: Union[bool, Literal["off", "bell", "notification"]] = "notification"
+    """How to call a user who looks elsewhere when a turn ends or a question waits. (Once it was yes or no.)"""
 
 
 def preferences_file() -> Path:
@@ -30,9 +33,12 @@ def preferences_file() -> Path:
 
 def load() -> Preferences:
     try:
-        return msgspec.json.decode(preferences_file().read_bytes(), type=Preferences)
+        kept = msgspec.json.decode(preferences_file().read_bytes(), type=Preferences)
     except (OSError, msgspec.MsgspecError):
         return Preferences()
+    if isinstance(kept.notify, bool):
+        kept.notify = "notification" if kept.notify else "off"
+    return kept
 
 
 def save(preferences: Preferences) -> None:

@@ -1,4 +1,4 @@
-"""The application without its commands: tabs, what agents ask, and an end that leaves the terminal as it was."""
+"""The application without its commands: tabs, what the terminal tells, and an end that leaves it as it was."""
 
 from __future__ import annotations
 
@@ -16,10 +16,13 @@ from textual.filter import Monochrome
 from textual.screen import Screen
 
 from accord.tui import preferences
+from accord.tui.attention import Attention
 from accord.tui.colourless import Colourless
+from accord.tui.desk import AnsweringApp
 from accord.tui.keys import DEEDS, bindings
 from accord.tui.link import Link
 from accord.tui.look import Look
+from accord.tui.painting import Page
 from accord.tui.pane import Pane
 from accord.tui.prompt.drafts import Drafts
 from accord.tui.prompt.history import History
@@ -28,16 +31,16 @@ from accord.tui.tabs import TabBar
 
 if TYPE_CHECKING:
     from accord.client.turn import Turn
-    from accord.model.requests import AuthMethod, Elicitation, Reply
-    from accord.policy.choices import Choice, Question
     from accord.tui.frame import Frame
     from accord.tui.outside import Outside
 
 _DRAFT_SECONDS = 1.0
 """How often what is being typed is written down."""
+_TITLE_SECONDS = 0.5
+"""How often the title of the window is looked at."""
 
 
-class Shell(App[int]):
+class Shell(AnsweringApp):
     """What the terminal client stands on. What users do with it is in app.py."""
 
     TITLE = "Accord"
@@ -58,11 +61,10 @@ class Shell(App[int]):
         self.drafts = Drafts()
         self.preferences = preferences.load()
         self.links: list[Link] = []
-        self.last_key = 0.0
+        self.attentive = Attention(self._write)
         self.tabs: TabBar
         self._target = target
         self._look: Look | None = None
-        self._has_focus = True
         self._ending = False
         self.rescue = rescue or Rescue()
         if self.preferences.theme in self.available_themes:
@@ -73,6 +75,9 @@ class Shell(App[int]):
         if self._look is None:
             self._look = Look(self.theme_variables, dark=self.current_theme.dark, depth=self.console.color_system)
         return self._look
+
+    def get_default_screen(self) -> Screen[Any]:
+        return Page(id="_default")
 
     def compose(self) -> ComposeResult:
         self.tabs = TabBar(self.look)
@@ -91,6 +96,7 @@ class Shell(App[int]):
         pane.editor.focus()
         self.theme_changed_signal.subscribe(self, self._restyle)
         self.app_resume_signal.subscribe(self, self._resumed)
+        self.app_suspend_signal.subscribe(self, lambda app: self.attentive.give_back())
         self.rescue.watch(lambda status: loop.call_soon_threadsafe(self.leave, status))
         # The first picture is drawn before anything is loaded that it takes to talk to an agent.
         self.call_after_refresh(self._begin)
@@ -101,6 +107,7 @@ class Shell(App[int]):
         if not self.is_headless:
             self.rescue.stand_by()
         self.set_interval(_DRAFT_SECONDS, self.keep_drafts)
+        self.set_interval(_TITLE_SECONDS, self._entitle)
         gc.freeze()  # what was loaded stays; looking through it again and again would hold up keys
         gc.enable()
 
@@ -159,78 +166,7 @@ class Shell(App[int]):
                 return pane
         return panes[0] if panes else None
 
-    # -- what agents ask
-
-    async def ask(self, link: Link, question: Question) -> Choice | None:
-        pane = self.pane_of(link, question.action.session)
-        return await pane.talk.ask(question) if pane is not None else None
-
-    async def elicit(self, link: Link, question: Elicitation) -> Reply | None:
-        from accord.tui.screens.form import FormScreen, PageScreen
-
-        pane = self.pane_of(link, question.session_id)
-        if pane is not None:
-            self.attention(pane, "a form to fill in")
-        name = link.agent.name if link.agent is not None else link.name
-        screen = PageScreen(question, name) if question.mode == "url" else FormScreen(question, name)
-        reply: Reply | None = await self.answer_of(screen)
-        return reply
-
-    async def choose_login(self, link: Link, methods: list[AuthMethod]) -> AuthMethod | None:
-        """How to log in, when the agent demands it."""
-        from accord.tui.screens.picker import Picker, Row
-
-        rows = [Row(each.id, each.name, each.description or "") for each in methods]
-        picked = await self.answer_of(Picker("Log in first", rows, about=f"{link.name} wants you to log in."))
-        return next((each for each in methods if picked is not None and each.id == picked.id), None)
-
-    async def log_in(self, link: Link, method: AuthMethod) -> bool:
-        """Runs the agent's own login on the terminal, which is its own meanwhile."""
-        assert link.launch is not None
-        with self.batch_update(), self.suspend():
-            try:
-                return await link.launch.log_in(method)
-            except Exception as error:
-                self.notify(str(error), severity="error")
-                return False
-
-    async def answer_of(self, screen: Screen[Any]) -> Any:
-        """Shows a screen and waits for what it gives. When the waiting is cancelled, the screen goes."""
-        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-
-        def take(value: Any) -> None:
-            if not answer.done():
-                answer.set_result(value)
-
-        await self.push_screen(screen, take)
-        try:
-            return await answer
-        except asyncio.CancelledError:
-            if screen in self.screen_stack:
-                screen.dismiss(None)
-            raise
-
-    def decided(self, link: Link, what: Any, decision: Any) -> None:
-        """The policy decided about something unasked; refusals are told, since they explain what follows."""
-        if decision.allowed or decision.by == "person":
-            return
-        pane = self.pane_of(link, getattr(what, "session", None) or getattr(what, "session_id", None))
-        if pane is not None:
-            title = getattr(what, "title", "") or getattr(what, "line", None) or ", ".join(getattr(what, "paths", ()))
-            pane.talk.say("warning", f"Refused: {title}", decision.why)
-
-    async def attempt(self, work: Any, done: str = "") -> bool:
-        """Does something that an agent may refuse, and tells how it went."""
-        from accord.errors import AccordError
-
-        try:
-            await work
-        except AccordError as error:
-            self.notify(str(error), severity="error", timeout=8)
-            return False
-        if done:
-            self.notify(done)
-        return True
+    # -- what happens
 
     def link_changed(self, link: Link) -> None:
         for pane in self.panes:
@@ -241,26 +177,34 @@ class Shell(App[int]):
         self.attention(pane, "the turn has ended")
 
     def attention(self, pane: Frame, why: str) -> None:
-        """Rings when something waits for a user who looks elsewhere."""
-        is_seen = self._has_focus and pane.display
+        is_seen = self.attentive.is_here and pane.display
         pane.has_news = not pane.display
         self.tabs.show(self.panes)
-        if is_seen or not self.preferences.notify:
+        if is_seen:
             return
-        words = "".join(each for each in f"{pane.talk.title}: {why}" if each.isprintable())
-        if self._driver is not None:
-            self._driver.write(f"\x1b]9;{words}\x1b\\")
-        self.bell()
-        if not pane.display:
-            self.notify(words)
+        words = f"{pane.talk.title}: {why}"
+        self.attentive.call(words, str(self.preferences.notify))
+        if not pane.display and self.preferences.notify != "off":
+            self.notify(words, markup=False)
+
+    def _write(self, sequence: str) -> None:
+        if self._driver is not None and not self.is_headless:
+            self._driver.write(sequence)
+
+    def _entitle(self) -> None:
+        if self._driver is not None and self.panes and not self._ending:
+            self.attentive.entitle(self.active_pane.talk.state, self.active_pane.talk.title)
+
+    @property
+    def last_key(self) -> float:
+        """When a key was last pressed, by the monotonic clock."""
+        return self.attentive.last_key
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key):
-            self.last_key = time.monotonic()
-        elif isinstance(event, events.AppBlur):
-            self._has_focus = False
-        elif isinstance(event, events.AppFocus):
-            self._has_focus = True
+            self.attentive.last_key = time.monotonic()
+        elif isinstance(event, (events.AppBlur, events.AppFocus)):
+            self.attentive.focused(isinstance(event, events.AppFocus))
         await super().on_event(event)
 
     # -- the end
@@ -297,5 +241,6 @@ class Shell(App[int]):
         self._close_messages_no_wait()
 
     async def on_unmount(self) -> None:
+        self.attentive.give_back()
         self.drafts.close()
         await asyncio.gather(*(link.close() for link in self.links), return_exceptions=True)

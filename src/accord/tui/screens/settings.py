@@ -13,7 +13,27 @@ SWITCHES = {
     "side_panel": ("Side panel", "the plan, the context and the options, where there is room"),
     "follow": ("Follow the agent", "the file where it is at work, beside the conversation or below it"),
     "side_by_side": ("Changes side by side", "where there is room; else one below the other"),
-    "notify": ("Notifications", "ring when a turn ends or a question waits while you look elsewhere"),
+}
+CHOICES = {
+    "images": (
+        "Pictures",
+        "how they are shown",
+        {
+            "auto": "as well as the terminal can",
+            "graphics": "in the graphics of the terminal",
+            "blocks": "in blocks of colour",
+            "off": "by their names alone",
+        },
+    ),
+    "notify": (
+        "When you look elsewhere",
+        "when a turn ends or a question waits",
+        {
+            "off": "nothing happens",
+            "bell": "the bell of the terminal rings",
+            "notification": "the bell rings, and the terminal shows a notification if it can (OSC 9)",
+        },
+    ),
 }
 
 
@@ -24,8 +44,15 @@ def settings_screen(preferences: Preferences, theme: str) -> Picker:
         Row(name, f"{label}: {'on' if getattr(preferences, name) else 'off'}", about)
         for name, (label, about) in SWITCHES.items()
     ]
+    rows += [Row(name, f"{label}: {getattr(preferences, name)}", about) for name, (label, about, _) in CHOICES.items()]
     return Picker("Settings", rows)
 
 
 def themes_screen(names: list[str], now: str) -> Picker:
     return Picker("Theme", [Row(name, name) for name in sorted(names)], chosen=now)
+
+
+def choices_screen(name: str, now: str) -> Picker:
+    """What a setting that is neither on nor off can be."""
+    label, about, choices = CHOICES[name]
+    return Picker(label, [Row(value, value, meaning) for value, meaning in choices.items()], about=about, chosen=now)

@@ -1,0 +1,100 @@
+"""The desk of the application: what agents ask, put before the user, and answered."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any
+
+from textual.app import App
+from textual.screen import Screen
+
+if TYPE_CHECKING:
+    from accord.model.requests import AuthMethod, Elicitation, Reply
+    from accord.policy.choices import Choice, Question
+    from accord.tui.frame import Frame
+    from accord.tui.link import Link
+    from accord.tui.pane import Pane
+
+
+class AnsweringApp(App[int]):
+    """Answers what agents ask."""
+
+    @abstractmethod
+    def pane_of(self, link: Link, session_id: str | None) -> Pane | None:
+        """The tab that shows a session, or else any of its agent."""
+
+    @abstractmethod
+    def attention(self, pane: Frame, why: str) -> None:
+        """Rings when something waits for a user who looks elsewhere."""
+
+    async def ask(self, link: Link, question: Question) -> Choice | None:
+        pane = self.pane_of(link, question.action.session)
+        return await pane.talk.ask(question) if pane is not None else None
+
+    async def elicit(self, link: Link, question: Elicitation) -> Reply | None:
+        from accord.tui.screens.form import FormScreen, PageScreen
+
+        pane = self.pane_of(link, question.session_id)
+        if pane is not None:
+            self.attention(pane, "a form to fill in")
+        name = link.agent.name if link.agent is not None else link.name
+        screen = PageScreen(question, name) if question.mode == "url" else FormScreen(question, name)
+        reply: Reply | None = await self.answer_of(screen)
+        return reply
+
+    async def choose_login(self, link: Link, methods: list[AuthMethod]) -> AuthMethod | None:
+        """How to log in, when the agent demands it."""
+        from accord.tui.screens.picker import Picker, Row
+
+        rows = [Row(each.id, each.name, each.description or "") for each in methods]
+        picked = await self.answer_of(Picker("Log in first", rows, about=f"{link.name} wants you to log in."))
+        return next((each for each in methods if picked is not None and each.id == picked.id), None)
+
+    async def log_in(self, link: Link, method: AuthMethod) -> bool:
+        """Runs the agent's own login on the terminal, which is its own meanwhile."""
+        assert link.launch is not None
+        with self.batch_update(), self.suspend():
+            try:
+                return await link.launch.log_in(method)
+            except Exception as error:
+                self.notify(str(error), severity="error")
+                return False
+
+    async def answer_of(self, screen: Screen[Any]) -> Any:
+        """Shows a screen and waits for what it gives. When the waiting is cancelled, the screen goes."""
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+
+        def take(value: Any) -> None:
+            if not answer.done():
+                answer.set_result(value)
+
+        await self.push_screen(screen, take)
+        try:
+            return await answer
+        except asyncio.CancelledError:
+            if screen in self.screen_stack:
+                screen.dismiss(None)
+            raise
+
+    def decided(self, link: Link, what: Any, decision: Any) -> None:
+        """The policy decided about something unasked; refusals are told, since they explain what follows."""
+        if decision.allowed or decision.by == "person":
+            return
+        pane = self.pane_of(link, getattr(what, "session", None) or getattr(what, "session_id", None))
+        if pane is not None:
+            title = getattr(what, "title", "") or getattr(what, "line", None) or ", ".join(getattr(what, "paths", ()))
+            pane.talk.say("warning", f"Refused: {title}", decision.why)
+
+    async def attempt(self, work: Any, done: str = "") -> bool:
+        """Does something that an agent may refuse, and tells how it went."""
+        from accord.errors import AccordError
+
+        try:
+            await work
+        except AccordError as error:
+            self.notify(str(error), severity="error", timeout=8)
+            return False
+        if done:
+            self.notify(done)
+        return True
