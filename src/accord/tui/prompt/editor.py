@@ -12,6 +12,7 @@ from textual.binding import Binding
 from textual.message import Message
 from textual.widgets import TextArea
 
+from accord.tui.painting import paint_at_once
 from accord.tui.prompt.at_once import act_at_once
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ class Editor(TextArea):
             self._recalled = None
         if not await act_at_once(self, event):
             await super()._on_key(event)
+        paint_at_once(self)
 
     async def _on_paste(self, event: events.Paste) -> None:
         made = self.on_pasted(event.text)
