@@ -32,6 +32,11 @@ class AccordApp(Watching):
         self._interrupted = now
         self.notify("Press ctrl+c again to quit; what you typed is kept.", timeout=TWICE)
 
+    def leave(self, status: int = 0) -> None:
+        for pane in self.panes:
+            pane.conversation.pictures.close()  # while the terminal is still ours
+        super().leave(status)
+
     async def action_quit(self) -> None:
         self.leave(0)
 
@@ -87,6 +92,8 @@ class AccordApp(Watching):
             preferences.save(self.preferences)
             for pane in self.panes:
                 pane.fit_panels()
+                if picked.id == "images":
+                    pane.conversation.pictures.forget()
 
     def action_options(self) -> None:
         self.run_worker(self.active_pane.choose_option(), exit_on_error=False)

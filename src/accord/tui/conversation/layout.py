@@ -8,7 +8,7 @@ Nothing here knows of widgets."""
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from textual.strip import Strip
@@ -114,6 +114,12 @@ class Layout:
     def _behind(self) -> list[int]:
         """The items in the window that were not drawn to their end yet."""
         return [index for index in self.visible() if index in self._blocks and self._blocks[index].behind]
+
+    def redraw(self, blocks: Collection[Block]) -> None:
+        """Draws some blocks anew: what they show came later than they."""
+        for index in [index for index, block in self._blocks.items() if block in blocks]:
+            self._touch(index)
+        self.compose()
 
     def _touch(self, index: int) -> None:
         self._exact[index] = 0

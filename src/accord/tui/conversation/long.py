@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from rich.style import Style
 from textual.strip import Strip
 
-from accord.transcript.message import Message
+from accord.transcript.message import Message, Piece
 from accord.tui.conversation.block import Block, Setting
 from accord.tui.conversation.passages import Gap, Place, back, between, cut_near, text_of_piece
 from accord.tui.plain import one_line, plain
@@ -16,6 +18,14 @@ SHORTLY = 2_500
 """Characters before the end that drawing goes on with then, and that are drawn at a time of what was passed over."""
 MOST_DRAWN = 1_000_000
 """Characters of one message that are drawn at all. The whole can be opened in an editor."""
+
+
+class Hung(NamedTuple):
+    """A picture in a message, its first line, and its lines as they were when it was drawn."""
+
+    row: int
+    piece: Piece
+    lines: list[Strip]
 
 
 class LongBlock(Block):
@@ -36,6 +46,7 @@ class LongBlock(Block):
         self._kept = 0  # lines that will not change
         self._floor = (0, 0)  # the pieces and lines before the text that is being drawn
         self._prose: Stream | None = None
+        self._hung: list[Hung] = []  # the pictures
         self.left_out = None
 
     def _waits(self, count: int) -> bool:
@@ -112,6 +123,9 @@ class LongBlock(Block):
             self.left_out = None
             more -= 1
         self._kept += more
+        if self._floor[1] > gap.row:
+            self._floor = (self._floor[0], self._floor[1] + more)
+        self._hung = [each._replace(row=each.row + more) if each.row > gap.row else each for each in self._hung]
         return more
 
     def begin_at(self, share: float) -> int | None:

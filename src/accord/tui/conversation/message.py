@@ -7,10 +7,11 @@ import time
 from rich.style import Style
 from textual.strip import Strip
 
-from accord.transcript.message import Message
+from accord.model.content import Image
+from accord.transcript.message import Message, Piece
 from accord.tui.conversation.block import Setting
-from accord.tui.conversation.long import FAR_BEHIND, MOST_DRAWN, LongBlock
-from accord.tui.conversation.named import named
+from accord.tui.conversation.long import FAR_BEHIND, MOST_DRAWN, Hung, LongBlock
+from accord.tui.conversation.named import named, picture_of
 from accord.tui.conversation.passages import onwards, text_of_piece
 from accord.tui.plain import one_line
 
@@ -20,6 +21,8 @@ BUDGET, FAR_BUDGET = 0.005, 0.02
 """Seconds that drawing may take in one frame, and when it is behind; the rest follows in the next."""
 BEHIND = 2_000
 """Characters that wait when it is behind."""
+MOST_PICTURES = 40
+"""Pictures of one message that are drawn; the rest are named."""
 
 
 class AgentBlock(LongBlock):
@@ -28,6 +31,8 @@ class AgentBlock(LongBlock):
     def drawn(self, before: list[Strip]) -> list[Strip]:
         if self._pieces is not self.message.pieces or self._place[0] > len(self._pieces):
             self._begin()  # the message was replaced
+        if not self._hang(before):
+            self._begin()
         lines = before[: self._kept] if self._kept else self.blank()
         self._kept = len(lines)
         if self.setting.at_end and self._waits(FAR_BEHIND):
@@ -43,6 +48,7 @@ class AgentBlock(LongBlock):
             if text_of_piece(self._pieces[index]) is None:
                 lines += self._finish()
                 lines += self.margin([named(self._pieces[index], self)], self.bar, self.bar_style)
+                lines += self._picture(self._pieces[index], len(lines))
                 self._kept = len(lines)
                 self._place = (index + 1, 0)
                 self._floor = (index + 1, len(lines))
@@ -61,6 +67,24 @@ class AgentBlock(LongBlock):
         if self._drawn >= MOST_DRAWN and self._place[0] < len(self._pieces):
             lines += self.margin([self.look.line(("… and more; e opens all of it in your editor", self.look.warn))])
         return lines
+
+    def _picture(self, piece: Piece, row: int) -> list[Strip]:
+        """The lines of a picture, which may be drawn further later on."""
+        if not isinstance(piece, Image) or len(self._hung) >= MOST_PICTURES:
+            return []
+        self._hung.append(Hung(row, piece, picture_of(piece, self)))
+        return self.margin(self._hung[-1].lines, self.bar, self.bar_style)
+
+    def _hang(self, lines: list[Strip]) -> bool:
+        """Puts what was drawn of the pictures since into the lines. Gives whether it fits there."""
+        for place, each in enumerate(self._hung):
+            now = picture_of(each.piece, self)
+            if len(now) != len(each.lines):
+                return False
+            if now is not each.lines:
+                lines[each.row : each.row + len(now)] = self.margin(now, self.bar, self.bar_style)
+                self._hung[place] = each._replace(lines=now)
+        return True
 
     def text(self) -> str:
         return self.message.text

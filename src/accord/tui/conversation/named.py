@@ -13,6 +13,17 @@ from accord.tui.conversation.block import Block
 from accord.tui.plain import one_line, size_of
 
 
+def shown(piece: Piece, block: Block) -> list[Strip]:
+    """The name of a picture, a sound or a file; and below it the picture, where it can be drawn."""
+    return [named(piece, block), *picture_of(piece, block)]
+
+
+def picture_of(piece: Piece, block: Block) -> list[Strip]:
+    """The lines of a picture, as far as it is drawn. Its block is touched when it is drawn further."""
+    gallery = block.setting.pictures
+    return gallery.lines(piece, block) if gallery is not None and isinstance(piece, Image) else []
+
+
 def named(piece: Piece, block: Block) -> Strip:
     """A picture, a sound or a file, by its name."""
     look = block.look

@@ -10,12 +10,12 @@ from rich.segment import Segment
 from rich.text import Text
 from textual.strip import Strip
 
-from accord.model.content import TextContent
+from accord.model.content import Image, TextContent
 from accord.model.tool import Diff, Location, TerminalRef, ToolCall
 from accord.tui.conversation import diff as diffs
 from accord.tui.conversation.ansi import printed_lines
 from accord.tui.conversation.block import GUTTER, Block, Printed, Setting
-from accord.tui.conversation.named import named
+from accord.tui.conversation.named import shown
 from accord.tui.plain import one_line, plain, seconds_of, size_of
 
 ICONS = {
@@ -145,7 +145,7 @@ class ToolBlock(Block):
         if not self.call.is_final or self._goes_on:
             lines = [line for item in self._terminals for line in self._shell(item)]
             return lines[-PREVIEW:]
-        return []
+        return [line for item in self.call.content if isinstance(item, Image) for line in shown(item, self)]
 
     @property
     def _terminals(self) -> list[TerminalRef]:
@@ -188,7 +188,7 @@ class ToolBlock(Block):
             return self._shell(item)
         if isinstance(item, TextContent):
             return self._words(item.text)
-        return [named(item, self)]
+        return shown(item, self)
 
     def _words(self, text: str) -> list[Strip]:
         from accord.tui.conversation.markdown import Prose

@@ -9,7 +9,7 @@ from accord.model.content import TextContent
 from accord.transcript.message import Message
 from accord.tui.conversation.block import Block, Setting
 from accord.tui.conversation.long import MOST_DRAWN
-from accord.tui.conversation.named import named
+from accord.tui.conversation.named import shown
 from accord.tui.plain import plain
 
 _MOST_TYPED = 24_000
@@ -34,13 +34,13 @@ class UserBlock(Block):
         text = plain(self.message.text[:MOST_DRAWN]).strip("\n")
         rows = text.split("\n")
         self._is_cut = len(rows) > _MOST_LINES and not self.is_open
-        shown = rows[:_MOST_LINES] if self._is_cut else rows
-        body = look.draw(Text("\n".join(shown)[:_MOST_TYPED]), self.width, look.said)
+        first = rows[:_MOST_LINES] if self._is_cut else rows
+        body = look.draw(Text("\n".join(first)[:_MOST_TYPED]), self.width, look.said)
         if self._is_cut:
             body.append(look.line((f"… and {len(rows) - _MOST_LINES} lines more", look.dim)))
         for piece in self.message.pieces:
             if not isinstance(piece, (str, TextContent)):
-                body.append(named(piece, self))
+                body += shown(piece, self)
         style = look.base + look.said
         padded = [line.extend_cell_length(self.width, style) for line in body]
         return [*self.blank(), *self.margin(padded, "▌", look.primary)]

@@ -10,13 +10,11 @@ from textual import events
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
-from textual.widget import Widget
 
 from accord.tui.conversation.block import GUTTER, Block, Setting
 from accord.tui.conversation.items import Key, key_of
 from accord.tui.conversation.layout import Layout
-from accord.tui.conversation.picture import Gallery
-from accord.tui.conversation.picture_way import Way, way
+from accord.tui.conversation.pictured import Pictured
 from accord.tui.plain import one_line
 
 if TYPE_CHECKING:
@@ -30,7 +28,7 @@ _POINTED = ("tool", "subagent")
 """What says more while it is selected."""
 
 
-class Conversation(Widget, can_focus=True):
+class Conversation(Pictured, can_focus=True):
     """Shows a transcript. `take` takes what changed; everything else is scrolling, selecting and folding."""
 
     DEFAULT_CSS = """
@@ -79,9 +77,7 @@ class Conversation(Widget, can_focus=True):
     def __init__(self, setting: Setting, **options: Any) -> None:
         super().__init__(**options)
         self.layout_of = Layout(setting)
-        self.pictures = setting.pictures = Gallery(self._picture_way, self._tell_terminal, self._pictures_drawn)
-        self.images = "auto"
-        """How pictures are shown, as the user chose."""
+        self.hang_pictures()
         self._cursor: int | None = None
         self.empty_text: list[str] = []
         """What is shown while nothing was said yet."""
@@ -148,9 +144,9 @@ class Conversation(Widget, can_focus=True):
 
     def _compose_again(self) -> None:
         self.layout_of.compose()
-        self._moved()
+        self.moved()
 
-    def _moved(self) -> None:
+    def moved(self) -> None:
         """Paints another part of the conversation; what of it did not fit into this frame follows in the next."""
         self.refresh()
         if self.layout_of.is_behind and not self._going_on:
@@ -160,7 +156,7 @@ class Conversation(Widget, can_focus=True):
     def _go_on(self) -> None:
         self._going_on = False
         self.layout_of.take(())
-        self._moved()
+        self.moved()
 
     def render_line(self, y: int) -> Strip:
         look, width, picture = self.setting.look, self.size.width, self.layout_of.picture
@@ -192,47 +188,24 @@ class Conversation(Widget, can_focus=True):
         self._thumb = self.layout_of.bar()
         return super().render_lines(crop)
 
-    # -- pictures
-
-    def on_mount(self) -> None:
-        # Who had the terminal meanwhile may have taken our pictures off it.
-        self.app.app_resume_signal.subscribe(self, lambda _: self.pictures.forget())
-
-    def show_images(self, how: str) -> None:
-        """Shows pictures another way."""
-        if how != self.images:
-            self.images = how
-            self.pictures.forget()
-
-    def _picture_way(self) -> Way:
-        return way("off" if self.app.no_color else self.images, self.app.console.color_system)
-
-    def _tell_terminal(self, words: str) -> None:
-        if self.app._driver is not None:
-            self.app._driver.write(words)
-
-    def _pictures_drawn(self, blocks: set[Block]) -> None:
-        self.layout_of.redraw(blocks)
-        self._moved()
-
     # -- moving and selecting
 
     def scroll_rows(self, count: int) -> None:
         """Moves the view by so many lines, down if positive."""
         self.layout_of.move(count)
-        self._moved()
+        self.moved()
 
     def scroll_pages(self, count: int) -> None:
         self.scroll_rows(count * max(self.size.height - 2, 1))
 
     def to_start(self) -> None:
         self.layout_of.jump(0)
-        self._moved()
+        self.moved()
 
     def to_end(self) -> None:
         """Goes to the end, and follows what comes."""
         self.layout_of.jump(None)
-        self._moved()
+        self.moved()
 
     def select(self, index: int) -> None:
         """Selects an item and brings it into view."""
@@ -240,7 +213,7 @@ class Conversation(Widget, can_focus=True):
         if count:
             self.cursor = max(0, min(index, count - 1))
             self.layout_of.reveal(self.cursor)
-            self._moved()
+            self.moved()
 
     def move_cursor(self, by: int) -> None:
         """Selects the next item, or the one before; the first time, the last that can be seen."""
@@ -253,13 +226,13 @@ class Conversation(Widget, can_focus=True):
                 self.post_message(self.Entered(item))
                 return
             self.layout_of.toggle(self.cursor)
-            self._moved()
+            self.moved()
 
     def toggle_all(self) -> None:
         """Opens all tool calls and thoughts, or folds them."""
         self._all_open = not self._all_open
         self.layout_of.open_all(self._all_open)
-        self._moved()
+        self.moved()
 
     @property
     def selected(self) -> TimelineItem | None:

@@ -1,0 +1,63 @@
+"""Pictures in the terminal's own graphics, as kitty and those who follow it understand them.
+
+The picture is sent once, under a number. Where it is to be seen stand characters that say which row and column of it
+belongs there, in a colour that is the number: so it scrolls, is covered and is cut like any text. The terminal is told
+not to answer."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+
+from rich.color import Color
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+_CHUNK = 4096
+_PLACE = "\U0010eeee"
+# The marks above a character that count from 0 on, as the protocol has them.
+_CODES = (
+    "0305 030D 030E 0310 0312 033D 033E 033F 0346 034A 034B 034C 0350 0351 0352 0357 "
+    "035B 0363 0364 0365 0366 0367 0368 0369 036A 036B 036C 036D 036E 036F 0483 0484 "
+    "0485 0486 0487 0592 0593 0594 0595 0597 0598 0599 059C 059D 059E 059F 05A0 05A1 "
+    "05A8 05A9 05AB 05AC 05AF 05C4 0610 0611 0612 0613 0614 0615 0616 0617 0657 0658"
+)
+_COUNT = "".join(chr(int(code, 16)) for code in _CODES.split())
+MOST = len(_COUNT)
+"""Rows and columns that can be counted."""
+
+
+def sent(number: int, png: bytes, columns: int, rows: int, *, in_tmux: bool) -> Iterator[str]:
+    """What sends a picture, to be fitted into so many columns and rows; in pieces that must not be cut."""
+    data = base64.b64encode(png).decode("ascii")
+    pieces = [data[start : start + _CHUNK] for start in range(0, len(data), _CHUNK)] or [""]
+    for place, piece in enumerate(pieces):
+        first = f"a=T,U=1,f=100,t=d,i={number},c={columns},r={rows}," if place == 0 else ""
+        yield _command(f"{first}q=2,m={int(place < len(pieces) - 1)};{piece}", in_tmux)
+
+
+def deleted(number: int, *, in_tmux: bool) -> str:
+    """What makes the terminal forget a picture."""
+    return _command(f"a=d,d=I,i={number},q=2;", in_tmux)
+
+
+def _command(words: str, in_tmux: bool) -> str:
+    command = f"\x1b_G{words}\x1b\\"
+    if in_tmux:
+        command = "\x1bPtmux;" + command.replace("\x1b", "\x1b\x1b") + "\x1b\\"
+    return command
+
+
+def places(number: int, columns: int, rows: int, base: Style) -> list[Strip]:
+    """The lines of text in whose place the picture is seen."""
+    red, green, blue = number >> 16 & 255, number >> 8 & 255, number & 255
+    style = base + Style(color=Color.from_rgb(red, green, blue))
+    return [
+        Strip([Segment("".join(f"{_PLACE}{_COUNT[row]}{_COUNT[column]}" for column in range(columns)), style)], columns)
+        for row in range(rows)
+    ]
+
+
+def is_place(character: str) -> bool:
+    return character == _PLACE

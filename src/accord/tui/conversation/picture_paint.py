@@ -1,0 +1,86 @@
+"""Pictures decoded: as lines of blocks, two pixels to a character, or as a PNG that a terminal takes.
+
+Called in a thread, and here alone: what decodes pictures is loaded when there is one."""
+
+from __future__ import annotations
+
+import base64
+import io
+from typing import TYPE_CHECKING
+
+from rich.color import Color
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from accord.tui.conversation.picture_head import MOST_PIXELS
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
+MOST_SENT = 400_000
+"""Bytes that are sent of one picture as it is; a bigger one is sent with fewer colours."""
+_COLOURS = 256
+
+Ink = tuple[int, int, int]
+
+
+def as_blocks(data: str, columns: int, rows: int, ground: Ink, base: Style) -> list[Strip]:
+    """The picture inside so many columns and rows, on a ground."""
+    picture = _decoded(data, columns, rows * 2)
+    from PIL import Image
+
+    whole = Image.new("RGB", (columns, rows * 2), ground)
+    whole.paste(picture, (0, 0), picture.getchannel("A"))
+    whole = whole.quantize(_COLOURS, dither=Image.Dither.NONE).convert("RGB")
+    pixels = whole.tobytes()
+    styles: dict[bytes, Style] = {}
+    lines = []
+    for row in range(rows):
+        segments: list[Segment] = []
+        run, length = b"", 0
+        for column in range(columns):
+            above, below = (3 * ((2 * row + half) * columns + column) for half in (0, 1))
+            inks = pixels[above : above + 3] + pixels[below : below + 3]
+            if inks != run and length:
+                segments.append(Segment("▀" * length, styles[run]))
+                length = 0
+            run, length = inks, length + 1
+            if inks not in styles:
+                styles[inks] = base + Style(color=Color.from_rgb(*inks[:3]), bgcolor=Color.from_rgb(*inks[3:]))
+        segments.append(Segment("▀" * length, styles[run]))
+        lines.append(Strip(segments, columns))
+    return lines
+
+
+def as_png(data: str, width: int, height: int) -> bytes:
+    """The picture as a PNG of at most so many pixels."""
+    from PIL import Image
+
+    picture = _decoded(data, width, height)
+    written = _written(picture)
+    if len(written) > MOST_SENT:
+        written = _written(picture.quantize(_COLOURS, method=Image.Quantize.FASTOCTREE))
+    return written
+
+
+def _written(picture: Image) -> bytes:
+    file = io.BytesIO()
+    picture.save(file, "PNG")
+    return file.getvalue()
+
+
+def _decoded(data: str, width: int, height: int) -> Image:
+    """The first frame of the picture, the right way up, with its transparency, made to fit."""
+    from PIL import Image, ImageOps
+
+    with Image.open(io.BytesIO(base64.b64decode(data)), formats=FORMATS) as file:
+        if file.width * file.height > MOST_PIXELS:
+            raise ValueError("there are more pixels than its head said")
+        file.draft("RGB", (2 * width, 2 * height))
+        upright = ImageOps.exif_transpose(file)
+        picture = upright.convert("RGBA")
+    scale = min(1.0, width / picture.width, height / picture.height)
+    size = (max(1, min(width, round(picture.width * scale))), max(1, min(height, round(picture.height * scale))))
+    return picture if size == picture.size else picture.resize(size, Image.Resampling.LANCZOS, reducing_gap=2.0)

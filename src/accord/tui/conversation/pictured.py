@@ -1,0 +1,50 @@
+"""What a conversation does for its pictures: it tells the terminal of them, and draws anew who shows them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.widget import Widget
+
+from accord.tui.conversation.picture import Gallery
+from accord.tui.conversation.picture_way import Way, way
+
+if TYPE_CHECKING:
+    from accord.tui.app import AccordApp
+    from accord.tui.conversation.block import Block
+    from accord.tui.conversation.layout import Layout
+
+
+class Pictured(Widget):
+    """A widget with pictures among its lines."""
+
+    app: AccordApp
+    layout_of: Layout
+    pictures: Gallery
+
+    def hang_pictures(self) -> None:
+        """Has pictures drawn from now on."""
+        self.pictures = Gallery(self._picture_way, self._tell_terminal, self._pictures_drawn)
+        self.layout_of.setting.pictures = self.pictures
+
+    def on_mount(self) -> None:
+        # Who had the terminal meanwhile may have taken our pictures off it.
+        self.app.app_resume_signal.subscribe(self, lambda _: self.pictures.forget())
+
+    def on_unmount(self) -> None:
+        self.pictures.close()
+
+    def _picture_way(self) -> Way:
+        return way("off" if self.app.no_color else self.app.preferences.images, self.app.console.color_system)
+
+    def _tell_terminal(self, words: str) -> None:
+        if self.app._driver is not None:
+            self.app._driver.write(words)
+
+    def _pictures_drawn(self, blocks: set[Block]) -> None:
+        self.layout_of.redraw(blocks)
+        self.moved()
+
+    def moved(self) -> None:
+        """Paints what is to be seen now."""
+        raise NotImplementedError
