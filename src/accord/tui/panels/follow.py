@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from textual import events
+from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
@@ -53,6 +54,7 @@ class FollowPanel(Widget):
         self._steps = -1
         self._reading = False
         self._moved = 0
+        self._lines: list[Strip] = []
 
     # -- keeping up
 
@@ -99,12 +101,13 @@ class FollowPanel(Widget):
 
     # -- drawing
 
-    def render_lines(self, crop: object) -> list[Strip]:
-        lines = self._drawn(self.size.width, self.size.height)
-        blank = self.look.line(("", None))
-        width = self.size.width
-        lines += [blank] * (self.size.height - len(lines))
-        return [line.adjust_cell_length(width, self.look.base) for line in lines[: self.size.height]]
+    def render_lines(self, crop: Region) -> list[Strip]:
+        self._lines = self._drawn(self.size.width, self.size.height)
+        return super().render_lines(crop)
+
+    def render_line(self, y: int) -> Strip:
+        line = self._lines[y] if y < len(self._lines) else self.look.line(("", None))
+        return line.adjust_cell_length(self.size.width, self.look.base)
 
     def _drawn(self, width: int, height: int) -> list[Strip]:
         look, place, seen = self.look, self._place, self._peek
@@ -126,7 +129,7 @@ class FollowPanel(Widget):
             return []
         at = (seen.line - seen.first) if seen.line is not None else (count - 1 if seen.words else 0)
         top = max(0, min(at - height // 3 + self._moved, count - height))
-        digits = len(str(seen.first + count))
+        digits = len(str(seen.first + count - 1))
         rows = []
         for index in range(top, min(top + height, count)):
             number = seen.first + index

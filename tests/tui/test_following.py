@@ -1,0 +1,277 @@
+"""Following the agent: the file where it is at work, around the line; and files in the user's own editor."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from chatting import Opened
+
+from accord.agent.turn import Turn
+from accord.model.tool import FileChange, Location, ToolCall
+from accord.testing import ScriptedAgent
+from accord.tui import preferences
+from accord.tui.look import Look
+from accord.tui.peek import AROUND, MOST_BYTES, first_change, peek
+from accord.tui.work import Place, places_of
+
+COLOURS = {
+    "background": "#101010",
+    "foreground": "#e0e0e0",
+    "primary": "#0178d4",
+    "accent": "#ffa62b",
+    "success": "#4ebf71",
+    "warning": "#ffa62b",
+    "error": "#ba3c5b",
+}
+
+
+@pytest.fixture(scope="module")
+def look() -> Look:
+    return Look(COLOURS, dark=True)
+
+
+# -- a look into a file
+
+
+def test_the_lines_around_the_one_that_is_meant_are_seen_in_colour(tmp_path: Path, look: Look) -> None:
+    file = tmp_path / "count.py"
+    file.write_text("".join(f"number = {line}\n" for line in range(1, 1001)))
+    seen = peek(str(file), 500, look)
+    assert seen.line == 500
+    assert seen.lines[500 - seen.first].plain == "number = 500"
+    assert seen.lines[500 - seen.first].spans
+    assert len(seen.lines) == 2 * AROUND + 1
+
+
+def test_what_cannot_be_shown_is_told_in_words(tmp_path: Path, look: Look) -> None:
+    def words(path: Path) -> str:
+        return peek(str(path), 1, look).words
+
+    (tmp_path / "binary").write_bytes(b"\x7fELF\0\0\0")
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate(MOST_BYTES + 1)
+    (tmp_path / "empty").touch()
+    os.mkfifo(tmp_path / "pipe")
+    assert words(tmp_path / "binary") == "This is not text (7 B)."
+    assert words(tmp_path / "large") == "The file is too large to be shown here: 4.0 MB."
+    assert words(tmp_path / "missing") == words(tmp_path / "empty" / "below") == "There is no such file now."
+    assert words(tmp_path) == "This is a directory."
+    assert words(tmp_path / "empty") == "The file is empty."
+    assert words(tmp_path / "pipe") == "This is no ordinary file."
+
+
+def test_a_line_past_the_end_is_told_and_the_end_is_shown(tmp_path: Path, look: Look) -> None:
+    (tmp_path / "short.txt").write_text("one\ntwo\n")
+    seen = peek(str(tmp_path / "short.txt"), 9, look)
+    assert (seen.words, seen.line) == ("Line 9 is past the end of the file.", None)
+    assert [line.plain for line in seen.lines] == ["one", "two"]
+
+
+def test_what_is_on_screen_and_not_saved_goes_before_what_is_on_disk(tmp_path: Path, look: Look) -> None:
+    (tmp_path / "a.txt").write_text("saved\n")
+    assert [line.plain for line in peek(str(tmp_path / "a.txt"), 1, look, "unsaved\n").lines] == ["unsaved"]
+
+
+def test_escape_sequences_in_a_file_are_shown_and_not_obeyed(tmp_path: Path, look: Look) -> None:
+    (tmp_path / "a.txt").write_text("\x1b]0;mine\x07 and \x1b[2J\n")
+    assert "\x1b" not in peek(str(tmp_path / "a.txt"), 1, look).lines[0].plain
+
+
+def test_where_a_change_begins() -> None:
+    assert first_change(FileChange(operation="modify", path="a", old_text="1\n2\n3\n", new_text="1\n2\n4\n")) == 3
+    assert first_change(FileChange(operation="add", path="a", new_text="1\n")) == 1
+    assert first_change(FileChange(operation="modify", path="a", old_text="1\n", new_text="1\n2\n")) == 2
+    assert first_change(FileChange(operation="delete", path="a", old_text="1\n")) is None
+
+
+def test_places_of_a_call_come_once_and_the_latest_last() -> None:
+    told = [Location(path="a", line=1), Location(path="b"), Location(path="a", line=1)]
+    call = ToolCall(id="c", title="C", locations=told)
+    assert places_of(call) == [Place("b", None, "C", "c"), Place("a", 1, "C", "c")]
+
+
+# -- the panel
+
+
+@pytest.mark.req("V1-TOOL-18", "V2-TOOL-14")
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("size", [(160, 40), (80, 24)])
+async def test_the_panel_shows_where_the_agent_is_and_goes_on_with_it(
+    opened: Opened, folders: Path, version: int, size: tuple[int, int]
+) -> None:
+    (folders / "one.py").write_text("".join(f"first = {line}\n" for line in range(1, 100)))
+    (folders / "two.py").write_text("".join(f"second = {line}\n" for line in range(1, 100)))
+    go_on = asyncio.Event()
+
+    async def work(turn: Turn) -> None:
+        async with turn.tool("Look around", kind="read", locations=["one.py:40"]) as tool:
+            await go_on.wait()
+            await tool.update(locations=["one.py:40", "two.py:70"])
+        await turn.say("done")
+
+    async with opened(ScriptedAgent([work]), size=size, versions=[version]) as chat:
+        await chat.press("alt+f")
+        await chat.until("Following: the agent has told no place in a file yet.")
+        await chat.send("go")
+        await chat.until("▶40 first = 40")
+        assert "one.py:40" in chat.text
+        go_on.set()
+        await chat.until("▶70 second = 70")
+        await chat.press("alt+f")
+        await chat.gone("second = 70")
+        assert preferences.load().follow is False
+
+
+async def test_following_is_kept_for_the_next_time_and_new_tabs(opened: Opened) -> None:
+    async with opened(ScriptedAgent(), size=(80, 24)) as chat:
+        await chat.press("alt+f")
+        await chat.until("told no place")
+        assert preferences.load().follow is True
+    async with opened(ScriptedAgent(), size=(80, 24)) as chat:
+        await chat.until("told no place")
+
+
+async def test_what_an_agent_wrote_through_us_is_seen_when_its_call_goes_on(opened: Opened, folders: Path) -> None:
+    (folders / "notes.txt").write_text("before\n")
+
+    async def work(turn: Turn) -> None:
+        async with turn.tool("Write", kind="edit", locations=["notes.txt:1"]) as tool:
+            (folders / "notes.txt").write_text("after\n")
+            await tool.show("written")
+        await turn.say("done")
+
+    async with opened(ScriptedAgent([work]), size=(80, 30)) as chat:
+        await chat.press("alt+f")
+        await chat.send("go")
+        await chat.until("▶1 after")
+
+
+async def test_an_unsaved_buffer_is_what_is_followed(opened: Opened, folders: Path) -> None:
+    path = folders / "notes.txt"
+    path.write_text("on the disk\n")
+
+    async def work(turn: Turn) -> None:
+        async with turn.tool("Read", kind="read", locations=["notes.txt:1"]):
+            pass
+
+    async with opened(ScriptedAgent([work]), size=(80, 30)) as chat:
+        workspace = chat.pane.talk.link.workspace
+        workspace.files.overlay.show(str(path), "on the screen\n")  # type: ignore[union-attr]
+        await chat.press("alt+f")
+        await chat.send("go")
+        await chat.until("▶1 on the screen")
+
+
+async def test_a_change_without_a_place_is_followed_to_where_it_begins(opened: Opened, folders: Path) -> None:
+    new = "".join(f"line {number}\n" for number in range(1, 61))
+    (folders / "long.txt").write_text(new)
+
+    async def work(turn: Turn) -> None:
+        async with turn.tool("Change", kind="edit") as tool:
+            await tool.diff("long.txt", new.replace("line 44\n", "old\n"), new)
+
+    async with opened(ScriptedAgent([work]), size=(150, 40)) as chat:
+        await chat.press("alt+f")
+        await chat.send("go")
+        await chat.until("▶44 line 44")
+
+
+# -- the editor
+
+
+@pytest.fixture
+def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An editor that notes what it was given, and ends when there is a file `done` beside the notes."""
+    script = tmp_path / "editor.py"
+    script.write_text(
+        "import pathlib, sys, time\n"
+        "here = pathlib.Path(__file__).parent\n"
+        "text = pathlib.Path(sys.argv[-1]).read_text() if pathlib.Path(sys.argv[-1]).exists() else ''\n"
+        "(here / 'noted').write_text('\\n'.join(sys.argv[1:]) + '\\n---\\n' + text)\n"
+        "while not (here / 'done').exists():\n"
+        "    time.sleep(0.01)\n"
+    )
+    monkeypatch.setenv("EDITOR", f"{sys.executable} {script}")
+    monkeypatch.delenv("VISUAL", raising=False)
+    return tmp_path
+
+
+async def test_agents_are_heard_while_the_editor_is_open(opened: Opened, editor: Path) -> None:
+    go_on = asyncio.Event()
+
+    async def slow(turn: Turn) -> None:
+        await turn.say("first words. ")
+        await go_on.wait()
+        await turn.say("said meanwhile")
+
+    async with opened(ScriptedAgent([slow])) as chat:
+        await chat.send("go")
+        await chat.until("first words.")
+        chat.pane.editor.set_text("half a prompt")
+        await chat.press("f4")
+        await chat.until(lambda: (editor / "noted").exists())
+        go_on.set()
+        transcript = chat.pane.talk.transcript
+        assert transcript is not None
+        await chat.until(lambda: transcript.text.endswith("said meanwhile"))
+        assert not (editor / "done").exists()
+        (editor / "done").touch()
+        await chat.until("said meanwhile")
+        assert chat.pane.editor.text == "half a prompt"
+
+
+async def test_which_of_several_places_is_opened_is_asked(opened: Opened, editor: Path, folders: Path) -> None:
+    (folders / "a.txt").write_text("alpha\n")
+    (folders / "b.txt").write_text("beta\n")
+    (editor / "done").touch()
+
+    async def work(turn: Turn) -> None:
+        async with turn.tool("Two files", kind="read", locations=["a.txt:1", "b.txt"]):
+            pass
+        await turn.say("done")
+
+    async with opened(ScriptedAgent([work])) as chat:
+        await chat.send("go")
+        await chat.until("done")
+        await chat.press("tab", "up", "e")
+        await chat.until("Open in the editor")
+        assert "b.txt" in chat.text and "a.txt:1" in chat.text
+        await chat.press("down", "enter")
+        await chat.until(lambda: (editor / "noted").exists())
+        await chat.until(lambda: "alpha" in (editor / "noted").read_text())
+
+
+async def test_a_single_place_is_opened_at_once_and_words_that_were_cut_can_be_had_too(
+    opened: Opened, editor: Path, folders: Path
+) -> None:
+    (folders / "a.txt").write_text("alpha\n")
+    (editor / "done").touch()
+
+    async def work(turn: Turn) -> None:
+        async with turn.tool("One file", kind="read", locations=["a.txt"]) as tool:
+            await tool.show("\n\n".join(f"found {number}" for number in range(2000)))
+        await turn.say("done")
+
+    async with opened(ScriptedAgent([work])) as chat:
+        await chat.send("go")
+        await chat.until("done")
+        await chat.press("tab", "up", "e")
+        await chat.until(lambda: (editor / "noted").exists())
+        await chat.until(lambda: "alpha" in (editor / "noted").read_text())
+        await chat.press("enter", "e")
+        await chat.until("All that the tool call says")
+        await chat.press("down", "enter")
+        await chat.until(lambda: "found 1999" in (editor / "noted").read_text())
+
+
+async def test_an_editor_that_is_not_there_is_told(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VISUAL", "no-such-editor-anywhere")
+    async with opened(ScriptedAgent()) as chat:
+        chat.pane.editor.set_text("kept")
+        await chat.press("f4")
+        await chat.until("no-such-editor-anywhere")
+        assert chat.pane.editor.text == "kept"
