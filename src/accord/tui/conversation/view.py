@@ -184,9 +184,13 @@ class Conversation(Pictured, can_focus=True):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         # Lines that are drawn again are the same objects as before: then Textual knows already how they are written.
+        # They have their colours and fill the width, so nothing of what Textual adds to lines is needed here.
         self._made_before, self._made = self._made, {}
         self._thumb = self.layout_of.bar()
-        return super().render_lines(crop)
+        lines = [self.render_line(row) for row in crop.line_range]
+        for each in self.get_line_filters():
+            lines = [line.apply_filter(each, self.styles.background) for line in lines]
+        return lines if crop.width == self.size.width else [line.crop(crop.x, crop.right) for line in lines]
 
     # -- moving and selecting
 
