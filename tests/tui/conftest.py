@@ -39,11 +39,13 @@ def opened(folders: Path) -> Opened:
         size: tuple[int, int] = (120, 36),
         versions: Sequence[int] = (1,),
         wait: bool = True,
+        first: tuple[str | None, Any] = (None, "new"),
         **more: Any,
     ) -> AsyncIterator[Chat]:
         from accord.tui.app import AccordApp
 
         app = AccordApp(Memory(folders, agent, frozenset(versions), **more))
+        app.first_session = first
         async with app.run_test(size=size) as pilot:
             chat = Chat(app, pilot)
             if wait:

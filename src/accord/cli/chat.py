@@ -11,6 +11,7 @@ import click
 
 if TYPE_CHECKING:
     from accord.cli.outside import Beyond
+    from accord.tui.opening import How
     from accord.tui.rescue import Rescue
 
 
@@ -19,17 +20,23 @@ if TYPE_CHECKING:
 @click.option(
     "--cwd", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path("."), help="The project."
 )
+@click.option("-c", "--continue", "newest", is_flag=True, help="Go on with the newest session of this folder.")
+@click.option("--session", "session_id", metavar="ID", help="Open this session; the beginning of its id will do.")
 @click.option("--allow", multiple=True, metavar="RULE", help="Allow this, such as 'command:git status'; or all.")
 @click.option("--ask", multiple=True, metavar="RULE", help="Ask about this, such as 'write:src/**'.")
 @click.option("--deny", multiple=True, metavar="RULE", help="Deny this, such as 'path:**/.env'.")
 @click.option("--v2", is_flag=True, help="Offer protocol version 2 as well.")
-def chat(agent: str | None, cwd: Path, v2: bool, **rules: tuple[str, ...]) -> int:
+def chat(agent: str | None, cwd: Path, v2: bool, newest: bool, session_id: str | None, **rules: tuple[str, ...]) -> int:
     """Talk with AGENT in the terminal: a configured name, a registry id or a command line.
 
     Without AGENT it is the default one, or the built-in agent. With no terminal attached the prompt is read from
     standard input, and everything is as with accord run."""
+    if newest and session_id is not None:
+        raise click.UsageError("--continue and --session each name a session; give one of them")
     if not has_terminal():
-        return _run(agent, cwd, v2, rules)
+        if newest:
+            raise click.UsageError("--continue needs a terminal; --session ID goes on with a session anywhere")
+        return _run(agent, cwd, v2, session_id, rules)
     try:
         import importlib.util
 
@@ -49,14 +56,15 @@ def chat(agent: str | None, cwd: Path, v2: bool, **rules: tuple[str, ...]) -> in
 
     rescue, status = Rescue(), 1
     try:
-        status = _show(beyond, agent, rescue)
+        how: How = "newest" if newest else "named" if session_id is not None else "new"
+        status = _show(beyond, agent, rescue, (session_id, how))
     finally:
         beyond.abandon()
         rescue.over(status)
     return status
 
 
-def _show(beyond: Beyond, agent: str | None, rescue: Rescue) -> int:
+def _show(beyond: Beyond, agent: str | None, rescue: Rescue, first: tuple[str | None, How]) -> int:
     # A key that follows on a picture is drawn sooner, and the threads that read keys and write pictures get their turn
     # sooner while an answer is being drawn.
     os.environ.setdefault("TEXTUAL_FPS", "120")
@@ -64,6 +72,7 @@ def _show(beyond: Beyond, agent: str | None, rescue: Rescue) -> int:
     from accord.tui.app import AccordApp
 
     app = AccordApp(beyond, agent, rescue)
+    app.first_session = first
     if sys.stderr is None or not sys.stderr.isatty():
         setattr(sys, "__stderr__", sys.__stdout__)  # noqa: B010  # where Textual draws; ours is kept for somebody else
     status = app.run()
@@ -82,12 +91,13 @@ def _rules(given: dict[str, tuple[str, ...]]) -> list[Any]:
         raise click.UsageError(str(fault)) from None
 
 
-def _run(agent: str | None, cwd: Path, v2: bool, rules: dict[str, tuple[str, ...]]) -> int:
+def _run(agent: str | None, cwd: Path, v2: bool, session_id: str | None, rules: dict[str, tuple[str, ...]]) -> int:
     """What `accord run` does with a prompt from standard input."""
     from accord.cli.outside import default_target
     from accord.cli.run import run
 
     words = ["--agent", agent or default_target(cwd.resolve()), "--cwd", str(cwd), *(["--v2"] if v2 else [])]
+    words += ["--session", session_id] if session_id is not None else []
     words += [word for effect, given in rules.items() for rule in given for word in (f"--{effect}", rule)]
     context = run.make_context("accord chat", words)
     return int(run.invoke(context) or 0)

@@ -78,22 +78,28 @@ class Commands(click.Group):
 
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
 @click.version_option(__version__, prog_name="accord")
+@click.option("-c", "--continue", "newest", is_flag=True, help="Chat: go on with the newest session of this folder.")
+@click.option("--session", "session_id", metavar="ID", help="Chat: open this session.")
 @click.pass_context
-def accord(ctx: click.Context) -> Any:
+def accord(ctx: click.Context, newest: bool, session_id: str | None) -> Any:
     """The Agent Client Protocol at the command line. Without a command: accord chat."""
     if ctx.invoked_subcommand is None:
-        return _chat(ctx)
+        return _chat(ctx, newest, session_id)
+    if newest or session_id is not None:
+        option = "--continue" if newest else "--session"
+        raise click.UsageError(f"{option} goes behind the command, if {ctx.invoked_subcommand} has it")
     return None
 
 
-def _chat(ctx: click.Context) -> Any:
+def _chat(ctx: click.Context, newest: bool, session_id: str | None) -> Any:
     """What `accord` alone does; with nobody to talk to, it says what there is."""
     from accord.cli.chat import chat, has_terminal
 
-    if not has_terminal() and (sys.stdin is None or sys.stdin.isatty()):
+    asked = newest or session_id is not None
+    if not asked and not has_terminal() and (sys.stdin is None or sys.stdin.isatty()):
         click.echo(ctx.get_help())
         return 0
-    return ctx.invoke(chat, allow=(), ask=(), deny=())
+    return ctx.invoke(chat, newest=newest, session_id=session_id, allow=(), ask=(), deny=())
 
 
 def main() -> None:

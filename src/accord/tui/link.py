@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from accord.tui.lent import Lent
+from accord.tui.untouched import Untouched
 from accord.tui.wire import Log
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ class Link(Lent):
         self.log = Log()
         self.ready = asyncio.Event()
         """Set when it is known whether the agent can be used."""
+        self.untouched = Untouched()
+        """Sessions that were begun here and in which nothing was said."""
         self.was_killed = False
         """Whether the user ended it."""
         self._mourning: asyncio.Task[None] | None = None
@@ -158,6 +161,7 @@ class Link(Lent):
         if self._mourning is not None:
             self._mourning.cancel()
         if self.agent is not None:
+            await self.untouched.forget(self.agent)
             await self.agent.close()
         elif self.launch is not None:
             self.launch.kill()

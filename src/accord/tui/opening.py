@@ -1,9 +1,11 @@
-"""How the session of a talk begins: new, loaded, resumed or forked; and what was said before, above it."""
+"""How the session of a talk begins: new, loaded, resumed or forked; and what was said before, above it.
+
+Which one is wanted may be said in two further ways: the newest of the folder, or by a name that may be abbreviated."""
 
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from accord.transcript.message import Message
 
@@ -13,7 +15,65 @@ if TYPE_CHECKING:
     from accord.model.requests import McpServer
     from accord.transcript.transcript import Transcript
 
-How = Literal["new", "load", "resume", "fork"]
+How = Literal["new", "load", "resume", "fork", "newest", "named"]
+MOST = 2000
+"""How many sessions are looked through for the one that is meant."""
+
+
+class Found(NamedTuple):
+    """The session that is meant, if there is one, how it is opened, and what the user is to be told."""
+
+    id: str | None
+    how: How
+    why_not: str = ""
+
+
+async def find_newest(agent: ConnectedAgent, cwd: str) -> Found:
+    """The session of a folder in which something was last said. Where there is none, a new one begins, and it is said
+    why."""
+    offers = agent.offers
+    if not offers.load and not offers.resume:
+        return Found(None, "new", "This agent cannot go on with earlier sessions")
+    if not offers.list:
+        return Found(
+            None, "new", "This agent does not list its sessions, so the newest is not known; --session opens one"
+        )
+    newest = None
+    count = 0
+    async for info in agent.list_sessions(cwd):
+        count += 1
+        if newest is None or (info.updated_at or "") > (newest.updated_at or ""):
+            newest = info
+        if count >= MOST:
+            break
+    if newest is None:
+        return Found(None, "new", "There is no earlier session of this folder")
+    return Found(newest.id, "load" if offers.load else "resume")
+
+
+async def find_named(agent: ConnectedAgent, id: str) -> Found:
+    """The session with this id, or the only one whose id begins so. Raises `NotFound` when there is no such session."""
+    from accord.errors import CapabilityError, NotFound
+
+    offers = agent.offers
+    if not offers.load and not offers.resume:
+        raise CapabilityError("this agent cannot open earlier sessions")
+    how: How = "load" if offers.load else "resume"
+    if not offers.list:
+        return Found(id, how)
+    begin_so: list[str] = []
+    count = 0
+    async for info in agent.list_sessions():
+        count += 1
+        if info.id == id:
+            return Found(id, how)
+        if info.id.removeprefix("sess_").startswith(id.removeprefix("sess_")):
+            begin_so.append(info.id)
+        if count >= MOST:
+            break
+    if len(begin_so) > 1:
+        raise NotFound(f"{len(begin_so)} sessions begin with {id!r}, {begin_so[0]} and {begin_so[1]} among them")
+    return Found(begin_so[0] if begin_so else id, how)  # agents may know sessions that they do not list
 
 
 async def open_session(
@@ -39,7 +99,7 @@ async def _with_history(agent: ConnectedAgent, session: Session, servers: list[M
     """A fork whose history is not known here: many agents tell it when the fork is loaded."""
     from accord.errors import AccordError
 
-    if agent.offers.load and not _tells(session.transcript):
+    if agent.offers.load and not tells(session.transcript):
         with suppress(AccordError):
             return await agent.load_session(session.id, mcp_servers=servers)
     return session
@@ -47,13 +107,13 @@ async def _with_history(agent: ConnectedAgent, session: Session, servers: list[M
 
 def put_above(transcript: Transcript, earlier: Transcript) -> None:
     """Lets a transcript that has just begun go on below an earlier one. One that tells its history stays as it is."""
-    if transcript is earlier or _tells(transcript):
+    if transcript is earlier or tells(transcript):
         return
     transcript.timeline[:0] = earlier.snapshot().timeline
     for id, terminal in earlier.terminals.items():
         transcript.terminals.setdefault(id, terminal)
 
 
-def _tells(transcript: Transcript) -> bool:
+def tells(transcript: Transcript) -> bool:
     """Whether anything was said in it."""
     return any(isinstance(item, Message) for item in transcript.timeline)

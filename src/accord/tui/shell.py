@@ -32,6 +32,7 @@ from accord.tui.tabs import TabBar
 if TYPE_CHECKING:
     from accord.client.turn import Turn
     from accord.tui.frame import Frame
+    from accord.tui.opening import How
     from accord.tui.outside import Outside
 
 _DRAFT_SECONDS = 1.0
@@ -51,6 +52,8 @@ class Shell(AnsweringApp):
     ToastRack { dock: top; align: right top; margin: 1 0 0 0; }
     """
     BINDINGS = [*bindings()]
+    first_session: tuple[str | None, How] = None, "new"
+    """What the first tab shows: which session, and how it is opened."""
 
     def __init__(self, outside: Outside, target: str | None = None, rescue: Rescue | None = None) -> None:
         super().__init__()
@@ -103,7 +106,7 @@ class Shell(AnsweringApp):
 
     def _begin(self) -> None:
         self.open_link(self.links[0])
-        self.active_pane.begin()
+        self.active_pane.begin(*self.first_session)
         if not self.is_headless:
             self.rescue.stand_by()
         self.set_interval(_DRAFT_SECONDS, self.keep_drafts)

@@ -13,11 +13,12 @@ from accord.transcript import events
 from accord.tui.clocks import Clocks
 from accord.tui.conversation.block import Printed, Span
 from accord.tui.lent import SHOWN, end_of
-from accord.tui.opening import How, open_session
+from accord.tui.opening import How, find_named, find_newest, open_session
 from accord.tui.turns import Turns
 from accord.tui.work import Work
 
 if TYPE_CHECKING:
+    from accord.client.agent import ConnectedAgent
     from accord.client.session import Session
     from accord.model.requests import McpServer
     from accord.policy.choices import Choice, Question
@@ -112,7 +113,7 @@ class Talk(Turns):
         """Begins a session, or opens one that is there, below what was said. What goes wrong is in `failure`."""
         from accord.errors import AccordError
 
-        self._wanted = id if how in ("load", "resume") else None
+        self._wanted = id if how in ("load", "resume", "named") else None
         await self.link.ready.wait()
         agent = self.link.agent
         if agent is None or self.link.state != "ready":
@@ -120,14 +121,18 @@ class Talk(Turns):
             self.on_change()
             return
         try:
+            if how == "newest" or (how == "named" and id is not None):
+                id, how = await self._find(agent, id if how == "named" else None)
             servers, notices = self.link.outside.servers(agent.offers)
             self.servers = servers
             self.link.notes += [Notice(severity="warning", title=notice) for notice in notices]
             self.session = await open_session(agent, id, how, servers, earlier)
         except AccordError as error:
-            self.failure = str(error)
+            self.failure = str(error) if self._wanted is None else f"session {self._wanted}: {error}"
             self.on_change()
             return
+        if how == "new":
+            self.link.untouched.ids.add(self.session.id)
         self._begin()
 
     def watch(self, session: Session, title: str) -> None:
@@ -141,6 +146,15 @@ class Talk(Turns):
             await self.session.cancel()
         else:
             await super().cancel()
+
+    async def _find(self, agent: ConnectedAgent, id: str | None) -> tuple[str | None, How]:
+        """Which session is meant by a name, or as the newest."""
+        found = await (find_newest(agent, str(self.link.outside.cwd)) if id is None else find_named(agent, id))
+        self._wanted = found.id
+        if found.why_not:
+            note = Notice(severity="warning", title="This is a new session", description=found.why_not)
+            self.link.notes.append(note)
+        return found.id, found.how
 
     def _begin(self) -> None:
         assert self.session is not None
@@ -265,6 +279,7 @@ class Talk(Turns):
         if self.session is not None and not self.session.closed and self.parent is None:
             try:
                 async with asyncio.timeout(3):
+                    await self.link.untouched.forget(self.link.agent, self.session.id)
                     await self.session.close()
             except (AccordError, TimeoutError):
                 pass

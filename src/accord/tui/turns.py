@@ -193,6 +193,8 @@ class Turns(ABC):
     def _start(self, prompt: Prompt) -> None:
         prompt.since = time.monotonic()
         self.sent.append(prompt)
+        if self.session is not None:
+            self.link.untouched.ids.discard(self.session.id)
         asyncio.get_running_loop().call_later(GRACE, self.on_change)
         self._run(self._send(prompt))
 

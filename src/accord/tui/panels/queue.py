@@ -62,12 +62,12 @@ class QueuePanel(Widget, can_focus=True):
         held = ", on hold" if self.talk.on_hold else ""
         parts = [f"{sent} sent, not taken yet" if sent else "", f"{waits} queued{held}" if waits else ""]
         self.border_title = " · ".join(filter(None, parts))
-        self._hint()
+        self._hint(self.has_focus)
         self.refresh(layout=True)
 
-    def _hint(self) -> None:
-        away = _HELD if self.talk.on_hold and self.talk.queue else _HINT
-        self.border_subtitle = _CHOOSING if self.has_focus else away
+    def _hint(self, is_choosing: bool) -> None:
+        otherwise = _HELD if self.talk.on_hold and self.talk.queue else _HINT
+        self.border_subtitle = _CHOOSING if is_choosing else otherwise
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:
         return min(len(self.talk.pending), MOST_ROWS)
@@ -86,10 +86,10 @@ class QueuePanel(Widget, can_focus=True):
         return look.line(*parts).adjust_cell_length(width, look.base)
 
     def on_focus(self) -> None:
-        self._hint()
+        self._hint(True)
 
     def on_blur(self) -> None:
-        self._hint()
+        self._hint(False)
 
     def on_key(self, event: events.Key) -> None:
         if event.key not in ("up", "down", "enter", "delete", "backspace", "d", "escape", "tab"):

@@ -1,0 +1,36 @@
+"""Sessions that were begun here and in which nothing was said: no look into the client shall leave one behind."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from accord.tui.opening import tells
+
+if TYPE_CHECKING:
+    from accord.client.agent import ConnectedAgent
+
+PATIENCE = 1.0
+"""Seconds that an agent may take to forget them, while the user waits for the end."""
+
+
+class Untouched:
+    """The ids of such sessions, at one agent."""
+
+    def __init__(self) -> None:
+        self.ids: set[str] = set()
+
+    async def forget(self, agent: ConnectedAgent | None, id: str | None = None) -> None:
+        """Has the agent forget one of them, or all, where it can. What fails is no reason to stay."""
+        from accord.errors import AccordError
+
+        if agent is None or not agent.offers.delete or not agent.connection.is_open:
+            return
+        with suppress(AccordError, TimeoutError):
+            async with asyncio.timeout(PATIENCE):
+                for each in sorted(self.ids if id is None else self.ids & {id}):
+                    self.ids.discard(each)
+                    session = agent.sessions.get(each)
+                    if session is not None and not (session.busy or session.title or tells(session.transcript)):
+                        await agent.delete_session(each)

@@ -1,0 +1,41 @@
+"""Prompts, turns and sessions in a real terminal: what an agent has not taken, going on with a session, the history."""
+
+from __future__ import annotations
+
+import pytest
+from scenes import CODER, SHOWCASE, chat, say
+from tmux import Tmux
+
+pytestmark = pytest.mark.slow
+
+
+def test_a_prompt_sent_into_a_turn_is_seen_until_the_agent_takes_it_and_can_be_had_back(tmux: Tmux) -> None:
+    chat(tmux, SHOWCASE, "--v2")
+    tmux.send("/slow 20")
+    tmux.until("1 of 10")
+    tmux.type("what about pears")
+    tmux.keys("C-s")
+    tmux.until(r"what about pears +\(sent, not taken yet\)")
+    tmux.keys("M-Up")
+    tmux.until_gone("not taken yet")
+    tmux.until("│ what about pears")
+    tmux.keys("Escape")
+    tmux.until("Cancelled")
+
+
+def test_a_session_is_gone_on_with_where_it_was_left(tmux: Tmux) -> None:
+    (tmux.project / "notes.md").write_text("The secret word is wombat.\n")
+    chat(tmux, CODER)
+    say(tmux, 'search for "wombat" in notes.md', "The secret word is wombat")
+    tmux.keys("C-c", "C-c")
+    tmux.until("it ended with 0")
+    tmux.close()
+    chat(tmux, CODER)  # looks in, and leaves nothing behind
+    tmux.keys("C-c", "C-c")
+    tmux.until("it ended with 0")
+    tmux.close()
+    chat(tmux, CODER, "--continue")
+    tmux.until('search for "wombat" in notes.md')
+    tmux.close()
+    tmux.start("-c", size=(120, 40))
+    tmux.until('search for "wombat" in notes.md')
