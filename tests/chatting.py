@@ -46,7 +46,7 @@ class Memory:
     def configuration(self) -> Any:
         return configuration(self.cwd)
 
-    def launch(self, target: str | None, on_stderr: Callable[[str], None]) -> Any:
+    def launch(self, target: str | None, on_stderr: Callable[[str], None], progress: Callable[..., None]) -> Any:
         self.launched.append(target)
         if self.fails:
             raise LaunchError(self.fails)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from accord.config.agents import AgentFile
 from accord.config.environment import environment
 from accord.config.registry import read_registry
 from accord.config.resolve import resolve
@@ -24,6 +25,12 @@ def test_a_configured_name_is_found_with_its_environment() -> None:
 
 def test_anything_with_arguments_is_a_command_line() -> None:
     assert resolve("python 'my agent.py' --x", SETTINGS).argv == ["python", "my agent.py", "--x"]
+
+
+def test_the_agent_that_comes_with_us_has_a_name_that_no_other_can_take(tmp_path: Path) -> None:
+    assert resolve("built-in", SETTINGS).argv[1:] == ["-m", "accord", "agent"]
+    with pytest.raises(ConfigError, match="comes with Accord"):
+        AgentFile(tmp_path / "config.toml").put("built-in", AgentEntry(command="x"))
 
 
 def test_an_unknown_name_is_answered_with_the_nearest_configured_ones() -> None:

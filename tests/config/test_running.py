@@ -25,6 +25,21 @@ def test_a_program_that_takes_too_long_is_ended_with_all_it_started(tmp_path: Pa
     assert gone(int(pid.read_text()))
 
 
+def test_a_program_is_ended_by_whoever_is_asked_meanwhile(tmp_path: Path) -> None:
+    class Enough(Exception):
+        pass
+
+    pid = tmp_path / "pid"
+
+    def tick() -> None:
+        if pid.exists():
+            raise Enough
+
+    with pytest.raises(Enough):
+        run(["sh", "-c", f"echo $$ > {pid}.new; mv {pid}.new {pid}; sleep 600"], timeout=60, tick=tick)
+    assert gone(int(pid.read_text()))
+
+
 def test_a_program_that_leaves_something_behind_does_not_keep_us(tmp_path: Path) -> None:
     done = run(["sh", "-c", f"setsid sleep 600 & echo $! > {tmp_path}/pid"], timeout=10)
     assert done.status == 0

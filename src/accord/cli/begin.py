@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from accord.config.command import Resolved, built_in, command_line, is_command_line
+from accord.config.command import BUILT_IN, Resolved, built_in, command_line, is_command_line
 from accord.config.environment import environment
 from accord.process.start import Started, start
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from accord.config.registry import RegistryEntry
+    from accord.config.resolve import Install
     from accord.config.settings import AgentEntry, Loaded
 
 
@@ -29,18 +30,22 @@ class Begun(NamedTuple):
     """The configuration, where it was needed."""
 
 
-def begin(target: str | None, cwd: Path) -> Begun:
-    """Starts the agent that was named, the default one, or ours when none is configured."""
+def begin(target: str | None, cwd: Path, get: Install | None = None) -> Begun:
+    """Starts the agent that was named, the default one, or ours when none is configured.
+
+    `get` installs an agent of the registry that is not there yet; if it is not given, with a bar on the terminal."""
     loaded = None
-    if target is not None and is_command_line(target):
+    if target == BUILT_IN:
+        found = built_in()
+    elif target is not None and is_command_line(target):
         found = command_line(target)
     else:
-        found, loaded = _configured(target, cwd)
+        found, loaded = _configured(target, cwd, get or install)
     env = environment(found.environment, found.env)
     return Begun(found, env, start(found.argv, cwd=cwd, env=env), loaded)
 
 
-def _configured(target: str | None, cwd: Path) -> tuple[Resolved, Loaded]:
+def _configured(target: str | None, cwd: Path, get: Install) -> tuple[Resolved, Loaded]:
     import click
 
     from accord.config.resolve import resolve
@@ -53,7 +58,7 @@ def _configured(target: str | None, cwd: Path) -> tuple[Resolved, Loaded]:
             configured = ", ".join(loaded.settings.agents)
             raise click.UsageError(f"name an agent with --agent, or make one the default (configured: {configured})")
         return built_in(), loaded
-    return resolve(name, loaded.settings, install=install), loaded
+    return resolve(name, loaded.settings, install=get), loaded
 
 
 def install(entry: RegistryEntry) -> AgentEntry:

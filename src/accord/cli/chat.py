@@ -25,12 +25,22 @@ if TYPE_CHECKING:
 @click.option("--allow", multiple=True, metavar="RULE", help="Allow this, such as 'command:git status'; or all.")
 @click.option("--ask", multiple=True, metavar="RULE", help="Ask about this, such as 'write:src/**'.")
 @click.option("--deny", multiple=True, metavar="RULE", help="Deny this, such as 'path:**/.env'.")
+@click.option("--pick", is_flag=True, help="Choose the agent on the start page.")
 @click.option("--v2", is_flag=True, help="Offer protocol version 2 as well.")
-def chat(agent: str | None, cwd: Path, v2: bool, newest: bool, session_id: str | None, **rules: tuple[str, ...]) -> int:
+def chat(
+    agent: str | None,
+    cwd: Path,
+    v2: bool,
+    newest: bool,
+    session_id: str | None,
+    pick: bool = False,
+    **rules: tuple[str, ...],
+) -> int:
     """Talk with AGENT in the terminal: a configured name, a registry id or a command line.
 
-    Without AGENT it is the default one, or the built-in agent. With no terminal attached the prompt is read from
-    standard input, and everything is as with accord run."""
+    Without AGENT it is the default one, or the built-in agent; with several agents and no default, the start page lets
+    you choose. With no terminal attached the prompt is read from standard input, and everything is as with accord
+    run."""
     if newest and session_id is not None:
         raise click.UsageError("--continue and --session each name a session; give one of them")
     if not has_terminal():
@@ -51,27 +61,29 @@ def chat(agent: str | None, cwd: Path, v2: bool, newest: bool, session_id: str |
     from accord.cli.outside import Beyond
 
     beyond = Beyond(cwd.resolve(), frozenset({1, 2} if v2 else {1}), _rules(rules))
-    beyond.begin(agent)  # the agent starts while the interface is loaded
+    pick = agent is None and (pick or beyond.is_undecided)
+    if not pick:
+        beyond.begin(agent)  # the agent starts while the interface is loaded
     from accord.tui.rescue import Rescue
 
     rescue, status = Rescue(), 1
     try:
         how: How = "newest" if newest else "named" if session_id is not None else "new"
-        status = _show(beyond, agent, rescue, (session_id, how))
+        status = _show(beyond, agent, rescue, (session_id, how), pick)
     finally:
         beyond.abandon()
         rescue.over(status)
     return status
 
 
-def _show(beyond: Beyond, agent: str | None, rescue: Rescue, first: tuple[str | None, How]) -> int:
+def _show(beyond: Beyond, agent: str | None, rescue: Rescue, first: tuple[str | None, How], pick: bool) -> int:
     # A key that follows on a picture is drawn sooner, and the threads that read keys and write pictures get their turn
     # sooner while an answer is being drawn.
     os.environ.setdefault("TEXTUAL_FPS", "120")
     sys.setswitchinterval(0.001)
     from accord.tui.app import AccordApp
 
-    app = AccordApp(beyond, agent, rescue)
+    app = AccordApp(beyond, agent, rescue, is_undecided=pick)
     app.first_session = first
     if sys.stderr is None or not sys.stderr.isatty():
         setattr(sys, "__stderr__", sys.__stdout__)  # noqa: B010  # where Textual draws; ours is kept for somebody else

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from accord.cli.begin import Begun, begin
-from accord.config.command import built_in
+from accord.config.command import BUILT_IN, built_in
 from accord.config.settings import Loaded
 from accord.errors import AccordError
 from accord.policy.project import configuration
@@ -17,16 +16,29 @@ from accord.process.start import start
 if TYPE_CHECKING:
     from accord.cli.lending import LazyWorkspace
     from accord.client.offers import AgentOffers
+    from accord.config.fetch import Progress
+    from accord.config.registry import RegistryEntry
+    from accord.config.settings import AgentEntry
     from accord.model.requests import AuthMethod, McpServer
+    from accord.model.session import SessionInfo
     from accord.policy.choices import Ask
     from accord.policy.rule import Rule
+    from accord.store.sqlite import SqliteStore
     from accord.transports.subprocess import SubprocessTransport
     from accord.tui.outside import Finding, Launch
 
 
 def default_target(cwd: Path) -> str:
     """The agent that is meant when none is named: the configured one, or else the one that comes with us."""
-    return configuration(cwd).settings.chosen_agent or shlex.join(built_in().argv)
+    return configuration(cwd).settings.chosen_agent or BUILT_IN
+
+
+class _Later(Exception):
+    """It has to be installed first, which the user is to see."""
+
+
+def _later(entry: RegistryEntry) -> AgentEntry:
+    raise _Later
 
 
 class Beyond:
@@ -39,11 +51,22 @@ class Beyond:
         self._early: Begun | AccordError | None = None
         self._early_target: str | None = None
 
+    @property
+    def is_undecided(self) -> bool:
+        """Whether there are several agents and none of them is meant when none is named."""
+        try:
+            settings = configuration(self.cwd).settings
+        except AccordError:
+            return False  # told when the agent is to be started
+        return settings.chosen_agent is None and bool(settings.agents)
+
     def begin(self, target: str | None) -> None:
         """Starts the first agent at once; what goes wrong is told when it is asked for."""
         self._early_target = target
         try:
-            self._early = begin(self._named(target), self.cwd)
+            self._early = begin(self._named(target), self.cwd, _later)
+        except _Later:
+            self._early = None
         except AccordError as error:
             self._early = error
 
@@ -61,15 +84,21 @@ class Beyond:
     def configuration(self) -> Loaded:
         return configuration(self.cwd)
 
-    def launch(self, target: str | None, on_stderr: Callable[[str], None]) -> Launch:
+    def launch(self, target: str | None, on_stderr: Callable[[str], None], progress: Progress) -> Launch:
         early, self._early = self._early, None
         if isinstance(early, AccordError):
             raise early
         if early is not None and target != self._early_target:
             early.started.abandon()
             early = None
-        begun = early if early is not None else begin(self._named(target), self.cwd)
-        name = "built-in agent" if target is None and begun.loaded is None else begun.found.name
+
+        def get(entry: RegistryEntry) -> AgentEntry:
+            from accord.config.install import installed
+
+            return installed(entry, progress=progress)
+
+        begun = early if early is not None else begin(self._named(target), self.cwd, get)
+        name = "built-in agent" if begun.found == built_in() else begun.found.name
         return Launching(begun, name, self.cwd, on_stderr)
 
     def workspace(self, launch: Launch, ask: Ask, told: Callable[[Any, Any], None]) -> LazyWorkspace:
@@ -100,6 +129,19 @@ class Beyond:
 
         chosen = choose(entries, offers.mcp)
         return chosen.servers, chosen.notices
+
+    def recent(self, most: int) -> list[SessionInfo]:
+        """The newest sessions of the built-in agent in this project. Reads a file: call it in a thread."""
+        from accord.cli.failing import Failure
+        from accord.cli.stored import with_store
+
+        async def newest(store: SqliteStore) -> list[SessionInfo]:
+            return list((await store.list(cwd=str(self.cwd))).sessions[:most])
+
+        try:
+            return with_store(None, newest, [])
+        except (Failure, AccordError, OSError):
+            return []
 
     async def diagnose(self, target: str | None) -> AsyncIterator[Finding]:
         from accord.cli.diagnosis import stations

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterable
 from pathlib import Path
 
+from accord.config.command import BUILT_IN
 from accord.config.settings import NAME, AgentEntry, Settings, parse, user_config
 from accord.config.toml import table_text, value_text
 from accord.config.writing import replace
@@ -49,6 +50,8 @@ class AgentFile:
         """Adds an agent, or replaces the one of that name where it stands."""
         if not looks_like_name(name):
             raise ConfigError(f"{name!r} is no name for an agent: letters, digits, - and _ only")
+        if name == BUILT_IN:
+            raise ConfigError(f"{name!r} is the name of the agent that comes with Accord; take another one")
         fields: dict[str, object] = {"command": entry.command}
         if entry.env:
             fields["env"] = entry.env

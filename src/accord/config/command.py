@@ -10,6 +10,8 @@ from typing import NamedTuple
 from accord.config.environment import Source
 from accord.errors import LaunchError
 
+BUILT_IN = "built-in"
+"""What the agent that comes with us is called, where an agent is named."""
 URLS = ("http://", "https://", "ws://", "wss://")
 
 

@@ -15,7 +15,7 @@ import stat
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -118,7 +118,7 @@ def _npm(home: Path, entry: RegistryEntry, package: Package, tell: Progress) -> 
             raise ConfigError(f"{entry.id} is an npm package: install Node.js (with npm), then try again")
         tell(f"installing {package.package}", 0, 0)
         options = ["--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error", "--save-exact"]
-        _run([npm, "install", "--prefix", str(files), *options, "--", package.package])
+        _run([npm, "install", "--prefix", str(files), *options, "--", package.package], tell, package)
         _npm_program(files, package.package)
 
     files = _whole(home, entry, make)
@@ -155,10 +155,11 @@ def _pypi(home: Path, entry: RegistryEntry, package: Package, tell: Progress) ->
         tell(f"installing {package.package}", 0, 0)
         # Our own pip can install for another interpreter; to give that one a pip as well takes seconds.
         ours = importlib.util.find_spec("pip") is not None
-        _run([sys.executable, "-m", "venv", *(["--without-pip"] if ours else []), str(files)])
+        _run([sys.executable, "-m", "venv", *(["--without-pip"] if ours else []), str(files)], tell, package)
         python = str(files / scripts / "python")
         pip = [sys.executable, "-m", "pip", "--python", python] if ours else [python, "-m", "pip"]
-        _run([*pip, "install", "--quiet", "--disable-pip-version-check", "--", _requirement(package.package)])
+        wanted = _requirement(package.package)
+        _run([*pip, "install", "--quiet", "--disable-pip-version-check", "--", wanted], tell, package)
         program = files / scripts / name
         if not (program.exists() or program.with_suffix(".exe").exists()):
             raise ConfigError(f"the package {package.package} brings no program {name!r}, so it cannot be an agent")
@@ -217,9 +218,9 @@ def _check(path: str, binary: Binary, entry: RegistryEntry) -> None:
         )
 
 
-def _run(argv: list[str], env: Mapping[str, str] | None = None) -> None:
+def _run(argv: list[str], tell: Progress, package: Package) -> None:
     name = os.path.basename(argv[0])
-    done = run(argv, timeout=_PATIENCE, env=env)
+    done = run(argv, timeout=_PATIENCE, tick=lambda: tell(f"installing {package.package}", 0, 0))
     if done.status is None:
         raise ConfigError(f"{name} did not finish within {_PATIENCE:g} s")
     if done.status:

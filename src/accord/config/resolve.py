@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from accord.config.agents import argv, looks_like_name, nearest
-from accord.config.command import URLS, Resolved, command_line
+from accord.config.command import BUILT_IN, URLS, Resolved, built_in, command_line
 from accord.config.settings import AgentEntry, Settings
 from accord.errors import LaunchError
 
@@ -29,6 +29,8 @@ def resolve(target: str, settings: Settings, *, install: Install | None = None) 
         raise LaunchError(
             f"{target}: agents behind a URL cannot be reached by this version; name one by its command", stage="resolve"
         )
+    if target == BUILT_IN:
+        return built_in()
     entry = settings.agents.get(target)
     if entry is not None:
         return _configured(target, entry)

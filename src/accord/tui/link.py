@@ -6,7 +6,9 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from accord.errors import AccordError
 from accord.tui.lent import Lent
+from accord.tui.plain import one_line, size_of
 from accord.tui.untouched import Untouched
 from accord.tui.wire import Log
 
@@ -18,9 +20,13 @@ if TYPE_CHECKING:
     from accord.policy.choices import Choice, Question
     from accord.tui.outside import Launch, Outside
 
-State = Literal["starting", "ready", "failed", "gone"]
+State = Literal["undecided", "starting", "ready", "failed", "gone"]
 RENEWAL = 30.0
 """How long an agent may take to come back after a login of its own, in seconds."""
+
+
+class Stopped(AccordError):
+    """The user ended an installation."""
 
 
 class Desk(Protocol):
@@ -42,14 +48,17 @@ class Desk(Protocol):
 class Link(Lent):
     """An agent, from the moment it is wanted until it is closed."""
 
-    def __init__(self, outside: Outside, target: str | None, desk: Desk) -> None:
+    def __init__(self, outside: Outside, target: str | None, desk: Desk, *, is_undecided: bool = False) -> None:
         super().__init__()
         self.outside = outside
         self.target = target
         self.desk = desk
         self.name = target or "agent"
-        self.state: State = "starting"
+        self.state: State = "undecided" if is_undecided else "starting"
         self.failure = ""
+        self.progress = ""
+        """What is being done before the agent can be started: it is installed, and how far that is."""
+        self._stopped = False
         self.agent: ConnectedAgent | None = None
         self.launch: Launch | None = None
         self.workspace: Workspace | None = None
@@ -76,10 +85,13 @@ class Link(Lent):
         """Whether something can be sent."""
         return self.state == "ready" and self.agent is not None and self.agent.connection.is_open
 
+    def decide(self, target: str) -> None:
+        """The user chose an agent."""
+        self.target = self.name = target
+        self.state = "starting"
+
     async def open(self) -> None:
         """Starts the agent and shakes hands. What goes wrong is kept in `failure`."""
-        from accord.errors import AccordError
-
         try:
             await self._open()
         except AccordError as error:
@@ -96,7 +108,13 @@ class Link(Lent):
         def stderr(line: str) -> None:
             loop.call_soon_threadsafe(self.log.add, "stderr", line.encode("utf-8", "replace"))
 
-        self.launch = await asyncio.to_thread(self.outside.launch, self.target, stderr)
+        def progress(what: str, done: int, of: int) -> None:
+            if self._stopped:
+                raise Stopped("You stopped it before it was installed.")
+            loop.call_soon_threadsafe(self._installing, what, done, of)
+
+        self.launch = await asyncio.to_thread(self.outside.launch, self.target, stderr, progress)
+        self.progress = ""
         self.name = self.launch.name
         from accord.client.connect import connect
 
@@ -124,6 +142,15 @@ class Link(Lent):
         self._mourning = asyncio.ensure_future(self._mourn())
         self._say_notes(loaded.notes)
 
+    def _installing(self, what: str, done: int, of: int) -> None:
+        much = f" {100 * done // of} % of {size_of(of)}" if of else f" {size_of(done)}" if done else ""
+        self.progress = f"{one_line(what, 60)}{much}"
+        self.desk.link_changed(self)
+
+    def stop(self) -> None:
+        """Ends an installation."""
+        self._stopped = True
+
     def _say_notes(self, notes: list[str]) -> None:
         from accord.model.session import Notice
 
@@ -137,6 +164,7 @@ class Link(Lent):
         from accord.config.mask import masked
 
         self.state = "failed"
+        self.progress = ""
         self.failure = masked(words)
 
     async def _mourn(self) -> None:
@@ -157,6 +185,7 @@ class Link(Lent):
 
     async def close(self) -> None:
         """Ends the agent and everything it started."""
+        self.stop()
         self.state = "gone" if self.state == "ready" else self.state
         if self._mourning is not None:
             self._mourning.cancel()

@@ -50,8 +50,12 @@ class Outside(Protocol):
     def configuration(self) -> Loaded:
         """The settings of the user and the project, read now."""
 
-    def launch(self, target: str | None, on_stderr: Callable[[str], None]) -> Launch:
-        """Finds an agent and begins to start it; None means the default one. May take a while: call it in a thread."""
+    def launch(
+        self, target: str | None, on_stderr: Callable[[str], None], progress: Callable[[str, int, int], None]
+    ) -> Launch:
+        """Finds an agent and begins to start it; None means the default one. May take a while: call it in a thread.
+
+        `progress` is told of an installation: what is done, how much of it, and of how much. What it raises ends it."""
 
     def workspace(self, launch: Launch, ask: Ask, told: Callable[[Any, Any], None]) -> Workspace | None:
         """The user's files and terminals for an agent, behind the policy; `ask` is whom the policy asks."""

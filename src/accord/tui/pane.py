@@ -68,7 +68,9 @@ class Pane(Workbench):
 
     def escape(self) -> None:
         """Stops the running turn; when nothing runs, goes back to the prompt and the end."""
-        if self.talk.state in ("running", "waiting"):
+        if self.talk.link.progress:
+            self.talk.link.stop()
+        elif self.talk.state in ("running", "waiting"):
             self.run_worker(self.app.attempt(self.talk.cancel()), exit_on_error=False)
         else:
             self.conversation.to_end()

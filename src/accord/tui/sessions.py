@@ -4,64 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from accord.config.command import is_command_line
+from accord.tui.choosing import Choosing
 from accord.tui.link import Link
 from accord.tui.plain import one_line
-from accord.tui.shell import Shell
 
 if TYPE_CHECKING:
     from accord.tui.pane import Pane
 
 
-class Sessions(Shell):
+class Sessions(Choosing):
     """The commands about tabs, sessions and agents."""
 
-    def action_new_tab(self) -> None:
-        self.run_worker(self._choose_agent(), exit_on_error=False)
-
-    async def _choose_agent(self) -> None:
-        from asyncio import to_thread
-
-        from accord.errors import AccordError
-        from accord.tui.screens.agents import DEFAULT, agents_screen, registry_rows
-        from accord.tui.screens.picker import Asking
-
-        try:
-            loaded = await to_thread(self.outside.configuration)
-        except AccordError as error:
-            self.notify(str(error), severity="error")
-            return
-        rows = await to_thread(registry_rows, loaded.settings.registry)
-        picked = await self.answer_of(agents_screen(loaded, rows))
-        if picked is None:
-            return
-        target = None if picked.id == DEFAULT else picked.id
-        if picked.how == "f3":
-            self._diagnose(target)
-            return
-        if picked.how == "f5" and target is not None and is_command_line(target):  # others have a name already
-            name = await self.answer_of(Asking(f"A name for {target}"))
-            if name:
-                target = self._keep_agent(name, target) or target
-        link = Link(self.outside, target, self)
-        self.links.append(link)
-        self.open_link(link)
-        (await self.add_pane(link)).begin()
-
-    def _keep_agent(self, name: str, command: str) -> str | None:
-        from accord.config.agents import AgentFile
-        from accord.config.settings import AgentEntry
-        from accord.errors import AccordError
-
-        try:
-            AgentFile().put(name, AgentEntry(command=command))
-        except AccordError as error:
-            self.notify(str(error), severity="error")
-            return None
-        self.notify(f"{name} is configured now.")
-        return name
-
     async def action_new_session(self) -> None:
+        if self.active_pane.talk.link.state == "undecided":
+            self.start_page()
+            return
         (await self.add_pane(self.active_pane.talk.link)).begin()
 
     def action_sessions(self) -> None:
@@ -195,14 +152,6 @@ class Sessions(Shell):
                 return
         link.was_killed = True
         link.kill()
-
-    def action_doctor(self) -> None:
-        self._diagnose(self.active_pane.talk.link.target)
-
-    def _diagnose(self, target: str | None) -> None:
-        from accord.tui.screens.findings import FindingsScreen
-
-        self.push_screen(FindingsScreen(f"Doctor: {target or 'the default agent'}", self.outside.diagnose(target)))
 
     def action_logs(self) -> None:
         from accord.tui.screens.logs import LogScreen

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import time
+from abc import abstractmethod
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -55,7 +56,10 @@ class Shell(AnsweringApp):
     first_session: tuple[str | None, How] = None, "new"
     """What the first tab shows: which session, and how it is opened."""
 
-    def __init__(self, outside: Outside, target: str | None = None, rescue: Rescue | None = None) -> None:
+    def __init__(
+        self, outside: Outside, target: str | None = None, rescue: Rescue | None = None, *, is_undecided: bool = False
+    ) -> None:
+        """`is_undecided` is whether the user chooses an agent first, on the start page."""
         super().__init__()
         if self.no_color:  # instead of shades of grey on a ground that need not be the terminal's
             self._filters[:] = [*(each for each in self._filters if not isinstance(each, Monochrome)), Colourless()]
@@ -67,6 +71,7 @@ class Shell(AnsweringApp):
         self.attentive = Attention(self._write)
         self.tabs: TabBar
         self._target = target
+        self._is_undecided = is_undecided
         self._look: Look | None = None
         self._ending = False
         self.rescue = rescue or Rescue()
@@ -86,7 +91,7 @@ class Shell(AnsweringApp):
         self.tabs = TabBar(self.look)
         yield self.tabs
         with Vertical(id="panes"):
-            link = Link(self.outside, self._target, self)
+            link = Link(self.outside, self._target, self, is_undecided=self._is_undecided)
             self.links.append(link)
             yield Pane(link, self.look, self.outside.cwd)
 
@@ -105,8 +110,12 @@ class Shell(AnsweringApp):
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
-        self.open_link(self.links[0])
-        self.active_pane.begin(*self.first_session)
+        if self._is_undecided:
+            self.active_pane.conversation.empty_text = ["", "No agent was chosen yet: ctrl+n shows which there are."]
+            self.start_page()
+        else:
+            self.open_link(self.links[0])
+            self.active_pane.begin(*self.first_session)
         if not self.is_headless:
             self.rescue.stand_by()
         self.set_interval(_DRAFT_SECONDS, self.keep_drafts)
@@ -118,6 +127,10 @@ class Shell(AnsweringApp):
         """Draws everything anew: somebody else had the terminal."""
         self.screen.refresh(layout=True)
         self.refresh(layout=True)
+
+    @abstractmethod
+    def start_page(self) -> None:
+        """Lets the user choose an agent."""
 
     def open_link(self, link: Link) -> None:
         """Starts an agent."""
@@ -174,6 +187,12 @@ class Shell(AnsweringApp):
     def link_changed(self, link: Link) -> None:
         for pane in self.panes:
             if pane.talk.link is link:
+                if link.progress:
+                    pane.conversation.empty_text = [
+                        "",
+                        f"{link.name} is installed first: {link.progress}",
+                        "esc stops it",
+                    ]
                 pane.changed()
 
     def turn_ended(self, pane: Frame, turn: Turn) -> None:

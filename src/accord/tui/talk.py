@@ -60,7 +60,7 @@ class Talk(Turns):
 
     @property
     def state(self) -> State:
-        if self.link.state == "starting":
+        if self.link.state in ("undecided", "starting"):
             return "starting"
         if self.link.state in ("failed", "gone") or self.failure:
             return "gone"

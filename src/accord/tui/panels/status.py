@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from rich.cells import cell_len
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -16,8 +17,16 @@ if TYPE_CHECKING:
     from accord.tui.look import Look
     from accord.tui.talk import Talk
 
-Parts = list[tuple[str, "Style | None"]]
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+
+
+class Part(NamedTuple):
+    """Some words of the line. Where there is no room for all, the last in rank go first; rank 0 stays."""
+
+    rank: int
+    text: str
+    style: Style | None
+    is_right: bool = False
 
 
 class StatusLine(Widget):
@@ -32,60 +41,72 @@ class StatusLine(Widget):
 
     def render_line(self, y: int) -> Strip:
         look, width = self.look, self.size.width
-        left = self._left()
-        right = self._right()
-        room = width - sum(len(text) for text, _ in left)
-        while right and sum(len(text) for text, _ in right) + 1 > room:
-            right.pop(0)
-        space = max(room - sum(len(text) for text, _ in right), 0)
+        parts = fitting([*self._state(), *self._who(), *self._spent()], width)
+        left = [(each.text, each.style) for each in parts if not each.is_right]
+        right = [(each.text, each.style) for each in parts if each.is_right]
+        space = max(width - sum(cell_len(each.text) for each in parts), 0)
         return look.line(*left, (" " * space, None), *right).adjust_cell_length(width, look.base)
 
-    def _left(self) -> Parts:
-        look, talk = self.look, self.talk
-        state = talk.state
+    def _state(self) -> list[Part]:
+        look, talk, link = self.look, self.talk, self.talk.link
         words = {
             "starting": ("◌ starting", look.dim),
             "opening": ("◌ opening a session", look.dim),
-            "running": (f"{self._spin()} working {self._elapsed()}", look.accent),
+            "running": (f"{self._spin()}working {self._elapsed()}", look.accent),
             "waiting": ("? waiting for you", look.warn),
             "idle": ("● ready", look.good),
             "gone": ("✗ gone", look.bad),
-        }[state]
-        if talk.is_cancelling:
-            words = (f"{self._spin()} stopping {self._elapsed()}", look.warn)
-        parts: Parts = [words]
+        }[talk.state]
+        hint = {"running": "esc stops", "gone": "ctrl+r starts it again"}.get(talk.state, "")
+        if link.state == "undecided":
+            words, hint = ("◌ no agent yet", look.dim), "ctrl+n chooses one"
+        elif link.progress:
+            words, hint = (f"◌ {link.progress}", look.accent), "esc stops it"
+        elif talk.is_cancelling:
+            words = (f"{self._spin()}stopping {self._elapsed()}", look.warn)
+            hint = "it does not stop: f12 ends the agent" if talk.is_stuck else ""
+        parts = [Part(0, words[0], words[1])]
         if talk.queue:
-            parts.append((f"  {len(talk.queue)} queued", look.primary))
-        if going := len(talk.work.background):
-            parts.append((f"  {going} in background", look.accent))
-        parts.append((f"  {one_line(talk.link.title, 30)}", look.dim))
-        session = talk.session
-        if session is not None:
-            for name in ("mode", "model"):
-                option = session.option(name)
-                if option is not None:
-                    chosen = next((each.name for each in option.choices if each.value == option.value), option.value)
-                    parts.append((f" · {one_line(str(chosen), 24)}", look.dim))
+            parts.append(Part(2, f"  {len(talk.queue)} queued", look.primary))
+        if hint:
+            parts.append(Part(1, f"{hint} · ", look.dim, True))
+        parts.append(Part(3, "? keys", look.dim, True))
         return parts
 
-    def _right(self) -> Parts:
+    def _who(self) -> list[Part]:
+        look, talk = self.look, self.talk
+        parts = [Part(6, f"  {one_line(talk.link.title, 30)}", look.dim)]
+        for rank, name in ((5, "mode"), (7, "model")):
+            option = talk.session.option(name) if talk.session is not None else None
+            if option is not None:
+                chosen = next((each.name for each in option.choices if each.value == option.value), option.value)
+                parts.append(Part(rank, f" · {one_line(str(chosen), 24)}", look.dim))
+        return parts
+
+    def _spent(self) -> list[Part]:
         look, talk = self.look, self.talk
         usage = talk.session.transcript.usage if talk.session is not None else None
-        parts: Parts = []
-        hint = {"running": "esc stops · ", "gone": "ctrl+r starts it again · "}.get(talk.state, "")
-        if talk.is_cancelling:
-            hint = "it does not stop: f12 ends the agent · " if talk.is_stuck else ""
-        parts.append((f"{hint}? keys", look.dim))
-        if usage is not None and usage.size:
-            share = usage.used / usage.size
-            style = look.bad if share > 0.9 else look.warn if share > 0.7 else look.dim
-            parts.append((f"  {share:.0%} of context", style))
-            if usage.cost is not None:
-                parts.append((f"  {usage.cost.amount:.2f} {one_line(usage.cost.currency, 10)}", look.dim))
+        if usage is None or not usage.size:
+            return []
+        share = usage.used / usage.size
+        style = look.bad if share > 0.9 else look.warn if share > 0.7 else look.dim
+        parts = [Part(4, f"  {share:.0%} of context", style, True)]
+        if usage.cost is not None:
+            parts.append(Part(8, f"  {usage.cost.amount:.2f} {one_line(usage.cost.currency, 10)}", look.dim, True))
         return parts
 
     def _spin(self) -> str:
-        return SPINNER[int(time.monotonic() * 8) % len(SPINNER)]
+        return f"{SPINNER[int(time.monotonic() * 8) % len(SPINNER)]} "
 
     def _elapsed(self) -> str:
         return seconds_of(time.monotonic() - self.talk.turn_began) if self.talk.turn_began else ""
+
+
+def fitting(parts: list[Part], width: int) -> list[Part]:
+    """The parts that there is room for, in their order."""
+    while sum(cell_len(each.text) for each in parts) + 1 > width:
+        last = max(parts, key=lambda each: each.rank)
+        if last.rank == 0:
+            break
+        parts = [each for each in parts if each is not last]
+    return parts

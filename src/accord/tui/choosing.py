@@ -1,0 +1,132 @@
+"""Choosing an agent: the start page, what can be done with an agent there, and how one is started in a tab."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from accord.config.command import BUILT_IN, is_command_line
+from accord.tui.link import Link
+from accord.tui.plain import one_line
+from accord.tui.shell import Shell
+
+if TYPE_CHECKING:
+    from accord.tui.screens.picker import Picked
+
+_RECENT = 5
+
+
+class Choosing(Shell):
+    """The commands about which agent to talk with."""
+
+    def start_page(self) -> None:
+        self.action_new_tab()
+
+    def action_new_tab(self) -> None:
+        self.run_worker(self._choose_agent(), exit_on_error=False)
+
+    async def _choose_agent(self) -> None:
+        """Shows the start page until an agent was chosen, or the user goes away."""
+        while (picked := await self._pick_agent()) is not None:
+            target = picked.id
+            if picked.how == "f3":
+                self._diagnose(target)
+                return
+            if picked.how == "f6":
+                self._make_default(target)
+                continue
+            if picked.how == "f5":
+                target = await self._named(target)
+            await self._begin_with(target)
+            return
+
+    async def _pick_agent(self) -> Picked | None:
+        from accord.errors import AccordError
+        from accord.tui.screens.agents import agents_screen, registry_rows
+
+        try:
+            loaded = await asyncio.to_thread(self.outside.configuration)
+        except AccordError as error:
+            self.notify(str(error), severity="error", markup=False)
+            return None
+        rows = await asyncio.to_thread(registry_rows, loaded.settings.registry)
+        recent = getattr(self.outside, "recent", None)
+        sessions = await asyncio.to_thread(recent, _RECENT) if recent is not None else []
+        is_first = self.active_pane.talk.link.state == "undecided"
+        picked: Picked | None = await self.answer_of(agents_screen(loaded, rows, sessions, is_first=is_first))
+        return picked
+
+    async def _begin_with(self, target: str) -> None:
+        """Starts an agent: in this tab if it has none yet, otherwise in a new one."""
+        from accord.tui.screens.agents import session_of
+
+        session = session_of(target)
+        target = BUILT_IN if session is not None else target
+        pane, link = self.active_pane, self.active_pane.talk.link
+        id, how = (session, "load") if session is not None else (None, "new")
+        if link.state == "undecided":
+            link.decide(target)
+            id, how = (id, how) if session is not None else self.first_session
+        else:
+            link = Link(self.outside, target, self)
+            self.links.append(link)
+            pane = await self.add_pane(link)
+        self.open_link(link)
+        pane.begin(id, how)
+        pane.editor.focus()
+
+    # -- the user's configuration
+
+    async def _named(self, target: str) -> str:
+        """Keeps a command line under a name that the user gives; others have a name already."""
+        from accord.tui.screens.picker import Asking
+
+        if not is_command_line(target):
+            return target
+        name = await self.answer_of(Asking(f"A name for {one_line(target, 60)}"))
+        return (self._keep_agent(name, target) or target) if name else target
+
+    def _keep_agent(self, name: str, command: str) -> str | None:
+        """Adds an agent to the configuration. The agent that is meant when none is named stays the same."""
+        from accord.config.agents import AgentFile
+        from accord.config.settings import AgentEntry
+        from accord.errors import AccordError
+
+        file = AgentFile()
+        try:
+            before = file.settings()
+            default = before.chosen_agent or (BUILT_IN if not before.agents else None)
+            file.put(name, AgentEntry(command=command))
+            if default is not None and file.settings().chosen_agent != default:
+                file.set_default(default)
+        except AccordError as error:
+            self.notify(str(error), severity="error", markup=False)
+            return None
+        still = f" Without a name, {default} is still meant." if default is not None else ""
+        self.notify(f"{name} is configured now.{still}", markup=False)
+        return name
+
+    def _make_default(self, target: str) -> None:
+        from accord.config.agents import AgentFile
+        from accord.errors import AccordError
+        from accord.tui.screens.agents import session_of
+
+        if is_command_line(target) or session_of(target) is not None:
+            self.notify("Only an agent that has a name can be the default one: f5 gives it one.", severity="warning")
+            return
+        try:
+            AgentFile().set_default(target)
+        except AccordError as error:
+            self.notify(str(error), severity="error", markup=False)
+            return
+        self.notify(f"{target} is meant now when no agent is named.", markup=False)
+
+    # -- the doctor
+
+    def action_doctor(self) -> None:
+        self._diagnose(self.active_pane.talk.link.target)
+
+    def _diagnose(self, target: str | None) -> None:
+        from accord.tui.screens.findings import FindingsScreen
+
+        self.push_screen(FindingsScreen(f"Doctor: {target or 'the default agent'}", self.outside.diagnose(target)))

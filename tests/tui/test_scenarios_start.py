@@ -1,0 +1,54 @@
+"""The start page in a real terminal."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from scenes import agent_at, say
+from tmux import Tmux
+
+pytestmark = pytest.mark.slow
+
+
+def test_with_several_agents_the_client_opens_on_the_start_page(tmux: Tmux) -> None:
+    (tmux.folder / "config").mkdir()
+    trying = agent_at("trying.py")
+    agents = "".join(f'[agents.{name}]\ncommand = """{trying}"""\n' for name in ("first", "second"))
+    (tmux.folder / "config" / "config.toml").write_text(agents)
+    tmux.start("chat", size=(80, 24))
+    screen = tmux.until("Talk with(.|\n)*built-in agent")
+    for words in ("first", "second", "type a command line", "f3 doctor", "f6 makes it the default", "esc goes back"):
+        assert words in " ".join(screen.replace("│", " ").split())
+    tmux.keys("Down")
+    tmux.until("❯ +second")
+    tmux.keys("Enter")
+    tmux.until("● ready")
+    say(tmux, "shows", "The grass is green")
+
+
+def test_picking_is_asked_for_and_the_built_in_agent_is_always_there(tmux: Tmux) -> None:
+    tmux.start("chat", "--pick", size=(80, 24))
+    tmux.until("✓ built-in agent")
+    tmux.keys("Enter")
+    tmux.until("● ready")
+
+
+def test_an_agent_of_the_registry_is_installed_inside_the_client(tmux: Tmux) -> None:
+    entry = {
+        "id": "box",
+        "name": "Box agent",
+        "version": "1.0.0",
+        "description": "from a registry",
+        "distribution": {"npx": {"package": str(tmux.folder / "nowhere.tgz")}},
+    }
+    (tmux.folder / "r.json").write_text(json.dumps({"version": "1.0.0", "agents": [entry]}))
+    (tmux.folder / "config").mkdir()
+    (tmux.folder / "config" / "config.toml").write_text(f"registry = '{tmux.folder / 'r.json'}'\n")
+    tmux.start("chat", "--pick", size=(80, 24))
+    tmux.until("Box agent")
+    tmux.type("box")
+    tmux.until_gone("built-in agent")
+    tmux.keys("Enter")
+    tmux.until("could not be used(.|\n)*(npm failed|npm package|Node.js)")
+    tmux.until("alt\\+d asks the doctor")
