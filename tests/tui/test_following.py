@@ -271,7 +271,10 @@ async def test_a_single_place_is_opened_at_once_and_words_that_were_cut_can_be_h
 async def test_an_editor_that_is_not_there_is_told(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VISUAL", "no-such-editor-anywhere")
     async with opened(ScriptedAgent()) as chat:
+        told: list[str] = []
+        chat.app.notify = lambda words, **how: told.append(words)  # type: ignore[method-assign, assignment]
         chat.pane.editor.set_text("kept")
         await chat.press("f4")
-        await chat.until("no-such-editor-anywhere")
+        await chat.until(lambda: told)
+        assert "no-such-editor-anywhere cannot be started" in told[0]
         assert chat.pane.editor.text == "kept"

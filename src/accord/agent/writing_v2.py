@@ -74,7 +74,9 @@ def _updates(statement: say.Statement, unstable: bool) -> Iterator[Any]:
                 title=child.title or UNSET,
                 description=child.description or UNSET,
                 cwd=child.cwd or UNSET,
-                state=v2.StateSnapshot(state=child.state) if child.state else UNSET,
+                state=v2.StateSnapshot(state=child.state, stop_reason=child.stop_reason or UNSET)
+                if child.state
+                else UNSET,
                 capabilities=v2.SubagentSessionCapabilities(cancel=v2.SessionCancelCapabilities())
                 if child.can_cancel
                 else UNSET,

@@ -84,11 +84,11 @@ class Lent:
             return None
         try:
             printed = terminals.kept(id, most)
-            command = terminals.terminal(id).command
+            terminal = terminals.terminal(id)
         except NotFound:
             return None
-        goes_on = printed.exit is None and self.runs(id)
-        return Printed(printed.text, printed.truncated, printed.exit, command, goes_on=goes_on)
+        skipped = terminal.output.lines - printed.text.count("\n") if printed.truncated else 0
+        return Printed(printed.text, printed.truncated, printed.exit, terminal.command, skipped, self.runs(id))
 
     def runs(self, id: str) -> bool:
         """Whether we run this command for the agent, still."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from accord.tui import preferences
+from accord.tui.plain import one_line, plain
 from accord.tui.sessions import Sessions
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Watching(Sessions):
         elif what.can_stop:
             pane.stop_work(what)
         else:
-            self.notify(f"{what.title} cannot be stopped alone.", severity="warning")
+            self.notify(f"{one_line(what.title, 60)} cannot be stopped alone.", severity="warning", markup=False)
 
     def _go_to(self, pane: Workbench, what: Running) -> None:
         if what.kind == "subagent":
@@ -85,7 +86,8 @@ class Watching(Sessions):
             try:
                 await agent.load_session(id)
             except AccordError as error:
-                self.notify(f"It has said nothing yet, and cannot be loaded: {error}", severity="warning")
+                words = f"It has said nothing yet, and cannot be loaded: {plain(str(error))}"
+                self.notify(words, severity="warning", markup=False)
                 return
         child = transcript.subagents.get(id) if transcript is not None else None
         title = (child.title if child is not None else None) or "subagent"

@@ -156,12 +156,12 @@ class Workbench(Frame):
             return
         _, trouble = await edit_text(self.app, block.whole())
         if trouble:
-            self.app.notify(trouble, severity="error")
+            self.app.notify(trouble, severity="error", markup=False)
 
     async def _open_place(self, place: Place) -> None:
         trouble = await open_in_editor(self.app, os.path.join(self.cwd, place.path), place.line)
         if trouble:
-            self.app.notify(trouble, severity="error")
+            self.app.notify(trouble, severity="error", markup=False)
 
     async def _pick(self, places: list[Place], block: Block) -> str | None:
         from accord.tui.screens.picker import Picker, Row
@@ -184,7 +184,7 @@ class Workbench(Frame):
         before = self.editor.text
         text, trouble = await edit_text(self.app, before)
         if trouble:
-            self.app.notify(trouble, severity="error")
+            self.app.notify(trouble, severity="error", markup=False)
         now = self.editor.text  # a prompt that could not be sent may have come back meanwhile
         self.editor.set_text("\n\n".join(filter(None, [text.rstrip("\n"), now if now != before else ""])))
 

@@ -27,6 +27,8 @@ class OutputBuffer:
         self.limit = ceiling if limit is None else min(max(limit, 0), ceiling)
         self.end = 0
         """How many bytes came in all: the position after the last of them."""
+        self.lines = 0
+        """How many lines ended in all."""
         self.finished = False
         """Whether no more will come."""
         self._kept_bytes = min(ceiling, max(self.limit, window))
@@ -93,6 +95,7 @@ class OutputBuffer:
 
     def _take(self, data: bytes) -> None:
         self.end += len(data)
+        self.lines += data.count(b"\n")
         if self._unfinished:
             data = self._unfinished + data
         whole = length = len(data)
