@@ -281,12 +281,14 @@ class Conversation(Pictured, can_focus=True):
         seen = self.layout_of.visible()
         if self.layout_of.timeline and self.cursor not in seen:
             self.cursor = max(seen, default=0)
-        self._point()
         self.refresh()
 
     def on_blur(self) -> None:
-        self._point()
         self.refresh()
+
+    def watch_has_focus(self, has_focus: bool) -> None:
+        super().watch_has_focus(has_focus)
+        self._point()
 
     def on_key(self, event: events.Key) -> None:
         acts: dict[str, Callable[[], None]] = {
