@@ -39,3 +39,20 @@ def test_a_session_is_gone_on_with_where_it_was_left(tmux: Tmux) -> None:
     tmux.close()
     tmux.start("-c", size=(120, 40))
     tmux.until('search for "wombat" in notes.md')
+
+
+def test_an_earlier_prompt_is_found_in_another_run(tmux: Tmux) -> None:
+    chat(tmux)
+    say(tmux, "tell me about apples", "tell me about apples")
+    say(tmux, "tell me about pears", "tell me about pears")
+    tmux.keys("C-c", "C-c")
+    tmux.until("it ended with 0")
+    tmux.close()
+    chat(tmux)
+    tmux.keys("M-h")
+    tmux.until("Earlier prompts")
+    tmux.type("apples")
+    tmux.until_gone("about pears")
+    tmux.keys("Enter")
+    tmux.until_gone("Earlier prompts")
+    tmux.until("│ tell me about apples")

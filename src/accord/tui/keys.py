@@ -30,6 +30,7 @@ DEEDS = (
     Deed("work", "alt+b", "At work", "What goes on in the background, and subagents: look at it, or stop it"),
     Deed("queue", "f6", "Queue", "Select among the prompts that wait"),
     Deed("unqueue", "alt+up", "Take back", "Take the last prompt that waits back to change it"),
+    Deed("history", "alt+h", "Earlier prompts", "Search in the prompts of this project and put one into the prompt"),
     Deed("edit_prompt", "f4", "Prompt in the editor", "Write the prompt in $EDITOR"),
     Deed("open_all", "f3", "Open or fold all", "Open or fold all tool calls and thoughts"),
     Deed("copy_answer", "f5", "Copy the answer", "Copy what the agent said last"),

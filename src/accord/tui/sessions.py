@@ -70,6 +70,18 @@ class Sessions(Choosing):
             return
         self.run_worker(self._with_session(pane, session.id, "f7", session.title or ""), exit_on_error=False)
 
+    def action_history(self) -> None:
+        self.run_worker(self._choose_prompt(), exit_on_error=False)
+
+    async def _choose_prompt(self) -> None:
+        from accord.tui.screens.history import HistoryScreen
+
+        pane = self.active_pane
+        picked = await self.answer_of(HistoryScreen(self.past, str(self.outside.cwd)))
+        if picked is not None:
+            pane.editor.recall(self.past.everything[int(picked.id)].text)
+            pane.editor.focus()
+
     def action_next_tab(self) -> None:
         self._turn_tabs(1)
 

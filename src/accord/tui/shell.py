@@ -64,7 +64,7 @@ class Shell(AnsweringApp):
         if self.no_color:  # instead of shades of grey on a ground that need not be the terminal's
             self._filters[:] = [*(each for each in self._filters if not isinstance(each, Monochrome)), Colourless()]
         self.outside = outside
-        self.past = History()
+        self.past = History(project=str(outside.cwd))
         self.drafts = Drafts()
         self.preferences = preferences.load()
         self.links: list[Link] = []

@@ -22,9 +22,18 @@ async def act_at_once(field: Widget, event: events.Key) -> bool:
     return True
 
 
+def is_chord(event: events.Key) -> bool:
+    """Whether a key was pressed together with Alt. Terminals send the letter too, which is not to be typed: the key is
+    left to whatever is around the field."""
+    if event.key.startswith("alt+") and event.is_printable:
+        event.prevent_default()
+        return True
+    return False
+
+
 class Field(Input):
     """A line to type in."""
 
     async def _on_key(self, event: events.Key) -> None:
-        if not await act_at_once(self, event):
+        if not is_chord(event) and not await act_at_once(self, event):
             await super()._on_key(event)

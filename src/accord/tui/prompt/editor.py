@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.widgets import TextArea
 
 from accord.tui.painting import paint_at_once
-from accord.tui.prompt.at_once import act_at_once
+from accord.tui.prompt.at_once import act_at_once, is_chord
 
 if TYPE_CHECKING:
     from accord.tui.prompt.history import History
@@ -69,6 +69,8 @@ class Editor(TextArea):
 
     async def _on_key(self, event: events.Key) -> None:
         self.last_key = event.time
+        if is_chord(event):
+            return
         act = self._meaning(event)
         if act is not None:
             event.stop()
@@ -162,6 +164,14 @@ class Editor(TextArea):
             return
         self._recalled = place if place < count else None
         self.set_text(self.past.prompts[place] if place < count else self._draft)
+
+    def recall(self, text: str) -> None:
+        """Shows an earlier prompt that was searched for. What was being typed is past the newest, as ever."""
+        if self._recalled is None:
+            self._draft = self.text
+        places = [place for place, each in enumerate(self.past.prompts) if each == text]
+        self._recalled = places[-1] if places else len(self.past.prompts)
+        self.set_text(text)
 
     def set_text(self, text: str) -> None:
         """Puts a text in, the cursor at its end. It can be undone."""

@@ -1,6 +1,7 @@
 """Prompts that were sent, to be recalled: a file in the user's data folder, for its owner alone.
 
-A file that cannot be read or written is no reason to stop: then nothing is recalled."""
+Each is kept with the project that it was sent in, which alone recalls it; all of them can be searched. A file that
+cannot be read or written is no reason to stop: then nothing is recalled."""
 
 from __future__ import annotations
 
@@ -8,42 +9,68 @@ import json
 import os
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 from accord.config.folders import data_folder
 
 MOST_PROMPTS = 1000
+SPARE = 100
+"""How many more there may be before the file is written anew."""
 MOST_LENGTH = 100_000
+
+
+class Sent(NamedTuple):
+    """A prompt, and where it was sent; nowhere in particular where that is not known."""
+
+    text: str
+    project: str = ""
 
 
 class History:
     """Prompts, the newest last."""
 
-    def __init__(self, path: Path | None = None) -> None:
+    def __init__(self, path: Path | None = None, project: str = "") -> None:
         self._path = path or data_folder() / "chat" / "history.jsonl"
-        self._prompts: list[str] | None = None
+        self._project = project
+        self._all: list[Sent] | None = None
+        self._prompts: list[str] = []
+
+    @property
+    def everything(self) -> list[Sent]:
+        """The prompts of all projects."""
+        if self._all is None:
+            self._all = [sent for sent in map(_sent, _lines(self._path)) if sent.text][-MOST_PROMPTS:]
+            self._prompts = [sent.text for sent in self._all if sent.project in ("", self._project)]
+        return self._all
 
     @property
     def prompts(self) -> list[str]:
-        if self._prompts is None:
-            self._prompts = [text for text in map(_text, _lines(self._path)) if text][-MOST_PROMPTS:]
+        """The prompts of this project."""
+        if self._all is None:
+            _ = self.everything
         return self._prompts
 
     def add(self, text: str) -> None:
         """Remembers a prompt. The same one twice in a row is one."""
-        prompts = self.prompts
-        if (prompts and prompts[-1] == text) or len(text) > MOST_LENGTH:
+        kept = self.everything
+        if (self._prompts and self._prompts[-1] == text) or len(text) > MOST_LENGTH:
             return
-        prompts.append(text)
-        if len(prompts) > MOST_PROMPTS:
-            del prompts[: len(prompts) - MOST_PROMPTS]
-            replace(self._path, "".join(f"{json.dumps(each)}\n" for each in prompts))
+        kept.append(Sent(text, self._project))
+        self._prompts.append(text)
+        if len(kept) > MOST_PROMPTS + SPARE:
+            del kept[: len(kept) - MOST_PROMPTS]
+            replace(self._path, "".join(map(_line, kept)))
             return
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with os.fdopen(os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "a") as file:
-                file.write(f"{json.dumps(text)}\n")
+                file.write(_line(kept[-1]))
         except OSError:
             return
+
+
+def _line(sent: Sent) -> str:
+    return f"{json.dumps(list(sent) if sent.project else sent.text)}\n"
 
 
 def _lines(path: Path) -> list[str]:
@@ -53,12 +80,18 @@ def _lines(path: Path) -> list[str]:
         return []
 
 
-def _text(line: str) -> str:
+def _sent(line: str) -> Sent:
+    """A line of the file: a text, or a text and its project."""
     try:
         found = json.loads(line)
     except ValueError:
-        return ""
-    return found if isinstance(found, str) else ""
+        return Sent("")
+    match found:
+        case str():
+            return Sent(found)
+        case [str(text), str(project)]:
+            return Sent(text, project)
+    return Sent("")
 
 
 def replace(path: Path, text: str) -> None:

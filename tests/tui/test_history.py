@@ -1,0 +1,83 @@
+"""The terminal client: earlier prompts, by project, and how they are searched."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from chatting import Opened
+
+from accord.testing import ScriptedAgent
+from accord.tui.prompt import history
+from accord.tui.prompt.history import History
+
+
+def test_prompts_are_recalled_in_the_project_that_they_were_sent_in(tmp_path: Path) -> None:
+    path = tmp_path / "history.jsonl"
+    History(path, "/one").add("in one")
+    History(path, "/two").add("in two")
+    assert History(path, "/one").prompts == ["in one"]
+    assert [sent.text for sent in History(path, "/one").everything] == ["in one", "in two"]
+
+
+def test_prompts_of_older_versions_are_recalled_everywhere(tmp_path: Path) -> None:
+    path = tmp_path / "history.jsonl"
+    path.write_text('"old"\n["new", "/one"]\n["half"]\n{"x": 1}\n')
+    assert History(path, "/one").prompts == ["old", "new"]
+    assert History(path, "/two").prompts == ["old"]
+
+
+def test_a_history_that_is_long_keeps_the_newest(tmp_path: Path) -> None:
+    path = tmp_path / "history.jsonl"
+    past = History(path, "/one")
+    for number in range(history.MOST_PROMPTS + history.SPARE + 1):
+        past.add(f"number {number}")
+    lines = path.read_text().splitlines()
+    assert len(lines) == history.MOST_PROMPTS
+    assert json.loads(lines[-1]) == ["number 1100", "/one"]
+
+
+async def test_an_earlier_prompt_is_searched_for_and_put_into_the_editor(opened: Opened, folders: Path) -> None:
+    past = History(project=str(folders))
+    for text in ("about apples\nand their trees", "about pears", "about figs"):
+        past.add(text)
+    History(project="/elsewhere").add("about apples elsewhere")
+    async with opened(ScriptedAgent()) as chat:
+        await chat.press("alt+h")
+        await chat.until("Earlier prompts")
+        await chat.until("about figs")
+        await chat.type("appl")
+        await chat.gone("about figs")
+        assert "elsewhere" not in chat.text
+        await chat.press("f4")
+        await chat.until("about apples elsewhere  in elsewhere")
+        await chat.press("down", "enter")
+        await chat.until(lambda: chat.pane.editor.text == "about apples\nand their trees")
+        assert chat.pane.editor.has_focus
+
+
+async def test_what_was_being_typed_is_there_after_an_earlier_prompt_was_looked_at(
+    opened: Opened, folders: Path
+) -> None:
+    History(project=str(folders)).add("about pears")
+    async with opened(ScriptedAgent()) as chat:
+        await chat.type("half a")
+        await chat.press("alt+h")
+        await chat.until("Earlier prompts")
+        await chat.press("enter")
+        await chat.until(lambda: chat.pane.editor.text == "about pears")
+        await chat.press("down")
+        assert chat.pane.editor.text == "half a"
+
+
+async def test_a_letter_that_is_pressed_with_alt_is_not_typed(opened: Opened, folders: Path) -> None:
+    from textual import events
+
+    History(project=str(folders)).add("about pears")
+    async with opened(ScriptedAgent()) as chat:
+        chat.app.post_message(events.Key("alt+h", "h"))  # as terminals send it, with its letter
+        await chat.until("Earlier prompts")
+        chat.app.post_message(events.Key("alt+z", "z"))
+        await chat.press("escape")
+        await chat.gone("Earlier prompts")
+        assert chat.pane.editor.text == ""
