@@ -214,8 +214,9 @@ class Shell(AnsweringApp):
             self._driver.write(sequence)
 
     def _entitle(self) -> None:
-        if self._driver is not None and self.panes and not self._ending:
-            self.attentive.entitle(self.active_pane.talk.state, self.active_pane.talk.title)
+        pane = next((each for each in self.panes if each.display), None)  # at the very end there is none
+        if self._driver is not None and pane is not None and not self._ending:
+            self.attentive.entitle(pane.talk.state, pane.talk.title)
 
     @property
     def last_key(self) -> float:

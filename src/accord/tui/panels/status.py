@@ -68,6 +68,8 @@ class StatusLine(Widget):
         parts = [Part(0, words[0], words[1])]
         if talk.queue:
             parts.append(Part(2, f"  {len(talk.queue)} queued", look.primary))
+        if going := len(talk.work.background):
+            parts.append(Part(2, f"  {going} in background", look.accent))
         if hint:
             parts.append(Part(1, f"{hint} · ", look.dim, True))
         parts.append(Part(3, "? keys", look.dim, True))
