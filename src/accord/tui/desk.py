@@ -7,7 +7,10 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from textual.app import App
+from textual.notifications import SeverityLevel
 from textual.screen import Screen
+
+from accord.tui.plain import plain
 
 if TYPE_CHECKING:
     from accord.model.requests import AuthMethod, Elicitation, Reply
@@ -19,6 +22,18 @@ if TYPE_CHECKING:
 
 class AnsweringApp(App[int]):
     """Answers what agents ask."""
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = False,
+    ) -> None:
+        """Tells the user something for a while. Its words may come from an agent: they mean nothing but themselves."""
+        super().notify(plain(message), title=title, severity=severity, timeout=timeout, markup=markup)
 
     @abstractmethod
     def pane_of(self, link: Link, session_id: str | None) -> Pane | None:

@@ -17,6 +17,7 @@ from accord.model.session import Notice
 from accord.tui.conversation.block import Setting
 from accord.tui.conversation.view import Conversation
 from accord.tui.panels.status import StatusLine
+from accord.tui.panels.tips import Tips
 from accord.tui.prompt.area import PromptArea
 from accord.tui.prompt.editor import Editor
 from accord.tui.talk import Talk
@@ -86,6 +87,8 @@ class Frame(Vertical):
         with Horizontal():
             self.conversation = Conversation(setting)
             yield self.conversation
+        self.tips = Tips()
+        yield self.tips
         self.area = PromptArea(self.look, self.app.past, self.cwd)
         yield self.area
         self.status = StatusLine(self.look, self.talk)
@@ -134,6 +137,12 @@ class Frame(Vertical):
 
     def on_resize(self, event: events.Resize) -> None:
         self.fit_panels()
+        self.call_after_refresh(self._rewrap)
+
+    def _rewrap(self) -> None:
+        if self.talk.session is not None:
+            self.conversation.empty_text = self._wrapped(self._welcome())
+            self.conversation.refresh()
 
     def shown(self) -> None:
         """The user looks at this tab now."""
@@ -163,7 +172,7 @@ class Frame(Vertical):
         if talk.session is not None:
             if self.conversation.transcript is not talk.session.transcript:
                 self.conversation.show(talk.session.transcript)
-                self.conversation.empty_text = self._welcome()
+                self.conversation.empty_text = self._wrapped(self._welcome())
                 self.fit_panels()
             more = self.conversation.take(talk.take_changes())
             self.area.commands_are(talk.session.commands)
@@ -171,6 +180,7 @@ class Frame(Vertical):
             self._say_empty()
         self._show_question()
         self._show_queue()
+        self.tips.fit(talk.transcript)
         self.draw_work()
         if self._side is not None:
             self._side.update()
@@ -212,16 +222,18 @@ class Frame(Vertical):
             "/ lists the agent's commands, @ names a file, ? shows the keys.",
         ]
 
+    def _wrapped(self, lines: list[str]) -> list[str]:
+        width = max(self.conversation.size.width - 4, 20)
+        return [row for line in lines for row in wrap(line, width) or [""]]
+
     def _say_empty(self) -> None:
         self.conversation.take(())  # where an agent is gone, what was said stays
         failure = self.talk.failure or self.talk.link.failure
         if failure:
-            width = max(self.conversation.size.width - 4, 20)
-            told = [row for line in failure.splitlines() for row in wrap(line, width)]
-            lines = ["", f"{self.talk.link.name} could not be used:", "", *told]
+            lines = ["", f"{self.talk.link.name} could not be used:", "", *failure.splitlines()]
             lines += ["", "alt+d asks the doctor why · ctrl+r tries again"]
             lines += ["ctrl+l shows what it printed · ctrl+n chooses another agent"]
-            self.conversation.empty_text = lines
+            self.conversation.empty_text = self._wrapped(lines)
         self.conversation.refresh()
 
     # -- questions
