@@ -23,6 +23,7 @@ class AccordApp(Watching):
         selected = self.screen.get_selected_text()
         if selected:
             self.copy_to_clipboard(selected)
+            self.notify(f"Copied {len(selected)} characters.")
             self.screen.clear_selection()
             return
         now = time.monotonic()

@@ -68,6 +68,7 @@ class Pane(Workbench):
 
     def escape(self) -> None:
         """Stops the running turn; when nothing runs, goes back to the prompt and the end."""
+        self.conversation.unmark()
         if self.talk.link.progress:
             self.talk.link.stop()
         elif self.talk.state in ("running", "waiting"):

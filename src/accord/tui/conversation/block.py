@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich.segment import Segment
+from rich.style import Style
 from textual.strip import Strip
 
 if TYPE_CHECKING:
-    from rich.style import Style
-
     from accord.model.session import Subagent
     from accord.model.tool import ExitStatus, ToolCall
     from accord.tui.conversation.passages import Gap
@@ -21,6 +20,12 @@ if TYPE_CHECKING:
 
 GUTTER = 2
 """Columns at the left of every line: a bar that says whose words these are, and a space."""
+EDGE = Style(meta={"edge": True})
+"""What stands beside words and is none: it is not copied with them."""
+
+
+def is_edge(segment: Segment) -> bool:
+    return segment.style is not None and "edge" in segment.style.meta
 
 
 class Printed(NamedTuple):
@@ -161,7 +166,7 @@ class Block(ABC):
 
     def margin(self, lines: list[Strip], bar: str = " ", style: Style | None = None) -> list[Strip]:
         """The lines with the bar at their left."""
-        edge = Segment(f"{bar} ", self.look.base + (style or self.look.faint))
+        edge = Segment(f"{bar} ", self.look.base + (style or self.look.faint) + EDGE)
         return [Strip([edge, *line]) for line in lines]
 
     def blank(self) -> list[Strip]:

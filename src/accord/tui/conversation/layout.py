@@ -150,6 +150,10 @@ class Layout:
             self.heights.set(index, len(block.lines))
         return block.lines
 
+    def drawn(self, index: int) -> list[Strip] | None:
+        """The lines of an item if it was drawn, and is kept."""
+        return self._blocks[index].lines if index in self._blocks else None
+
     def compose(self) -> None:
         """Lays out what is visible, from where the view stands."""
         if self.rows <= 0:
@@ -283,7 +287,20 @@ class Layout:
                 self._set_open(index, is_open)
         self.compose()
 
-    def _set_open(self, index: int, is_open: bool) -> None:
-        self._opened[key_of(self.timeline[index], index)] = is_open
+    def is_open(self, index: int) -> bool | None:
+        """Whether an item is opened or folded, as the user said; None if they did not."""
+        return self._opened.get(key_of(self.timeline[index], index))
+
+    def set_open(self, index: int, is_open: bool | None) -> None:
+        """Opens or folds an item, or leaves it as it comes."""
+        self._set_open(index, is_open)
+        self.compose()
+
+    def _set_open(self, index: int, is_open: bool | None) -> None:
+        key = key_of(self.timeline[index], index)
+        if is_open is None:
+            self._opened.pop(key, None)
+        else:
+            self._opened[key] = is_open
         self._blocks.pop(index, None)
         self._exact[index] = 0

@@ -17,6 +17,8 @@ from rich.style import Style
 from rich.syntax import Syntax
 from textual.strip import Strip
 
+from accord.tui.conversation.block import EDGE
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -133,7 +135,7 @@ class _Code(CodeBlock):
         code = str(self.text).rstrip("\n")
         width = max(options.max_width - 2, 4)
         syntax = Syntax(code, self.lexer_name, theme=self.theme, word_wrap=True, background_color="default")
-        bar = Segment("│ ", console.get_style("markdown.hr"))
+        bar = Segment("│ ", console.get_style("markdown.hr") + EDGE)
         for line in console.render_lines(syntax, options.update(width=width), pad=False):
             yield bar
             yield from line

@@ -14,7 +14,7 @@ from accord.model.content import Image, TextContent
 from accord.model.tool import Diff, Location, TerminalRef, ToolCall
 from accord.tui.conversation import diff as diffs
 from accord.tui.conversation.ansi import printed_lines
-from accord.tui.conversation.block import GUTTER, Block, Printed, Setting
+from accord.tui.conversation.block import EDGE, GUTTER, Block, Printed, Setting
 from accord.tui.conversation.named import shown
 from accord.tui.plain import one_line, plain, seconds_of, size_of
 
@@ -79,7 +79,7 @@ class ToolBlock(Block):
 
     def _below(self, lines: list[Strip]) -> list[Strip]:
         """The lines with a bar under the mark that opens them."""
-        edge = Segment(f"{'':{GUTTER}}│ ", self.look.base + self.look.faint)
+        edge = Segment(f"{'':{GUTTER}}│ ", self.look.base + self.look.faint + EDGE)
         return [Strip([edge, *line]) for line in lines]
 
     @property

@@ -9,12 +9,15 @@ from rich.segment import Segment
 from textual import events
 from textual.geometry import Region, Size
 from textual.message import Message
+from textual.selection import SELECT_ALL
 from textual.strip import Strip
 
 from accord.tui.conversation.block import GUTTER, Block, Setting
 from accord.tui.conversation.items import Key, key_of
 from accord.tui.conversation.layout import Layout
+from accord.tui.conversation.marking import painted
 from accord.tui.conversation.pictured import Pictured
+from accord.tui.conversation.selection import Selecting
 from accord.tui.plain import one_line
 
 if TYPE_CHECKING:
@@ -28,7 +31,7 @@ _POINTED = ("tool", "subagent")
 """What says more while it is selected."""
 
 
-class Conversation(Pictured, can_focus=True):
+class Conversation(Pictured, Selecting, can_focus=True):
     """Shows a transcript. `take` takes what changed; everything else is scrolling, selecting and folding."""
 
     DEFAULT_CSS = """
@@ -85,8 +88,10 @@ class Conversation(Pictured, can_focus=True):
         self._all_open = False
         self._going_on = False
         self._leaving = False
+        self._before_click: tuple[int, bool | None, bool, tuple[int, int]] | None = None
         self._thumb = (0, 0)
-        self._made: dict[tuple[int, str, bool], tuple[Strip, Strip]] = {}
+        self._spans: dict[int, tuple[int, int]] = {}
+        self._made: dict[tuple[int, str, bool, tuple[int, int] | None], tuple[Strip, Strip]] = {}
         self._made_before = self._made
 
     @property
@@ -116,6 +121,7 @@ class Conversation(Pictured, can_focus=True):
     def show(self, transcript: Transcript) -> None:
         """Shows another transcript from its end."""
         self.transcript = transcript
+        self.marked = None
         self.cursor = None
         self.layout_of.show(transcript)
         self.refresh()
@@ -167,10 +173,13 @@ class Conversation(Pictured, can_focus=True):
         start, size = self._thumb
         bar = " " if not size else "█" if start <= y < start + size else "│"
         is_chosen = index == self.cursor and self.has_focus
-        key = (id(line), bar, is_chosen)
+        span = self._spans.get(y)
+        key = (id(line), bar, is_chosen, span)
         made = self._made.get(key) or self._made_before.get(key)
         if made is None or made[0] is not line:
             made = (line, self._finished(line, bar, is_chosen, width))
+            if span is not None:
+                made = (line, painted(made[1], *span, self.mark_style()))
         self._made[key] = made
         return made[1]
 
@@ -187,6 +196,7 @@ class Conversation(Pictured, can_focus=True):
         # They have their colours and fill the width, so nothing of what Textual adds to lines is needed here.
         self._made_before, self._made = self._made, {}
         self._thumb = self.layout_of.bar()
+        self._spans = self.marked_cells()
         lines = [self.render_line(row) for row in crop.line_range]
         for each in self.get_line_filters():
             lines = [line.apply_filter(each, self.styles.background) for line in lines]
@@ -267,14 +277,28 @@ class Conversation(Pictured, can_focus=True):
         layout = self.layout_of
         if event.x == self.size.width - 1:
             layout.jump(layout.heights.total * event.y // max(self.size.height, 1))
+        elif self.click_marks(event):
+            self._click_again(event.chain)
         elif event.y < len(layout.picture):
-            self.cursor = layout.picture[event.y][1]
+            self.remember_click(event)
+            self.cursor = index = layout.picture[event.y][1]
+            self._before_click = (index, layout.is_open(index), layout.following, layout.at)
             kind = key_of(layout.timeline[self.cursor], self.cursor)[0]
             if kind == "subagent":
                 self.toggle()
             elif kind != "agent":
                 layout.toggle(self.cursor)
         self.refresh()
+
+    def _click_again(self, chain: int) -> None:
+        """Marks what was clicked on several times; what the first click opened or folded is as it was before."""
+        if chain > 1:
+            layout = self.layout_of
+            if chain == 2 and self._before_click is not None:
+                index, is_open, layout.following, layout.at = self._before_click
+                if layout.is_open(index) != is_open:
+                    layout.set_open(index, is_open)
+            self.mark_clicked(chain)
 
     def on_focus(self) -> None:
         self._leaving = False
@@ -323,7 +347,7 @@ class Conversation(Pictured, can_focus=True):
             event.stop()
             event.prevent_default()
             act()
-        elif event.is_printable and event.character:
+        elif event.is_printable and event.character and not event.key.startswith("alt+"):
             event.stop()
             event.prevent_default()
             self._leave("type", event.character)
@@ -333,7 +357,10 @@ class Conversation(Pictured, can_focus=True):
         self._leave("paste", event.text)
 
     def _copy(self) -> None:
-        if self.selected is not None and self.cursor is not None:
+        if self.marked is not None and (found := self.get_selection(SELECT_ALL)) is not None:
+            self.post_message(self.Copied(found[0]))
+            self.unmark()
+        elif self.selected is not None and self.cursor is not None:
             self.post_message(self.Copied(self.layout_of.block(self.cursor).text()))
 
     def _stop(self) -> None:
