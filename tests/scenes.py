@@ -35,6 +35,12 @@ def say(tmux: Tmux, prompt: str, answer: str) -> str:
     return tmux.until("● ready")
 
 
+def to_conversation(tmux: Tmux) -> None:
+    """Gives the keys to the conversation; something in it is selected then."""
+    tmux.keys("Tab")
+    tmux.until("▐")
+
+
 def do(tmux: Tmux, command: str) -> None:
     """Finds a command in the palette and runs it."""
     tmux.keys("C-p")

@@ -17,6 +17,7 @@ from accord.tui.conversation.block import Setting
 from accord.tui.conversation.heights import Heights
 from accord.tui.conversation.layout import KEPT_BLOCKS, Layout
 from accord.tui.conversation.markdown import MOST_UNSETTLED, Prose
+from accord.tui.conversation.rows import rows_of_patch
 from accord.tui.conversation.tool import ToolBlock
 from accord.tui.look import Look
 from accord.tui.plain import one_line, plain, seconds_of, size_of
@@ -188,6 +189,25 @@ def test_a_patch_without_texts_is_read(look: Look) -> None:
     patch = "diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n same\n-old\n+new\n"
     diff = Diff(changes=[FileChange(operation="modify", path="x.py")], given_patch=patch)
     assert words(diffs.draw(diff, look, 80, side_by_side=False)) == ["x.py  +1 -1", "1   same", "2 - old", "2 + new"]
+
+
+def test_a_patch_with_whole_paths_names_the_file_as_people_do(look: Look) -> None:
+    patch = "diff --git /p/x y.py /p/x y.py\n--- /p/x y.py\n+++ /p/x y.py\n@@ -1 +1 @@\n-old\n+new\n"
+    told = Diff(changes=[FileChange(operation="modify", path="/p/x y.py")], given_patch=patch)
+    assert words(diffs.draw(told, look, 80, side_by_side=False, cwd="/p"))[0] == "x y.py  +1 -1"
+    assert words(diffs.draw(Diff(changes=[], given_patch=patch), look, 80, side_by_side=False))[0] == "/p/x y.py  +1 -1"
+
+
+def test_the_words_that_differ_are_found_in_a_patch_too() -> None:
+    patch = "diff --git a/x b/x\n@@ -1,2 +1,3 @@\n-say hello now\n-go\n+say bye now\n+go\n+and more\n"
+    ((_, rows),) = rows_of_patch(patch)
+    assert [(row.text, [row.text[slice(*mark)] for mark in row.marks]) for row in rows] == [
+        ("say hello now", ["hello"]),
+        ("go", []),
+        ("say bye now", ["bye"]),
+        ("go", []),
+        ("and more", []),
+    ]
 
 
 # -- the list

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from scenes import child_of, client_of, until_ended
+from scenes import child_of, client_of, to_conversation, until_ended
 from tmux import Tmux
 
 pytestmark = pytest.mark.slow
@@ -39,7 +39,7 @@ def test_tool_calls_of_every_kind_and_status_are_lines_that_open(tmux: Tmux) -> 
     screen = tmux.until("10 kinds, 6 statuses, 3 at once")
     assert re.search(r"▸ ✗ • Status: failed", screen)
     assert re.search(r"▸ ✓ ⌕ Parallel 3 of 3", screen)
-    tmux.keys("Tab")
+    to_conversation(tmux)
     tmux.keys("Up")
     tmux.keys("Enter")
     tmux.until("step 3")

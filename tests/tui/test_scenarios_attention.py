@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from scenes import SHOWCASE, agent_at, chat, say, until_in
+from scenes import SHOWCASE, agent_at, chat, say, to_conversation, until_in
 from tmux import Tmux
 
 pytestmark = pytest.mark.slow
@@ -84,7 +84,7 @@ def test_what_is_copied_is_in_the_clipboard_of_the_terminal(tmux: Tmux) -> None:
     chat(tmux, agent_at("trying.py"))
     tmux.takes_copies()
     say(tmux, "shows", "The grass is green")
-    tmux.keys("Tab")
+    to_conversation(tmux)
     tmux.keys("y")
     tmux.until("Copied 19 characters")
     assert tmux.clipboard == "The grass is green."

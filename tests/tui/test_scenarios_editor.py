@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from scenes import agent_at, chat, say, until_written
+from scenes import agent_at, chat, say, to_conversation, until_written
 from tmux import Tmux
 
 pytestmark = pytest.mark.slow
@@ -59,7 +59,7 @@ def test_the_place_that_a_call_is_about_is_opened_at_its_line(tmux: Tmux) -> Non
     garden.write_text("one\ntwo\nthree\n")
     chat(tmux, agent_at("trying.py"), EDITOR=editor(tmux, "exit 0"))
     say(tmux, "edits", "Looked")
-    tmux.keys("Tab")
+    to_conversation(tmux)
     tmux.keys("Up")
     tmux.keys("e")
     tmux.until("● ready")
@@ -70,7 +70,7 @@ def test_the_place_that_a_call_is_about_is_opened_at_its_line(tmux: Tmux) -> Non
 def test_the_whole_of_a_message_is_opened(tmux: Tmux) -> None:
     chat(tmux, agent_at("trying.py"), EDITOR=editor(tmux, 'cat "$1" > whole; echo done > ready'))
     say(tmux, "shows", "The grass is green")
-    tmux.keys("Tab")
+    to_conversation(tmux)
     tmux.keys("e")
     until_written(tmux.project / "ready")
     assert (tmux.project / "whole").read_text() == "The grass is green."

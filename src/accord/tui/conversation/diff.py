@@ -1,131 +1,26 @@
-"""Changes to files as rows, and rows as lines: unified, or old and new beside each other.
+"""Changes to files as lines: unified, or old and new beside each other.
 
-Rows come from the texts where they are known and from a patch where not. Inside a pair of lines, the words that differ
-are found, so that a change of one letter does not look like a change of the whole line."""
+Rows come from the texts where they are known and from a patch where not; see rows.py."""
 
 from __future__ import annotations
 
-import difflib
-import re
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 from textual.strip import Strip
 
 from accord.model.tool import Diff, FileChange
-from accord.tui.plain import one_line, plain
+from accord.tui.conversation.rows import CONTEXT, Row, rows_of, rows_of_patch
+from accord.tui.plain import one_line
 
 if TYPE_CHECKING:
     from rich.style import Style
 
     from accord.tui.look import Look
 
-CONTEXT = 3
-MOST_COMPARED = 400_000
-"""Characters of a file past which only the patch of the agent, or a count, is shown."""
 MOST_COLOURED = 100_000
 SIDE_BY_SIDE = 110
 """Columns from which old and new have room beside each other."""
-_WORDS = re.compile(r"\w+|\s+|[^\w\s]")
-_HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@(.*)")
-_ALIKE = 0.4
-
-
-class Row(NamedTuple):
-    """One line of a change. `sign` is space, minus, plus, or @ for a gap."""
-
-    sign: str
-    old: int | None
-    new: int | None
-    text: str
-    marks: tuple[tuple[int, int], ...] = ()
-    """Where the line differs from the one it is paired with."""
-
-
-def rows_of(change: FileChange, context: int = CONTEXT) -> list[Row] | None:
-    """The rows of one file's change; None when its texts are not known or too long to compare."""
-    if change.old_text is None and change.new_text is None:
-        return None
-    if len(change.old_text or "") + len(change.new_text or "") > MOST_COMPARED:
-        return None
-    old, new = plain(change.old_text or "").splitlines(), plain(change.new_text or "").splitlines()
-    rows: list[Row] = []
-    for group in difflib.SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(context):
-        if rows:
-            rows.append(Row("@", None, None, ""))
-        for tag, i, j, k, m in group:
-            if tag == "equal":
-                rows += [Row(" ", i + at + 1, k + at + 1, old[i + at]) for at in range(j - i)]
-            else:
-                rows += _changed(old, new, (i, j), (k, m))
-    return rows
-
-
-def _changed(old: Sequence[str], new: Sequence[str], gone: tuple[int, int], come: tuple[int, int]) -> list[Row]:
-    pairs = min(gone[1] - gone[0], come[1] - come[0])
-    marks = [_marks(old[gone[0] + at], new[come[0] + at]) for at in range(pairs)]
-    removed = [
-        Row("-", at + 1, None, old[at], marks[at - gone[0]][0] if at - gone[0] < pairs else ()) for at in range(*gone)
-    ]
-    added = [
-        Row("+", None, at + 1, new[at], marks[at - come[0]][1] if at - come[0] < pairs else ()) for at in range(*come)
-    ]
-    return [*removed, *added]
-
-
-def _marks(old: str, new: str) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
-    """Where two lines differ, word by word; nowhere when they have too little in common."""
-    if len(old) + len(new) > 2000:
-        return (), ()
-    before, after = _WORDS.findall(old), _WORDS.findall(new)
-    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
-    if matcher.ratio() < _ALIKE:
-        return (), ()
-    ours: list[tuple[int, int]] = []
-    theirs: list[tuple[int, int]] = []
-    for tag, i, j, k, m in matcher.get_opcodes():
-        if tag != "equal":
-            ours += _place(before, i, j)
-            theirs += _place(after, k, m)
-    return tuple(ours), tuple(theirs)
-
-
-def _place(words: Sequence[str], begin: int, end: int) -> list[tuple[int, int]]:
-    start = sum(map(len, words[:begin]))
-    length = sum(map(len, words[begin:end]))
-    return [(start, start + length)] if length else []
-
-
-def rows_of_patch(patch: str) -> Iterator[tuple[str, list[Row]]]:
-    """The files of a Git patch: the name of each and its rows."""
-    name, old, new = "", 0, 0
-    rows: list[Row] = []
-    is_inside = False
-    for line in plain(patch).split("\n"):
-        hunk = _HUNK.match(line)
-        if line.startswith("diff --git "):
-            if name or rows:
-                yield name, rows
-            name, rows, is_inside = line.rpartition(" b/")[2] or line[11:], [], False
-        elif hunk:
-            if rows:
-                rows.append(Row("@", None, None, hunk[3].strip()))
-            old, new, is_inside = int(hunk[1]), int(hunk[2]), True
-        elif not is_inside:
-            if line.startswith("+++ ") and not name:
-                name = line[4:].removeprefix("b/")
-        elif line.startswith("+"):
-            rows.append(Row("+", None, new, line[1:]))
-            new += 1
-        elif line.startswith("-"):
-            rows.append(Row("-", old, None, line[1:]))
-            old += 1
-        elif line.startswith(" "):
-            rows.append(Row(" ", old, new, line[1:]))
-            old, new = old + 1, new + 1
-    if name or rows:
-        yield name, rows
 
 
 def draw(
@@ -142,6 +37,8 @@ def draw(
     lines: list[Strip] = []
     if diff.given_patch is not None and not any(change.new_text or change.old_text for change in diff.changes):
         files = list(rows_of_patch(diff.given_patch))
+        if len(files) == len(diff.changes):  # told beside the patch, and better: what happens to each file
+            files = [(_title(change, cwd), rows) for change, (_, rows) in zip(diff.changes, files, strict=True)]
     else:
         files = []
         for change in diff.changes:

@@ -7,6 +7,7 @@ from typing import Any
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.containers import Vertical, VerticalScroll
 from textual.widget import Widget
 from textual.widgets import Input, Select, Static
@@ -33,6 +34,11 @@ class FormScreen(Above[Reply]):
     """Fields from a flat JSON schema. Ctrl-S sends, Esc leaves it; what was typed is checked first.
 
     It opens at its top. A field that gets the keys is brought into view together with its name."""
+
+    BINDINGS = [  # at once: what is typed after them in a hurry belongs into the next field
+        Binding("tab", "app.focus_next", show=False, priority=True),
+        Binding("shift+tab", "app.focus_previous", show=False, priority=True),
+    ]
 
     DEFAULT_CSS = (
         _BOX.format(name="FormScreen")
