@@ -278,3 +278,24 @@ async def test_a_subagent_of_which_nothing_was_heard_is_not_opened_and_why_is_to
         await chat.until(lambda: told)
         assert told == ["It has said nothing yet, and this agent does not load sessions."]
         assert len(chat.app.panes) == 1
+
+
+# -- what is not known here
+
+
+async def test_updates_that_nobody_knows_are_counted_and_the_log_shows_which(opened: Opened) -> None:
+    async def strange(turn: Turn) -> None:
+        for number in (1, 2):
+            await turn.session.update(1, {"sessionUpdate": "_strange/thing", "number": number})
+        await turn.say("still here")
+
+    async with opened(ScriptedAgent([strange])) as chat:
+        await chat.send("go")
+        await chat.until("2 updates not known here")
+        await chat.press("ctrl+l")
+        await chat.until("Log of memory: everything")
+        await chat.press("f9")
+        await chat.until("updates that are not known here")
+        await chat.until('"sessionUpdate":"_strange/thing"')
+        rows = [line for line in chat.lines if "? " in line and "_strange/thing" in line]
+        assert len(rows) == 2

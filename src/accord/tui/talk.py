@@ -213,6 +213,7 @@ class Talk(Turns):
                 self.work.printed(event.terminal.id)
             case events.Unknown():
                 self.unknown += 1
+                self.link.log.unknown(event.kind, event.data)
         self.work.hear(event)
         self.on_change()
 

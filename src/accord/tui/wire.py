@@ -12,19 +12,25 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from itertools import islice
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from accord.tui.plain import plain, size_of
 
-Kind = Literal["stderr", "in", "out", "trouble"]
+Kind = Literal["stderr", "in", "out", "trouble", "unknown"]
 KEPT_BYTES = 8 * 1024 * 1024
 KEPT_LENGTH = 256 * 1024
 """How much is kept: of everything, and of one line."""
 SLICE = 256 * 1024
 """How many bytes are looked through before others get their turn."""
 
-MARKS: dict[Kind, str] = {"stderr": "!", "in": "←", "out": "→", "trouble": "✗"}
-WORDS: dict[Kind, str] = {"stderr": "printed", "in": "received", "out": "sent", "trouble": "trouble"}
+MARKS: dict[Kind, str] = {"stderr": "!", "in": "←", "out": "→", "trouble": "✗", "unknown": "?"}
+WORDS: dict[Kind, str] = {
+    "stderr": "printed",
+    "in": "received",
+    "out": "sent",
+    "trouble": "trouble",
+    "unknown": "not known here",
+}
 _OVERHEAD = 200
 _METHOD = re.compile(rb'"method"\s*:\s*"([^"\\]{1,100})"')
 _ID = re.compile(rb'"id"\s*:\s*("[^"\\]{0,100}"|-?\d{1,20})')
@@ -74,6 +80,12 @@ class Log:
             return
         for line in lines.splitlines():
             self.add(direction, line)
+
+    def unknown(self, kind: str, update: dict[str, Any]) -> None:
+        """Takes an update that nobody here understands, once more and by itself, so that it is found."""
+        import msgspec
+
+        self.add("unknown", msgspec.json.encode({"sessionUpdate": kind, **update}, enc_hook=repr))
 
     def since(self, count: int) -> Iterator[Logged]:
         """The lines after the first so many, as far as they are still there."""
@@ -176,7 +188,7 @@ def pretty(line: Logged, secrets: Iterable[str]) -> str:
     import msgspec
 
     text = line.line
-    if line.is_whole and line.kind in ("in", "out"):
+    if line.is_whole and line.kind in ("in", "out", "unknown"):
         with suppress(msgspec.MsgspecError):
             text = msgspec.json.format(text, indent=2)
     words = plain(without_secrets(text.decode("utf-8", "replace"), secrets))

@@ -142,9 +142,9 @@ class SidePanel(Widget):
                 look.line(("mcp ", look.dim), (one_line(f"{server.name} ({server.transport})", width - 4), None))
             )
         if talk.unknown:
-            lines.append(
-                look.line((f"{talk.unknown} update{'s' if talk.unknown != 1 else ''} not known here", look.dim))
-            )
+            words = "1 update" if talk.unknown == 1 else f"{talk.unknown} updates"
+            lines.append(look.line((f"{words} not known here", look.dim)))
+            lines.append(look.line(("ctrl+l and f9 show which", look.dim)))
         return lines
 
     def _title(self, words: str) -> list[Strip]:

@@ -126,7 +126,7 @@ class Lines(Widget):
 
 
 def _colour(look: Look, kind: Kind) -> Style:
-    return {"stderr": look.warn, "in": look.good, "out": look.primary, "trouble": look.bad}[kind]
+    return {"stderr": look.warn, "in": look.good, "out": look.primary, "trouble": look.bad}.get(kind, look.warn)
 
 
 class Pages(Widget, can_focus=True):

@@ -29,6 +29,7 @@ _KINDS: dict[str, tuple[str, tuple[Kind, ...] | None]] = {
     "f4": ("the wire", ("in", "out")),
     "f5": ("what it sent", ("in",)),
     "f6": ("what it was sent", ("out",)),
+    "f9": ("updates that are not known here", ("unknown",)),
 }
 
 
@@ -58,7 +59,7 @@ class LogScreen(Above[None]):
             yield Lines(self._secrets)
             yield Hints(
                 "f2 all", "f3 printed", "f4 wire", "f5 received", "f6 sent",
-                "↑ ↓ enter opens", "f7 copies", "f8 saves to a file", "esc",
+                "↑ ↓ enter opens", "f7 copies", "f8 saves to a file", "f9 not known here", "esc",
             )  # fmt: skip
 
     def on_mount(self) -> None:
