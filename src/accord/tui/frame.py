@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 FRAME = 0.05
 """Seconds between two pictures of a conversation that changes. A picture that takes long is followed by a longer rest,
 so that keys are never waiting behind more than one."""
-KEY_FIRST, MOST_WAITS = 0.03, 5
+KEY_FIRST, MOST_WAITS = 0.05, 4
 """A frame comes so many seconds after a key, and waits at most so often."""
 PAUSE = 0.6
 """How long the user must not have typed before a question takes the keys."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import sys
 import time
 from abc import abstractmethod
 from collections.abc import Iterable
@@ -122,6 +123,7 @@ class Shell(AnsweringApp):
         self.set_interval(_TITLE_SECONDS, self._entitle)
         gc.freeze()  # what was loaded stays; looking through it again and again would hold up keys
         gc.enable()
+        sys.setswitchinterval(0.001)  # keys come and lines go through threads, which must not wait for a whole picture
 
     def _resumed(self, app: App[Any]) -> None:
         """Draws everything anew: somebody else had the terminal."""
