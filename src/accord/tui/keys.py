@@ -71,6 +71,8 @@ READING = (
     ("o", "open or fold all"),
     ("y c", "copy (OSC 52)"),
     ("e", "open the file, or all of the text, in $EDITOR"),
+    ("v", "see its pictures outside the terminal"),
+    ("drag, double and triple click, ctrl+c", "mark text, and copy it"),
     ("x", "stop a tool call, a command or a subagent alone, where that can be done"),
     ("f, end", "to the end, and follow"),
     ("home", "to the beginning"),
@@ -89,6 +91,7 @@ ASKED = (
     ("1 … 9", "choose that answer"),
     ("y, n, a", "allow once, reject once, allow always"),
     ("↑ ↓ enter", "choose"),
+    ("t", "how long it is remembered: for ever, an hour, a day, this session"),
     ("page up, page down", "see all of it"),
     ("esc", "stop the turn"),
 )

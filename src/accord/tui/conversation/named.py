@@ -8,7 +8,8 @@ from urllib.parse import unquote
 from textual.strip import Strip
 
 from accord.model.content import Audio, Image, Link, Resource
-from accord.transcript.message import Piece
+from accord.model.tool import ToolCall
+from accord.transcript.message import Message, Piece
 from accord.tui.conversation.block import Block
 from accord.tui.plain import one_line, size_of
 
@@ -22,6 +23,12 @@ def picture_of(piece: Piece, block: Block) -> list[Strip]:
     """The lines of a picture, as far as it is drawn. Its block is touched when it is drawn further."""
     gallery = block.setting.pictures
     return gallery.lines(piece, block) if gallery is not None and isinstance(piece, Image) else []
+
+
+def images_of(item: object) -> list[Image]:
+    """The pictures in an item of the timeline."""
+    pieces = item.pieces if isinstance(item, Message) else item.content if isinstance(item, ToolCall) else []
+    return [piece for piece in pieces if isinstance(piece, Image)]
 
 
 def named(piece: Piece, block: Block) -> Strip:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from textual.widget import Widget
@@ -10,6 +11,7 @@ from accord.tui.conversation.picture import Gallery
 from accord.tui.conversation.picture_way import Way, way
 
 if TYPE_CHECKING:
+    from accord.model.content import Image
     from accord.tui.app import AccordApp
     from accord.tui.conversation.block import Block
     from accord.tui.conversation.layout import Layout
@@ -33,6 +35,18 @@ class Pictured(Widget):
 
     def on_unmount(self) -> None:
         self.pictures.close()
+
+    def view_pictures(self, images: list[Image]) -> None:
+        """Shows pictures outside the terminal."""
+        if images:
+            self.run_worker(self._view(images), exit_on_error=False)
+        else:
+            self.app.notify("There is no picture here.")
+
+    async def _view(self, images: list[Image]) -> None:
+        from accord.tui.viewing import show
+
+        self.app.notify(await asyncio.to_thread(show, images))
 
     def _picture_way(self) -> Way:
         return way("off" if self.app.no_color else self.app.preferences.images, self.app.console.color_system)
