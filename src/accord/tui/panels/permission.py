@@ -13,6 +13,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from accord.tui.conversation import diff as diffs
+from accord.tui.panels.lasting import LENGTHS, can_be_shorter, lasts, limited, what_is_remembered, where_it_is_kept
 from accord.tui.plain import one_line, plain
 
 if TYPE_CHECKING:
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
 
 _VERBS = {"read": "read", "write": "write", "delete": "delete", "fetch": "fetch", "command": "run"}
 _MOST_LINES = 4000
+_LEAST = 4
+"""How many lines of what would happen are seen, whatever else there is no room for."""
+_SMALL = 20
+_PROMPT = 5
+_ASLEEP = "tab to answer"
 
 
 class PermissionPanel(Widget, can_focus=True):
@@ -29,7 +35,7 @@ class PermissionPanel(Widget, can_focus=True):
 
     DEFAULT_CSS = """
     PermissionPanel {
-        height: auto; max-height: 75%; border: heavy $warning; padding: 0 1; background: $background;
+        height: auto; border: heavy $warning; padding: 0 1; background: $background;
         border-title-color: $warning; border-title-style: bold; border-subtitle-color: $foreground 60%;
     }
     """
@@ -53,23 +59,38 @@ class PermissionPanel(Widget, can_focus=True):
         self._body: list[Strip] = []
         self._options: list[Strip] = []
         self._at = 0
-        self._width = 0
+        self._drawn: tuple[int, bool] | None = None
+        self._length = 0
         self.cursor = 0
 
     def show(self, waiting: list[Asked]) -> None:
         """Shows the first of those that wait."""
         asked = waiting[0]
         if asked is not self._asked:
-            self._asked, self._at, self.cursor = asked, 0, 0
-            self._width = 0
+            self._asked, self._at, self.cursor, self._length = asked, 0, 0, 0
+            self._drawn = None
         more = f" (1 of {len(waiting)})" if len(waiting) > 1 else ""
         self.border_title = f"Permission needed{more}"
         self._say_keys(self.has_focus)
+        self._fit()
         self._draw(self.size.width or self.app.size.width - 4)
         self.refresh(layout=True)
 
     def _say_keys(self, is_mine: bool) -> None:
-        self.border_subtitle = "number or ↑↓ and enter · esc stops the turn" if is_mine else "tab to answer"
+        how_long = " · t how long" if can_be_shorter(self.question) else ""
+        hints = [f"number or ↑↓ and enter{how_long} · esc stops the turn", f"number or ↑↓ enter{how_long} · esc stops"]
+        hints += [f"number or enter{how_long} · esc", "number or enter"]
+        room = self.app.size.width - 8
+        self.border_subtitle = next((each for each in hints if len(each) <= room), hints[-1]) if is_mine else _ASLEEP
+
+    def _fit(self) -> None:
+        """Takes most of a large window and nearly all of a small one, but never the place of the prompt."""
+        window = self.parent.size.height if isinstance(self.parent, Widget) else self.app.size.height
+        self.styles.max_height = max(min(max(window * 3 // 4, 12), window - _PROMPT), 5)
+
+    def on_resize(self) -> None:
+        self._fit()
+        self._say_keys(self.has_focus)
 
     def on_focus(self) -> None:
         self._say_keys(True)
@@ -87,26 +108,25 @@ class PermissionPanel(Widget, can_focus=True):
         question = self.question
         if question is None or width <= 0:
             return
-        if width != self._width:
-            self._width = width
-            self._body = self._what(question, width)[:_MOST_LINES]
-        look = self.look
-        self._options = []
-        for number, choice in enumerate(question.choices, 1):
-            letter = _LETTERS.get(choice.kind, "")
-            letter = f" ({letter})" if letter and question.choice(choice.kind) is choice else ""
-            style = look.good if choice.allows else look.bad
-            pointer = "❯ " if number - 1 == self.cursor else "  "
-            line = look.line(
-                (pointer, look.accent),
-                (f"{number}. ", look.strong),
-                (one_line(choice.name, max(width - 12, 8)), style),
-                (letter, look.dim),
-                (_remembers(choice), look.dim),
-            )
-            self._options.append(line)
+        is_small = self.app.size.height < _SMALL
+        if (width, is_small) != self._drawn:
+            self._drawn = width, is_small
+            self._body = self._what(question, width, 0 if is_small else 1)[:_MOST_LINES]
+        self._options = [self._option(question, place, width) for place in range(len(question.choices))]
 
-    def _what(self, question: Question, width: int) -> list[Strip]:
+    def _option(self, question: Question, place: int, width: int) -> Strip:
+        look, choice = self.look, question.choices[place]
+        letter = _LETTERS.get(choice.kind, "")
+        letter = f" ({letter})" if letter and question.choice(choice.kind) is choice else ""
+        return look.line(
+            ("❯ " if place == self.cursor else "  ", look.accent),
+            (f"{place + 1}. ", look.strong),
+            (one_line(choice.name, max(width - 12, 8)), look.good if choice.allows else look.bad),
+            (letter, look.dim),
+            (what_is_remembered(choice, LENGTHS[self._length]), look.dim),
+        )
+
+    def _what(self, question: Question, width: int, context: int) -> list[Strip]:
         look, action, request = self.look, question.action, question.request
         lines: list[Strip] = []
         if request is not None:
@@ -133,7 +153,7 @@ class PermissionPanel(Widget, can_focus=True):
                     lines += look.draw(Text(plain(path), style=look.primary), width)
             for diff in changes:  # little around it: the change itself is to be seen first
                 lines += diffs.draw(
-                    diff, look, width, side_by_side=True, cwd=self._cwd, context=1, named=plain(request.title)
+                    diff, look, width, side_by_side=True, cwd=self._cwd, context=context, named=plain(request.title)
                 )
         return lines
 
@@ -144,23 +164,53 @@ class PermissionPanel(Widget, can_focus=True):
         self._draw(width)
         return len(self._body) + len(self._options) + 1
 
+    def _shares(self) -> tuple[int, int, int]:
+        """How many lines what would happen gets, why it is asked, and the answers. What would happen comes first: where
+        there is no room for all answers, the others are scrolled to."""
+        height, body, options = self.size.height, len(self._body), len(self._options)
+        least = min(body, _LEAST)
+        why = 1 if height >= least + options + 1 else 0
+        answers = max(min(options, height - least - why), min(options, 2))
+        return max(height - why - answers, 0), why, answers
+
+    @property
+    def _first(self) -> int:
+        """The first answer that is seen."""
+        answers = self._shares()[2]
+        return max(min(self.cursor - answers + 2, len(self._options) - answers), 0)
+
     def render_line(self, y: int) -> Strip:
-        width, height = self.size
-        room = max(height - len(self._options) - 1, 0)
-        base = self.look.base
+        look, width = self.look, self.size.width
+        room, why, answers = self._shares()
         if y < room:
-            at = self._at + y
-            line = self._body[at] if at < len(self._body) else self.look.line(("", None))
-            if y == room - 1 and self._at + room < len(self._body):
-                left = len(self._body) - self._at - room + 1
-                line = self.look.line((f"⋯ {left} lines more: page down", self.look.warn))
-        elif y == room:
-            why = f"asked because {self.question.why}" if self.question is not None else ""
-            line = self.look.line((one_line(why, max(width, 8)), self.look.dim))
+            line = self._body_line(y, room)
+        elif y < room + why:
+            line = look.line((one_line(self._why(), max(width, 8)), look.dim))
         else:
-            place = y - room - 1
-            line = self._options[place] if place < len(self._options) else self.look.line(("", None))
-        return line.adjust_cell_length(width, base)
+            place = y - room - why
+            left = len(self._options) - self._first - answers
+            if place == answers - 1 and left > 0:
+                line = look.line((f"  ⋯ {left + 1} answers more: ↓", look.warn))
+            else:
+                place += self._first
+                line = self._options[place] if place < len(self._options) else look.line(("", None))
+        return line.adjust_cell_length(width, look.base)
+
+    def _body_line(self, y: int, room: int) -> Strip:
+        at, look = self._at + y, self.look
+        if y == room - 1 and self._at + room < len(self._body):
+            return look.line((f"⋯ {len(self._body) - self._at - room + 1} lines more: page down", look.warn))
+        return self._body[at] if at < len(self._body) else look.line(("", None))
+
+    def _why(self) -> str:
+        """Why it is asked; or, at an answer that is remembered, how long and where."""
+        question = self.question
+        if question is None:
+            return ""
+        choice = question.choices[self.cursor] if self.cursor < len(question.choices) else None
+        if choice is not None and lasts(choice):
+            return where_it_is_kept(choice, LENGTHS[self._length])
+        return f"asked because {question.why}"
 
     # -- answering
 
@@ -181,36 +231,33 @@ class PermissionPanel(Widget, can_focus=True):
             self._choose(choice)
         elif key == "enter":
             self._choose(question.choices[self.cursor])
+        elif key == "t" and can_be_shorter(question):
+            self._length = (self._length + 1) % len(LENGTHS)
+            self._draw(self.size.width)
+            self.refresh()
         elif key in ("up", "down"):
             self.cursor = (self.cursor + (1 if key == "down" else -1)) % max(len(question.choices), 1)
             self._draw(self.size.width)
             self.refresh()
         elif key in ("pagedown", "pageup"):
-            room = max(self.size.height - len(self._options) - 2, 1)
+            room = max(self._shares()[0] - 1, 1)
             self._at = max(0, min(self._at + (room if key == "pagedown" else -room), len(self._body) - room))
             self.refresh()
 
     def on_click(self, event: events.Click) -> None:
         question = self.question
         at = event.get_content_offset(self)  # within the border, which is no answer
-        place = at.y - max(self.size.height - len(self._options), 0) if at is not None else -1
-        if question is not None and 0 <= place < len(question.choices):
-            self._choose(question.choices[place])
+        room, why, answers = self._shares()
+        place = at.y - room - why if at is not None else -1
+        is_more = place == answers - 1 and self._first + answers < len(self._options)
+        if question is not None and 0 <= place < answers and not is_more:
+            self._choose(question.choices[self._first + place])
 
     def _choose(self, choice: Choice) -> None:
         asked, self._asked = self._asked, None
         if asked is not None:
-            self.post_message(self.Answered(asked, choice))
+            self.post_message(self.Answered(asked, limited(asked.question, choice, LENGTHS[self._length])))
 
 
 _LETTERS = {"allow_once": "y", "reject_once": "n", "allow_always": "a"}
 _KINDS = {"y": "allow_once", "n": "reject_once", "a": "allow_always"}
-
-
-def _remembers(choice: Choice) -> str:
-    from accord.policy.text import conditions
-
-    if not choice.rules or choice.scope == "once":
-        return ""
-    rules = "; ".join(one_line(conditions(rule), 80) for rule in choice.rules)
-    return f"  remembers{' for this session' if choice.scope == 'session' else ''}: {rules}"

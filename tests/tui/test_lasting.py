@@ -1,0 +1,95 @@
+"""For how long an answer is remembered, and what of a question is seen in a small window."""
+
+from __future__ import annotations
+
+import time
+import tomllib
+
+import pytest
+from chatting import Opened
+
+from accord.agent.turn import Turn
+from accord.config.folders import remembered_file
+from accord.testing import ScriptedAgent
+
+OLD = "".join(f"line {number}\n" for number in range(1, 12))
+
+
+async def change(turn: Turn) -> None:
+    async with turn.tool("Change greet.py", kind="edit", locations=["greet.py:6"]) as tool:
+        await tool.diff("greet.py", OLD, OLD.replace("line 6\n", "line six\n"))
+        answer = await tool.permit(always=True)
+    await turn.say(f"answered {answer}")
+
+
+async def test_an_answer_is_kept_for_an_hour(opened: Opened) -> None:
+    async with opened(ScriptedAgent([change, change])) as chat:
+        await chat.send("go")
+        await chat.until("t how long")
+        await chat.press("down", "t")
+        await chat.until("remembers for an hour: write:greet.py")
+        await chat.until("kept for an hour, for this project: ~/")
+        await chat.press("enter")
+        await chat.until("answered")
+        (rule,) = tomllib.loads(remembered_file().read_text())["rule"]
+        assert abs(rule["expires"].timestamp() - time.time() - 3600) < 600
+        await chat.send("again")
+        await chat.until(lambda: chat.text.count("answered") == 2)
+
+
+async def test_an_answer_for_the_session_is_in_no_file(opened: Opened) -> None:
+    async with opened(ScriptedAgent([change, change])) as chat:
+        await chat.send("go")
+        await chat.until("t how long")
+        await chat.press("t", "t", "t", "down")
+        await chat.until("kept until this session ends, in no file")
+        await chat.press("a")
+        await chat.until("answered")
+        assert not remembered_file().exists()
+        await chat.send("again")
+        await chat.until(lambda: chat.text.count("answered") == 2)
+
+
+async def test_the_agent_is_not_told_always_when_it_is_for_a_while(opened: Opened) -> None:
+    async with opened(ScriptedAgent([change])) as chat:
+        await chat.send("go")
+        await chat.until("t how long")
+        await chat.press("t", "a")
+        await chat.until("answered")
+        log = chat.pane.talk.link.log
+        said = b"".join(line.line for line in log.since(0) if b'"optionId"' in line.line and line.kind == "out")
+        assert b"always" not in said and b"selected" in said
+
+
+async def test_for_ever_is_said_as_always(opened: Opened) -> None:
+    async with opened(ScriptedAgent([change])) as chat:
+        await chat.send("go")
+        await chat.until("t how long")
+        await chat.press("t", "t", "t", "t", "a")
+        await chat.until("answered")
+        (rule,) = tomllib.loads(remembered_file().read_text())["rule"]
+        assert "expires" not in rule
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 16), (40, 12)])
+async def test_what_would_happen_is_seen_before_it_is_answered(opened: Opened, size: tuple[int, int]) -> None:
+    async with opened(ScriptedAgent([change]), size=size) as chat:
+        await chat.send("go")
+        await chat.until("number or")
+        top = next(place for place, line in enumerate(chat.lines) if "Permission needed" in line)
+        panel = chat.lines[top:]
+        text = "\n".join(panel)
+        assert "Change greet.py" in text
+        assert any("- line 6" in line for line in panel) and any("+ line six" in line for line in panel), text
+        assert "❯ 1. " in text
+        assert chat.lines[-1].strip().startswith("? waiting for you")
+
+
+async def test_answers_that_have_no_room_are_scrolled_to(opened: Opened) -> None:
+    async with opened(ScriptedAgent([change]), size=(40, 11)) as chat:
+        await chat.send("go")
+        await chat.until("answers more")
+        await chat.until("number or")
+        await chat.press("down", "down")
+        await chat.until("❯ 3. ")
+        assert "answers more" not in chat.text
