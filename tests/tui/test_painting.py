@@ -1,0 +1,105 @@
+"""What is painted when: keys first, and each thing that changed by itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from chatting import Chat, Opened
+from rich.console import Console
+from textual._compositor import CompositorUpdate
+from textual.widgets._toast import Toast
+
+from accord import Agent, Turn
+from accord.tui.painting import Page
+from accord.tui.screens.keys import KeysScreen
+
+
+class Silent(Agent):
+    async def prompt(self, turn: Turn) -> None:
+        await turn.say("done")
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What is written to the terminal, one text for each time that something is."""
+    from accord.tui.app import AccordApp
+
+    texts: list[str] = []
+
+    def note(self: AccordApp, screen: Any, update: Any) -> None:
+        if isinstance(update, CompositorUpdate):
+            texts.append(update.render_segments(Console(color_system=None, force_terminal=True)))
+
+    monkeypatch.setattr(AccordApp, "_display", note)
+    return texts
+
+
+def page(chat: Chat) -> Page:
+    screen = chat.app.screen
+    assert isinstance(screen, Page)
+    return screen
+
+
+async def test_a_letter_is_on_the_screen_before_anything_else_is_painted(opened: Opened, written: list[str]) -> None:
+    async with opened(Silent()) as chat:
+        editor = chat.app.active_pane.editor
+        page(chat)._update_timer.pause()
+        written.clear()
+        await chat.pilot.press("x")
+        assert "x" in written[0]
+        assert "ready" not in written[0]
+        assert editor.text == "x"
+
+
+async def test_a_line_that_changed_does_not_have_the_others_painted_again(opened: Opened, written: list[str]) -> None:
+    async with opened(Silent()) as chat:
+        status = chat.app.active_pane.status
+        await chat.pilot.pause()
+        status.refresh()
+        written.clear()
+        assert page(chat).paint(status)
+        assert len(written) == 1
+        assert "ready" in written[0]
+        assert "╭" not in written[0]
+
+
+async def test_what_did_not_change_is_not_painted(opened: Opened, written: list[str]) -> None:
+    async with opened(Silent()) as chat:
+        await chat.pilot.pause()
+        status = chat.app.active_pane.status
+        page(chat).paint(status)
+        written.clear()
+        assert page(chat).paint(status)
+        assert written == []
+
+
+async def test_what_lies_below_something_else_is_left_to_textual(opened: Opened, written: list[str]) -> None:
+    async with opened(Silent()) as chat:
+        conversation = chat.app.active_pane.conversation
+        assert page(chat).paint(conversation)
+        chat.app.notify("look here")
+        await chat.until(lambda: any(isinstance(each, Toast) for each in page(chat)._compositor.visible_widgets))
+        conversation.refresh()
+        assert not page(chat).paint(conversation)
+
+
+async def test_below_another_screen_nothing_is_painted_by_itself(opened: Opened, written: list[str]) -> None:
+    async with opened(Silent()) as chat:
+        below = page(chat)
+        await chat.app.push_screen(KeysScreen())
+        assert not below.paint(chat.app.active_pane.status)
+
+
+async def test_a_picture_is_painted_from_the_top_down(opened: Opened, written: list[str]) -> None:
+    async with opened(Silent()) as chat:
+        await chat.send("go")
+        await chat.until(lambda: any("done" in text for text in written))
+        pane = chat.app.active_pane
+        await chat.pilot.pause()
+        written.clear()
+        pane.status.refresh()
+        pane.conversation.refresh()
+        page(chat)._dirty_widgets |= {pane.status, pane.conversation}
+        page(chat)._on_timer_update()
+        assert [("done" in text, "ready" in text) for text in written] == [(True, False), (False, True)]
