@@ -13,7 +13,7 @@ LATER := cli coder/mcp coder/models coder/tools coder/test_cancelling.py coder/t
 	process showcase store tui workspace schema/test_round_trip.py policy/test_shells_agree.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run tour test lint check bench fuzz peers screenshots schema-drift ledger format clean
+.PHONY: help run tour test lint check bench fuzz peers screenshots snapshots schema-drift ledger format clean
 
 help: ## Show what there is to make
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -68,6 +68,9 @@ fuzz: $(VENV)/.tools ## Send a million hostile lines to both sides
 
 schema-drift: $(VENV)/.tools peers ## Compare our types with the published schemas
 	@$(BIN)/python tests/schema/drift.py
+
+snapshots: $(VENV)/.tools ## Write the pictures of the terminal client's widgets anew, to be looked at with git diff
+	@ACCORD_SNAPSHOTS=write $(BIN)/python -m pytest -q tests/tui/test_snapshots.py && git diff --stat -- tests/tui/snapshots
 
 screenshots: $(VENV)/.tools ## Make the pictures of the terminal client, from real runs
 	@$(BIN)/python docs/screenshots.py

@@ -179,7 +179,7 @@ def coloured(texts: list[str], name: str, look: Look) -> list[Text]:
     language = Syntax.guess_lexer(name.split(" ")[0])
     if language == "default":
         return [Text(text) for text in texts]
-    painted = Syntax("", language, theme=look.code_theme, background_color="default").highlight(whole)
+    painted = Syntax("", language, theme=look.code_theme).highlight(whole)  # on the ground of its row
     lines = list(painted.split("\n", allow_blank=True))[: len(texts)]
     lines += [Text(text) for text in texts[len(lines) :]]
     for line in lines:
