@@ -27,7 +27,7 @@ _NEXT_FRAME = 0.05
 
 
 class Canvas(Pictured, Selecting):
-    """Shows a transcript. `take` takes what changed; everything else is scrolling. What is done with it is in view.py."""
+    """Shows a transcript. `take` takes what changed; the rest is scrolling. What is done with it is in view.py."""
 
     def __init__(self, setting: Setting, **options: Any) -> None:
         super().__init__(**options)

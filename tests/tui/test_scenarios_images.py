@@ -1,0 +1,106 @@
+"""Pictures in a real terminal: in blocks, in the terminal's own graphics, and not at all."""
+
+from __future__ import annotations
+
+import base64
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from scenes import SHOWCASE, chat, say
+from tmux import PATIENCE, Tmux
+
+pytestmark = pytest.mark.slow
+BLOCKS = "▀" * 40
+ALONE = {"TMUX": "", "TERM_PROGRAM": ""}
+
+
+def until(wanted: Callable[[], object]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not wanted():
+        assert time.monotonic() < end, "it did not come about"
+        time.sleep(0.03)
+
+
+def test_a_picture_is_drawn_in_blocks_and_scrolls_with_the_text(tmux: Tmux) -> None:
+    chat(tmux, SHOWCASE)
+    say(tmux, "/image", "Red grows")
+    tmux.until(BLOCKS)
+    rows = [line for line in tmux.screen.splitlines() if BLOCKS in line]
+    assert len(rows) >= 16, "one in the message and one below the tool call, as far as there is room"
+    assert re.search(r"\x1b\[38;2;\d+;\d+;\d+m\x1b\[48;2;\d+;\d+;\d+m▀", tmux.coloured)
+    tmux.keys("PPage")
+    tmux.until("A picture:")
+    tmux.until("▣ image  image/png")
+    assert BLOCKS in tmux.screen
+
+
+def test_with_few_colours_blocks_have_those(tmux: Tmux) -> None:
+    chat(tmux, SHOWCASE, COLORTERM="", TERM="xterm-256color")
+    say(tmux, "/image", "Red grows")
+    tmux.until(BLOCKS)
+    assert re.search(r"\x1b\[38;5;\d+m\x1b\[48;5;\d+m▀", tmux.coloured)
+    assert "38;2;" not in tmux.coloured
+
+
+def test_without_colours_pictures_are_named(tmux: Tmux) -> None:
+    chat(tmux, SHOWCASE, NO_COLOR="1")
+    screen = say(tmux, "/image", "Red grows")
+    assert "▣ image  image/png" in screen and "▀▀" not in screen
+
+
+def test_a_terminal_with_graphics_gets_the_picture_whole_and_forgets_it_at_the_end(tmux: Tmux) -> None:
+    tmux.start("chat", SHOWCASE, size=(120, 40), env={**ALONE, "TERM": "xterm-kitty"})
+    raw = tmux.record()
+    tmux.until("● ready")
+    say(tmux, "/image", "Red grows")
+    until(lambda: "\U0010eeee".encode() in raw.read_bytes())
+    sent = re.findall(rb"\x1b_Ga=T,U=1,f=100,t=d,i=(\d+),c=(\d+),r=(\d+),q=2,m=0;([^\x1b]*)\x1b\\", raw.read_bytes())
+    assert len({number for number, *_ in sent}) == 1, "the same picture twice is sent once"
+    assert base64.b64decode(sent[0][3]).startswith(b"\x89PNG")
+    tmux.keys("C-c")
+    tmux.until("Press ctrl\\+c again|again to quit")
+    tmux.keys("C-c")
+    tmux.until("it ended with 0")
+    said = raw.read_bytes()
+    gone = b"\x1b_Ga=d,d=I,i=" + sent[0][0] + b",q=2;\x1b\\"
+    assert 0 < said.index(gone) < said.rindex(b"\x1b[?1049l"), "while the terminal is still ours"
+
+
+def test_how_pictures_are_shown_is_set_and_kept(tmux: Tmux) -> None:
+    chat(tmux, SHOWCASE)
+    tmux.keys("F10")
+    tmux.until("Pictures: auto")
+    tmux.type("Pictures")
+    tmux.until_gone("Theme: ")
+    tmux.keys("Enter")
+    tmux.until("how they are shown")
+    tmux.type("off")
+    tmux.until_gone("in blocks of colour")
+    tmux.keys("Enter")
+    tmux.until("Pictures: off")
+    tmux.keys("Escape")
+    tmux.until_gone("Pictures: off")
+    assert '"images": "off"' in (tmux.folder / "data" / "chat" / "settings.json").read_text()
+    assert "▀▀" not in say(tmux, "/image", "Red grows")
+
+
+def test_a_picture_is_seen_outside_the_terminal(tmux: Tmux) -> None:
+    viewer = tmux.folder / "bin" / "xdg-open"
+    viewer.parent.mkdir()
+    viewer.write_text(
+        f'#!/bin/sh\necho "$1" > {tmux.folder}/viewed.part && mv {tmux.folder}/viewed.part {tmux.folder}/viewed\n'
+    )
+    viewer.chmod(0o755)
+    chat(tmux, SHOWCASE, PATH=f"{viewer.parent}:/usr/bin:/bin", DISPLAY=":7", TMPDIR=str(tmux.folder))
+    say(tmux, "/image", "Red grows")
+    tmux.keys("Tab")
+    tmux.until("▐")
+    tmux.keys("Up")
+    tmux.keys("v")
+    tmux.until("Written to")
+    viewed = tmux.folder / "viewed"
+    until(viewed.exists)
+    assert Path(viewed.read_text().strip()).read_bytes().startswith(b"\x89PNG")
