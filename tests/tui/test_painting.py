@@ -8,7 +8,7 @@ import pytest
 from chatting import Chat, Opened
 from rich.console import Console
 from textual._compositor import CompositorUpdate
-from textual.widgets._toast import Toast
+from textual.widgets import Static
 
 from accord import Agent, Turn
 from accord.tui.painting import Page
@@ -78,8 +78,11 @@ async def test_what_lies_below_something_else_is_left_to_textual(opened: Opened,
     async with opened(Silent()) as chat:
         conversation = chat.app.active_pane.conversation
         assert page(chat).paint(conversation)
-        chat.app.notify("look here")
-        await chat.until(lambda: any(isinstance(each, Toast) for each in page(chat)._compositor.visible_widgets))
+        note = Static("look here")
+        note.styles.overlay = "screen"
+        note.styles.width, note.styles.height = 20, 2
+        await chat.app.active_pane.mount(note, before=0)
+        await chat.until("look here")
         conversation.refresh()
         assert not page(chat).paint(conversation)
 
