@@ -62,6 +62,12 @@ class AccordApp(Watching):
 
     # -- the rest
 
+    def action_servers(self) -> None:
+        from accord.tui.screens.servers import ServersScreen
+        from accord.tui.servers import Servers
+
+        self.push_screen(ServersScreen(Servers().of(self.active_pane.talk)))
+
     def action_keys(self) -> None:
         from accord.tui.screens.keys import KeysScreen
 

@@ -10,6 +10,7 @@ from textual.widget import Widget
 
 from accord.tui.panels.plan import MARKS, done
 from accord.tui.plain import one_line, plain
+from accord.tui.servers import Servers
 
 if TYPE_CHECKING:
     from accord.model.session import Plan
@@ -31,6 +32,7 @@ class SidePanel(Widget):
         self.look = look
         self.talk = talk
         self._lines: list[Strip] = []
+        self._servers = Servers()
         self._shown: object = None
 
     def update(self, *, anew: bool = False) -> None:
@@ -54,7 +56,9 @@ class SidePanel(Widget):
         spent = None if usage is None else (usage.used, usage.size, usage.cost)
         options = [(option.id, option.value) for option in session.options]
         children = [self.talk.work.children, self.talk.work.background]
-        return self.talk.state, plans, spent, options, about.title, children, self.talk.unknown, self.size.width
+        servers = self._servers.of(self.talk)
+        told = self.talk.state, plans, spent, options, about.title, children, self.talk.unknown
+        return *told, servers, self.size.width
 
     def _drawn(self) -> list[Strip]:
         session = self.talk.session
@@ -107,7 +111,7 @@ class SidePanel(Widget):
         """What works beside the turn, and the subagents."""
         look, work = self.look, self.talk.work
         going = list(dict.fromkeys([*work.background, *work.children]))
-        lines = self._title("At work (alt+b)") if going else []
+        lines = self._title("At work (alt+a)") if going else []
         for each in going:
             mark, style = {"done": ("✓", look.good), "ended": ("✓", look.good)}.get(each.state, ("◐", look.accent))
             state = f"  {each.state}"
@@ -137,10 +141,10 @@ class SidePanel(Widget):
         lines = self._title("Session")
         lines += look.draw(Text(plain(session.title or "without a title")[:200]), width)
         lines.append(look.line((f"ACP version {agent.version}", look.dim)))
-        for server in talk.servers:
-            lines.append(
-                look.line(("mcp ", look.dim), (one_line(f"{server.name} ({server.transport})", width - 4), None))
-            )
+        for server in self._servers.of(talk):
+            style = {"connected": look.good, "failed": look.bad}.get(server.state, look.dim)
+            words = f"mcp {server.name} {server.words or 'given'}"
+            lines.append(look.line((f"{server.mark} ", style), (one_line(words, width - 2), None)))
         if talk.unknown:
             words = "1 update" if talk.unknown == 1 else f"{talk.unknown} updates"
             lines.append(look.line((f"{words} not known here", look.dim)))
