@@ -114,21 +114,21 @@ async def test_the_panel_shows_where_the_agent_is_and_goes_on_with_it(
         await turn.say("done")
 
     async with opened(ScriptedAgent([work]), size=size, versions=[version]) as chat:
-        await chat.press("alt+f")
+        await chat.press("alt+w")
         await chat.until("Following: the agent has told no place in a file yet.")
         await chat.send("go")
         await chat.until("▶40 first = 40")
         assert "one.py:40" in chat.text
         go_on.set()
         await chat.until("▶70 second = 70")
-        await chat.press("alt+f")
+        await chat.press("alt+w")
         await chat.gone("second = 70")
         assert preferences.load().follow is False
 
 
 async def test_following_is_kept_for_the_next_time_and_new_tabs(opened: Opened) -> None:
     async with opened(ScriptedAgent(), size=(80, 24)) as chat:
-        await chat.press("alt+f")
+        await chat.press("alt+w")
         await chat.until("told no place")
         assert preferences.load().follow is True
     async with opened(ScriptedAgent(), size=(80, 24)) as chat:
@@ -145,7 +145,7 @@ async def test_what_an_agent_wrote_through_us_is_seen_when_its_call_goes_on(open
         await turn.say("done")
 
     async with opened(ScriptedAgent([work]), size=(80, 30)) as chat:
-        await chat.press("alt+f")
+        await chat.press("alt+w")
         await chat.send("go")
         await chat.until("▶1 after")
 
@@ -161,7 +161,7 @@ async def test_an_unsaved_buffer_is_what_is_followed(opened: Opened, folders: Pa
     async with opened(ScriptedAgent([work]), size=(80, 30)) as chat:
         workspace = chat.pane.talk.link.workspace
         workspace.files.overlay.show(str(path), "on the screen\n")  # type: ignore[union-attr]
-        await chat.press("alt+f")
+        await chat.press("alt+w")
         await chat.send("go")
         await chat.until("▶1 on the screen")
 
@@ -175,7 +175,7 @@ async def test_a_change_without_a_place_is_followed_to_where_it_begins(opened: O
             await tool.diff("long.txt", new.replace("line 44\n", "old\n"), new)
 
     async with opened(ScriptedAgent([work]), size=(150, 40)) as chat:
-        await chat.press("alt+f")
+        await chat.press("alt+w")
         await chat.send("go")
         await chat.until("▶44 line 44")
 

@@ -77,8 +77,8 @@ async def test_work_in_the_background_is_seen_and_stopped_while_the_session_is_i
         await chat.until("This turn ends")
         await chat.until("● ready  1 in background")
         await chat.until("still here (1)")
-        await chat.until("At work (alt+b)")
-        await chat.press("alt+b")
+        await chat.until("At work (alt+a)")
+        await chat.press("alt+a")
         await chat.until("showcase --watch")
         await chat.until("command, running, in the background")
         await chat.press("f8")
@@ -100,7 +100,7 @@ async def test_enter_in_the_list_goes_to_the_tool_call(opened: Opened) -> None:
     async with opened(Showcase(), versions=[2], size=(80, 30)) as chat:
         await chat.send("/v2-background 600")
         await chat.until("1 in background")
-        await chat.press("alt+b")
+        await chat.press("alt+a")
         await chat.until("showcase --watch")
         await chat.press("enter")
         await chat.until("x stops this command")
@@ -112,7 +112,7 @@ async def test_enter_in_the_list_goes_to_the_tool_call(opened: Opened) -> None:
 async def test_nothing_at_work_is_told(opened: Opened) -> None:
     async with opened(ScriptedAgent()) as chat:
         told = noted(chat)
-        await chat.press("alt+b")
+        await chat.press("alt+a")
         await chat.until(lambda: told)
         assert told == ["Nothing goes on beside this conversation."]
 
@@ -217,7 +217,7 @@ async def test_a_subagent_is_watched_takes_no_prompts_and_is_stopped_in_its_tab(
         told = noted(chat)
         await chat.send("/subagent 600")
         await chat.until("A search")
-        await chat.press("alt+b")
+        await chat.press("alt+a")
         await chat.until("subagent, running")
         await chat.press("enter")
         await chat.until("I look for it.")

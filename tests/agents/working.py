@@ -1,0 +1,69 @@
+"""An agent for tests of the terminal client that is seen at work: in files, and with commands that the client runs.
+
+It goes on when there is a file of a certain name in its working directory, so that tests say when."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+import accord
+from accord.model.session import PlanEntry
+
+PRINTS = (
+    "import pathlib, time\n"
+    "for step in ('one', 'two', 'three'):\n"
+    "    print('\\x1b[32mstep', step, '\\x1b[0m', flush=True)\n"
+    "    while not pathlib.Path(f'go-{step}').exists(): time.sleep(0.02)\n"
+)
+WAITS = "import time; print('waiting to be stopped', flush=True); time.sleep(600)"
+
+
+class Working(accord.Agent):
+    async def prompt(self, turn: accord.Turn) -> None:
+        await getattr(self, turn.text)(turn)
+
+    async def walks(self, turn: accord.Turn) -> None:
+        """Is at one place in a file, then at another, then at one that is not there."""
+        async with turn.tool("Walk through the files", kind="read", locations=["one.py:40"]) as tool:
+            await until(turn, "go-on")
+            await tool.update(locations=["one.py:40", "two.py:7"])
+            await until(turn, "go-away")
+            await tool.update(locations=["one.py:40", "two.py:7", "missing.py"])
+        await turn.say("Walked.")
+
+    async def talks(self, turn: accord.Turn) -> None:
+        await turn.say("Before the editor. ")
+        await until(turn, "go-on")
+        await turn.say("Said while it was open.")
+
+    async def prints(self, turn: accord.Turn) -> None:
+        status = await self._run(turn, PRINTS)
+        await turn.say(f"It ended with status {status.code}.")
+
+    async def waits(self, turn: accord.Turn) -> None:
+        status = await self._run(turn, WAITS)
+        await turn.say(f"It ended by {status.signal}.")
+
+    async def plans(self, turn: accord.Turn) -> None:
+        await turn.plan([PlanEntry(content="Look around", status="completed"), PlanEntry(content="Write tests")])
+        await turn.say("Planned.")
+
+    async def _run(self, turn: accord.Turn, script: str) -> accord.ExitStatus:
+        async with (
+            turn.tool("Run a command", kind="execute") as tool,
+            await turn.terminals.create(sys.executable, ["-I", "-S", "-c", script]) as terminal,
+        ):
+            await tool.show(terminal)
+            return await terminal.wait()
+
+
+async def until(turn: accord.Turn, name: str) -> None:
+    """Waits for a file."""
+    while not Path(turn.session.absolute(name)).exists():  # noqa: ASYNC110, ASYNC240  # a test makes it, from outside
+        await asyncio.sleep(0.02)
+
+
+if __name__ == "__main__":
+    accord.run(Working())
