@@ -1,0 +1,150 @@
+"""The conversation in a real terminal: Markdown, thoughts, tool calls and changes, as they are seen."""
+
+from __future__ import annotations
+
+import base64
+import re
+import sys
+
+import pytest
+from scenes import SHOWCASE, agent_at, chat, do, say, to_conversation, until_in
+from tmux import Tmux
+
+pytestmark = pytest.mark.slow
+
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+def coloured_line(tmux: Tmux, wanted: str) -> str:
+    """The line of the screen with this text, with its escape sequences."""
+    rows = [row for row, line in enumerate(tmux.screen.splitlines()) if wanted in line]
+    return tmux.coloured.splitlines()[rows[0]]
+
+
+def test_code_is_coloured_tables_stand_in_columns_and_links_can_be_followed(tmux: Tmux) -> None:
+    tmux.start("chat", SHOWCASE, size=(100, 70))
+    raw = tmux.record()
+    tmux.until("● ready")
+    screen = say(tmux, "/markdown", "An unclosed")
+    inks = set(re.findall(r"\x1b\[[0-9;]*38;2;\d+;\d+;\d+", coloured_line(tmux, "def greet(name: str)")))
+    assert len(inks) >= 3, inks
+    rule = next(line for line in screen.splitlines() if re.search("─{8,}", line[:66]))
+    assert "─" in rule
+    assert b"\x1b]8;" in until_in(raw, b"\x1b]8;")
+
+
+def test_what_is_said_is_seen_while_it_is_said(tmux: Tmux) -> None:
+    chat(tmux, SHOWCASE)
+    tmux.send("/slow 60")
+    tmux.until("1 of 200")
+    screen = tmux.until("2 of 200")
+    assert "working" in screen and "of 200… done" not in screen
+    tmux.keys("Escape")
+    tmux.until("stopped, and this was still said")
+    tmux.until("● ready")
+
+
+def test_a_thought_is_one_line_until_it_is_opened(tmux: Tmux) -> None:
+    chat(tmux, SHOWCASE)
+    say(tmux, "/thoughts", "this is a second message")
+    screen = tmux.until("▸ Thought: Was that enough")
+    assert "▸ Thought: The user wants to see how thoughts look." in screen
+    to_conversation(tmux)
+    tmux.keys("Up")
+    tmux.until("(?m)^▐ ▸ Thought: Was that")
+    tmux.keys("Enter")
+    tmux.until_gone("▸ Thought: Was that")
+    tmux.until("Was that enough. One more thought, with Markdown and code")
+    tmux.keys("Enter")
+    tmux.until("▸ Thought: Was that enough")
+
+
+def test_a_call_says_what_it_is_how_it_went_and_how_long_and_opens_to_input_and_output(tmux: Tmux) -> None:
+    paced = f"{sys.executable} -m accord showcase --pace 0.1"
+    chat(tmux, paced, size=(100, 60))
+    tmux.send("/tools 2")
+    tmux.until(r"▸ ◐ ⌕ Parallel 1 of 2  0\.\ds")
+    screen = tmux.until("10 kinds, 6 statuses")
+    assert re.search(r"▸ ✓ ⌕ Parallel 1 of 2  \d\.\ds", screen)
+    assert re.search(r"▸ ✓ ◫ Kind: read, under a new title  0\.\ds", screen)
+    tmux.until("● ready")
+    tmux.click_on("Kind: read")
+    screen = tmux.until("What a tool of kind read found")
+    for part in ("read, showcase_read, completed", "→ src/example.py:7", '"path": "src/example.py"', '"lines": 3'):
+        assert part in screen
+
+
+def test_changes_stand_side_by_side_or_below_one_another_with_the_words_that_differ(tmux: Tmux) -> None:
+    chat(tmux, SHOWCASE, size=(160, 70))
+    say(tmux, "/diff", "Nothing was changed on the disk")
+    screen = tmux.until(r"1 - def greet\(name\): +│1 \+ def greet\(name: str\) -> None:")
+    assert "old.py  +0 -1" in screen and "greet.py (new)  +5 -0" in screen
+    line = coloured_line(tmux, "1 - def greet(name):")
+    grounds = list(dict.fromkeys(re.findall(r"48;2;(\d+);(\d+);(\d+)", line)))
+    greener = [ground for ground in grounds if int(ground[1]) > int(ground[0]) + 10]
+    redder = [ground for ground in grounds if int(ground[0]) > int(ground[1]) + 10]
+    assert len(greener) == 2 and len(redder) >= 1, "what was added has a ground, and its new words another"
+    tmux.keys("F10")
+    tmux.until("Changes side by side: on")
+    tmux.type("side by side")
+    tmux.until_gone("Theme: ")
+    tmux.keys("Enter")
+    tmux.until("Changes side by side: off")
+    tmux.keys("Escape")
+    tmux.until_gone("Changes side by side: ")
+    tmux.until(r"1 - def greet\(name\): .*\n.*2 - .*Helo.*\n.*1 \+ def greet\(name: str\)")
+
+
+def test_a_picture_and_a_file_that_are_pasted_go_with_the_prompt(tmux: Tmux) -> None:
+    (tmux.project / "sun set.png").write_bytes(PIXEL)
+    (tmux.project / "notes.md").write_text("# Notes\n")
+    chat(tmux, SHOWCASE, size=(100, 130))
+    tmux.paste(f"'{tmux.project / 'sun set.png'}'")
+    tmux.until('│ @"sun set.png"')
+    tmux.paste(str(tmux.project / "notes.md"))
+    tmux.until('│ @"sun set.png" +@notes.md')
+    tmux.keys("Enter")
+    tmux.until("/v2-background")
+    tmux.keys("C-Home")
+    tmux.until("With your text came: (Image.*Resource|Resource.*Image|Image, Resource)")
+
+
+def test_a_session_that_is_opened_again_shows_what_was_said_and_done(tmux: Tmux) -> None:
+    chat(tmux, None)
+    (tmux.project / "notes.md").write_text("The secret word is wombat.\n")
+    say(tmux, 'search for "wombat" in notes.md', "The secret word is wombat")
+    tmux.close()
+    chat(tmux, None)
+    assert "wombat" not in tmux.screen
+    tmux.keys("C-o")
+    tmux.until("Sessions of(.|\n)*wombat")
+    tmux.type("wombat")
+    tmux.keys("Enter")
+    tmux.until_gone("Sessions of")
+    screen = tmux.until("The secret word is wombat")
+    assert 'search for "wombat" in notes.md' in screen
+
+
+def test_the_wire_is_watched_live_and_filtered(tmux: Tmux) -> None:
+    chat(tmux, SHOWCASE)
+    tmux.send("/slow 60")
+    tmux.until("2 of")
+    tmux.keys("C-l")
+    tmux.until("session/update")
+    tmux.keys("F6")  # only what was sent
+    screen = tmux.until_gone("session/update")
+    assert "session/prompt" in tmux.until("session/prompt"), screen
+    tmux.keys("F5")
+    tmux.until("session/update")
+    tmux.type("config_option")
+    tmux.until_gone("session/update")
+    tmux.keys("C-u")
+    tmux.until("session/update")
+
+
+def test_the_palette_finds_what_can_be_done_by_its_words(tmux: Tmux) -> None:
+    chat(tmux, agent_at("trying.py"))
+    do(tmux, "Keys")
+    tmux.until("In the prompt")
