@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from pathlib import Path
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from textual import events
@@ -13,7 +12,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.timer import Timer
 
-from accord.model.session import Notice
+from accord.tui import greeting
 from accord.tui.conversation.block import Setting
 from accord.tui.conversation.view import Conversation
 from accord.tui.panels.status import StatusLine
@@ -24,7 +23,6 @@ from accord.tui.talk import Talk
 
 if TYPE_CHECKING:
     from accord.client.turn import Turn
-    from accord.transcript.transcript import Transcript
     from accord.tui.app import AccordApp
     from accord.tui.link import Link
     from accord.tui.look import Look
@@ -44,7 +42,7 @@ WIDE = 100
 
 
 class Frame(Vertical):
-    """A talk on the screen. What the user does in it is in pane.py."""
+    """A talk on the screen. How its session begins is in resuming.py, what the user does in it in pane.py."""
 
     DEFAULT_CSS = """
     Frame { height: 1fr; width: 1fr; }
@@ -82,7 +80,7 @@ class Frame(Vertical):
             terminal=lambda id: self.talk.terminal(id),
             terminal_end=lambda id: self.talk.terminal_end(id),
             stop_hint=lambda call: self.talk.work.hint(call),
-            side_by_side=self.app.preferences.side_by_side,
+            side_by_side=self.app.side_by_side,
         )
         with Horizontal():
             self.conversation = Conversation(setting)
@@ -99,7 +97,7 @@ class Frame(Vertical):
         return self.area.editor
 
     def on_mount(self) -> None:
-        self.conversation.empty_text = ["", f"Starting {self.talk.link.name} in {_short(self.cwd)} …"]
+        self.conversation.empty_text = greeting.starting(self.talk.link, self.cwd)
         self.set_interval(0.125, self._spin)
         self.set_interval(1.0, self._tick)
 
@@ -126,14 +124,14 @@ class Frame(Vertical):
             self._side.remove()
             self._side = None
         setting = self.conversation.setting
-        if setting.side_by_side != self.app.preferences.side_by_side:
-            setting.side_by_side = self.app.preferences.side_by_side
+        if setting.side_by_side != self.app.side_by_side:
+            setting.side_by_side = self.app.side_by_side
             self.conversation.redraw()
 
     @property
     def side_fits(self) -> bool:
         """Whether there is room for the side panel."""
-        return self.app.size.width >= WIDE
+        return self.app.size.width >= WIDE and not self.app.is_calm
 
     def on_resize(self, event: events.Resize) -> None:
         self.fit_panels()
@@ -141,7 +139,7 @@ class Frame(Vertical):
 
     def _rewrap(self) -> None:
         if self.talk.session is not None:
-            self.conversation.empty_text = self._wrapped(self._welcome())
+            self.conversation.empty_text = self._wrapped(greeting.welcome(self.talk.link, self.cwd))
             self.conversation.refresh()
 
     def shown(self) -> None:
@@ -172,7 +170,7 @@ class Frame(Vertical):
         if talk.session is not None:
             if self.conversation.transcript is not talk.session.transcript:
                 self.conversation.show(talk.session.transcript)
-                self.conversation.empty_text = self._wrapped(self._welcome())
+                self.conversation.empty_text = self._wrapped(greeting.welcome(self.talk.link, self.cwd))
                 self.fit_panels()
             more = self.conversation.take(talk.take_changes())
             self.area.commands_are(talk.session.commands)
@@ -202,39 +200,26 @@ class Frame(Vertical):
         return True
 
     def _spin(self) -> None:
-        if self.display and self.talk.state == "running":
+        if self.display and self.talk.state == "running" and not self.app.is_calm:
             self.status.refresh()
 
     def _tick(self) -> None:
-        if self.display and (self.talk.state in ("running", "waiting") or self.talk.work.background):
+        if (
+            self.display
+            and not self.app.is_calm
+            and (self.talk.state in ("running", "waiting") or self.talk.work.background)
+        ):
             self.conversation.tick()
-
-    def _welcome(self) -> list[str]:
-        link = self.talk.link
-        assert link.agent is not None
-        info = link.agent.offers.info
-        who = f"{link.agent.name} {info.version if info is not None else ''}".strip()
-        return [
-            "",
-            f"{who}, in {_short(self.cwd)}",
-            "",
-            "Type what you want and press enter.",
-            "/ lists the agent's commands, @ names a file, ? shows the keys.",
-        ]
-
-    def _wrapped(self, lines: list[str]) -> list[str]:
-        width = max(self.conversation.size.width - 4, 20)
-        return [row for line in lines for row in wrap(line, width) or [""]]
 
     def _say_empty(self) -> None:
         self.conversation.take(())  # where an agent is gone, what was said stays
         failure = self.talk.failure or self.talk.link.failure
         if failure:
-            lines = ["", f"{self.talk.link.name} could not be used:", "", *failure.splitlines()]
-            lines += ["", "alt+d asks the doctor why · ctrl+r tries again"]
-            lines += ["ctrl+l shows what it printed · ctrl+n chooses another agent"]
-            self.conversation.empty_text = self._wrapped(lines)
+            self.conversation.empty_text = self._wrapped(greeting.failed(self.talk.link.name, failure))
         self.conversation.refresh()
+
+    def _wrapped(self, lines: list[str]) -> list[str]:
+        return greeting.wrapped(lines, self.conversation.size.width - 4)
 
     # -- questions
 
@@ -280,57 +265,7 @@ class Frame(Vertical):
             self._queue.remove()
             self._queue = None
 
-    # -- the session
-
-    def begin(self, id: str | None = None, how: Any = "new") -> None:
-        """Opens a session, once the agent is there."""
-        self.run_worker(self.talk.open(id, how), exit_on_error=False)
-
-    def begin_fork(self, id: str, title: str, earlier: Transcript | None) -> None:
-        """Forks a session; what was said in it, where that is known here, is shown too."""
-        self.talk.origin = f"fork of {title}"
-        self.run_worker(self._fork(id, title, earlier), exit_on_error=False)
-
-    async def _fork(self, id: str, title: str, earlier: Transcript | None) -> None:
-        await self.talk.open(id, "fork", earlier)
-        self.talk.say("info", f"A fork of {title}: what is said below is not in the original")
-
-    def restart(self, link: Link, id: str | None) -> None:
-        """Goes on with an agent that was started again: in the same session, where the agent can do that."""
-        old = self.talk
-        self.talk = self._talk_with(link)
-        self.talk.queue = old.take_all()
-        self.talk.on_hold = old.on_hold or old.died_at_work
-        self.talk.before, self.talk.origin = old if old.session is not None else old.before, old.origin
-        self.run_worker(old.close(), exit_on_error=False)
-        self.talk.clocks = old.clocks
-        self.status.talk = self.talk
-        if self._side is not None:
-            self._side.talk = self.talk
-        if self._queue is not None:
-            self._queue.talk = self.talk
-        self.run_worker(self._reopen(id), exit_on_error=False)
-        self.changed()
-
-    async def _reopen(self, id: str | None) -> None:
-        talk, earlier = self.talk, self.talk.transcript
-        await talk.link.ready.wait()
-        agent = talk.link.agent
-        if id is not None and agent is not None and (agent.offers.load or agent.offers.resume):
-            await talk.open(id, "load" if agent.offers.load else "resume", earlier)
-            if talk.session is not None:
-                talk.say("info", "The agent is there again and goes on with this session", talk.held_words)
-                return
-        talk.on_hold = talk.on_hold or earlier is not None  # what waits was meant for one that knows what was said
-        await talk.open(earlier=earlier)
-        if talk.session is None:
-            if earlier is not None:
-                earlier.add_notice(Notice(severity="error", title="It could not go on", description=talk.failure))
-            self.changed()
-        elif id is not None:
-            what = "A new session: the agent could not go on with the one before"
-            told = ["It does not know what was said above this line.", talk.held_words]
-            talk.say("info", what, "\n".join(filter(None, told)))
+    # -- the end
 
     def _turn_ended(self, turn: Turn) -> None:
         self.app.turn_ended(self, turn)
@@ -338,11 +273,3 @@ class Frame(Vertical):
     async def close(self) -> None:
         """Ends the session; the tab is about to go."""
         await asyncio.shield(self.talk.close())
-
-
-def _short(path: Path) -> str:
-    """A path as people write it, the home directory as a tilde."""
-    try:
-        return f"~/{path.relative_to(Path.home())}"
-    except (ValueError, RuntimeError):
-        return str(path)

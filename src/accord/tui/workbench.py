@@ -10,8 +10,8 @@ from textual.containers import Horizontal
 from accord.model.tool import ToolCall
 from accord.tui.conversation.subagent import Delegated
 from accord.tui.editing import edit_text, open_in_editor
-from accord.tui.frame import Frame
 from accord.tui.plain import one_line
+from accord.tui.resuming import Resuming
 from accord.tui.work import Place, Running, places_of
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _TEXT = "text"
 
 
-class Workbench(Frame):
+class Workbench(Resuming):
     """A talk on the screen, and what the user does about the work in it."""
 
     _follow: FollowPanel | None = None

@@ -1,0 +1,53 @@
+"""What stands in a conversation in which nothing was said yet: who is there, or why nobody is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from accord.tui.link import Link
+
+
+def starting(link: Link, cwd: Path) -> list[str]:
+    return ["", f"Starting {link.name} in {_short(cwd)} …"]
+
+
+def welcome(link: Link, cwd: Path) -> list[str]:
+    """Who is there, and how to begin."""
+    assert link.agent is not None
+    info = link.agent.offers.info
+    who = f"{link.agent.name} {info.version if info is not None else ''}".strip()
+    return [
+        "",
+        f"{who}, in {_short(cwd)}",
+        "",
+        "Type what you want and press enter.",
+        "/ lists the agent's commands, @ names a file, ? shows the keys.",
+    ]
+
+
+def failed(name: str, why: str) -> list[str]:
+    """Why nobody is there, and what can be done."""
+    return [
+        "",
+        f"{name} could not be used:",
+        "",
+        *why.splitlines(),
+        "",
+        "alt+d asks the doctor why · ctrl+r tries again",
+        "ctrl+l shows what it printed · ctrl+n chooses another agent",
+    ]
+
+
+def wrapped(lines: list[str], width: int) -> list[str]:
+    return [row for line in lines for row in wrap(line, max(width, 20)) or [""]]
+
+
+def _short(path: Path) -> str:
+    """A path as people write it, the home directory as a tilde."""
+    try:
+        return f"~/{path.relative_to(Path.home())}"
+    except (ValueError, RuntimeError):
+        return str(path)
