@@ -56,7 +56,7 @@ class ToolBlock(Block):
         super().__init__(setting, is_open)
         self.call = call
         self.gap = gap
-        self._has_more = False
+        self._ends: dict[str, Printed | None] = {}  # of the terminals it shows, as they were when it was drawn
 
     @property
     def ticks(self) -> bool:
@@ -68,6 +68,8 @@ class ToolBlock(Block):
 
     def drawn(self, before: list[Strip]) -> list[Strip]:
         self.is_cut = False
+        last = self.setting.terminal_end or self.setting.terminal
+        self._ends = {item.terminal_id: last(item.terminal_id) for item in self._terminals}
         lines = [*self.blank(), *self.margin([self._head()])]
         if self.is_open:
             lines += self._below(self._everything())
@@ -154,8 +156,7 @@ class ToolBlock(Block):
     @property
     def _goes_on(self) -> bool:
         """Whether a command that it shows runs still, though the call may be over."""
-        shown = (self._end_of(item) for item in self._terminals)
-        return any(printed is not None and printed.goes_on for printed in shown)
+        return any(printed is not None and printed.goes_on for printed in self._ends.values())
 
     def _everything(self) -> list[Strip]:
         look, call = self.look, self.call
@@ -207,12 +208,9 @@ class ToolBlock(Block):
         setting = self.setting
         return diffs.draw(item, self.look, self.width, side_by_side=setting.side_by_side, cwd=setting.cwd)
 
-    def _end_of(self, item: TerminalRef) -> Printed | None:
-        return (self.setting.terminal_end or self.setting.terminal)(item.terminal_id)
-
     def _shell(self, item: TerminalRef) -> list[Strip]:
         look = self.look
-        printed = self._end_of(item)
+        printed = self._ends.get(item.terminal_id)
         if printed is None:
             return [look.line(("the output of this terminal is not here any more", look.dim))]
         lines: list[Strip] = []
