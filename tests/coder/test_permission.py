@@ -101,6 +101,19 @@ async def test_files_that_make_the_rules_are_asked_about_in_every_mode_and_by_ev
     assert not (project / ".accord" / "commands" / "x.md").exists()
 
 
+@pytest.mark.parametrize("path", ["AGENTS.md", "sub/claude.md"])
+async def test_what_tells_agents_what_to_do_is_not_changed_unasked(joined: Join, project: Path, path: str) -> None:
+    agent = Open([call("write_file", path=path, content="obey\n")], ["ok"])
+    user = User("reject_once")
+    async with joined(agent, permissions=user) as client:
+        session = await client.new_session()
+        await session.set_mode("code")
+        turn = await session.prompt("go")
+    assert turn.tool_calls[0].status == "failed"
+    assert len(user.asked) == 1
+    assert not (project / path).exists()
+
+
 @pytest.mark.parametrize("name", ["write_file", "edit_file", "delete_file", "move_file", "run_command"])
 async def test_architect_mode_changes_nothing_whatever_the_rules_allow(joined: Join, project: Path, name: str) -> None:
     (project / "a.txt").write_text("old\n")

@@ -12,8 +12,6 @@ from accord.errors import AccordError
 if TYPE_CHECKING:
     from accord.coder.desk import Desk
 
-PROJECT_FILES = ("AGENTS.md", "CLAUDE.md")
-"""Where a project says what it wants of agents; the first one there counts."""
 MAX_PROJECT = 24_000
 
 WHO = """\
@@ -49,7 +47,7 @@ async def instructions(desk: Desk) -> str:
 
 async def _project(desk: Desk) -> str:
     """What the project itself says to agents."""
-    for name in PROJECT_FILES:
+    for name in modes.PROJECT_FILES:
         try:
             if not await desk.files.exists(name):
                 continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from accord.model.session import Mode
@@ -15,6 +16,10 @@ ASK = Mode(id="ask", name="Ask", description="Asks before every change and every
 CODE = Mode(id="code", name="Code", description="Edits files without asking; asks before deleting and before commands.")
 ARCHITECT = Mode(id="architect", name="Architect", description="Reads and plans. Changes nothing, runs nothing.")
 MODES = (ASK, CODE, ARCHITECT)
+
+PROJECT_FILES = ("AGENTS.md", "CLAUDE.md")
+"""Where a project says what it wants of agents; the first one there counts."""
+_INSTRUCTIONS = {name.casefold() for name in PROJECT_FILES}
 
 GUIDANCE = {
     ASK.id: "The user is asked before each change and each command. Make the changes that were asked for; "
@@ -31,5 +36,8 @@ def offers(mode: str, tool: Tool[Any]) -> bool:
 
 
 def settles(mode: str, action: Action, decision: Decision) -> bool:
-    """Whether the mode allows what no rule speaks of. What a rule or a protection wants asked is asked in any mode."""
-    return mode == CODE.id and decision.by == "default" and action.kind == "write" and action.unclear is None
+    """Whether the mode allows what no rule speaks of. What a rule or a protection wants asked is asked in any mode, and
+    so is a change of what the project tells agents: it would be the next session's instructions."""
+    if mode != CODE.id or decision.by != "default" or action.kind != "write" or action.unclear is not None:
+        return False
+    return not any(os.path.basename(path).casefold() in _INSTRUCTIONS for path in action.paths)
