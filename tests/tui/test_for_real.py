@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from scenes import child_of, client_of, to_conversation, until_ended
-from tmux import Tmux
+from tmux import PATIENCE, Tmux
 
 pytestmark = pytest.mark.slow
 
@@ -300,15 +300,23 @@ def test_without_textual_it_says_what_to_install(tmux: Tmux) -> None:
     tmux.until(r"accord chat needs the terminal interface: pip install 'accord\[tui\]'")
 
 
-def test_without_a_terminal_it_is_accord_run(tmp_path: Path) -> None:
-    env = {**os.environ, "ACCORD_CONFIG_HOME": str(tmp_path), "ACCORD_DATA_HOME": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-m", "accord", "chat", SHOWCASE],
-        input="/refusal",
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env=env,
-        timeout=60,
-    )
-    assert (done.returncode, done.stdout) == (3, "I would rather not.\n")
+@pytest.mark.parametrize("prompt", ["/refusal", "/markdown", "/error"])
+def test_without_a_terminal_it_is_accord_run(tmp_path: Path, prompt: str) -> None:
+    chatted = piped(tmp_path, prompt, "chat", SHOWCASE)
+    ran = piped(tmp_path, prompt, "run", "--agent", SHOWCASE)
+    assert (chatted.returncode, chatted.stdout) == (ran.returncode, ran.stdout)
+    assert prompt != "/refusal" or (chatted.returncode, chatted.stdout) == (3, "I would rather not.\n")
+
+
+def test_without_a_terminal_and_without_words_it_is_the_built_in_agent(tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("The secret word is wombat.\n")
+    done = piped(tmp_path, 'search for "wombat" in notes.md')
+    assert done.returncode == 0 and "The secret word is wombat" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def piped(folder: Path, prompt: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """Runs `accord` with a prompt on its standard input, and no terminal."""
+    env = {**os.environ, **{f"ACCORD_{name}_HOME": str(folder / name) for name in ("CONFIG", "DATA", "CACHE")}}
+    command = [sys.executable, "-m", "accord", *words]
+    return subprocess.run(command, input=prompt, capture_output=True, text=True, cwd=folder, env=env, timeout=PATIENCE)
