@@ -342,7 +342,7 @@ async def test_a_picture_is_sent_again_when_somebody_else_had_the_terminal() -> 
 
 
 async def test_only_so_many_pictures_are_kept_and_those_that_are_seen_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(picture, "KEPT", 2)
+    monkeypatch.setattr(picture, "KEPT_LINES", 2)
     wall = Wall(Way("graphics", cell=(8.0, 16.0)))
     for colour in ("red", "green", "blue"):
         wall.transcript.append("agent", colour, Image(encoded(size=(80, 16), colour=colour), "image/png"))

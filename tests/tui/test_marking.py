@@ -95,6 +95,50 @@ async def test_lines_that_were_broken_to_fit_are_copied_whole(opened: Opened) ->
         assert await copied(chat) == expected
 
 
+@pytest.mark.parametrize("word, expected", [("name = 2", "name = 2\nlast = 3"), ("name = 1", "name = 1\nlast = 3")])
+async def test_of_a_change_the_side_is_copied_where_the_drag_began(opened: Opened, word: str, expected: str) -> None:
+    async def change(turn: Turn) -> None:
+        async with turn.tool("change it", kind="edit") as call:
+            await call.diff("/a.py", "name = 1\nlast = 3\n", "name = 2\nlast = 3\n")
+
+    async with opened(ScriptedAgent([change]), size=(200, 30)) as chat:
+        await chat.press("f2")
+        await chat.send("go")
+        await chat.until("name = 2")
+        x, y = where(chat, word)
+        await drag(chat, (x, y), (x + 7, y + 1))
+        assert await copied(chat) == expected
+
+
+async def test_numbers_and_signs_of_a_change_are_not_copied(opened: Opened) -> None:
+    async def change(turn: Turn) -> None:
+        async with turn.tool("change it", kind="edit") as call:
+            await call.diff("/a.py", None, "name = 1\nlast = 3\n")
+
+    async with opened(ScriptedAgent([change]), size=(80, 30)) as chat:
+        await chat.send("go")
+        await chat.until("last = 3")
+        await drag(chat, where(chat, "name = 1"), (70, where(chat, "last = 3")[1]))
+        assert await copied(chat) == "name = 1\nlast = 3"
+
+
+async def test_pictures_are_no_text(opened: Opened) -> None:
+    from accord.showcase.specimens import picture
+
+    async def show(turn: Turn) -> None:
+        await turn.say("before")
+        await turn.say(picture(20, 8))
+        await turn.say("after")
+
+    async with opened(ScriptedAgent([show])) as chat:
+        await chat.send("go")
+        await chat.until("▀▀▀▀")
+        (x, y), (a, b) = where(chat, "before"), where(chat, "after")
+        await drag(chat, (x, y), (a + 4, b))
+        lines = (await copied(chat)).splitlines()
+        assert (lines[0], lines[-1], len(lines)) == ("before", "after", 3) and "▣ image" in lines[1]
+
+
 async def test_wide_letters_are_marked_whole(opened: Opened) -> None:
     async with opened(ScriptedAgent(["日本語 text"])) as chat:
         await chat.send("go")
@@ -218,10 +262,12 @@ async def test_marking_goes_on_beyond_the_edges(opened: Opened) -> None:
         await mouse(chat, events.MouseDown, x + 7, y)
         await mouse(chat, events.MouseMove, x, 0)
         await chat.until("line 100")
-        await mouse(chat, events.MouseMove, *where(chat, "line 100"))
-        await mouse(chat, events.MouseUp, *where(chat, "line 100"))
+        await mouse(chat, events.MouseMove, x, 15)  # back inside, where it stands still
+        top = next(line.split("│")[0].strip() for line in chat.lines[10:] if "line" in line)
+        await mouse(chat, events.MouseMove, *where(chat, top))
+        await mouse(chat, events.MouseUp, *where(chat, top))
         lines = (await copied(chat)).split("\n\n")
-        assert lines[0] == "line 100" and lines[-1] == "line 190" and len(lines) == 91
+        assert lines == [f"line {number}" for number in range(int(top.split()[1]), 191)]
 
 
 async def test_y_copies_what_is_marked_before_what_is_selected(opened: Opened) -> None:

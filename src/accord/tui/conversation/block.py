@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
 GUTTER = 2
 """Columns at the left of every line: a bar that says whose words these are, and a space."""
-EDGE = Style(meta={"edge": True})
-"""What stands beside words and is none: it is not copied with them."""
+EDGE, MIDDLE = Style(meta={"edge": "side"}), Style(meta={"edge": "middle"})
+"""What stands beside words and is none, or between two columns of them: it is not copied with them."""
 
 
-def is_edge(segment: Segment) -> bool:
-    return segment.style is not None and "edge" in segment.style.meta
+def edge_of(segment: Segment) -> str:
+    """Whether a part of a line stands at the side of words, or in the middle; nothing when it is words."""
+    return str(segment.style.meta.get("edge", "")) if segment.style is not None else ""
 
 
 class Printed(NamedTuple):

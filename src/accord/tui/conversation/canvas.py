@@ -13,7 +13,6 @@ from textual.strip import Strip
 from accord.tui.conversation.block import GUTTER, Setting
 from accord.tui.conversation.items import Key
 from accord.tui.conversation.layout import Layout
-from accord.tui.conversation.marking import painted
 from accord.tui.conversation.pictured import Pictured
 from accord.tui.conversation.selection import Selecting
 from accord.tui.plain import one_line
@@ -116,7 +115,7 @@ class Canvas(Pictured, Selecting):
         if made is None or made[0] is not line:
             made = (line, self._finished(line, bar, is_chosen, width))
             if span is not None:
-                made = (line, painted(made[1], *span, self.mark_style()))
+                made = (line, self.with_mark(made[1], span))
         self._made[key] = made
         return made[1]
 

@@ -10,6 +10,7 @@ from rich.text import Text
 from textual.strip import Strip
 
 from accord.model.tool import Diff, FileChange
+from accord.tui.conversation.block import EDGE, MIDDLE
 from accord.tui.conversation.rows import CONTEXT, Row, rows_of, rows_of_patch
 from accord.tui.plain import one_line
 
@@ -128,7 +129,7 @@ class _Painted:
         empty = self._look.line((" " * half, None))
         count = max(len(left), len(right))
         left, right = left + [empty] * (count - len(left)), right + [empty] * (count - len(right))
-        bar = self._look.line(("│", self._look.faint))
+        bar = self._look.line(("│", self._look.faint + MIDDLE))
         return [Strip.join([a, bar, b]) for a, b in zip(left, right, strict=True)]
 
     def _cell(self, row: Row, text: Text, number: str, width: int) -> list[Strip]:
@@ -143,9 +144,8 @@ class _Painted:
         body = look.draw(text, room, ground) or [look.line(("", ground))]
         lines = []
         for at, line in enumerate(body):
-            edge = look.line(
-                (number if at == 0 else " " * len(number), look.dim if ground is None else ground + look.dim)
-            )
+            beside = look.dim if ground is None else ground + look.dim
+            edge = look.line((number if at == 0 else " " * len(number), beside + EDGE))
             lines.append(Strip.join([edge, line.extend_cell_length(room, style)]))
         return lines
 

@@ -14,19 +14,20 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from accord.tui.conversation.block import GUTTER, is_edge
+from accord.tui.conversation.block import GUTTER, edge_of
 from accord.tui.conversation.picture_kitty import is_place
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from accord.tui.conversation.layout import Layout
 
 _WORD = re.compile(r"[\w/~.@#$%&?=+\-]*[\w/]")
-_PICTURE = re.compile("[▀ ]*▀[▀ ]*")
+_PICTURE = re.compile("[▀ ]*▀[▀ ]*$")
 _MARKUP = re.compile(r"[*_`~\\]+")
 _KNOWN_BY = 12
 _NEAR = 16
+LEFT, RIGHT = 0, 1
 
 
 class Place(NamedTuple):
@@ -49,27 +50,54 @@ class Marked(NamedTuple):
 
     first: Mark
     last: Mark
+    side: int
+    """In which column, where there are two."""
 
 
 # -- lines
 
 
-def saying(line: Strip) -> str:
+def parts_of(line: Strip, side: int) -> Iterator[tuple[Segment, bool]]:
+    """The parts of a line, and whether each says something; of two columns only one does, the left or the right."""
+    has_columns = any(edge_of(segment) == "middle" for segment in line)
+    column = 0
+    for segment in line:
+        edge = edge_of(segment)
+        column += edge == "middle"
+        yield segment, not edge and (not has_columns or column == side)
+
+
+def side_at(line: Strip, cell: int) -> int:
+    """In which column of a line a cell is."""
+    start = 0
+    for segment in line:
+        start += segment.cell_length
+        if edge_of(segment) == "middle":
+            return int(cell >= start)
+    return RIGHT
+
+
+def saying(line: Strip, side: int) -> str:
     """What a line says."""
-    text = "".join(segment.text for segment in line if not is_edge(segment))
-    return "" if is_picture(text) else text.rstrip()
+    text = "".join(segment.text for segment, says in parts_of(line, side) if says)
+    return "" if _is_picture(text) else text.rstrip()
 
 
-def is_picture(text: str) -> bool:
-    return _PICTURE.fullmatch(text) is not None or any(map(is_place, text[:1]))
+def is_picture(line: Strip) -> bool:
+    """Whether a line is one of a picture."""
+    return _is_picture("".join(segment.text for segment in line if not edge_of(segment)))
 
 
-def character_at(line: Strip, cell: int) -> int:
+def _is_picture(text: str) -> bool:
+    return _PICTURE.match(text) is not None or is_place(text[:1])
+
+
+def character_at(line: Strip, cell: int, side: int) -> int:
     """Which character of what a line says is in a cell: the first left of it all, one past the last right of it."""
     start = count = 0
-    length = len(saying(line))
-    for segment in line:
-        if is_edge(segment):
+    length = len(saying(line, side))
+    for segment, says in parts_of(line, side):
+        if not says:
             start += segment.cell_length
             continue
         for character in segment.text:
@@ -80,12 +108,12 @@ def character_at(line: Strip, cell: int) -> int:
     return length
 
 
-def cells_of(line: Strip, start: int, end: int) -> tuple[int, int]:
+def cells_of(line: Strip, start: int, end: int, side: int) -> tuple[int, int]:
     """The cells of some characters of what a line says."""
     cell = count = 0
     begin = finish = -1
-    for segment in line:
-        if is_edge(segment):
+    for segment, says in parts_of(line, side):
+        if not says:
             cell += segment.cell_length
             continue
         for character in segment.text:
@@ -109,55 +137,56 @@ def painted(line: Strip, start: int, end: int, style: Style) -> Strip:
 # -- marking
 
 
-def mark(layout: Layout, place: Place) -> Mark:
+def mark(layout: Layout, place: Place, side: int) -> Mark:
     """Remembers a place by what is written there."""
     lines = layout.lines(place.item)
     place = place._replace(row=max(0, min(place.row, len(lines) - 1)))
-    return Mark(place, saying(lines[place.row])[: max(place.at + 1, _KNOWN_BY)] if lines else "")
+    return Mark(place, saying(lines[place.row], side)[: max(place.at + 1, _KNOWN_BY)] if lines else "")
 
 
-def between(layout: Layout, one: Place, other: Place) -> Marked:
+def between(layout: Layout, one: Place, other: Place, side: int = RIGHT) -> Marked:
     """What is marked from one place to another, whichever comes first."""
     first, last = sorted([one, other])
-    return Marked(mark(layout, first), mark(layout, last))
+    return Marked(mark(layout, first, side), mark(layout, last, side), side)
 
 
-def word_at(layout: Layout, place: Place) -> Marked:
+def word_at(layout: Layout, place: Place, side: int = RIGHT) -> Marked:
     """The word at a place, a path or an address included; else the character."""
-    text = saying(layout.lines(place.item)[place.row])
+    text = saying(layout.lines(place.item)[place.row], side)
     for found in _WORD.finditer(text):
         if found.start() <= place.at < found.end():
-            return between(layout, place._replace(at=found.start()), place._replace(at=found.end() - 1))
-    return between(layout, place, place)
+            return between(layout, place._replace(at=found.start()), place._replace(at=found.end() - 1), side)
+    return between(layout, place, place, side)
 
 
-def paragraph_at(layout: Layout, place: Place) -> Marked:
+def paragraph_at(layout: Layout, place: Place, side: int = RIGHT) -> Marked:
     """The line at a place, with those that it goes on in."""
     lines = layout.lines(place.item)
-    source = _Source(layout, place.item)
+    source = _Source(layout, place.item, side)
     top = bottom = place.row
     while top > 0 and source.glue(lines[top - 1], lines[top]) is not None:
         top -= 1
     while bottom + 1 < len(lines) and source.glue(lines[bottom], lines[bottom + 1]) is not None:
         bottom += 1
-    end = max(len(saying(lines[bottom])) - 1, 0)
-    return between(layout, Place(place.item, top, 0), Place(place.item, bottom, end))
+    end = max(len(saying(lines[bottom], side)) - 1, 0)
+    return between(layout, Place(place.item, top, 0), Place(place.item, bottom, end), side)
 
 
 def anchored(layout: Layout, marked: Marked) -> Marked | None:
     """What is marked, where it is now; None when it is gone."""
-    first, last = (_found(layout, each) for each in marked)
-    return None if first is None or last is None or first.place > last.place else Marked(first, last)
+    first, last = (_found(layout, each, marked.side) for each in (marked.first, marked.last))
+    gone = first is None or last is None or first.place > last.place
+    return None if gone or first is None or last is None else marked._replace(first=first, last=last)
 
 
-def _found(layout: Layout, mark: Mark) -> Mark | None:
+def _found(layout: Layout, mark: Mark, side: int) -> Mark | None:
     index, row, _ = mark.place
     if index >= len(layout.timeline):
         return None
     lines = layout.drawn(index)
-    if lines is None or (row < len(lines) and saying(lines[row]).startswith(mark.known_by)):
+    if lines is None or (row < len(lines) and saying(lines[row], side).startswith(mark.known_by)):
         return mark  # what is not drawn has not moved, as far as anyone can see
-    rows = [at for at, line in enumerate(lines) if mark.known_by and saying(line).startswith(mark.known_by)]
+    rows = [at for at, line in enumerate(lines) if mark.known_by and saying(line, side).startswith(mark.known_by)]
     if not rows:
         return None
     return mark._replace(place=mark.place._replace(row=min(rows, key=lambda at: abs(at - row))))
@@ -173,11 +202,11 @@ def spans(layout: Layout, rows: Sequence[tuple[int, int]], marked: Marked) -> di
     for y, (index, row) in enumerate(rows):
         if first[:2] <= (index, row) <= last[:2]:
             line = layout.picture[y][0]
-            text = saying(line)
+            text = saying(line, marked.side)
             start = first.at if (index, row) == first[:2] else 0
             end = min(last.at + 1, len(text)) if (index, row) == last[:2] else len(text)
-            begin, finish = cells_of(line, start, end)
-            if finish == begin and not text and (index, row) < last[:2] and not is_picture(line.text[GUTTER:]):
+            begin, finish = cells_of(line, start, end, marked.side)
+            if finish == begin and not text and (index, row) < last[:2] and not is_picture(line):
                 begin, finish = GUTTER, GUTTER + 1  # an empty line is seen to be marked too
             if finish > begin:
                 found[y] = (begin, finish)
@@ -201,12 +230,12 @@ def said(layout: Layout, marked: Marked) -> str:
 
 def _joined(layout: Layout, index: int, begin: int, end: int, marked: Marked) -> str:
     first, last = marked.first.place, marked.last.place
-    lines, source = layout.lines(index), _Source(layout, index)
+    lines, source = layout.lines(index), _Source(layout, index, marked.side)
     text = ""
     before: Strip | None = None
     for row in range(begin, min(end + 1, len(lines))):
-        words = saying(lines[row])
-        if not words and is_picture("".join(each.text for each in lines[row] if not is_edge(each))):
+        words = saying(lines[row], marked.side)
+        if not words and is_picture(lines[row]):
             continue
         if (index, row) == last[:2]:
             words = words[: last.at + 1]
@@ -221,16 +250,17 @@ def _joined(layout: Layout, index: int, begin: int, end: int, marked: Marked) ->
 class _Source:
     """What an item says in its own words, to tell lines that were broken to fit from lines that were meant."""
 
-    def __init__(self, layout: Layout, index: int) -> None:
+    def __init__(self, layout: Layout, index: int, side: int) -> None:
+        self._side = side
         self._block = layout.block(index)
         self._text: str | None = None
 
     def glue(self, above: Strip, below: Strip) -> str | None:
         """What stood between two lines before one was broken; None if two were meant."""
-        left, right = saying(above), saying(below).lstrip()
+        left, right = saying(above, self._side), saying(below, self._side).lstrip()
         if not left or not right:
             return None
-        edges = sum(segment.cell_length for segment in above if is_edge(segment))
+        edges = sum(segment.cell_length for segment, says in parts_of(above, self._side) if not says)
         room = self._block.setting.width + GUTTER - edges
         if cell_len(left) + cell_len(right.split(" ", 1)[0]) < room - 1:
             return None  # the next word would have fitted

@@ -13,7 +13,7 @@ from weakref import WeakSet
 from rich.style import Style
 from textual.strip import Strip
 
-from accord.tui.conversation.picture_head import Head, head_of
+from accord.tui.conversation.picture_head import MOST_ENCODED, Head, head_of
 from accord.tui.conversation.picture_way import OFF, Way
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 COLUMNS, ROWS = 60, 16
 """How big a picture is on the screen at most."""
-KEPT = 128
-"""How many that were drawn are kept."""
+KEPT_LINES = 1024
+"""How many lines of pictures are kept: more than any screen has."""
 _AT_ONCE, _PACE = 32_000, 0.02
 """Characters that are sent to the terminal at once, and seconds until the next: keys are seen in between."""
 
@@ -60,7 +60,7 @@ class Gallery:
 
     def lines(self, image: Image, block: Block) -> list[Strip]:
         """The lines of a picture in a block, as far as they are known. The same list until they change."""
-        if self._closed or self._way is OFF:
+        if self._closed or self._way is OFF or len(image.data) > MOST_ENCODED:
             return []
         if self._way is None:
             if not self._waiting:
@@ -148,7 +148,7 @@ class Gallery:
         return places(picture.number, columns, rows, base)
 
     def _let_go(self) -> None:
-        while len(self._kept) > KEPT:
+        while len(self._kept) > 1 and sum(len(each.lines) or 1 for each in self._kept.values()) > KEPT_LINES:
             _, picture = self._kept.popitem(last=False)
             self._delete(picture)
             self._told(set(picture.shown_by))

@@ -47,6 +47,7 @@ def head_of(data: str) -> Head | None:
 
 
 def _decoded(text: str) -> bytes:
+    text = "".join(text.split())
     try:
         return base64.b64decode(text[: len(text) // 4 * 4])
     except (binascii.Error, ValueError):

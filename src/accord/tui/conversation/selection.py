@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 from rich.style import Style
 from textual import events
 from textual.selection import SELECT_ALL, Selection
+from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
-
-from accord.tui.conversation import marking
-from accord.tui.conversation.marking import Marked, Place
 
 if TYPE_CHECKING:
     from accord.tui.app import AccordApp
     from accord.tui.conversation.layout import Layout
+    from accord.tui.conversation.marking import Marked, Place
 
 _STEP = 0.04
 _FASTEST = 6
@@ -38,6 +37,7 @@ class Selecting(Widget):
     _dragged = False
     _followed = False
     _pointer = (0, 0)
+    _side = 1  # of two columns, in which the drag began
     _scrolling: Timer | None = None
     _was_told = False
 
@@ -51,6 +51,8 @@ class Selecting(Widget):
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """What is marked, for whoever copies what is selected on the screen."""
+        from accord.tui.conversation import marking
+
         self.find_marked()
         return (marking.said(self.layout_of, self.marked), "\n") if self.marked is not None else None
 
@@ -62,6 +64,8 @@ class Selecting(Widget):
     def find_marked(self) -> None:
         """Finds what is marked again, in case its lines have moved."""
         if self.marked is not None:
+            from accord.tui.conversation import marking  # as everywhere here: the first screen does without
+
             self.marked = marking.anchored(self.layout_of, self.marked)
             if self.marked is None:
                 self.call_later(self.unmark)
@@ -77,7 +81,17 @@ class Selecting(Widget):
     def marked_cells(self) -> dict[int, tuple[int, int]]:
         """Which cells of which lines of the window are marked."""
         self.find_marked()
-        return marking.spans(self.layout_of, self._rows(), self.marked) if self.marked is not None else {}
+        if self.marked is None:
+            return {}
+        from accord.tui.conversation.marking import spans
+
+        return spans(self.layout_of, self._rows(), self.marked)
+
+    def with_mark(self, line: Strip, span: tuple[int, int]) -> Strip:
+        """A line of the window with some cells painted as marked."""
+        from accord.tui.conversation.marking import painted
+
+        return painted(line, *span, self.mark_style())
 
     def mark_style(self) -> Style:
         """How they look."""
@@ -97,7 +111,11 @@ class Selecting(Widget):
     # -- the mouse
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
+        from accord.tui.conversation.marking import side_at
+
         self._dragged = False
+        picture = self.layout_of.picture
+        self._side = side_at(picture[event.y][0], event.x) if event.y < len(picture) else 1
         self._pressed = self._place_at(event.x, event.y) if event.button == 1 else None
         if event.x >= self.size.width - 1:
             self._pressed = None  # the scroll bar
@@ -138,9 +156,11 @@ class Selecting(Widget):
 
     def _drag(self) -> None:
         """Marks up to where the pointer is; beyond the edges it goes on by itself."""
+        from accord.tui.conversation import marking
+
         place = self._place_at(*self._pointer)
         if place is not None and self._pressed is not None:
-            self._mark(marking.between(self.layout_of, self._still(self._pressed), place))
+            self._mark(marking.between(self.layout_of, self._still(self._pressed), place, self._side))
         beyond = self._beyond()
         if beyond and self._scrolling is None:
             self._scrolling = self.set_interval(_STEP, self._scroll_on)
@@ -183,9 +203,11 @@ class Selecting(Widget):
 
     def mark_clicked(self, chain: int) -> None:
         """Marks the word, or the paragraph, that was clicked on."""
+        from accord.tui.conversation import marking
+
         if self._begun is not None:
             what = marking.word_at if chain == 2 else marking.paragraph_at
-            self._mark(what(self.layout_of, self._begun))
+            self._mark(what(self.layout_of, self._begun, self._side))
 
     def remember_click(self, event: events.Click) -> None:
         """Remembers where the first of several clicks was."""
@@ -206,6 +228,8 @@ class Selecting(Widget):
         return rows
 
     def _place_at(self, x: int, y: int) -> Place | None:
+        from accord.tui.conversation import marking
+
         rows = self._rows()
         if not rows:
             return None
@@ -215,4 +239,4 @@ class Selecting(Widget):
             x = 0
         y = max(0, min(y, len(rows) - 1))
         index, row = rows[y]
-        return Place(index, row, marking.character_at(self.layout_of.picture[y][0], x))
+        return marking.Place(index, row, marking.character_at(self.layout_of.picture[y][0], x, self._side))
