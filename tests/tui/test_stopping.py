@@ -14,6 +14,7 @@ from accord.agent.session import Session
 from accord.agent.turn import Turn
 from accord.model.session import Subagent
 from accord.showcase.showcase import Showcase
+from accord.store.memory import MemoryStore
 from accord.testing import ScriptedAgent
 
 
@@ -278,6 +279,39 @@ async def test_a_subagent_of_which_nothing_was_heard_is_not_opened_and_why_is_to
         await chat.until(lambda: told)
         assert told == ["It has said nothing yet, and this agent does not load sessions."]
         assert len(chat.app.panes) == 1
+
+
+async def test_what_a_subagent_said_before_is_loaded_where_its_agent_kept_it(opened: Opened) -> None:
+    class Delegating(ScriptedAgent):
+        unstable = True
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.store = MemoryStore()
+            self.first = ""
+
+        async def prompt(self, turn: Turn) -> None:
+            if not self.first:
+                self.first = turn.session.id
+                await turn.say("I was there before you.")
+            else:
+                turn.session.child(Subagent(session_id=self.first, title="Early bird", state="idle"))
+                await turn.say("look at it")
+
+    async with opened(Delegating()) as chat:
+        await chat.send("go")
+        await chat.until("I was there before you.")
+        await chat.press("ctrl+t")
+        await chat.until(lambda: len(chat.app.panes) == 2 and chat.pane.talk.session is not None)
+        await chat.press("f7", "f9")
+        await chat.until(lambda: len(chat.app.panes) == 1)
+        await chat.send("go")
+        await selected(chat, "Early bird")
+        assert "I was there before you." not in chat.text
+        await chat.press("enter")
+        await chat.until("I was there before you.")
+        assert chat.pane.talk.title == "Early bird"
+        await chat.until("a subagent")
 
 
 # -- what is not known here

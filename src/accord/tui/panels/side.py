@@ -139,7 +139,11 @@ class SidePanel(Widget):
         if session is None or agent is None:
             return []
         lines = self._title("Session")
-        lines += look.draw(Text(plain(session.title or "without a title")[:200]), width)
+        title = talk.title if talk.parent is not None else session.title
+        lines += look.draw(Text(plain(title or "without a title")[:200]), width)
+        if talk.parent is not None:
+            whose = f"a subagent of {talk.parent.title}" if talk.parent.title else "a subagent"
+            lines.append(look.line((one_line(whose, width), look.dim)))
         lines.append(look.line((f"ACP version {agent.version}", look.dim)))
         for server in self._servers.of(talk):
             style = {"connected": look.good, "failed": look.bad}.get(server.state, look.dim)
