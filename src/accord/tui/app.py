@@ -97,9 +97,10 @@ class AccordApp(Watching):
             else:
                 setattr(self.preferences, picked.id, not getattr(self.preferences, picked.id))
             preferences.save(self.preferences)
-            for pane in self.panes:
-                pane.fit_panels()
-                if picked.id == "images":
+            self.take_settings()
+            self.screen_stack[0].refresh(layout=True)
+            if picked.id == "images":
+                for pane in self.panes:
                     pane.conversation.pictures.forget()
 
     def action_options(self) -> None:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 class AnsweringApp(App[int]):
     """Answers what agents ask."""
 
+    is_calm: bool
+
     def notify(
         self,
         message: str,
@@ -45,6 +47,10 @@ class AnsweringApp(App[int]):
 
     async def ask(self, link: Link, question: Question) -> Choice | None:
         pane = self.pane_of(link, question.action.session)
+        if pane is not None and self.is_calm:
+            what = question.request.title if question.request is not None else question.action.title
+            answers = "; ".join(f"{number}: {each.name}" for number, each in enumerate(question.choices, 1))
+            pane.talk.say("warning", f"You are asked: {what or question.action.line or question.action.kind}", answers)
         return await pane.talk.ask(question) if pane is not None else None
 
     async def elicit(self, link: Link, question: Elicitation) -> Reply | None:
@@ -53,6 +59,8 @@ class AnsweringApp(App[int]):
         pane = self.pane_of(link, question.session_id)
         if pane is not None:
             self.attention(pane, "a form to fill in")
+            if self.is_calm:
+                pane.talk.say("warning", f"You are asked: {question.message}")
         name = link.agent.name if link.agent is not None else link.name
         screen = PageScreen(question, name) if question.mode == "url" else FormScreen(question, name)
         reply: Reply | None = await self.answer_of(screen)

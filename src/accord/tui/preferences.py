@@ -17,6 +17,8 @@ class Preferences(msgspec.Struct, kw_only=True):
 
     theme: str = ""
     """The name of a theme; none is the light or the dark one that the terminal seems to have."""
+    screen_reader: bool = False
+    """Whether the screen is read to the user: one column, nothing that moves, no lines around things."""
     side_panel: bool = True
     side_by_side: bool = True
     follow: bool = False

@@ -1,34 +1,27 @@
-"""The application without its commands: tabs, what the terminal tells, and an end that leaves it as it was."""
+"""The application without its commands: tabs, what happens in them, and an end that leaves the terminal as it was."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
 import sys
-import time
 from abc import abstractmethod
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from textual import events
 from textual.app import App, ComposeResult, SystemCommand
 from textual.containers import Vertical
-from textual.filter import Monochrome
 from textual.screen import Screen
 
-from accord.tui import preferences
-from accord.tui.attention import Attention
-from accord.tui.colourless import Colourless
-from accord.tui.desk import AnsweringApp
 from accord.tui.keys import DEEDS, bindings
 from accord.tui.link import Link
-from accord.tui.look import Look
 from accord.tui.painting import Page
 from accord.tui.pane import Pane
 from accord.tui.prompt.drafts import Drafts
 from accord.tui.prompt.history import History
 from accord.tui.rescue import Rescue
+from accord.tui.surface import Surface
 from accord.tui.tabs import TabBar
 
 if TYPE_CHECKING:
@@ -43,7 +36,7 @@ _TITLE_SECONDS = 0.5
 """How often the title of the window is looked at."""
 
 
-class Shell(AnsweringApp):
+class Shell(Surface):
     """What the terminal client stands on. What users do with it is in app.py."""
 
     TITLE = "Accord"
@@ -62,28 +55,21 @@ class Shell(AnsweringApp):
     ) -> None:
         """`is_undecided` is whether the user chooses an agent first, on the start page."""
         super().__init__()
-        if self.no_color:  # instead of shades of grey on a ground that need not be the terminal's
-            self._filters[:] = [*(each for each in self._filters if not isinstance(each, Monochrome)), Colourless()]
         self.outside = outside
         self.past = History(project=str(outside.cwd))
         self.drafts = Drafts()
-        self.preferences = preferences.load()
         self.links: list[Link] = []
-        self.attentive = Attention(self._write)
         self.tabs: TabBar
         self._target = target
         self._is_undecided = is_undecided
-        self._look: Look | None = None
         self._ending = False
         self.rescue = rescue or Rescue()
-        if self.preferences.theme in self.available_themes:
-            self.theme = self.preferences.theme
 
-    @property
-    def look(self) -> Look:
-        if self._look is None:
-            self._look = Look(self.theme_variables, dark=self.current_theme.dark, depth=self.console.color_system)
-        return self._look
+    def take_settings(self) -> None:
+        super().take_settings()
+        for pane in self.panes:
+            pane.editor.cursor_blink = not self.is_calm
+            pane.fit_panels()
 
     def get_default_screen(self) -> Screen[Any]:
         return Page(id="_default")
@@ -103,6 +89,7 @@ class Shell(AnsweringApp):
         if draft:
             pane.editor.set_text(draft)
         pane.editor.focus()
+        self.take_settings()
         self.theme_changed_signal.subscribe(self, self._restyle)
         self.app_resume_signal.subscribe(self, self._resumed)
         self.app_suspend_signal.subscribe(self, lambda app: self.attentive.give_back())
@@ -127,6 +114,7 @@ class Shell(AnsweringApp):
 
     def _resumed(self, app: App[Any]) -> None:
         """Draws everything anew: somebody else had the terminal."""
+        self.show_cursor()
         self.screen.refresh(layout=True)
         self.refresh(layout=True)
 
@@ -199,6 +187,8 @@ class Shell(AnsweringApp):
 
     def turn_ended(self, pane: Frame, turn: Turn) -> None:
         self.attention(pane, "the turn has ended")
+        if self.is_calm:
+            pane.talk.say("info", "The agent is done")
 
     def attention(self, pane: Frame, why: str) -> None:
         is_seen = self.attentive.is_here and pane.display
@@ -211,26 +201,10 @@ class Shell(AnsweringApp):
         if not pane.display and self.preferences.notify != "off":
             self.notify(words, markup=False)
 
-    def _write(self, sequence: str) -> None:
-        if self._driver is not None and not self.is_headless:
-            self._driver.write(sequence)
-
     def _entitle(self) -> None:
         pane = next((each for each in self.panes if each.display), None)  # at the very end there is none
         if self._driver is not None and pane is not None and not self._ending:
             self.attentive.entitle(pane.talk.state, pane.talk.title)
-
-    @property
-    def last_key(self) -> float:
-        """When a key was last pressed, by the monotonic clock."""
-        return self.attentive.last_key
-
-    async def on_event(self, event: events.Event) -> None:
-        if isinstance(event, events.Key):
-            self.attentive.last_key = time.monotonic()
-        elif isinstance(event, (events.AppBlur, events.AppFocus)):
-            self.attentive.focused(isinstance(event, events.AppFocus))
-        await super().on_event(event)
 
     # -- the end
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 from textual import events
+from textual.geometry import Offset
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
@@ -97,6 +98,13 @@ class PermissionPanel(Widget, can_focus=True):
 
     def on_blur(self) -> None:
         self._say_keys(False)
+
+    @property
+    def cursor_screen_offset(self) -> Offset:
+        """Where the terminal's cursor is meanwhile: at the answer that enter would give."""
+        room, why, _ = self._shares()
+        x, y, _, _ = self.content_region
+        return Offset(x, y + room + why + self.cursor - self._first)
 
     @property
     def question(self) -> Question | None:

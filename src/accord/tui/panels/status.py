@@ -14,6 +14,7 @@ from accord.tui.plain import one_line, seconds_of
 if TYPE_CHECKING:
     from rich.style import Style
 
+    from accord.tui.app import AccordApp
     from accord.tui.look import Look
     from accord.tui.talk import Talk
 
@@ -32,6 +33,7 @@ class Part(NamedTuple):
 class StatusLine(Widget):
     """One line about a talk."""
 
+    app: AccordApp
     DEFAULT_CSS = "StatusLine { height: 1; padding: 0 1; background: $background; }"
 
     def __init__(self, look: Look, talk: Talk) -> None:
@@ -98,10 +100,14 @@ class StatusLine(Widget):
         return parts
 
     def _spin(self) -> str:
+        if self.app.is_calm:
+            return ""
         return f"{SPINNER[int(time.monotonic() * 8) % len(SPINNER)]} "
 
     def _elapsed(self) -> str:
-        return seconds_of(time.monotonic() - self.talk.turn_began) if self.talk.turn_began else ""
+        if self.app.is_calm or not self.talk.turn_began:
+            return ""
+        return seconds_of(time.monotonic() - self.talk.turn_began)
 
 
 def fitting(parts: list[Part], width: int) -> list[Part]:

@@ -1,0 +1,87 @@
+"""The surface of the application: colours, what the user set about looks, and the terminal that all is shown in."""
+
+from __future__ import annotations
+
+import time
+
+from textual import events
+from textual.filter import Monochrome
+from textual.geometry import Offset
+
+from accord.tui import preferences
+from accord.tui.attention import Attention
+from accord.tui.colourless import Colourless
+from accord.tui.desk import AnsweringApp
+from accord.tui.linear import Linear, is_wanted
+from accord.tui.look import Look
+
+
+class Surface(AnsweringApp):
+    """Knows how things look, and where the user is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        if self.no_color:  # instead of shades of grey on a ground that need not be the terminal's
+            self._filters[:] = [*(each for each in self._filters if not isinstance(each, Monochrome)), Colourless()]
+        self.preferences = preferences.load()
+        self.attentive = Attention(self._write)
+        self.is_calm = is_wanted(self.preferences)
+        """Whether the screen is read to the user."""
+        self._filters.append(Linear(enabled=self.is_calm))
+        self._look: Look | None = None
+        if self.preferences.theme in self.available_themes:
+            self.theme = self.preferences.theme
+
+    def take_settings(self) -> None:
+        """Does as the settings say, where that is not asked for anew each time."""
+        self.is_calm = is_wanted(self.preferences)
+        for each in self._filters:
+            if isinstance(each, Linear):
+                each.enabled = self.is_calm
+        self.show_cursor()
+
+    def show_cursor(self) -> None:
+        """The terminal's own cursor is where one types; whoever has the screen read needs it to be seen, too."""
+        self._write("\x1b[?25h" if self.is_calm else "\x1b[?25l")
+
+    @property
+    def side_by_side(self) -> bool:
+        return self.preferences.side_by_side and not self.is_calm
+
+    @property
+    def cursor_position(self) -> Offset:
+        """Where the terminal's cursor is: where one types, however the things around it have moved since."""
+        widget = self.focused if self._screen_stacks.get("_default") else None
+        place = getattr(widget, "cursor_screen_offset", None)
+        if not isinstance(place, Offset):
+            return self._cursor
+        # A field says one cell too much when the cursor is at the end of what was typed.
+        return place - Offset(1, 0) if getattr(widget, "cursor_at_end", False) else place
+
+    @cursor_position.setter
+    def cursor_position(self, place: Offset) -> None:
+        self._cursor = place
+
+    @property
+    def look(self) -> Look:
+        if self._look is None:
+            self._look = Look(self.theme_variables, dark=self.current_theme.dark, depth=self.console.color_system)
+        return self._look
+
+    # -- the terminal
+
+    def _write(self, sequence: str) -> None:
+        if self._driver is not None and not self.is_headless:
+            self._driver.write(sequence)
+
+    @property
+    def last_key(self) -> float:
+        """When a key was last pressed, by the monotonic clock."""
+        return self.attentive.last_key
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Key):
+            self.attentive.last_key = time.monotonic()
+        elif isinstance(event, (events.AppBlur, events.AppFocus)):
+            self.attentive.focused(isinstance(event, events.AppFocus))
+        await super().on_event(event)

@@ -1,0 +1,122 @@
+"""The client for those who have the screen read to them, and where the terminal's cursor is."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from chatting import Chat, Opened
+from rich.segment import Segment
+from textual.color import Color
+
+from accord.agent.turn import Turn
+from accord.testing import ScriptedAgent
+from accord.tui.linear import Linear, is_wanted
+from accord.tui.preferences import Preferences
+
+ART = re.compile("[\u2500-\u259f\u2800-\u28ff]")
+
+
+async def asks(turn: Turn) -> None:
+    async with turn.tool("Change greet.py", kind="edit", locations=["greet.py:6"]) as tool:
+        await tool.diff("greet.py", "a\n", "b\n")
+        await tool.permit(always=True)
+    await turn.say("Changed.")
+
+
+@pytest.fixture
+def read_aloud(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ACCORD_SCREEN_READER", "1")
+
+
+@pytest.mark.parametrize(("value", "wanted"), [("", False), ("0", False), ("1", True), ("yes", True)])
+def test_the_variable_says_whether_the_screen_is_read(value: str, wanted: bool) -> None:
+    assert is_wanted(Preferences(), {"ACCORD_SCREEN_READER": value}) == wanted
+    assert is_wanted(Preferences(screen_reader=True), {})
+
+
+def test_lines_and_blocks_become_spaces_and_words_stay() -> None:
+    words = [Segment("│ ╭─ Keys ─╮ ❯ ✓ 日本 ⠋"), Segment("plain")]
+    assert [each.text for each in Linear().apply(words, Color(0, 0, 0))] == ["     Keys    ❯ ✓ 日本  ", "plain"]
+
+
+@pytest.mark.usefixtures("read_aloud")
+async def test_nothing_around_things_and_one_column(opened: Opened) -> None:
+    async with opened(ScriptedAgent([asks]), size=(120, 36)) as chat:
+        await chat.type("typed")
+        await chat.until("typed")
+        assert ART.search(chat.text) is None
+        assert "ACP version" not in chat.text  # the side panel would be a second column
+        await chat.press("f1")
+        await chat.until("In the prompt")
+        assert ART.search(chat.text) is None
+
+
+@pytest.mark.usefixtures("read_aloud")
+async def test_questions_and_the_end_of_a_turn_are_told_as_lines(opened: Opened) -> None:
+    async with opened(ScriptedAgent([asks]), size=(80, 40)) as chat:
+        await chat.send("go")
+        await chat.until("You are asked: Change greet.py")
+        await chat.until("1: Allow")
+        await chat.until("number or")
+        await chat.until("working" if "working" in chat.text else "waiting for you")
+        await chat.press("y")
+        await chat.until("The agent is done")
+
+
+@pytest.mark.usefixtures("read_aloud")
+async def test_nothing_moves_while_the_agent_works(opened: Opened) -> None:
+    async with opened(ScriptedAgent([asks]), size=(80, 24)) as chat:
+        chat.pane.talk.turn_began = 1.0
+        assert chat.pane.status._spin() == "" and chat.pane.status._elapsed() == ""
+        assert not chat.pane.editor.cursor_blink
+
+
+async def test_the_setting_takes_effect_at_once(opened: Opened) -> None:
+    async with opened(ScriptedAgent(), size=(120, 36)) as chat:
+        assert ART.search(chat.text) is not None
+        await chat.press("f10")
+        await chat.until("Screen reader: off")
+        await chat.type("screen reader")
+        await chat.gone("Theme:")
+        await chat.press("enter")
+        await chat.until("Screen reader: on")
+        await chat.press("escape")
+        await chat.until(lambda: ART.search(chat.text) is None)
+
+
+async def test_the_terminals_cursor_is_where_one_types(opened: Opened) -> None:
+    async with opened(ScriptedAgent(), size=(80, 24)) as chat:
+        await chat.type("日本 x")
+        await chat.until("日本 x")
+        assert place(chat) == cell_after(chat, "日本 x")
+        await chat.pilot.resize_terminal(60, 16)
+        await chat.until(lambda: len(chat.lines) == 16)
+        await chat.until(lambda: place(chat) == cell_after(chat, "日本 x"))
+        await chat.press("ctrl+p")
+        await chat.until("Search for commands")
+        await chat.type("log")
+        await chat.until(lambda: place(chat) == cell_after(chat, "log"))
+
+
+async def test_the_terminals_cursor_is_at_the_answer_that_enter_would_give(opened: Opened) -> None:
+    async with opened(ScriptedAgent([asks]), size=(80, 24)) as chat:
+        await chat.send("go")
+        await chat.until("number or")
+        await chat.press("down")
+        await chat.until("❯ 2. ")
+        column, row = place(chat)
+        assert chat.lines[row][column:].startswith("❯ 2. ")
+
+
+def place(chat: Chat) -> tuple[int, int]:
+    return (chat.app.cursor_position.x, chat.app.cursor_position.y)
+
+
+def cell_after(chat: Chat, words: str) -> tuple[int, int]:
+    from rich.cells import cell_len
+
+    for row, line in enumerate(chat.lines):
+        if words in line:
+            return cell_len(line[: line.index(words) + len(words)]), row
+    return (-1, -1)
