@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from accord.cli.attach import named_files, prompt_content
+from accord.cli.attach import all_named, named_files, prompt_content
 from accord.client.offers import AgentOffers
 from accord.errors import AccordError
 from accord.model.content import Link, Resource
@@ -52,3 +52,50 @@ def test_line_endings_come_along_as_they_are(tmp_path: Path) -> None:
 def test_a_picture_for_an_agent_without_eyes_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(AccordError, match="takes no pictures"):
         prompt_content("x", [tmp_path / "a.png"], tmp_path, AgentOffers(version=1))
+
+
+@pytest.mark.parametrize(
+    "text, found",
+    [
+        ("@a.md:2", ("a.md", 2, 2)),
+        ("see @a.md:2-3, please", ("a.md", 2, 3)),
+        ("(@a.md:3-2)", ("a.md", 2, 3)),
+        ('@"two words.md":2-3.', ("two words.md", 2, 3)),
+        ("@a.md:0", ("a.md", 0, 0)),
+        ("@odd:2", ("odd:2", 0, 0)),
+        ("@odd:2:1", ("odd:2", 1, 1)),
+    ],
+)
+def test_lines_of_a_file_can_be_named(tmp_path: Path, text: str, found: tuple[str, int, int]) -> None:
+    for name in ("a.md", "two words.md", "odd:2"):
+        (tmp_path / name).write_text("")
+    (named,) = all_named(text, tmp_path)
+    assert named == (tmp_path / found[0], found[1], found[2])
+
+
+def test_only_the_lines_that_were_named_are_embedded(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_bytes(b"one\ntwo\r\nthree\nfour")
+    offers = AgentOffers(version=1, resource=True)
+    _, some, last = prompt_content("@a.md:2-3 and @a.md:4", [], tmp_path, offers)
+    assert (some.resource.uri, some.resource.text) == (f"{(tmp_path / 'a.md').as_uri()}#L2-L3", "two\r\nthree\n")
+    assert (last.resource.uri, last.resource.text) == (f"{(tmp_path / 'a.md').as_uri()}#L4", "four")
+
+
+def test_lines_are_linked_where_they_cannot_be_embedded(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("one\ntwo\n")
+    (tmp_path / "long").write_text("one\n" + "x" * 1024 * 1024 + "\nthree\n")
+    (_, link) = prompt_content("@a.md:2", [], tmp_path, AgentOffers(version=1))
+    assert (link.uri, link.name, link.size) == (f"{(tmp_path / 'a.md').as_uri()}#L2", "a.md:2", None)
+    for text in ("@a.md:70", "@long:2", "@long:1-3"):
+        (_, link) = prompt_content(text, [], tmp_path, AgentOffers(version=1, resource=True))
+        assert isinstance(link, Link)
+
+
+def test_a_folder_that_is_written_like_one_is_linked(tmp_path: Path) -> None:
+    (tmp_path / "docs" / "more").mkdir(parents=True)
+    offers = AgentOffers(version=1, resource=True)
+    assert len(prompt_content("@docs", [], tmp_path, offers)) == 1
+    (_, link, inner) = prompt_content("look into @docs/ and @docs/more, too", [], tmp_path, offers)
+    assert (link.uri, link.name) == (f"{(tmp_path / 'docs').as_uri()}/", "docs/")
+    assert link.mime_type == "inode/directory"
+    assert inner.name == "more/"

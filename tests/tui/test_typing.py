@@ -9,7 +9,7 @@ from accord.tui.prompt.complete import commands_for, file_wanted, files_for
 from accord.tui.prompt.drafts import Drafts
 from accord.tui.prompt.files import Files, best
 from accord.tui.prompt.history import History
-from accord.tui.prompt.pasted import mentions
+from accord.tui.prompt.pasted import files_in, mentions
 
 COMMANDS = [Command(name="plan", description="Plans", hint="what"), Command(name="explain", description="Explains")]
 
@@ -99,17 +99,22 @@ def test_a_draft_that_was_sent_is_forgotten(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def put_in(text: str, cwd: Path) -> str:
+    """What is put into the prompt for a text that is pasted."""
+    return mentions(files_in(text, cwd), cwd)
+
+
 def test_paths_of_files_that_are_dropped_become_mentions(tmp_path: Path) -> None:
     for name in ("shot.png", "my notes.txt"):
         (tmp_path / name).write_text("")
-    assert mentions(f"{tmp_path}/shot.png", tmp_path) == "@shot.png "
-    assert mentions(f"'{tmp_path}/my notes.txt' ", tmp_path) == '@"my notes.txt" '
-    assert mentions(f"{tmp_path}/my\\ notes.txt {tmp_path}/shot.png", tmp_path) == '@"my notes.txt" @shot.png '
-    assert mentions(f"{tmp_path}/my notes.txt", tmp_path) == '@"my notes.txt" '
-    assert mentions(f"file://{tmp_path}/my%20notes.txt", tmp_path) == '@"my notes.txt" '
+    assert put_in(f"{tmp_path}/shot.png", tmp_path) == "@shot.png "
+    assert put_in(f"'{tmp_path}/my notes.txt' ", tmp_path) == '@"my notes.txt" '
+    assert put_in(f"{tmp_path}/my\\ notes.txt {tmp_path}/shot.png", tmp_path) == '@"my notes.txt" @shot.png '
+    assert put_in(f"{tmp_path}/my notes.txt", tmp_path) == '@"my notes.txt" '
+    assert put_in(f"file://{tmp_path}/my%20notes.txt", tmp_path) == '@"my notes.txt" '
 
 
 def test_what_only_looks_like_a_path_is_pasted_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "shot.png").write_text("")
     for text in ("/nowhere/shot.png", "shot.png", f"look at {tmp_path}/shot.png", "don't", "", "'"):
-        assert mentions(text, tmp_path) == ""
+        assert put_in(text, tmp_path) == ""

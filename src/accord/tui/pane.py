@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from textual import events
 
 from accord.tui.plain import one_line
+from accord.tui.prompt.area import PromptArea
 from accord.tui.prompt.editor import Editor
+from accord.tui.prompt.pasted import doubts
 from accord.tui.turns import Prompt
 from accord.tui.workbench import Workbench
 
@@ -46,6 +49,37 @@ class Pane(Workbench):
         """What was typed here and not sent."""
         texts = [*self.talk.unsent, self.editor.text]
         return [text.strip() for text in texts if text.strip()]
+
+    def on_editor_picture_wanted(self, message: Editor.PictureWanted) -> None:
+        message.stop()
+        self.run_worker(self._paste_picture(), exclusive=True, group="clipboard", exit_on_error=False)
+
+    async def _paste_picture(self) -> None:
+        """Mentions the picture in the system's clipboard; without one, what was copied here is put in."""
+        from accord.tui.prompt.clipboard import MOST_BYTES, TooLarge, save_picture
+
+        try:
+            path = await asyncio.to_thread(save_picture)
+        except TooLarge:
+            words = f"The picture in the clipboard is larger than {MOST_BYTES // 1024 // 1024} MB."
+            self.app.notify(words, severity="warning")
+            return
+        except OSError as error:
+            self.app.notify(f"The picture cannot be saved: {error}", severity="error")
+            return
+        if path is not None:
+            self.area.mention(path)
+        elif self.app.clipboard:
+            self.editor.insert(self.app.clipboard)
+        else:
+            self.app.notify("There is no picture in the clipboard. Text is pasted with the terminal's own key.")
+
+    def on_prompt_area_mentioned(self, message: PromptArea.Mentioned) -> None:
+        message.stop()
+        agent = self.talk.link.agent
+        doubt = doubts(message.paths, agent is None or agent.offers.image)
+        if doubt:
+            self.app.notify(doubt, severity="warning")
 
     def on_editor_left(self, message: Editor.Left) -> None:
         message.stop()

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.message import Message
 
 from accord.tui.prompt.complete import Completions, Suggestion, commands_for, file_wanted, files_for
 from accord.tui.prompt.editor import Editor
 from accord.tui.prompt.files import Files
-from accord.tui.prompt.pasted import mentions
+from accord.tui.prompt.pasted import files_in, mentions
 
 if TYPE_CHECKING:
     from accord.model.session import Command
@@ -27,12 +28,20 @@ class PromptArea(Vertical):
 
     DEFAULT_CSS = "PromptArea { height: auto; max-height: 26; }"
 
+    class Mentioned(Message):
+        """Files were dropped or pasted, and are mentioned in the prompt now."""
+
+        def __init__(self, paths: list[Path]) -> None:
+            super().__init__()
+            self.paths = paths
+
     def __init__(self, look: Look, past: History, cwd: Path) -> None:
         super().__init__()
         self.look = look
         self.editor = Editor(past)
         self.editor.on_completion_key = self._complete
-        self.editor.on_pasted = lambda text: mentions(text, cwd)
+        self.editor.on_pasted = self._pasted
+        self._cwd = cwd
         self._commands: Sequence[Command] = ()
         self._files = Files(cwd)
         self._list: Completions | None = None
@@ -58,6 +67,20 @@ class PromptArea(Vertical):
             if self.editor.has_focus and self.editor.text.startswith("/"):
                 self._look_up()
 
+    def _pasted(self, text: str) -> str:
+        """What is put in for a text that was pasted: mentions of the files that it names, if it names nothing else."""
+        paths = files_in(text, self._cwd)
+        if paths:
+            self.post_message(self.Mentioned(paths))
+        return mentions(paths, self._cwd)
+
+    def mention(self, path: Path) -> None:
+        """Mentions a file where the cursor is."""
+        before = self._before()
+        space = " " if before and not before[-1].isspace() else ""
+        self.editor.insert(f"{space}{mentions([path], self._cwd)}")
+        self.post_message(self.Mentioned([path]))
+
     def _before(self) -> str:
         """The text before the cursor."""
         return self.editor.get_text_range((0, 0), self.editor.cursor_location)
@@ -77,7 +100,7 @@ class PromptArea(Vertical):
 
     async def _look_up_files(self, wanted: str) -> None:
         names = await asyncio.to_thread(self._files.matching, wanted)
-        if file_wanted(self._before().rpartition("\n")[2]) == wanted:
+        if names is not None and file_wanted(self._before().rpartition("\n")[2]) == wanted:
             self._show(files_for(wanted, names))
 
     def _show(self, suggestions: list[Suggestion]) -> None:

@@ -44,6 +44,9 @@ class Editor(TextArea):
             self.text = text
             self.now = now
 
+    class PictureWanted(Message):
+        """The user pastes, and there is no text: a picture may be meant."""
+
     class Left(Message):
         """A key that is meant for something else: `key` says which."""
 
@@ -85,10 +88,16 @@ class Editor(TextArea):
 
     async def _on_paste(self, event: events.Paste) -> None:
         made = self.on_pasted(event.text)
-        if made:  # anything else is put in by the text area, whose turn comes after this
+        if not event.text:  # what a terminal pastes of a picture
+            self.post_message(self.PictureWanted())
+        if made or not event.text:  # anything else is put in by the text area, whose turn comes after this
             event.stop()
             event.prevent_default()
             self.insert(made)
+
+    def action_paste(self) -> None:
+        """Ctrl-V is for what terminals cannot paste; they have another key for text."""
+        self.post_message(self.PictureWanted())
 
     def _meaning(self, event: events.Key) -> Any:
         """What a key does here, if it is not for typing."""

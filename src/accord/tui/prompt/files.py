@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import heapq
 import os
 import re
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,13 +29,25 @@ class Files:
         self._root = root
         self._names: list[str] = []
         self._at = 0.0
+        self._walking = threading.Lock()
+        self._matching = threading.Lock()
+        self._newest: object = None
 
-    def matching(self, wanted: str, most: int = 50) -> list[str]:
-        """The names that fit best what was typed so far. Reads the disk: call it in a thread."""
-        if not self._names or time.monotonic() - self._at > FRESH:
-            self._names = list(self._walk())
-            self._at = time.monotonic()
-        return best(wanted, self._names, most)
+    def matching(self, wanted: str, most: int = 50) -> list[str] | None:
+        """The names that fit best what was typed so far. Reads the disk: call it in a thread.
+
+        Typing quickly does not make more work: who was asked before somebody else gives way, and gives None. A list
+        that is no longer fresh is made again by one thread, while others use the old one."""
+        asked = self._newest = object()
+        if self._walking.acquire(blocking=not self._names):
+            try:
+                if not self._names or time.monotonic() - self._at > FRESH:
+                    self._names = list(self._walk())
+                    self._at = time.monotonic()
+            finally:
+                self._walking.release()
+        with self._matching:
+            return best(wanted, self._names, most) if self._newest is asked else None
 
     def _walk(self) -> Iterator[str]:
         end = time.monotonic() + MOST_SECONDS
@@ -85,12 +99,11 @@ def _is_ignored(name: str, specs: list[tuple[str, GitIgnoreSpec]]) -> bool:
 def best(wanted: str, names: list[str], most: int = 50) -> list[str]:
     """The names that have the wanted letters in their order, those first that have them closest together."""
     if not wanted:
-        return sorted(names, key=lambda name: (name.count("/"), name))[:most]
+        return heapq.nsmallest(most, names, key=lambda name: (name.count("/"), name))
     letters = re.compile(".*?".join(map(re.escape, wanted)), re.IGNORECASE)
     low = wanted.lower()
-    found = [(_cost(low, name, match), name) for name in names if (match := letters.search(name))]
-    found.sort()
-    return [name for _, name in found[:most]]
+    found = ((_cost(low, name, match), name) for name in names if (match := letters.search(name)))
+    return [name for _, name in heapq.nsmallest(most, found)]
 
 
 def _cost(wanted: str, name: str, match: re.Match[str]) -> tuple[int, int]:

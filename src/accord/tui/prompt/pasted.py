@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
+import mimetypes
 import os
 import shlex
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 _LONGEST = 4000
+MOST_SHOWN = 8 * 1024 * 1024
+"""Pictures that are larger are linked."""
 
 
-def mentions(text: str, cwd: Path) -> str:
-    """The text, or `@` mentions when it is nothing but paths or `file://` addresses of files that are there."""
+def files_in(text: str, cwd: Path) -> list[Path]:
+    """The files and folders that a text names, when it is nothing but paths or `file://` addresses of those."""
     text = text.strip("\r\n ") if len(text) <= _LONGEST else ""
     if not text or text[0] not in "/~'\"f" or "\n" in text:
-        return ""
+        return []
     try:
         words = shlex.split(text) if os.sep == "/" else [text.strip("\"'")]
     except ValueError:
-        return ""
+        return []
     paths = [_file(word, cwd) for word in words]
     if not all(paths):
         # One path with spaces in it that nobody quoted.
         paths = [_file(text.strip("\"'"), cwd)]
-    return "".join(f"{_mention(path, cwd)} " for path in paths if path is not None) if all(paths) else ""
+    return [path for path in paths if path is not None] if all(paths) else []
+
+
+def mentions(paths: list[Path], cwd: Path) -> str:
+    """The `@` mentions of files, to be put into a prompt."""
+    return "".join(f"{_mention(path, cwd)} " for path in paths)
 
 
 def _file(word: str, cwd: Path) -> Path | None:
@@ -33,12 +42,34 @@ def _file(word: str, cwd: Path) -> Path | None:
         return None  # a word among others may be the name of a file without meaning it
     try:
         path = (cwd / Path(word).expanduser()).resolve()
-        return path if path.is_file() else None
+        return path if path.is_file() or (path.is_dir() and path != path.parent) else None
     except (OSError, ValueError, RuntimeError):
         return None
 
 
 def _mention(path: Path, cwd: Path) -> str:
-    inside = path.is_relative_to(cwd.resolve())
-    name = str(path.relative_to(cwd.resolve())) if inside else str(path)
+    name = f"{_short(path, cwd.resolve())}{'/' if path.is_dir() else ''}"
     return f'@"{name}"' if any(each.isspace() for each in name) else f"@{name}"
+
+
+def _short(path: Path, cwd: Path) -> str:
+    """A path as people write it: from the project, or from their home."""
+    if path.is_relative_to(cwd):
+        return str(path.relative_to(cwd))
+    with suppress(RuntimeError, OSError):
+        home = Path.home().resolve()
+        if path != home and path.is_relative_to(home):
+            return f"~/{path.relative_to(home)}"
+    return str(path)
+
+
+def doubts(paths: list[Path], takes_pictures: bool) -> str:
+    """What the user should know about files that were mentioned: pictures that the agent will not see."""
+    pictures = [path for path in paths if (mimetypes.guess_type(path.name)[0] or "").startswith("image/")]
+    if pictures and not takes_pictures:
+        return "This agent takes no pictures: it gets a link to the file."
+    if any(path.stat().st_size > MOST_SHOWN for path in pictures):
+        return (
+            f"A picture of more than {MOST_SHOWN // 1024 // 1024} MB is not shown: the agent gets a link to the file."
+        )
+    return ""
