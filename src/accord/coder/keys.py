@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
+from accord.coder.aside import in_thread
 from accord.coder.models.services import Service, services
 from accord.errors import AccordError
 from accord.model.noun import Noun
@@ -141,33 +142,3 @@ def asked(method: Any, *args: str) -> Any:
     except Exception as error:  # backends raise what their systems raise
         said = str(error) or type(error).__name__
         raise KeyringError(f"the keyring cannot be used: {said}") from None
-
-
-async def in_thread(work: Any, *args: Any, patience: float) -> Any:
-    """Runs something that may block for ever in a thread that nobody waits for at the end of the process."""
-    import threading
-
-    loop = asyncio.get_running_loop()
-    answer: asyncio.Future[Any] = loop.create_future()
-
-    def tell(result: Any, error: BaseException | None) -> None:
-        if answer.done():
-            return
-        if error is None:
-            answer.set_result(result)
-        else:
-            answer.set_exception(error)
-
-    def run() -> None:
-        result, failed = None, None
-        try:
-            result = work(*args)
-        except BaseException as error:
-            failed = error
-        try:
-            loop.call_soon_threadsafe(tell, result, failed)
-        except RuntimeError:  # the loop is gone, and with it whoever asked
-            return
-
-    threading.Thread(target=run, name="accord-keyring", daemon=True).start()
-    return await asyncio.wait_for(answer, patience)

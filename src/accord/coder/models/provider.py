@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, Any
 
+from accord.coder.aside import in_thread
 from accord.coder.models.base import Model, Piece, Request
 from accord.coder.models.catalog import described
 from accord.coder.models.hearing import Hearing
@@ -102,7 +103,7 @@ class ProviderModel(Model):
         from accord.coder.models.making import make
 
         key = self._key.value if self._key else None
-        self._making = asyncio.create_task(asyncio.to_thread(make, self._service, self._model, key, self._patience))
+        self._making = asyncio.create_task(in_thread(make, self._service, self._model, key, self._patience))
         self._making.add_done_callback(_failed)
 
     async def _made(self) -> Made:
