@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from accord.agent.turn import Turn
 from accord.model.tool import FileChange, Location, ToolCall
 from accord.testing import ScriptedAgent
 from accord.tui import preferences
+from accord.tui.editing import open_in_editor
 from accord.tui.look import Look
 from accord.tui.peek import AROUND, MOST_BYTES, first_change, peek
 from accord.tui.work import Place, places_of
@@ -79,6 +81,16 @@ def test_what_is_on_screen_and_not_saved_goes_before_what_is_on_disk(tmp_path: P
 def test_escape_sequences_in_a_file_are_shown_and_not_obeyed(tmp_path: Path, look: Look) -> None:
     (tmp_path / "a.txt").write_text("\x1b]0;mine\x07 and \x1b[2J\n")
     assert "\x1b" not in peek(str(tmp_path / "a.txt"), 1, look).lines[0].plain
+
+
+def test_a_file_that_has_not_changed_is_not_read_again(tmp_path: Path, look: Look) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("one\n")
+    os.utime(file, (1, 1))
+    first = peek(str(file), 1, look)
+    assert peek(str(file), 1, look, before=first) is first
+    file.write_text("two\n")
+    assert [line.plain for line in peek(str(file), 1, look, before=first).lines] == ["two"]
 
 
 def test_where_a_change_begins() -> None:
@@ -278,3 +290,47 @@ async def test_an_editor_that_is_not_there_is_told(opened: Opened, monkeypatch: 
         await chat.until(lambda: told)
         assert "no-such-editor-anywhere cannot be started" in told[0]
         assert chat.pane.editor.text == "kept"
+
+
+async def test_nothing_is_written_to_a_terminal_that_is_the_editors(editor: Path) -> None:
+    written: list[str] = []
+
+    class Driver:
+        can_suspend = True
+
+        def write(self, data: str) -> None:
+            written.append(data)
+
+    class Lending:
+        _driver = Driver()
+
+        def batch_update(self) -> AbstractContextManager[None]:
+            return nullcontext()
+
+        def suspend(self) -> AbstractContextManager[None]:
+            return nullcontext()
+
+    app = Lending()
+    opening = asyncio.ensure_future(open_in_editor(app, str(editor / "file.txt")))  # type: ignore[arg-type]
+    while not (editor / "noted").exists():  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    app._driver.write("\a")
+    (editor / "done").touch()
+    assert await opening is None
+    app._driver.write("drawn again")
+    assert written == ["drawn again"]
+
+
+async def test_an_editor_is_ended_when_the_client_is(editor: Path) -> None:
+    class Closing:
+        _driver = None
+
+        def batch_update(self) -> AbstractContextManager[None]:
+            return nullcontext()
+
+    opening = asyncio.ensure_future(open_in_editor(Closing(), str(editor / "file.txt")))  # type: ignore[arg-type]
+    while not (editor / "noted").exists():  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    opening.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await opening

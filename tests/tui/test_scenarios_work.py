@@ -52,6 +52,20 @@ def test_what_is_said_while_the_editor_is_open_is_there_afterwards_and_was_not_d
     assert tmux.is_alternate
 
 
+def test_ctrl_c_in_the_editor_is_the_editors(tmux: Tmux) -> None:
+    script = tmux.folder / "editor"
+    script.write_text("#!/bin/sh\necho this is the editor\nsleep 600\n")
+    os.chmod(script, 0o755)
+    chat(tmux, agent_at("working.py"), EDITOR=str(script))
+    tmux.type("half a prompt")
+    tmux.keys("F4")
+    tmux.until("this is the editor")
+    tmux.keys("C-c")
+    tmux.until("│ half a prompt")
+    tmux.until("ended with status")
+    tmux.until("● ready")
+
+
 def test_which_file_is_opened_is_asked(tmux: Tmux) -> None:
     for name in ("go-on", "go-away", "one.py", "two.py"):
         (tmux.project / name).touch()

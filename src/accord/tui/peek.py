@@ -34,13 +34,32 @@ class Peek:
     lines: list[Text] = field(default_factory=list)
     line: int | None = None
     """The line that is meant."""
+    of: object = None
+    """What this is a look at."""
 
 
-def peek(path: str, line: int | None, look: Look, buffer: str | None = None) -> Peek:
-    """The lines around a line, coloured. `buffer` is what is on somebody's screen and not saved."""
+def peek(path: str, line: int | None, look: Look, buffer: str | None = None, before: Peek | None = None) -> Peek:
+    """The lines around a line, coloured. `buffer` is what is on somebody's screen and not saved; `before` is what was
+    seen last, which is given again when nothing has changed since."""
+    of = (path, line, buffer if buffer is not None else _stamp(path))
+    if before is not None and before.of == of:
+        return before
     text = buffer if buffer is not None else _read(path)
-    if isinstance(text, Peek):
-        return text
+    seen = text if isinstance(text, Peek) else _around(text, path, line, look)
+    seen.of = of
+    return seen
+
+
+def _stamp(path: str) -> tuple[int, int, int]:
+    """Changes when the file does."""
+    try:
+        about = os.stat(path)
+    except (OSError, ValueError):
+        return 0, 0, 0
+    return about.st_mtime_ns, about.st_size, about.st_ino
+
+
+def _around(text: str, path: str, line: int | None, look: Look) -> Peek:
     rows = plain(text).split("\n")
     if rows and not rows[-1]:
         rows.pop()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 BESIDE = 140
 """Columns from which the panel stands beside the conversation; below it stands above the prompt."""
+REST = 0.15
+"""Seconds between two looks at least; the longer one takes, the longer the rest, so that keys are answered."""
 _BOTH = 190
 """Columns from which the side panel has room as well."""
 
@@ -74,15 +77,17 @@ class FollowPanel(Widget):
         path, line = os.path.join(self._cwd, place.path), place.line
         if line is None:
             line = self._changed_line(talk, place)
+        began = time.monotonic()
         try:
             buffer = talk.link.unsaved(path)
-            self._peek = await asyncio.to_thread(peek, path, line, self.look, buffer)
+            self._peek = await asyncio.to_thread(peek, path, line, self.look, buffer, self._peek)
             if place != self._place:
                 self._moved = 0
             self._place = place
+            self.refresh()
+            await asyncio.sleep(max(REST, 3 * (time.monotonic() - began)))
         finally:
             self._reading = False
-        self.refresh()
         self.update()
 
     def _changed_line(self, talk: Talk, place: Place) -> int | None:
@@ -96,7 +101,7 @@ class FollowPanel(Widget):
     def restyle(self, look: Look) -> None:
         """Takes other colours."""
         self.look = look
-        self._steps = -1
+        self._steps, self._peek = -1, None
         self.update()
 
     # -- drawing
