@@ -81,9 +81,18 @@ def _show(beyond: Beyond, agent: str | None, rescue: Rescue, first: tuple[str | 
     # sooner while an answer is being drawn.
     os.environ.setdefault("TEXTUAL_FPS", "120")
     sys.setswitchinterval(0.001)
-    from accord.tui.app import AccordApp
+    from accord.tui.ground import ask, by_variable
 
-    app = AccordApp(beyond, agent, rescue, is_undecided=pick)
+    asked = ask()  # it is answered while the interface is loaded
+    try:
+        from accord.tui.app import AccordApp
+
+        app = AccordApp(beyond, agent, rescue, is_undecided=pick)
+    finally:
+        said = asked.answer() if asked is not None else None
+    if said is not None:
+        app.typed_early = said.typed
+    app.seems(by_variable() if said is None else said.is_dark)
     app.first_session = first
     if sys.stderr is None or not sys.stderr.isatty():
         setattr(sys, "__stderr__", sys.__stdout__)  # noqa: B010  # where Textual draws; ours is kept for somebody else

@@ -49,6 +49,8 @@ class Shell(Surface):
     BINDINGS = [*bindings()]
     first_session: tuple[str | None, How] = None, "new"
     """What the first tab shows: which session, and how it is opened."""
+    typed_early = ""
+    """What was typed before there was anything to type in."""
 
     def __init__(
         self, outside: Outside, target: str | None = None, rescue: Rescue | None = None, *, is_undecided: bool = False
@@ -86,8 +88,8 @@ class Shell(Surface):
         loop = asyncio.get_running_loop()
         pane = self.active_pane
         draft = self.drafts.claim(str(self.outside.cwd))
-        if draft:
-            pane.editor.set_text(draft)
+        if draft or self.typed_early:
+            pane.editor.set_text(f"{draft or ''}{self.typed_early}")
         pane.editor.focus()
         self.take_settings()
         self.theme_changed_signal.subscribe(self, self._restyle)

@@ -32,6 +32,11 @@ class Surface(AnsweringApp):
         if self.preferences.theme in self.available_themes:
             self.theme = self.preferences.theme
 
+    def seems(self, is_dark: bool | None) -> None:
+        """Takes over whether the terminal is dark or light, where the user has not chosen a theme."""
+        if is_dark is not None and not self.preferences.theme:
+            self.theme = "textual-dark" if is_dark else "textual-light"
+
     def take_settings(self) -> None:
         """Does as the settings say, where that is not asked for anew each time."""
         self.is_calm = is_wanted(self.preferences)
