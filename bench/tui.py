@@ -64,7 +64,10 @@ class Terminal:
             left = end - time.perf_counter()
             if left <= 0 or not select.select([self._ours], [], [], left)[0]:
                 raise TimeoutError(f"{wanted.decode()!r} did not come within {within:g} s")
-            self._seen += os.read(self._ours, 1 << 16)
+            read = os.read(self._ours, 1 << 16)
+            if b"\x1b[c" in read:  # what every terminal is asked for, and answers
+                os.write(self._ours, b"\x1b[?6c")
+            self._seen += read
 
     def drain(self, seconds: float) -> None:
         """Reads and forgets for a while."""
