@@ -130,6 +130,26 @@ def test_what_is_transparent_shows_the_ground() -> None:
     assert inks(line) == [("#101112", "#101112", 3)]
 
 
+def test_with_256_colours_a_picture_has_those() -> None:
+    lines = picture_paint.as_blocks(encoded(colour="#ff0000"), 8, 4, (0, 0, 0), GROUND, few_colours=True)
+    [(_, style, _)] = lines[0]
+    assert style is not None and style.color is not None and style.color.number == 196
+
+
+def test_greys_finer_than_a_screen_shows_are_shown() -> None:
+    file = io.BytesIO()
+    Pillow.new("I;16", (4, 2), 0x8080).save(file, "PNG")
+    [line] = picture_paint.as_blocks(base64.b64encode(file.getvalue()).decode(), 4, 1, (0, 0, 0), GROUND)
+    assert inks(line) == [("#808080", "#808080", 4)]
+
+
+def test_data_in_lines_is_read_too() -> None:
+    data = encoded(size=(64, 64), colour="#00ff00")
+    broken = "\n".join(data[at : at + 20] for at in range(0, len(data), 20))
+    assert head_of(broken) == Head("png", 64, 64)
+    assert inks(picture_paint.as_blocks(broken, 8, 4, (0, 0, 0), GROUND)[0]) == [("#00ff00", "#00ff00", 8)]
+
+
 def test_of_a_picture_that_moves_the_first_frame_is_drawn() -> None:
     file = io.BytesIO()
     frames = [Pillow.new("RGB", (4, 4), colour) for colour in ("#ff0000", "#00ff00")]
@@ -286,9 +306,9 @@ async def test_a_message_that_grows_does_not_decode_its_pictures_again(monkeypat
     decoded = []
     really = picture_paint.as_blocks
 
-    def counted(*words: Any) -> list[Strip]:
+    def counted(*words: Any, **more: Any) -> list[Strip]:
         decoded.append(words)
-        return really(*words)
+        return really(*words, **more)
 
     monkeypatch.setattr(picture_paint, "as_blocks", counted)
     wall = Wall()
@@ -388,3 +408,30 @@ def no_tmux(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TMUX", raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLORTERM", "truecolor")
+
+
+async def test_a_picture_below_what_was_passed_over_stays_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = asyncio.Event()
+    really = picture_paint.as_blocks
+    loop = asyncio.get_running_loop()
+
+    def late(*words: Any, **more: Any) -> list[Strip]:
+        asyncio.run_coroutine_threadsafe(held.wait(), loop).result(PATIENCE)
+        return really(*words, **more)
+
+    monkeypatch.setattr(picture_paint, "as_blocks", late)
+    wall = Wall()
+    wall.gallery._way = BLOCKS
+    wall.say("\n\n".join(f"Paragraph {number} of many." for number in range(3000)))
+    assert wall.layout.block(0).left_out is not None
+    wall.say(Image(encoded(), "image/png"), "The end.")
+    while "The end." not in "".join(wall.lines):
+        wall.layout.take(())
+    for _ in range(20):
+        wall.layout.move(-20)
+    held.set()
+    await wall.until(lambda: not wall.gallery._tasks)
+    wall.layout.jump(None)
+    end = next(at for at, line in enumerate(wall.lines) if "The end." in line)
+    assert [line.strip() for line in wall.lines[end - 4 : end]] == ["▀" * 8] * 4
+    assert "▣ image" in wall.lines[end - 5] and "Paragraph 2999" in "".join(wall.lines[: end - 5])

@@ -10,7 +10,21 @@ from textual import events
 
 from accord.agent.turn import Turn
 from accord.testing import ScriptedAgent
+from accord.transcript.transcript import Transcript
+from accord.tui.conversation.block import Setting
+from accord.tui.conversation.layout import Layout
+from accord.tui.conversation.marking import RIGHT, Place, anchored, between, said, saying
+from accord.tui.look import Look
 
+COLOURS = {
+    "background": "#101010",
+    "foreground": "#e0e0e0",
+    "primary": "#0178d4",
+    "accent": "#ffa62b",
+    "success": "#4ebf71",
+    "warning": "#ffa62b",
+    "error": "#ba3c5b",
+}
 WORDS = "The quick brown fox jumps over the lazy dog and then walks home along the river to sleep. "
 
 
@@ -280,3 +294,57 @@ async def test_y_copies_what_is_marked_before_what_is_selected(opened: Opened) -
         assert chat.app.clipboard == "plain"
         await chat.press("y")
         assert chat.app.clipboard == "Some plain words."
+
+
+# -- what moves
+
+
+def long_message() -> Layout:
+    transcript = Transcript("s")
+    for number in range(1500):
+        transcript.append_text("agent", "a", f"Paragraph {number} has *some* words.\n\n")
+    layout = Layout(Setting(Look(COLOURS, dark=True), width=60))
+    layout.rows = 20
+    layout.show(transcript)
+    while layout.is_behind:
+        layout.take(())
+    return layout
+
+
+def place_of(layout: Layout, words: str) -> Place:
+    lines = layout.lines(0)
+    row = next(at for at, line in enumerate(lines) if words in line.text)
+    return Place(0, row, saying(lines[row], RIGHT).index(words))
+
+
+def test_a_mark_goes_with_its_line_when_what_was_passed_over_is_drawn() -> None:
+    layout = long_message()
+    first, last = place_of(layout, "1490"), place_of(layout, "1495")
+    marked = between(layout, first, last._replace(at=last.at + 3))
+    for _ in range(30):
+        layout.move(-10)
+    moved = anchored(layout, marked)
+    assert moved is not None and moved.first.place.row > first.row
+    words = said(layout, moved)
+    assert words.startswith("1490 has some words.\n\nParagraph 1491") and words.endswith("Paragraph 1495")
+
+
+def test_a_mark_goes_away_with_what_was_marked() -> None:
+    layout = long_message()
+    place = place_of(layout, "1490")
+    marked = between(layout, place, place)
+    layout.timeline[0].pieces[:] = ["Something else is said now."]  # type: ignore[union-attr]
+    layout.block(0)._begin()  # type: ignore[attr-defined]
+    layout.take([("agent", "a")])
+    assert anchored(layout, marked) is None
+
+
+def test_the_mark_stays_when_the_window_gets_another_width_or_goes() -> None:
+    layout = long_message()
+    place = place_of(layout, "1490")
+    marked = between(layout, place, place._replace(at=place.at + 3))
+    layout.setting.width = 30
+    layout.forget_drawn()
+    layout.compose()
+    moved = anchored(layout, marked)
+    assert moved is None or said(layout, moved) == "1490"

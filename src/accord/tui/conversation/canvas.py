@@ -170,10 +170,12 @@ class Canvas(Pictured, Selecting):
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         event.stop()
         self.scroll_rows(-_WHEEL)
+        self.drag_on()
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         event.stop()
         self.scroll_rows(_WHEEL)
+        self.drag_on()
 
     def get_content_width(self, container: Size, viewport: Size) -> int:
         return container.width

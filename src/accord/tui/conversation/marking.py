@@ -39,10 +39,15 @@ class Place(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """An end of what is marked, and what its line says up to it."""
+    """An end of what is marked, and how to find it again."""
 
     place: Place
     known_by: str
+    """What its line says up to it."""
+    around: tuple[str, str, str]
+    """What the line above it, the line itself and the line below it say."""
+    size: int
+    """How many lines the item had."""
 
 
 class Marked(NamedTuple):
@@ -137,17 +142,23 @@ def painted(line: Strip, start: int, end: int, style: Style) -> Strip:
 # -- marking
 
 
-def mark(layout: Layout, place: Place, side: int) -> Mark:
+def mark_of(layout: Layout, place: Place, side: int) -> Mark:
     """Remembers a place by what is written there."""
     lines = layout.lines(place.item)
     place = place._replace(row=max(0, min(place.row, len(lines) - 1)))
-    return Mark(place, saying(lines[place.row], side)[: max(place.at + 1, _KNOWN_BY)] if lines else "")
+    around = _around(lines, place.row, side)
+    return Mark(place, around[1][: max(place.at + 1, _KNOWN_BY)], around, len(lines))
+
+
+def _around(lines: Sequence[Strip], row: int, side: int) -> tuple[str, str, str]:
+    above, at, below = (saying(lines[each], side) if 0 <= each < len(lines) else "" for each in range(row - 1, row + 2))
+    return above, at, below
 
 
 def between(layout: Layout, one: Place, other: Place, side: int = RIGHT) -> Marked:
     """What is marked from one place to another, whichever comes first."""
     first, last = sorted([one, other])
-    return Marked(mark(layout, first, side), mark(layout, last, side), side)
+    return Marked(mark_of(layout, first, side), mark_of(layout, last, side), side)
 
 
 def word_at(layout: Layout, place: Place, side: int = RIGHT) -> Marked:
@@ -180,16 +191,28 @@ def anchored(layout: Layout, marked: Marked) -> Marked | None:
 
 
 def _found(layout: Layout, mark: Mark, side: int) -> Mark | None:
-    index, row, _ = mark.place
-    if index >= len(layout.timeline):
+    item, row, _ = mark.place
+    if item >= len(layout.timeline):
         return None
-    lines = layout.drawn(index)
-    if lines is None or (row < len(lines) and saying(lines[row], side).startswith(mark.known_by)):
+    lines = layout.drawn(item)
+    if lines is None:
         return mark  # what is not drawn has not moved, as far as anyone can see
-    rows = [at for at, line in enumerate(lines) if mark.known_by and saying(line, side).startswith(mark.known_by)]
+    grown = len(lines) - mark.size
+
+    def likeness(at: int) -> tuple[int, int]:
+        alike = sum(one == other for one, other in zip(_around(lines, at, side), mark.around, strict=True))
+        return alike, -min(abs(at - row), abs(at - row - grown))
+
+    if row < len(lines) and saying(lines[row], side).startswith(mark.known_by):
+        if not grown:
+            return mark
+        if likeness(row)[0] == len(mark.around):
+            return mark._replace(size=len(lines))
+    said = enumerate(saying(line, side) for line in lines)
+    rows = [at for at, text in said if text.startswith(mark.known_by) and bool(text) == bool(mark.known_by)]
     if not rows:
         return None
-    return mark._replace(place=mark.place._replace(row=min(rows, key=lambda at: abs(at - row))))
+    return mark_of(layout, mark.place._replace(row=max(rows, key=likeness)), side)
 
 
 # -- what is marked
@@ -225,7 +248,7 @@ def said(layout: Layout, marked: Marked) -> str:
         begin = first.row if index == first.item else 0
         end = last.row if index == last.item else len(lines) - 1
         parts.append(_joined(layout, index, begin, end, marked))
-    return "\n".join(parts)
+    return "\n".join(parts).strip("\n")
 
 
 def _joined(layout: Layout, index: int, begin: int, end: int, marked: Marked) -> str:

@@ -128,7 +128,7 @@ class Gallery:
         try:
             async with self._one_by_one:
                 if way.kind == "blocks":
-                    picture.lines = await asyncio.to_thread(_blocks, data, columns, rows, base)
+                    picture.lines = await asyncio.to_thread(_blocks, data, columns, rows, base, way.few_colours)
                 else:
                     picture.lines = await self._send(picture, way, data, columns, rows, base)
         except Exception:  # whatever is wrong with a picture: its name is there
@@ -169,11 +169,12 @@ def fitted(head: Head, most: int, cell: tuple[float, float]) -> tuple[int, int]:
     return max(1, min(columns, most)), max(1, min(rows, ROWS))
 
 
-def _blocks(data: str, columns: int, rows: int, base: Style) -> list[Strip]:
+def _blocks(data: str, columns: int, rows: int, base: Style, few_colours: bool) -> list[Strip]:
     from accord.tui.conversation.picture_paint import as_blocks
 
     ink = None if base.bgcolor is None else base.bgcolor.get_truecolor()
-    return as_blocks(data, columns, rows, (ink.red, ink.green, ink.blue) if ink is not None else (0, 0, 0), base)
+    ground = (ink.red, ink.green, ink.blue) if ink is not None else (0, 0, 0)
+    return as_blocks(data, columns, rows, ground, base, few_colours=few_colours)
 
 
 def _together(pieces: Iterable[str], most: int) -> Iterable[str]:

@@ -8,7 +8,7 @@ import base64
 import io
 from typing import TYPE_CHECKING
 
-from rich.color import Color
+from rich.color import Color, ColorSystem
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
@@ -27,7 +27,9 @@ _PIECE = 400_000  # a multiple of four
 Ink = tuple[int, int, int]
 
 
-def as_blocks(data: str, columns: int, rows: int, ground: Ink, base: Style) -> list[Strip]:
+def as_blocks(
+    data: str, columns: int, rows: int, ground: Ink, base: Style, *, few_colours: bool = False
+) -> list[Strip]:
     """The picture inside so many columns and rows, on a ground."""
     picture = _decoded(data, columns, rows * 2)
     from PIL import Image
@@ -35,6 +37,7 @@ def as_blocks(data: str, columns: int, rows: int, ground: Ink, base: Style) -> l
     whole = Image.new("RGB", (columns, rows * 2), ground)
     whole.paste(picture, (0, 0), picture.getchannel("A"))
     whole = whole.quantize(_COLOURS, dither=Image.Dither.NONE).convert("RGB")
+    system = ColorSystem.EIGHT_BIT if few_colours else ColorSystem.TRUECOLOR  # found here, and not when it is painted
     pixels = whole.tobytes()
     styles: dict[bytes, Style] = {}
     lines = []
@@ -49,7 +52,8 @@ def as_blocks(data: str, columns: int, rows: int, ground: Ink, base: Style) -> l
                 length = 0
             run, length = inks, length + 1
             if inks not in styles:
-                styles[inks] = base + Style(color=Color.from_rgb(*inks[:3]), bgcolor=Color.from_rgb(*inks[3:]))
+                above_ink, below_ink = (Color.from_rgb(*ink).downgrade(system) for ink in (inks[:3], inks[3:]))
+                styles[inks] = base + Style(color=above_ink, bgcolor=below_ink)
         segments.append(Segment("▀" * length, styles[run]))
         lines.append(Strip(segments, columns))
     return lines

@@ -24,6 +24,8 @@ class Way(NamedTuple):
     in_tmux: bool = False
     cell: tuple[float, float] = (1.0, 2.0)
     """How many pixels of a picture go into one character at most."""
+    few_colours: bool = False
+    """Whether there are no more colours than 256."""
 
 
 OFF = Way("off")
@@ -42,7 +44,7 @@ def way(
     if choice == "off" or colours not in ("truecolor", "256") or seen.get("NO_COLOR") or seen.get("ACCESSIBLE"):
         return OFF
     if choice == "blocks" or colours != "truecolor":  # pictures are named by colours, which must be exact
-        return BLOCKS
+        return BLOCKS if colours == "truecolor" else Way("blocks", few_colours=True)
     in_tmux = bool(seen.get("TMUX"))
     if choice == "graphics" or (_tmux_can(ask_tmux or _ask_tmux) if in_tmux else _can(seen)):
         return Way("graphics", in_tmux, _cell())

@@ -74,6 +74,8 @@ class Selecting(Widget):
         """Marks nothing any more."""
         self.marked = None
         self._stop_dragging()
+        if not self.is_attached:
+            return
         if self in self.screen.selections:
             self.screen.clear_selection()
         self.refresh()
@@ -153,6 +155,12 @@ class Selecting(Widget):
             self.release_mouse()
             if self._followed:
                 self.to_end()
+
+    def drag_on(self) -> None:
+        """What is below the pointer has moved: marks up to there, if it is being dragged."""
+        if self._dragging:
+            self._followed = False
+            self._drag()
 
     def _drag(self) -> None:
         """Marks up to where the pointer is; beyond the edges it goes on by itself."""
