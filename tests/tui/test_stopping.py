@@ -314,6 +314,68 @@ async def test_what_a_subagent_said_before_is_loaded_where_its_agent_kept_it(ope
         await chat.until("a subagent")
 
 
+def letter(id: str, sender: str, recipient: str, words: str) -> dict[str, object]:
+    return {
+        "sessionUpdate": "session_message",
+        "messageId": id,
+        "senderSessionId": sender,
+        "recipientSessionId": recipient,
+        "content": [{"type": "text", "text": words}],
+    }
+
+
+@pytest.mark.req("V1-SUBAG-08")
+async def test_what_an_agent_and_its_subagent_write_to_each_other_is_shown(opened: Opened) -> None:
+    class Delegating(ScriptedAgent):
+        unstable = True
+
+    async def delegate(turn: Turn) -> None:
+        session = turn.session
+        session.child(Subagent(session_id="child", title="Finder", state="running"))
+        await session.update(1, letter("a", session.id, "child", "Find the key"))
+        await session.update(1, letter("b", "child", session.id, "It is not there"))
+        await session.update(1, letter("b", "child", session.id, "It is under the mat"))
+        await turn.say("found")
+
+    async with opened(Delegating([delegate])) as chat:
+        await chat.send("go")
+        await chat.until("→ Find the key")
+        await chat.until("← It is under the mat")
+        assert "It is not there" not in chat.text
+
+
+async def test_what_a_subagent_asks_is_asked_where_its_work_is_shown_and_it_ends_with_its_agent(opened: Opened) -> None:
+    class Delegating(ScriptedAgent):
+        unstable = True
+
+        async def prompt(self, turn: Turn) -> None:
+            child = turn.session.child(Subagent(session_id="child", title="Finder", state="running"))
+            await child.say("I look for it.")
+
+    async with opened(Delegating) as chat:
+        told = noted(chat)
+        first, link = chat.pane, chat.pane.talk.link
+        await chat.press("ctrl+t")
+        await chat.until(lambda: chat.pane is not first and chat.pane.talk.session is not None)
+        second = chat.pane
+        await chat.send("go")
+        await selected(chat, "Finder")
+        assert chat.app.pane_of(link, "child") is second
+        await chat.press("enter")
+        await chat.until("I look for it.")
+        third = chat.pane
+        assert chat.app.pane_of(link, "child") is third
+        assert link.agent is not None
+        await link.agent.connection.transport.close()
+        await chat.until(lambda: third.talk.state == "gone")
+        await chat.press("ctrl+r")
+        await chat.until(lambda: any("A subagent ends with" in words for words in told))
+        assert "I look for it." in chat.text
+        await chat.until(lambda: second.talk.state == "idle")
+        await chat.press("f9")
+        await chat.until(lambda: len(chat.app.panes) == 2)
+
+
 # -- what is not known here
 
 

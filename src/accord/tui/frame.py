@@ -79,7 +79,8 @@ class Frame(Vertical):
             now=time.monotonic,
             terminal=lambda id: self.talk.terminal(id),
             terminal_end=lambda id: self.talk.terminal_end(id),
-            stop_hint=lambda call: self.talk.work.hint(call),
+            stop_hint=lambda item: self.talk.work.hint(item),
+            letters=lambda child: self.talk.work.letters(child),
             side_by_side=self.app.side_by_side,
         )
         with Horizontal():

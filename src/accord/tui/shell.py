@@ -167,11 +167,14 @@ class Shell(Surface):
         self.show_pane(message.pane)
 
     def pane_of(self, link: Link, session_id: str | None) -> Pane | None:
-        """The tab that shows a session, or else any of its agent."""
+        """The tab that shows a session, or whom it works for if it is a subagent's; or else any of its agent."""
         panes = [pane for pane in self.panes if pane.talk.link is link]
-        for pane in panes:
-            if pane.talk.session is not None and pane.talk.session.id == session_id:
-                return pane
+        session = link.agent.sessions.get(session_id or "") if link.agent is not None else None
+        while session is not None:
+            for pane in panes:
+                if pane.talk.session is session:
+                    return pane
+            session = session.parent
         return panes[0] if panes else None
 
     # -- what happens

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from accord.model.content import text_of
 from accord.model.session import Subagent
 from accord.model.tool import TerminalRef, ToolCall
 from accord.transcript import events
@@ -62,6 +63,8 @@ class Work:
             self._follow(event)
         elif isinstance(event, Subagent):
             self._tell(event)
+        elif isinstance(event, events.SubagentMessage):
+            self.talk.changed |= {("subagent", id) for id in (_sender(event), _recipient(event))}
         elif isinstance(event, events.StateChanged):
             listed = frozenset(each.id for each in event.background or ())
             self._printed |= listed ^ self._listed
@@ -161,6 +164,15 @@ class Work:
         command = (printed.command if printed is not None else None) or "a command"
         return Running("terminal", id, command, "ended" if is_over else "running", can_stop and self.talk.link.is_open)
 
+    def letters(self, child: Subagent) -> list[tuple[bool, str]]:
+        """What the agent and a subagent wrote to each other: whether to the subagent, and the words."""
+        transcript = self._transcript
+        if transcript is None:
+            return []
+        id = child.session_id
+        told = [each for each in transcript.session_messages.values() if id in (_sender(each), _recipient(each))]
+        return [(_recipient(each) == id, text_of(each.content)) for each in told]
+
     # -- stopping
 
     def stoppable_of(self, item: ToolCall | Subagent) -> Running | None:
@@ -207,6 +219,14 @@ class Work:
             self._printed.add(what.id)
             self.talk.changed |= {("tool", what.id), ("subagent", what.id)}
             self.talk.on_change()
+
+
+def _sender(message: events.SubagentMessage) -> str:
+    return str(message.data.get("sender_session_id") or "")
+
+
+def _recipient(message: events.SubagentMessage) -> str:
+    return str(message.data.get("recipient_session_id") or "")
 
 
 def places_of(call: ToolCall) -> list[Place]:

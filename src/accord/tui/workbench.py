@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from accord.model.session import Plan
     from accord.tui.conversation.block import Block
     from accord.tui.conversation.view import Conversation
+    from accord.tui.link import Link
     from accord.tui.look import Look
     from accord.tui.panels.follow import FollowPanel
     from accord.tui.panels.plan import PlanLine
@@ -30,6 +31,14 @@ class Workbench(Resuming):
 
     _follow: FollowPanel | None = None
     _plan: PlanLine | None = None
+
+    def restart(self, link: Link, id: str | None) -> None:
+        """Goes on with an agent that was started again. What a subagent said stays to be read, and no more."""
+        if self.talk.parent is None:
+            super().restart(link, id)
+            return
+        self.talk.link = link
+        self.app.notify("A subagent ends with the session that it worked for.", severity="warning")
 
     # -- the panels
 

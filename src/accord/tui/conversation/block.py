@@ -71,6 +71,8 @@ class Setting:
     """The same, or only the last of it, which is quicker."""
     stop_hint: Callable[[ToolCall | Subagent], str] = lambda item: ""
     """What to say of stopping a tool call or a subagent; nothing when it cannot be stopped."""
+    letters: Callable[[Subagent], list[tuple[bool, str]]] = lambda child: []
+    """What was written to a subagent (true) and by it."""
     chosen: tuple[str, str] | None = None
     """The item that is selected, by its key."""
     side_by_side: bool = True

@@ -8,6 +8,8 @@ from accord.model.session import Notice, Subagent
 from accord.tui.conversation.block import Block, Setting
 from accord.tui.plain import one_line
 
+_LETTERS = 4
+"""How many of the last messages to and from a subagent are shown."""
 _MARKS = {"running": "◐", "requires_action": "?", "idle": "✓"}
 
 
@@ -40,6 +42,9 @@ class SubagentBlock(Block):
         lines = [head]
         if child.description:
             lines.append(look.line((f"  {one_line(child.description, max(self.width - 2, 4))}", look.dim)))
+        for is_to_it, words in self.setting.letters(child)[-_LETTERS:]:
+            sign = "→" if is_to_it else "←"
+            lines.append(look.line((f"  {sign} ", look.accent), (one_line(words, max(self.width - 4, 4)), look.dim)))
         if self.setting.chosen == ("subagent", child.session_id):
             hints = ["enter shows what it says", self.setting.stop_hint(child)]
             words = " · ".join(filter(None, hints))

@@ -71,7 +71,7 @@ class StatusLine(Widget):
         if talk.queue:
             parts.append(Part(2, f"  {len(talk.queue)} queued", look.primary))
         if going := len(talk.work.background):
-            parts.append(Part(2, f"  {going} in background", look.accent))
+            parts.append(Part(2, f"  {going} in background (alt+a)", look.accent))
         if hint:
             parts.append(Part(1, f"{hint} · ", look.dim, True))
         parts.append(Part(3, "? keys", look.dim, True))
