@@ -3,58 +3,14 @@
 from __future__ import annotations
 
 import os
-import pty
-import subprocess
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 
 import pytest
+from outer import looking_at
 from scenes import agent_at, chat, say
 from tmux import PATIENCE, Tmux
 
 pytestmark = pytest.mark.slow
-
-
-class Outer:
-    """A terminal in which somebody looks at tmux."""
-
-    def __init__(self) -> None:
-        self.seen = b""
-
-    def until(self, wanted: bytes) -> None:
-        end = time.monotonic() + PATIENCE
-        while wanted not in self.seen:
-            assert time.monotonic() < end, f"{wanted!r} did not come; the end of what came: {self.seen[-2000:]!r}"
-            time.sleep(0.03)
-
-
-@contextmanager
-def looking_at(tmux: Tmux) -> Iterator[Outer]:
-    outer = Outer()
-    ours, theirs = pty.openpty()
-    env = {**os.environ, "TERM": "xterm-256color"}
-    env.pop("TMUX", None)
-    client = subprocess.Popen(
-        ["tmux", "-L", tmux._name, "attach", "-t", "t"], stdin=theirs, stdout=theirs, stderr=theirs, env=env
-    )
-    os.close(theirs)
-
-    def read() -> None:
-        with suppress(OSError):
-            while data := os.read(ours, 65536):
-                outer.seen += data
-
-    reader = threading.Thread(target=read, daemon=True)
-    reader.start()
-    try:
-        yield outer
-    finally:
-        client.terminate()
-        client.wait(PATIENCE)
-        reader.join(PATIENCE)
-        os.close(ours)
 
 
 def title_of(tmux: Tmux) -> str:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import base64
 import re
+import shutil
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from outer import looking_at
 from scenes import SHOWCASE, chat, say
 from tmux import PATIENCE, Tmux
 
@@ -104,3 +107,29 @@ def test_a_picture_is_seen_outside_the_terminal(tmux: Tmux) -> None:
     viewed = tmux.folder / "viewed"
     until(viewed.exists)
     assert Path(viewed.read_text().strip()).read_bytes().startswith(b"\x89PNG")
+
+
+def test_inside_tmux_the_terminal_around_it_gets_the_picture(tmux: Tmux) -> None:
+    if shutil.which("tic") is None:
+        pytest.skip("tic is not installed, which makes the description of a terminal")
+    tmux.start("chat", SHOWCASE, size=(120, 40))
+    tmux._tmux("set-option", "-g", "allow-passthrough", "on")
+    tmux._tmux("set-option", "-s", "terminal-features", "xterm-kitty:RGB")
+    with looking_at(tmux, named_kitty(tmux.folder)) as outer:
+        tmux.until("● ready")
+        say(tmux, "/image", "Red grows")
+        outer.until("\U0010eeee".encode())
+        sent = re.search(rb"\x1b_Ga=T,U=1,f=100,t=d,i=(\d+),c=(\d+),r=(\d+),q=2,m=0;([^\x1b]*)\x1b\\", outer.seen)
+        assert sent is not None and base64.b64decode(sent[4]).startswith(b"\x89PNG")
+        number = int(sent[1])
+        colour = f"38;2;{number >> 16 & 255};{number >> 8 & 255};{number & 255}m"
+        outer.until(colour.encode())
+        assert "Gi=" not in tmux.screen and "tmux;" not in tmux.screen
+
+
+def named_kitty(folder: Path) -> dict[str, str]:
+    """What describes a terminal by this name to those inside it."""
+    known = subprocess.run(["infocmp", "xterm-256color"], capture_output=True, text=True, check=True).stdout
+    described = known.replace("xterm-256color", "xterm-kitty")
+    subprocess.run(["tic", "-x", "-o", str(folder / "terminfo"), "-"], input=described, text=True, check=True)
+    return {"TERM": "xterm-kitty", "TERMINFO": str(folder / "terminfo")}
