@@ -211,7 +211,6 @@ def test_a_picture_stands_in_the_text_as_places_that_can_be_cut() -> None:
         ("auto", "standard", {"TERM": "xterm-kitty"}, "off"),
         ("auto", None, {"TERM": "dumb"}, "off"),
         ("auto", "truecolor", {"TERM": "xterm-kitty", "NO_COLOR": "1"}, "off"),
-        ("auto", "truecolor", {"TERM": "xterm-kitty", "ACCESSIBLE": "1"}, "off"),
         ("blocks", "truecolor", {"TERM": "xterm-kitty"}, "blocks"),
         ("graphics", "truecolor", {"TERM": "xterm-256color"}, "graphics"),
         ("off", "truecolor", {"TERM": "xterm-kitty"}, "off"),
@@ -401,6 +400,22 @@ async def test_pictures_of_the_agent_and_its_tools_are_drawn_as_the_user_chooses
             await chat.until(f"Pictures: {after}")
         await chat.press("escape")
         await chat.until(lambda: "Pictures" not in chat.text and "▀" not in chat.text)
+
+
+async def test_for_a_screen_reader_pictures_are_named(
+    opened: Opened, no_tmux: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ACCORD_SCREEN_READER", "1")
+
+    async def show(turn: Turn) -> None:
+        await turn.say(Image(encoded(size=(20, 8)), "image/png"))
+        await turn.say("That was it.")
+
+    async with opened(ScriptedAgent([show])) as chat:
+        await chat.send("go")
+        await chat.until("That was it.")
+        await chat.until(lambda: chat.pane.conversation.pictures._way is OFF)
+        assert "image/png" in chat.text and "▀" not in chat.text
 
 
 @pytest.fixture

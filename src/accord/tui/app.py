@@ -99,7 +99,7 @@ class AccordApp(Watching):
             preferences.save(self.preferences)
             self.take_settings()
             self.screen_stack[0].refresh(layout=True)
-            if picked.id == "images":
+            if picked.id in ("images", "screen_reader"):
                 for pane in self.panes:
                     pane.conversation.pictures.forget()
 

@@ -41,7 +41,7 @@ def way(
     """The way for what the user chose and how many colours there are, in Rich's words. May ask tmux: not to be called
     where keys are waited for."""
     seen = os.environ if environment is None else environment
-    if choice == "off" or colours not in ("truecolor", "256") or seen.get("NO_COLOR") or seen.get("ACCESSIBLE"):
+    if choice == "off" or colours not in ("truecolor", "256") or seen.get("NO_COLOR"):
         return OFF
     if choice == "blocks" or colours != "truecolor":  # pictures are named by colours, which must be exact
         return BLOCKS if colours == "truecolor" else Way("blocks", few_colours=True)

@@ -49,7 +49,8 @@ class Pictured(Widget):
         self.app.notify(await asyncio.to_thread(show, images))
 
     def _picture_way(self) -> Way:
-        return way("off" if self.app.no_color else self.app.preferences.images, self.app.console.color_system)
+        is_off = self.app.no_color or self.app.is_calm
+        return way("off" if is_off else self.app.preferences.images, self.app.console.color_system)
 
     def _tell_terminal(self, words: str) -> None:
         if self.app._driver is not None:
