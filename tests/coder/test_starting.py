@@ -83,6 +83,25 @@ async def test_a_session_without_a_key_works_offline_and_says_so(joined: Join) -
     assert "accord agent login" in transcript.text
 
 
+@pytest.mark.parametrize("chosen", [False, True])
+async def test_after_a_login_open_sessions_offer_the_models_that_can_be_had_now(
+    joined: Join, monkeypatch: pytest.MonkeyPatch, chosen: bool
+) -> None:
+    async with joined(Coder()) as client:
+        session = await client.new_session()
+        before = [choice.value for choice in session.option("model").choices]
+        if chosen:
+            await session.set_option("model", "offline")
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "a-key")
+        async with session.events() as events:
+            await client.login("keys")
+            await anext(events)
+        option = session.option("model")
+        assert len(option.choices) > len(before)
+        assert any(choice.value.startswith("anthropic:") for choice in option.choices)
+        assert (option.value == "offline") is chosen, "who made do with what there was gets something better"
+
+
 BAD = {
     "a relative cwd": ("session/new", {"cwd": "project", "mcpServers": []}, "cwd must be an absolute path"),
     "a missing directory": (

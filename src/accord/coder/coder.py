@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import os
 import re
 from typing import TYPE_CHECKING, Any
@@ -19,10 +18,11 @@ from accord.agent.agent import Agent, How
 from accord.coder import modes
 from accord.coder.commands import Commands
 from accord.coder.equipment import Equipment
-from accord.errors import AccordError, AuthRequired, InvalidParams, RequestFailed
+from accord.coder.settings import Settings
+from accord.errors import AccordError, InvalidParams, RequestFailed
 from accord.model.content import Content, TextContent
 from accord.model.requests import AuthMethod
-from accord.model.session import Command, Option, StopReason
+from accord.model.session import Command, StopReason
 from accord.version import __version__
 
 if TYPE_CHECKING:
@@ -31,15 +31,13 @@ if TYPE_CHECKING:
     from accord.coder.desk import Desk
     from accord.store.base import SessionStore
 
-log = logging.getLogger("accord.coder")
 NO_MODEL = "No language model is configured: this session works on the offline model"
 HOW_TO_HAVE_ONE = "accord agent login stores a key; or set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY."
-WARM_AFTER = 0.1
 NOTHING_SAID = "There was nothing in that prompt. Say what should be done, or `/help`."
 _SLASH = re.compile(r"\s*/(\S+)\s*(.*)", re.DOTALL)
 
 
-class Coder(Commands, Agent):
+class Coder(Settings, Commands, Agent):
     """Reads, searches, edits and runs things in a project, asks before it acts, and remembers its sessions."""
 
     name = "accord"
@@ -59,6 +57,7 @@ class Coder(Commands, Agent):
         self.store = store
         self.equipment = equipment if equipment is not None else Equipment()
         """What all sessions share: the configuration, the keys, the models."""
+        self.open_sessions: set[Session] = set()
 
     @property
     def auth_methods(self) -> list[AuthMethod]:  # type: ignore[override]
@@ -94,14 +93,16 @@ class Coder(Commands, Agent):
         if how != "new":
             await desk.restore(self.kept)
         await self.equipment.read_keys(session.cwd)
-        session.set_options(self._options(session))
+        session.set_options(self.options_of(session))
+        self.open_sessions.add(session)
         session.data["watch"] = asyncio.get_running_loop().create_task(self._watch(desk))
-        session.data["warm"] = asyncio.get_running_loop().create_task(self._warm(session))
+        session.data["warm"] = asyncio.get_running_loop().create_task(self.warm(session))
         self._start_servers(desk)
         await self._read_recipes(desk)
         for note in (*settings.notes, *desk.policy.notes):
             await desk.tell_user(note, severity="warning")
-        if how == "new" and self.equipment.is_makeshift(session.cwd):
+        session.data["makeshift"] = how == "new" and self.equipment.is_makeshift(session.cwd)
+        if session.data["makeshift"]:
             await desk.tell_user(NO_MODEL, HOW_TO_HAVE_ONE)
 
     async def _open_again(self, session: Session, desk: Desk) -> None:
@@ -119,7 +120,7 @@ class Coder(Commands, Agent):
             if servers is not None:
                 await servers.close()
             self._start_servers(desk)
-        session.set_options(self._options(session))
+        session.set_options(self.options_of(session))
         self._tell_commands(desk)
 
     def _start_servers(self, desk: Desk) -> None:
@@ -144,6 +145,7 @@ class Coder(Commands, Agent):
                 await self.kept.update(structs.replace(info, archived=True))
 
     async def _put_away(self, session: Session) -> None:
+        self.open_sessions.discard(session)
         for name in ("watch", "warm"):
             task: asyncio.Task[None] | None = session.data.pop(name, None)
             if task is not None:
@@ -151,37 +153,6 @@ class Coder(Commands, Agent):
         desk: Desk | None = session.data.pop("desk", None)
         if desk is not None:
             await desk.close()
-
-    # -- options
-
-    def _options(self, session: Session) -> list[Option]:
-        """The mode, the model, and how hard it thinks where it can be told."""
-        mode = session.by_category("mode")
-        wanted = session.values_before.get("model")
-        model = self.equipment.model_option(session.cwd, str(wanted) if wanted is not None else None)
-        effort = self.equipment.effort_option(session.cwd, str(model.value))
-        return [option for option in (mode, model, effort) if option is not None]
-
-    async def set_option(self, session: Session, option: Option, value: str | bool) -> None:
-        if option.category == "mode":
-            self.desk(session).planning = False
-        if option.id == "model":
-            await self.desk(session).change_model()
-            effort = self.equipment.effort_option(session.cwd, str(value))
-            kept = session.option("effort")
-            if effort is not None and kept is not None and kept.value in [each.value for each in effort.choices]:
-                effort.value = kept.value
-            others = [each for each in session.options if each.id != "effort"]
-            session.options = [*others, effort] if effort is not None else others
-
-    # -- logging in
-
-    async def login(self, method_id: str) -> None:
-        """Looks for keys. Without one the agent is of use all the same: sessions say that they work offline."""
-        try:
-            await self.equipment.login(method_id)
-        except AuthRequired as missing:
-            log.warning("%s", missing.message)
 
     # -- the project's own commands
 
@@ -284,32 +255,6 @@ class Coder(Commands, Agent):
             return await loop.run(content)
         finally:
             await desk.turn_over()
-
-    async def model(self, session: Session) -> Any:
-        """The model that a session has chosen. Raises what the client can be told when it cannot be had."""
-        from accord.coder.desk import failure
-        from accord.coder.models.base import ModelError
-
-        desk = self.desk(session)
-        option = session.option("model")
-        assert option is not None
-        async with desk.choosing:
-            wanted = (str(option.value), self.equipment.logins)
-            if desk.model_named != wanted:
-                await desk.change_model()
-            if desk.model is None:
-                try:
-                    desk.model = await self.equipment.model(session.cwd, wanted[0])
-                except ModelError as error:
-                    raise failure(error) from error
-                desk.model_named = wanted
-            return desk.model
-
-    async def _warm(self, session: Session) -> None:
-        """Loads what the session's model needs while the user still types, once the answer has left."""
-        await asyncio.sleep(WARM_AFTER)
-        with contextlib.suppress(AccordError):  # told when the model is asked
-            (await self.model(session)).warm()
 
     def tools(self, desk: Desk) -> dict[str, Any]:
         """Everything the model can use in a session."""
