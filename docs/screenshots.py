@@ -14,6 +14,19 @@ from typing import Any
 FOLDER = Path(__file__).resolve().parent / "screenshots"
 SIZE = (118, 34)
 PATIENCE = 60.0
+EXAMPLE = '''"""Greets people."""
+
+from datetime import datetime
+
+
+def greeting(name: str, now: datetime) -> str:
+    part = "morning" if now.hour < 12 else "evening" if now.hour > 17 else "day"
+    return f"Good {part}, {name}!"
+
+
+if __name__ == "__main__":
+    print(greeting("world", datetime.now()))
+'''
 
 
 class Run:
@@ -66,6 +79,17 @@ async def permission(run: Run) -> None:
     run.save("permission")
 
 
+async def following(run: Run) -> None:
+    source = run.app.outside.cwd / "src" / "example.py"
+    source.parent.mkdir()
+    source.write_text(EXAMPLE, encoding="utf-8")
+    await run.pilot.press("alt+w")
+    await run.send("/tools 1")
+    await run.until("1 at once")
+    await run.until("▶ 7")
+    run.save("following")
+
+
 async def completion(run: Run) -> None:
     await run.pilot.press("slash")
     await run.until("❯ /")
@@ -76,7 +100,10 @@ async def main() -> None:
     from accord.cli.outside import Beyond
     from accord.tui.app import AccordApp
 
-    for scene in (conversation, tools, permission, completion):
+    wanted = sys.argv[1:]
+    for scene in (conversation, tools, permission, following, completion):
+        if wanted and scene.__name__ not in wanted:
+            continue
         with tempfile.TemporaryDirectory() as folder:
             for name in ("CONFIG", "DATA", "CACHE"):
                 os.environ[f"ACCORD_{name}_HOME"] = f"{folder}/{name.lower()}"

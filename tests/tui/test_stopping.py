@@ -110,6 +110,32 @@ async def test_enter_in_the_list_goes_to_the_tool_call(opened: Opened) -> None:
         await chat.until("The terminal was stopped.")
 
 
+@pytest.mark.req("V2-STATE-12")
+async def test_work_of_an_unknown_kind_is_counted_and_a_subagent_listed_once(opened: Opened) -> None:
+    class Delegating(ScriptedAgent):
+        unstable = True
+
+    async def delegate(turn: Turn) -> None:
+        session = turn.session
+        session.child(Subagent(session_id="child", title="Finder", state="running"))
+        listed = [{"type": "subagent", "sessionId": "child"}, {"type": "_cloud/job", "job": 7}]
+        await session.update(2, {"sessionUpdate": "state_update", "state": "running", "background": listed})
+        await asyncio.Event().wait()
+
+    async with opened(Delegating([delegate]), versions=[2]) as chat:
+        told = noted(chat)
+        await chat.send("go")
+        await chat.until("2 in background (alt+a)")
+        await chat.press("alt+a")
+        await chat.until("type to search")
+        rows = [line for line in chat.lines if "in the background" in line]
+        assert len(rows) == 2
+        assert "Finder" in rows[0] and "cloud/job" in rows[1]
+        await chat.press("down", "f8")
+        await chat.until(lambda: told)
+        assert told == ["cloud/job cannot be stopped alone."]
+
+
 async def test_nothing_at_work_is_told(opened: Opened) -> None:
     async with opened(ScriptedAgent()) as chat:
         told = noted(chat)
