@@ -72,6 +72,19 @@ async def test_text_comes_as_it_is(bench: Benches, version: int, kind: str, body
         assert (await desk.told("fetch_url", url=web.url())).endswith(f"\n\n{expected}")
 
 
+async def test_a_long_page_comes_in_parts(bench: Benches) -> None:
+    async with serving() as web, bench() as desk:
+        private(desk)
+        web.pages["/"] = answer(
+            b"".join(b"line %d\n" % number for number in range(1, 4501)), "Content-Type: text/plain"
+        )
+        first = await desk.told("fetch_url", url=web.url())
+        assert first.endswith("line 2000\n[lines 1 to 2000 of 4500; line=2001 gives what follows]")
+        last = await desk.told("fetch_url", url=web.url(), line=4001)
+        assert "\n\nline 4001\n" in last and last.endswith("line 4500")
+        assert (await desk.told("fetch_url", url=web.url(), line=4501)).endswith("[the text has only 4,500 lines]")
+
+
 async def test_what_is_no_text_is_refused_with_its_type_and_size(bench: Benches) -> None:
     async with serving() as web, bench() as desk:
         private(desk)
