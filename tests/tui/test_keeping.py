@@ -30,6 +30,17 @@ async def think(turn: Turn) -> None:
     await turn.say("done")
 
 
+async def export(chat: Chat) -> None:
+    """Writes the conversation to the file that is offered."""
+    chat.app.action_export()
+    await chat.until("Write it as")
+    await chat.press("enter")
+    await chat.until("The file to write to")
+    await chat.press("enter")
+    await chat.gone("The file to write to")
+    await chat.until(lambda: any("Written to" in each.message for each in chat.app._notifications))
+
+
 async def die(chat: Chat) -> None:
     """Ends the agent, as if its process had died."""
     agent = chat.pane.talk.link.agent
@@ -95,7 +106,7 @@ async def test_what_was_said_stays_when_a_new_agent_knows_nothing_of_it(opened: 
         assert "You said: remember the wombat" in chat.text
         await chat.send("and now")
         await chat.until("You said: and now")
-        chat.app.action_export()
+        await export(chat)
         written = (folders / "conversation.md").read_text()
         assert "You said: remember the wombat" in written
         assert "You said: and now" in written
@@ -110,7 +121,7 @@ async def test_what_was_said_stays_when_the_agent_cannot_be_started_again(opened
         await chat.press("ctrl+r")
         await chat.until("there is no command 'robot'")
         assert "You said: remember the wombat" in chat.text
-        chat.app.action_export()
+        await export(chat)
         assert "You said: remember the wombat" in (folders / "conversation.md").read_text()
         chat.app.outside.fails = ""  # type: ignore[attr-defined]
         await chat.press("ctrl+r")
@@ -129,7 +140,7 @@ async def test_a_fork_shows_what_it_came_from(opened: Opened) -> None:
         first = chat.pane
         session = first.talk.session
         assert session is not None
-        await chat.app._with_session(first, session.id, "f6", "Wombats")
+        await chat.app._open_session(first, session.id, "f6", "“Wombats”")
         await chat.until(lambda: chat.pane is not first)
         await chat.until("A fork of “Wombats”")
         assert "You said: remember the wombat" in chat.text
@@ -138,7 +149,7 @@ async def test_a_fork_shows_what_it_came_from(opened: Opened) -> None:
         await chat.press("f9")
         await first.talk.link.agent.close_session(session.id)  # type: ignore[union-attr]
         first.talk.session = None
-        await chat.app._with_session(first, session.id, "f6", "Wombats")
+        await chat.app._open_session(first, session.id, "f6", "“Wombats”")
         await chat.until("A fork of “Wombats”")
         assert "You said: remember the wombat" in chat.text
 

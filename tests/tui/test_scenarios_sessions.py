@@ -79,7 +79,6 @@ def test_a_session_is_renamed_forked_resumed_loaded_and_deleted(tmux: Tmux, vers
     tmux.until_gone(r"\bNo\b")
     tmux.keys("Enter")
     tmux.until("Deleted")
-    tmux.keys("C-o")
     screen = tmux.until("Sessions of(.|\n)*Pears")
     assert "Figs" not in screen
 
@@ -89,10 +88,14 @@ def test_an_export_holds_what_was_said_and_done(tmux: Tmux) -> None:
     say(tmux, "/title A day out", "is called “A day out”")
     say(tmux, "/diff", "Nothing was changed on the disk")
     do(tmux, "Export")
+    tmux.until("Write it as")
+    tmux.keys("Enter")
+    tmux.until("The file to write to(.|\n)*a-day-out.md")
+    tmux.keys("Enter")
     tmux.until("Written to")
     text = (tmux.project / "a-day-out.md").read_text()
     assert text.startswith("# A day out\n")
-    assert "## You\n\n/title A day out\n" in text
+    assert "## User\n\n> /title A day out\n" in text
     assert "This session is called “A day out” now." in text
     assert "```diff\n" in text
 

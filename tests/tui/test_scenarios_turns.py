@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from scenes import CODER, SHOWCASE, chat, say
 from tmux import Tmux
@@ -12,7 +14,7 @@ pytestmark = pytest.mark.slow
 def test_a_prompt_sent_into_a_turn_is_seen_until_the_agent_takes_it_and_can_be_had_back(tmux: Tmux) -> None:
     chat(tmux, SHOWCASE, "--v2")
     tmux.send("/slow 20")
-    tmux.until("1 of 10")
+    tmux.until("1 of 1")
     tmux.type("what about pears")
     tmux.keys("C-s")
     tmux.until(r"what about pears +\(sent, not taken yet\)")
@@ -56,3 +58,46 @@ def test_an_earlier_prompt_is_found_in_another_run(tmux: Tmux) -> None:
     tmux.keys("Enter")
     tmux.until_gone("Earlier prompts")
     tmux.until("│ tell me about apples")
+
+
+def test_a_session_is_found_by_what_was_said_in_it_and_written_to_a_file(tmux: Tmux) -> None:
+    (tmux.project / "notes.md").write_text("The secret word is wombat.\n")
+    chat(tmux, CODER)
+    say(tmux, "list files", "notes.md")
+    tmux.keys("C-t")
+    tmux.until(" 2 ")
+    tmux.until("● ready")
+    say(tmux, 'search for "secret" in notes.md', "The secret word is wombat")
+    tmux.keys("C-o")
+    tmux.until("Sessions of(.|\n)*list files")
+    tmux.type("wombat")
+    tmux.until("“[^\n]*wombat")
+    tmux.until_gone("list files +20")
+    tmux.keys("F9")
+    tmux.until("Write it as")
+    tmux.keys("Down", "Enter")
+    tmux.until(r"The file to write to(.|\n)*\.json")
+    tmux.keys("C-u")
+    tmux.send("kept.json")
+    tmux.until("Written to")
+    document = json.loads((tmux.project / "kept.json").read_text())
+    assert "wombat" in json.dumps(document["items"])
+    tmux.until("Sessions of")
+
+
+def test_a_queue_waits_for_the_user_after_an_agent_died_at_work(tmux: Tmux) -> None:
+    chat(tmux, SHOWCASE)
+    tmux.send("/slow 30")
+    tmux.until("1 of 1")
+    tmux.send("/title Apples")
+    tmux.until("1 queued")
+    tmux.keys("F12")
+    tmux.until("End the agent at once")
+    tmux.keys("Down", "Enter")
+    tmux.until("✗ gone")
+    tmux.keys("C-r")
+    tmux.until("1 queued, on hold")
+    tmux.until("● ready")
+    tmux.keys("Enter")
+    tmux.until("is called “Apples”")
+    tmux.until_gone("1 queued")

@@ -125,7 +125,7 @@ class AccordApp(Watching):
         self.active_pane.copy_answer()
 
     def action_export(self) -> None:
-        self.active_pane.export()
+        self.run_worker(self.export(self.active_pane), exit_on_error=False)
 
     def action_rewind(self) -> None:
         self.run_worker(self.active_pane.rewind(), exit_on_error=False)

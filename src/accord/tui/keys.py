@@ -36,7 +36,7 @@ DEEDS = (
     Deed("copy_answer", "f5", "Copy the answer", "Copy what the agent said last"),
     Deed("rewind", "alt+r", "Rewind files", "Bring files back to what they were before a turn"),
     Deed("undo_rewind", "", "Undo the rewind", "Take the last rewind back"),
-    Deed("export", "", "Export", "Write the conversation to a Markdown file"),
+    Deed("export", "", "Export", "Write the conversation to a file: Markdown, JSON or HTML"),
     Deed("rename", "", "Rename", "Give the session another title"),
     Deed("servers", "", "MCP servers", "Which this session has, and how they are doing"),
     Deed("log_in", "", "Log in", "Log in by one of the agent's methods"),

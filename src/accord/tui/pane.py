@@ -227,20 +227,6 @@ class Pane(Workbench):
 
     # -- what was said and done
 
-    def export(self) -> None:
-        """Writes the conversation to a file in the project."""
-        from accord.tui.exporting import export
-
-        transcript = self.talk.transcript
-        if transcript is None:
-            return
-        try:
-            path = export(transcript, self.cwd, self.talk.terminal)
-        except OSError as error:
-            self.app.notify(f"It cannot be written: {error}", severity="error")
-            return
-        self.app.notify(f"Written to {path}")
-
     async def rewind(self) -> None:
         """Brings files back to what they were before a turn that the user picks."""
         from accord.tui.screens.picker import Picker, Row

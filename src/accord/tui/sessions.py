@@ -1,74 +1,24 @@
-"""Tabs, sessions and agents, as users handle them."""
+"""Tabs and agents, as users handle them; what is done with one of many sessions is in listing.py."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from accord.tui.choosing import Choosing
 from accord.tui.link import Link
-from accord.tui.plain import one_line
+from accord.tui.listing import Listing
 
 if TYPE_CHECKING:
     from accord.tui.pane import Pane
 
 
-class Sessions(Choosing):
-    """The commands about tabs, sessions and agents."""
+class Sessions(Listing):
+    """The commands about tabs, the prompts of all of them, and agents."""
 
     async def action_new_session(self) -> None:
         if self.active_pane.talk.link.state == "undecided":
             self.start_page()
             return
         (await self.add_pane(self.active_pane.talk.link)).begin()
-
-    def action_sessions(self) -> None:
-        self.run_worker(self._choose_session(), exit_on_error=False)
-
-    async def _choose_session(self) -> None:
-        from accord.tui.screens.sessions import UNTITLED, SessionsScreen
-
-        pane = self.active_pane
-        agent, session = pane.talk.link.agent, pane.talk.session
-        if agent is None or not agent.offers.list:
-            self.notify("This agent does not list its sessions.", severity="warning")
-            return
-        screen = SessionsScreen(agent, str(self.outside.cwd), session.id if session is not None else None)
-        picked = await self.answer_of(screen)
-        if picked is not None:
-            await self._with_session(pane, picked.id, picked.how, "" if picked.label == UNTITLED else picked.label)
-
-    async def _with_session(self, pane: Pane, id: str, how: str, title: str) -> None:
-        from accord.tui.screens.picker import Asking, Picker, Row
-
-        agent = pane.talk.link.agent
-        assert agent is not None
-        name = f"“{one_line(title, 60)}”" if title else f"the session {one_line(id, 40)}"
-        if how == "f7":
-            new = await self.answer_of(Asking(f"A new title for {name}", title))
-            if new and new != title:
-                await self.attempt(agent.set_title(id, new), "Renamed.")
-        elif how == "f8":
-            sure = await self.answer_of(Picker(f"Delete {name}?", [Row("no", "No"), Row("yes", "Yes, delete it")]))
-            if sure is not None and sure.id == "yes":
-                await self.attempt(agent.delete_session(id), "Deleted.")
-        else:
-            shown = next((each for each in self.panes if each.talk.session and each.talk.session.id == id), None)
-            if how == "f6":
-                earlier = shown.talk.transcript if shown is not None else None
-                (await self.add_pane(pane.talk.link)).begin_fork(id, name, earlier)
-            elif shown is not None:
-                self.show_pane(shown)
-            else:
-                load = agent.offers.load and how != "f5"
-                (await self.add_pane(pane.talk.link)).begin(id, "load" if load else "resume")
-
-    def action_rename(self) -> None:
-        pane = self.active_pane
-        session, agent = pane.talk.session, pane.talk.link.agent
-        if session is None or agent is None or not agent.offers.title:
-            self.notify("This agent does not let its sessions be renamed.", severity="warning")
-            return
-        self.run_worker(self._with_session(pane, session.id, "f7", session.title or ""), exit_on_error=False)
 
     def action_history(self) -> None:
         self.run_worker(self._choose_prompt(), exit_on_error=False)

@@ -116,9 +116,13 @@ class Picker(Above["Picked | None"]):
         if self.is_mounted:
             self._fill(self.query_one(Input).value)
 
-    def _fill(self, wanted: str) -> None:
+    def _fitting(self, wanted: str) -> list[Row]:
+        """The rows in which all the words are."""
         words = wanted.lower().split()
-        rows = [row for row in self._rows if all(word in f"{row.label} {row.about}".lower() for word in words)]
+        return [row for row in self._rows if all(word in f"{row.label} {row.about}".lower() for word in words)]
+
+    def _fill(self, wanted: str) -> None:
+        rows = self._fitting(wanted)
         made = self._typed(wanted.strip()) if self._typed is not None and wanted.strip() else None
         if made is not None:
             rows.append(made)

@@ -1,8 +1,16 @@
-"""The sessions that an agent keeps: a list to search in, and what can be done with each."""
+"""The sessions that an agent keeps: a list to search in, and what can be done with each.
+
+The agent that comes with Accord keeps its sessions in a file that can be searched: there, sessions are found by what
+was said in them, too."""
 
 from __future__ import annotations
 
+import asyncio
+import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
+
+from textual.widgets import Input
 
 from accord.tui.plain import one_line
 from accord.tui.screens.picker import Picker, Row
@@ -10,8 +18,15 @@ from accord.tui.screens.picker import Picker, Row
 if TYPE_CHECKING:
     from accord.client.agent import ConnectedAgent
     from accord.model.session import SessionInfo
+    from accord.store.sqlite import SqliteStore
 
 MOST = 2000
+FOUND = 30
+"""How many sessions are shown by what was said in them."""
+PAUSE = 0.15
+"""Seconds without a key before it is looked for."""
+OURS = "accord"
+"""What the agent calls itself that keeps its sessions where we can search."""
 UNTITLED = "without a title"
 
 
@@ -29,14 +44,24 @@ class SessionsScreen(Picker):
             keys["f7"] = "renames"
         if offers.delete:
             keys["f8"] = "deletes"
+        if offers.load:
+            keys["f9"] = "exports"
         super().__init__(f"Sessions of {one_line(agent.name, 40)}", [], keys=keys, chosen=current)
         self._agent = agent
         self._cwd = cwd
         self._everywhere = False
+        self._is_ours = offers.info is not None and offers.info.name == OURS
+        self._store: SqliteStore | None = None
+        self._found: tuple[str, list[Row]] = "", []
+        """What was looked for in what was said, and what was found."""
 
     def on_mount(self) -> None:
         super().on_mount()
         self._look()
+
+    async def on_unmount(self) -> None:
+        if self._store is not None:
+            await self._store.close()
 
     def _look(self) -> None:
         self.run_worker(self._list(), exclusive=True, exit_on_error=False)
@@ -44,18 +69,49 @@ class SessionsScreen(Picker):
     async def _list(self) -> None:
         from accord.errors import AccordError
 
-        rows: list[Row] = []
+        found: list[SessionInfo] = []
         try:
             async for info in self._agent.list_sessions(None if self._everywhere else self._cwd):
-                rows.append(_row(info, self._cwd))
-                if len(rows) % 50 == 0:
-                    self.set_rows(rows)
-                if len(rows) >= MOST:
+                found.append(info)
+                if len(found) % 50 == 0:
+                    self.set_rows([_row(each, self._cwd) for each in found])
+                if len(found) >= MOST:
                     break
         except AccordError as error:
-            self.app.notify(str(error), severity="error")
-        rows.sort(key=lambda row: row.group, reverse=True)
-        self.set_rows(rows)
+            self.app.notify(str(error), severity="error", markup=False)
+        found.sort(key=lambda each: each.updated_at or "", reverse=True)  # the newest first, however the agent sorts
+        self.set_rows([_row(each, self._cwd) for each in found])
+
+    # -- by what was said
+
+    def _fitting(self, wanted: str) -> list[Row]:
+        rows = super()._fitting(wanted)
+        looked_for, found = self._found
+        if looked_for == wanted.strip():
+            shown = {row.id for row in rows}
+            rows += [row for row in found if row.id not in shown]
+        elif self._is_ours and len(wanted.strip()) > 1:
+            self.run_worker(self._search(wanted), exclusive=True, group="search", exit_on_error=False)
+        return rows
+
+    async def _search(self, wanted: str) -> None:
+        """Looks for words in what was said, once the user has paused."""
+        from accord.errors import AccordError
+
+        await asyncio.sleep(PAUSE)
+        if self._store is None:
+            from accord.store.sqlite import SqliteStore
+
+            self._store = SqliteStore()
+        hits = []
+        if os.path.exists(self._store.path):  # noqa: ASYNC240  # none is made by looking
+            with suppress(AccordError):
+                cwd = None if self._everywhere else self._cwd
+                hits = list(await self._store.search(wanted, cwd=cwd, limit=FOUND))
+        rows = [_row(hit.session, self._cwd, f"{hit.before}{hit.hit}{hit.after}") for hit in hits]
+        self._found = wanted.strip(), rows
+        if self.query_one(Input).value == wanted:
+            self._fill(wanted)
 
     def _key(self, key: str) -> bool:
         if key == "f4":
@@ -65,7 +121,17 @@ class SessionsScreen(Picker):
         return super()._key(key)
 
 
-def _row(info: SessionInfo, cwd: str) -> Row:
-    when = (info.updated_at or "")[:16].replace("T", " ")
-    where = "" if info.cwd == cwd else f" in {info.cwd}"
-    return Row(info.id, info.title or UNTITLED, " ".join(filter(None, [when, where, info.id])))
+def _row(info: SessionInfo, cwd: str, said: str = "") -> Row:
+    where = "" if info.cwd == cwd else f"in {info.cwd}"
+    about = [f"“{said.strip()}”" if said else "", _when(info), where, info.id]
+    return Row(info.id, info.title or UNTITLED, " ".join(filter(None, about)))
+
+
+def _when(info: SessionInfo) -> str:
+    """When it last changed, in the time of this place."""
+    from datetime import datetime
+
+    try:
+        return datetime.fromisoformat(info.updated_at or "").astimezone().strftime("%Y-%m-%d %H:%M")
+    except (ValueError, OverflowError):
+        return ""

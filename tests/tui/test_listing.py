@@ -1,0 +1,224 @@
+"""The terminal client: what is done with one of many sessions, and conversations as files."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from chatting import Chat, Opened
+
+from accord.agent.turn import Turn
+from accord.client.connect import connect
+from accord.store.memory import MemoryStore
+from accord.store.sqlite import SqliteStore
+from accord.testing import ScriptedAgent
+from accord.testing.scripted import Step
+from accord.tui.exporting import document, free_path, meant, whole, write
+
+
+class Keeping(ScriptedAgent):
+    """Keeps its sessions."""
+
+    unstable = True
+
+    def __init__(self, *turns: Sequence[Step]) -> None:
+        super().__init__(*turns)
+        self.store = MemoryStore()
+
+
+class Ours(ScriptedAgent):
+    """Keeps its sessions where the agent does that comes with Accord, and is called like it."""
+
+    name = "accord"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.store = SqliteStore()
+
+
+async def talked(agent: ScriptedAgent, cwd: Path, *prompts: str) -> list[str]:
+    """Has sessions in which something was said; gives their ids."""
+    ids = []
+    async with connect(agent, cwd=cwd, unstable=True) as there:
+        for prompt in prompts:
+            session = await there.new_session()
+            await session.prompt(prompt)
+            await agent.kept.update(_entitled(await agent.kept.get(session.id), prompt.split()[0]))
+            ids.append(session.id)
+    return ids
+
+
+def _entitled(info: object, title: str) -> object:
+    info.title = title  # type: ignore[attr-defined]
+    return info
+
+
+def told(chat: Chat) -> str:
+    """What the user was told in passing."""
+    return "\n".join(each.message for each in chat.app._notifications)
+
+
+async def in_list(chat: Chat, title: str) -> None:
+    """Opens the list with one session at the cursor."""
+    await chat.press("ctrl+o")
+    await chat.until("Sessions of")
+    await chat.type(title)
+    await chat.until(lambda: [row.label for row in chat.app.screen._shown if row] == [title])  # type: ignore[attr-defined]
+
+
+async def test_a_session_of_the_list_is_renamed_and_the_list_is_there_again(opened: Opened, folders: Path) -> None:
+    agent = Keeping()
+    apples, _ = await talked(agent, folders, "Apples are", "Pears are")
+    async with opened(agent) as chat:
+        await in_list(chat, "Apples")
+        await chat.press("f7")
+        await chat.until("A new title for “Apples”")
+        await chat.press("ctrl+u")
+        await chat.type("Figs")
+        await chat.press("enter")
+        await chat.until("Sessions of")
+        await chat.until("Figs")
+        info = await agent.kept.get(apples)
+        assert info is not None
+        assert info.title == "Figs"
+
+
+async def test_a_session_of_the_list_is_deleted_and_the_list_is_there_again(opened: Opened, folders: Path) -> None:
+    agent = Keeping()
+    apples, _ = await talked(agent, folders, "Apples are", "Pears are")
+    async with opened(agent) as chat:
+        await in_list(chat, "Apples")
+        await chat.press("f8")
+        await chat.until("Delete “Apples”?")
+        await chat.press("down", "enter")
+        await chat.until("Sessions of")
+        await chat.until("Pears")
+        assert "Apples" not in chat.text
+        assert await agent.kept.get(apples) is None
+
+
+@pytest.mark.parametrize("kind, place", [("md", 0), ("json", 1), ("html", 2)])
+async def test_a_session_of_the_list_is_written_to_a_file(opened: Opened, folders: Path, kind: str, place: int) -> None:
+    agent = Keeping()
+    await talked(agent, folders, "Apples are", "Pears are")
+    async with opened(agent) as chat:
+        await in_list(chat, "Apples")
+        await chat.press("f9")
+        await chat.until("Write it as")
+        await chat.press(*["down"] * place, "enter")
+        await chat.until("The file to write to")
+        await chat.until(f"apples.{kind}")
+        await chat.press("enter")
+        await chat.until(lambda: "Written to" in told(chat))
+        await chat.until("Sessions of")
+    text = (folders / f"apples.{kind}").read_text()
+    assert "You said: Apples are" in text
+    assert "Pears" not in text
+    if kind == "json":
+        assert json.loads(text)["session"]["title"] == "Apples"
+
+
+async def test_a_file_that_is_there_is_replaced_only_if_that_is_wanted(opened: Opened, folders: Path) -> None:
+    (folders / "mine.md").write_text("precious")
+    async with opened(ScriptedAgent()) as chat:
+        await chat.send("hello")
+        await chat.until("You said: hello")
+        for sure, text in ((False, "precious"), (True, "You said: hello")):
+            chat.app.action_export()
+            await chat.until("Write it as")
+            await chat.press("enter")
+            await chat.until("The file to write to")
+            await chat.press("ctrl+u")
+            await chat.type("mine.md")
+            await chat.press("enter")
+            await chat.until("Replace it?")
+            await chat.press(*(["down"] if sure else []), "enter")
+            await chat.gone("Replace it?")
+            if sure:
+                await chat.until(lambda: "Written to" in told(chat))
+            assert text in (folders / "mine.md").read_text()
+
+
+async def test_a_folder_that_is_not_there_is_told_of(opened: Opened, folders: Path) -> None:
+    async with opened(ScriptedAgent()) as chat:
+        await chat.send("hello")
+        await chat.until("You said: hello")
+        chat.app.action_export()
+        await chat.until("Write it as")
+        await chat.press("enter")
+        await chat.until("The file to write to")
+        await chat.press("ctrl+u")
+        await chat.type("none/mine.md")
+        await chat.press("enter")
+        await chat.until(lambda: "It cannot be written" in told(chat))
+
+
+async def test_what_a_terminal_printed_that_was_run_here_is_in_the_file(opened: Opened) -> None:
+    async def run(turn: Turn) -> None:
+        script = "print('good ' + 'morning')"
+        async with (
+            turn.tool("Greet", kind="execute") as tool,
+            await turn.terminals.create(sys.executable, ["-I", "-S", "-c", script]) as terminal,
+        ):
+            await tool.show(terminal)
+            await terminal.wait()
+        await turn.say("so it is")
+
+    async with opened(ScriptedAgent([run])) as chat:
+        await chat.send("go")
+        await chat.until("Permission needed")
+        await chat.until(lambda: chat.pane._question is not None and chat.pane._question.has_focus)
+        await chat.press("y")
+        await chat.until("so it is")
+        transcript = chat.pane.talk.transcript
+        assert transcript is not None
+        for kind in ("md", "json", "html"):
+            assert "good morning" in "".join(document(whole(transcript, chat.pane.talk.terminal), kind))
+
+
+def test_a_name_that_is_free_is_offered(tmp_path: Path) -> None:
+    assert free_path(tmp_path, "A day out!", "md").name == "a-day-out.md"
+    (tmp_path / "a-day-out.md").write_text("")
+    assert free_path(tmp_path, "A day out!", "md").name == "a-day-out-2.md"
+    assert free_path(tmp_path, "///", "json").name == "conversation.json"
+
+
+def test_a_folder_means_a_file_in_it(tmp_path: Path) -> None:
+    usual = tmp_path / "x.md"
+    assert meant(".", tmp_path, usual) == tmp_path / "x.md"
+    assert meant("a/b.md", tmp_path, usual) == tmp_path / "a" / "b.md"
+    write(usual, ["one"], replaces=False)
+    with pytest.raises(FileExistsError):
+        write(usual, ["two"], replaces=False)
+
+
+async def test_sessions_of_our_agent_are_found_by_what_was_said_in_them(opened: Opened, folders: Path) -> None:
+    agent = Ours()
+    await talked(agent, folders, "Apples and the wombat", "Pears are")
+    async with opened(agent) as chat:
+        await chat.press("ctrl+o")
+        await chat.until("Pears")
+        await chat.type("womb")
+        await chat.until("“You said: Apples and the wombat”")
+        assert "Pears" not in chat.text
+        await chat.press("enter")
+        await chat.until("You said: Apples and the wombat")
+    await agent.store.close()
+
+
+async def test_sessions_are_listed_newest_first_however_an_agent_sorts_them(opened: Opened, folders: Path) -> None:
+    agent = Keeping()
+    ids = await talked(agent, folders, "Apples are", "Pears are", "Figs are")
+    for day, id in zip((2, 3, 1), ids, strict=True):
+        info = await agent.kept.get(id)
+        assert info is not None
+        info.updated_at = f"2026-01-0{day}T12:00:00Z"
+        await agent.kept.update(info)
+    async with opened(agent) as chat:
+        await chat.press("ctrl+o")
+        await chat.until(lambda: len(getattr(chat.app.screen, "_rows", [])) == 4)
+        shown = [row.label for row in chat.app.screen._rows]  # type: ignore[attr-defined]
+        assert shown[-3:] == ["Pears", "Apples", "Figs"]
