@@ -13,6 +13,7 @@ from textual.strip import Strip
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.text import Text
 
 _FEW_DARK = (236, 22, 28, 52, 88)
 _FEW_LIGHT = (254, 194, 157, 224, 217)
@@ -53,7 +54,7 @@ class Look:
                 Style(bgcolor=f"color({number})") for number in few
             )
         self.code_theme = "ansi_dark" if dark else "ansi_light"
-        self._code = Style(color=colour("accent").rich_color)
+        self.code = Style(color=colour("accent").rich_color)
         self._heading = Style(color=colour("primary").rich_color, bold=True)
         self._console: Console | None = None
 
@@ -67,7 +68,7 @@ class Look:
             quiet = self.dim
             theme = Theme(
                 {
-                    "markdown.code": self._code,
+                    "markdown.code": self.code,
                     "markdown.code_block": Style(),
                     "markdown.h1": self._heading + Style(underline=True),
                     **{f"markdown.h{level}": self._heading for level in range(2, 7)},
@@ -93,6 +94,12 @@ class Look:
         lines = self.console.render_lines(what, options, pad=False)
         base = self.base if style is None else self.base + style
         return [Strip(Segment.apply_style(line, base)) for line in lines]
+
+    def wrapped(self, text: Text, width: int, style: Style | None = None) -> list[Strip]:
+        """The lines of a text, broken between words."""
+        base = self.base if style is None else self.base + style
+        lines = text.wrap(self.console, max(width, 1))
+        return [Strip(Segment.apply_style(line.render(self.console), base)) for line in lines]
 
     def line(self, *parts: tuple[str, Style | None]) -> Strip:
         """One line made of words and their styles."""

@@ -18,6 +18,7 @@ from rich.syntax import Syntax
 from textual.strip import Strip
 
 from accord.tui.conversation.block import EDGE
+from accord.tui.conversation.paragraph import paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -101,7 +102,11 @@ class Prose:
         self._has_blocks = True
 
     def _drawn(self, tokens: list[Token]) -> list[Strip]:
-        lines = self._look.draw(_Words(tokens, self._look.code_theme), self._width, self._style)
+        words = paragraph(tokens, self._look)
+        if words is not None:
+            lines = self._look.wrapped(words, self._width, self._style)
+        else:
+            lines = self._look.draw(_Words(tokens, self._look.code_theme), self._width, self._style)
         while lines and not lines[-1].text.strip():
             lines.pop()
         while lines and not lines[0].text.strip():

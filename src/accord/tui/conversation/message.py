@@ -19,7 +19,7 @@ SLICE = 500
 """Characters that are drawn between two looks at the clock."""
 BUDGET, FAR_BUDGET = 0.005, 0.02
 """Seconds that drawing may take in one frame, and when it is behind; the rest follows in the next."""
-BEHIND = 2_000
+BEHIND = 4_000
 """Characters that wait when it is behind."""
 MOST_PICTURES = 40
 """Pictures of one message that are drawn; the rest are named."""
