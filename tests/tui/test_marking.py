@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 
 import pytest
 from chatting import Chat, Opened
@@ -294,6 +295,42 @@ async def test_y_copies_what_is_marked_before_what_is_selected(opened: Opened) -
         assert chat.app.clipboard == "plain"
         await chat.press("y")
         assert chat.app.clipboard == "Some plain words."
+
+
+async def test_whatever_the_mouse_does_while_the_agent_writes_nothing_breaks(opened: Opened) -> None:
+    go_on = True
+
+    async def stream(turn: Turn) -> None:
+        number = 0
+        while go_on:
+            number += 1
+            await asyncio.sleep(0.02)
+            await turn.say(f"Words {number} and *more* of them, `code` too. ")
+            if number % 5 == 0:
+                await turn.say("\n\n- an item\n- 日本語\n\n```python\nx = 1\n```\n\n")
+            if number % 20 == 0:
+                async with turn.tool(f"look {number}") as call:
+                    await call.show(f"what was seen {number}")
+
+    async with opened(ScriptedAgent([stream]), size=(90, 24)) as chat:
+        chance = random.Random(11)
+        await chat.send("go")
+        await chat.until("Words 1")
+        kinds = [events.MouseDown, events.MouseMove, events.MouseMove, events.MouseMove, events.MouseUp]
+        for step in range(60):
+            x, y = chance.randrange(90), chance.randrange(20)
+            await mouse(chat, chance.choice(kinds), x, y, button=chance.choice([1, 1, 1, 0, 3]))
+            if step % 7 == 0:
+                await chat.pilot.click(chat.pane.conversation, offset=(x % 60, y % 15), times=chance.randint(1, 3))
+            if step % 11 == 0:
+                chat.pane.conversation.scroll_rows(chance.randint(-40, 40))
+            if step % 20 == 0:
+                await chat.pilot.resize_terminal(chance.randint(50, 120), 24)
+            chat.app.screen.get_selected_text()
+        await mouse(chat, events.MouseUp, 0, 0)
+        go_on = False
+        await chat.until("● ready")
+        assert chat.app.is_running
 
 
 # -- what moves

@@ -91,3 +91,20 @@ def test_marking_without_colours_is_seen(tmux: Tmux) -> None:
     assert re.search(r"\x1b\[(?:[0-9;]*;)?7m(?:\x1b\[[0-9;]*m)*grass", tmux.coloured), repr(
         tmux.coloured.splitlines()[y]
     )
+
+
+def test_marking_goes_on_above_the_window_and_joins_broken_lines(tmux: Tmux) -> None:
+    chat(tmux, agent_at("trying.py"), size=(60, 24))
+    tmux.takes_copies()
+    say(tmux, "tells 60", "Told")
+    x, y = where(tmux, "message 60")
+    told(tmux, 0, x + 9, y)
+    told(tmux, 32, 2, 3)
+    told(tmux, 32, 2, 0)
+    tmux.until("message 10")
+    told(tmux, 32, 4, 10)
+    told(tmux, 0, 4, 10, "m")
+    text = copied(tmux)
+    assert text.endswith("message 60")
+    assert all(f"message {number}" in text for number in range(25, 61))
+    assert "▌" not in text and "█" not in text

@@ -57,7 +57,7 @@ class Canvas(Pictured, Selecting):
     def show(self, transcript: Transcript) -> None:
         """Shows another transcript from its end."""
         self.transcript = transcript
-        self.marked = None
+        self.unmark()
         self.choose(None)
         self.layout_of.show(transcript)
         self.refresh()

@@ -163,7 +163,8 @@ def between(layout: Layout, one: Place, other: Place, side: int = RIGHT) -> Mark
 
 def word_at(layout: Layout, place: Place, side: int = RIGHT) -> Marked:
     """The word at a place, a path or an address included; else the character."""
-    text = saying(layout.lines(place.item)[place.row], side)
+    lines = layout.lines(place.item)
+    text = saying(lines[place.row], side) if place.row < len(lines) else ""
     for found in _WORD.finditer(text):
         if found.start() <= place.at < found.end():
             return between(layout, place._replace(at=found.start()), place._replace(at=found.end() - 1), side)
@@ -174,7 +175,7 @@ def paragraph_at(layout: Layout, place: Place, side: int = RIGHT) -> Marked:
     """The line at a place, with those that it goes on in."""
     lines = layout.lines(place.item)
     source = _Source(layout, place.item, side)
-    top = bottom = place.row
+    top = bottom = min(place.row, len(lines) - 1)
     while top > 0 and source.glue(lines[top - 1], lines[top]) is not None:
         top -= 1
     while bottom + 1 < len(lines) and source.glue(lines[bottom], lines[bottom + 1]) is not None:

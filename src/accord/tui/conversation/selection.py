@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from accord.tui.conversation.layout import Layout
     from accord.tui.conversation.marking import Marked, Place
 
-_STEP = 0.04
-_FASTEST = 6
-"""Seconds between two steps of scrolling, and lines of one at most."""
+_STEP, _FASTER, _FASTEST = 0.04, 8, 8
+"""Seconds between two steps of scrolling, after how many steps one is a line longer, and lines of one at most."""
 
 
 class Selecting(Widget):
@@ -39,6 +38,7 @@ class Selecting(Widget):
     _pointer = (0, 0)
     _side = 1  # of two columns, in which the drag began
     _scrolling: Timer | None = None
+    _steps = 0
     _was_told = False
 
     def scroll_rows(self, count: int) -> None:
@@ -167,10 +167,13 @@ class Selecting(Widget):
         from accord.tui.conversation import marking
 
         place = self._place_at(*self._pointer)
-        if place is not None and self._pressed is not None:
+        if self._pressed is not None and self._pressed.item >= len(self.layout_of.timeline):
+            self.unmark()  # another conversation is shown
+        elif place is not None and self._pressed is not None:
             self._mark(marking.between(self.layout_of, self._still(self._pressed), place, self._side))
         beyond = self._beyond()
         if beyond and self._scrolling is None:
+            self._steps = 0
             self._scrolling = self.set_interval(_STEP, self._scroll_on)
         elif not beyond and self._scrolling is not None:
             self._scrolling.stop()
@@ -199,7 +202,9 @@ class Selecting(Widget):
     def _scroll_on(self) -> None:
         beyond = self._beyond()
         if beyond:
-            self.scroll_rows(max(-_FASTEST, min(_FASTEST, beyond)))
+            self._steps += 1
+            rows = min(abs(beyond) + self._steps // _FASTER, _FASTEST)
+            self.scroll_rows(rows if beyond > 0 else -rows)
             self._drag()
 
     def click_marks(self, event: events.Click) -> bool:
@@ -213,7 +218,7 @@ class Selecting(Widget):
         """Marks the word, or the paragraph, that was clicked on."""
         from accord.tui.conversation import marking
 
-        if self._begun is not None:
+        if self._begun is not None and self._begun.item < len(self.layout_of.timeline):
             what = marking.word_at if chain == 2 else marking.paragraph_at
             self._mark(what(self.layout_of, self._begun, self._side))
 
