@@ -178,7 +178,10 @@ async def test_an_unsaved_buffer_is_what_is_followed(opened: Opened, folders: Pa
         await chat.until("▶1 on the screen")
 
 
-async def test_a_change_without_a_place_is_followed_to_where_it_begins(opened: Opened, folders: Path) -> None:
+@pytest.mark.parametrize("version", [1, 2])
+async def test_a_change_without_a_place_is_followed_to_where_it_begins(
+    opened: Opened, folders: Path, version: int
+) -> None:
     new = "".join(f"line {number}\n" for number in range(1, 61))
     (folders / "long.txt").write_text(new)
 
@@ -186,7 +189,7 @@ async def test_a_change_without_a_place_is_followed_to_where_it_begins(opened: O
         async with turn.tool("Change", kind="edit") as tool:
             await tool.diff("long.txt", new.replace("line 44\n", "old\n"), new)
 
-    async with opened(ScriptedAgent([work]), size=(150, 40)) as chat:
+    async with opened(ScriptedAgent([work]), size=(150, 40), versions=[version]) as chat:
         await chat.press("alt+w")
         await chat.send("go")
         await chat.until("▶44 line 44")

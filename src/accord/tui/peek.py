@@ -13,7 +13,7 @@ from accord.tui.plain import plain, size_of
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from accord.model.tool import FileChange
+    from accord.model.tool import Diff, FileChange
     from accord.tui.look import Look
 
 MOST_BYTES = 4_000_000
@@ -22,6 +22,7 @@ AROUND = 120
 """Lines before and after the line that are kept: enough for a panel of any height, and for the colours to be right."""
 _LONGEST = 400
 _FIRST = 8000
+_LONGEST_PATCH = 400_000
 
 
 @dataclass
@@ -93,6 +94,25 @@ def _read(path: str) -> str | Peek:
     if b"\0" in data[:_FIRST]:
         return Peek(words=f"This is not text ({size_of(len(data))}).")
     return data.decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+def changed_line(path: str, diffs: list[Diff]) -> int | None:
+    """Where the changes of a file begin, for agents that tell only the file."""
+    for diff in diffs:
+        change = next((each for each in diff.changes if each.path == path), None)
+        if change is not None:
+            return first_change(change) if change.new_text is not None else _in_patch(path, diff.given_patch or "")
+    return None
+
+
+def _in_patch(path: str, patch: str) -> int | None:
+    from accord.tui.conversation.rows import rows_of_patch
+
+    for name, rows in rows_of_patch(patch[:_LONGEST_PATCH]):
+        if path == name or path.endswith(f"/{name.lstrip('/')}"):
+            changed = (row for row in rows if row.sign in "+-")
+            return next((row.new or row.old for row in changed), None)
+    return None
 
 
 def first_change(change: FileChange) -> int | None:

@@ -44,9 +44,11 @@ class Workbench(Resuming):
 
     @property
     def side_fits(self) -> bool:
+        if not self.app.preferences.follow or not super().side_fits:
+            return super().side_fits
         from accord.tui.panels.follow import leaves_room
 
-        return super().side_fits and (not self.app.preferences.follow or leaves_room(self.app.size.width))
+        return leaves_room(self.app.size.width)
 
     def fit_panels(self) -> None:
         """Shows the panels that are wanted and have room."""
@@ -55,9 +57,11 @@ class Workbench(Resuming):
         self.draw_work()
 
     def _fit_follow(self) -> None:
+        wanted = self.app.preferences.follow
+        if not wanted and self._follow is None:
+            return
         from accord.tui.panels.follow import BESIDE, FollowPanel
 
-        wanted = self.app.preferences.follow
         beside = self.app.size.width >= BESIDE
         if self._follow is not None and (not wanted or self._follow.is_beside != beside):
             self._follow.remove()

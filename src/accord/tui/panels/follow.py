@@ -17,6 +17,7 @@ from textual.widget import Widget
 from accord.tui.plain import one_line
 
 if TYPE_CHECKING:
+    from accord.model.tool import Diff
     from accord.tui.look import Look
     from accord.tui.peek import Peek
     from accord.tui.talk import Talk
@@ -71,16 +72,13 @@ class FollowPanel(Widget):
 
     async def _look(self, place: Place) -> None:
         """Reads in a thread; what happened meanwhile is looked at next."""
-        from accord.tui.peek import peek
-
         talk = self._talk()
-        path, line = os.path.join(self._cwd, place.path), place.line
-        if line is None:
-            line = self._changed_line(talk, place)
+        call = talk.transcript.tool_calls.get(place.call) if talk.transcript is not None else None
+        path, diffs = os.path.join(self._cwd, place.path), call.diffs if call is not None else []
         began = time.monotonic()
         try:
             buffer = talk.link.unsaved(path)
-            self._peek = await asyncio.to_thread(peek, path, line, self.look, buffer, self._peek)
+            self._peek = await asyncio.to_thread(self._seen, place, path, diffs, buffer)
             if place != self._place:
                 self._moved = 0
             self._place = place
@@ -90,13 +88,11 @@ class FollowPanel(Widget):
             self._reading = False
         self.update()
 
-    def _changed_line(self, talk: Talk, place: Place) -> int | None:
-        """Where a change begins, for agents that tell only the file."""
-        from accord.tui.peek import first_change
+    def _seen(self, place: Place, path: str, diffs: list[Diff], buffer: str | None) -> Peek:
+        from accord.tui.peek import changed_line, peek
 
-        call = talk.transcript.tool_calls.get(place.call) if talk.transcript is not None else None
-        changes = [change for diff in call.diffs for change in diff.changes] if call is not None else []
-        return next((first_change(each) for each in changes if each.path == place.path), None)
+        line = place.line if place.line is not None else changed_line(place.path, diffs)
+        return peek(path, line, self.look, buffer, self._peek)
 
     def restyle(self, look: Look) -> None:
         """Takes other colours."""
