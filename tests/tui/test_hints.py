@@ -8,7 +8,7 @@ from textual.app import App
 from textual.widgets import OptionList
 
 from accord.testing import ScriptedAgent
-from accord.tui.screens.hints import folded
+from accord.tui.screens.hints import folded, shortest
 from accord.tui.screens.picker import Picker, Row
 
 MANY = {f"f{number}": f"does the thing with the number {number}" for number in range(3, 9)}
@@ -20,6 +20,11 @@ def test_hints_are_broken_between_two_of_them() -> None:
 
 def test_a_hint_that_alone_is_too_long_is_broken_within() -> None:
     assert folded(["one two three", "esc"], 8) == ["one two", "three", "esc"]
+
+
+def test_the_longest_way_to_say_a_thing_that_fits_is_taken() -> None:
+    ways = ("all of it", "less", "x")
+    assert [shortest(ways, width) for width in (9, 8, 3, 0)] == ["all of it", "less", "x", "x"]
 
 
 @pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 20)])

@@ -109,6 +109,19 @@ async def test_the_terminals_cursor_is_at_the_answer_that_enter_would_give(opene
         assert chat.lines[row][column:].startswith("❯ 2. ")
 
 
+@pytest.mark.usefixtures("read_aloud")
+async def test_in_a_list_the_cursor_goes_to_the_row_that_was_moved_to(opened: Opened) -> None:
+    async with opened(ScriptedAgent(), size=(80, 24)) as chat:
+        await chat.press("f10")
+        await chat.until("❯ Theme")
+        assert "type to search" in chat.lines[place(chat)[1]]
+        await chat.press("down")
+        await chat.until("❯ Screen reader")
+        assert "❯ Screen reader" in chat.lines[place(chat)[1]]
+        await chat.type("si")
+        await chat.until(lambda: place(chat) == cell_after(chat, "si"))
+
+
 def place(chat: Chat) -> tuple[int, int]:
     return (chat.app.cursor_position.x, chat.app.cursor_position.y)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -10,11 +11,15 @@ from typing import Any
 import pytest
 from chatting import Chat, Memory
 
+from accord.cli.outside import Beyond
 from accord.config.settings import user_config
 from accord.errors import ConfigError
+from accord.model.session import SessionInfo
+from accord.store.sqlite import SqliteStore
 from accord.testing import ScriptedAgent
 from accord.tui.app import AccordApp
 from accord.tui.panels.status import Part, fitting
+from accord.tui.screens.picker import Row
 
 
 def configured(text: str) -> None:
@@ -78,6 +83,64 @@ async def test_the_default_is_changed_when_that_is_wanted(folders: Path) -> None
         await chat.press("down", "f6")
         await chat.until("✓ two")
         assert outside.configuration().settings.chosen_agent == "two"
+
+
+class Keeping(Memory):
+    """Knows sessions of earlier days."""
+
+    def recent(self, most: int) -> list[SessionInfo]:
+        return [SessionInfo(id="old", cwd=str(self.cwd), title="Pears and figs", updated_at="2026-11-15T09:30:00Z")]
+
+
+async def test_the_latest_sessions_are_gone_on_with(folders: Path) -> None:
+    agent = ScriptedAgent()
+    outside = Keeping(folders, agent, frozenset({1}))
+    async with AccordApp(outside, is_undecided=True).run_test(size=(80, 24)) as pilot:
+        chat = Chat(pilot.app, pilot)  # type: ignore[arg-type]
+        await chat.until("Pears and figs  2026-11-15 09:30")
+        await chat.type("figs")
+        await chat.gone("comes with Accord")
+        await chat.press("enter")
+        await chat.until(lambda: outside.launched == ["built-in"])
+        await chat.until(lambda: chat.pane.talk._wanted == "old")
+
+
+async def test_the_page_does_not_wait_for_the_registry(folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    configured("registry = '/somewhere/r.json'\n")
+    go_on = threading.Event()
+
+    def slowly(source: str | None) -> list[Row]:
+        go_on.wait(30)
+        return [Row("box", "Box agent", "1.0.0", "Registry")]
+
+    monkeypatch.setattr("accord.tui.screens.agents.registry_rows", slowly)
+    outside = Memory(folders, ScriptedAgent(), frozenset({1}))
+    async with AccordApp(outside, is_undecided=True).run_test(size=(80, 24)) as pilot:
+        chat = Chat(pilot.app, pilot)  # type: ignore[arg-type]
+        await chat.until("the registry is being read")
+        assert "built-in agent" in chat.text
+        await chat.type("being read")
+        await chat.gone("built-in agent")
+        await chat.press("enter")  # says something, and is no agent
+        await chat.press("ctrl+u")
+        go_on.set()
+        await chat.until("Box agent")
+        assert outside.launched == []
+
+
+def test_the_newest_sessions_of_the_built_in_agent_are_found_and_none_where_there_are_none(folders: Path) -> None:
+    beyond = Beyond(folders, frozenset({1}))
+    assert beyond.recent(5) == []
+
+    async def keep() -> None:
+        async with SqliteStore() as store:
+            for number in range(3):
+                await store.create(SessionInfo(id=f"s{number}", cwd=str(folders), title=f"number {number}"))
+            await store.create(SessionInfo(id="other", cwd="/elsewhere"))
+
+    asyncio.run(keep())
+    assert len(beyond.recent(2)) == 2
+    assert {each.id for each in beyond.recent(5)} <= {"s0", "s1", "s2"}
 
 
 class Slow(Memory):

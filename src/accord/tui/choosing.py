@@ -13,8 +13,6 @@ from accord.tui.shell import Shell
 if TYPE_CHECKING:
     from accord.tui.screens.picker import Picked
 
-_RECENT = 5
-
 
 class Choosing(Shell):
     """The commands about which agent to talk with."""
@@ -42,18 +40,16 @@ class Choosing(Shell):
 
     async def _pick_agent(self) -> Picked | None:
         from accord.errors import AccordError
-        from accord.tui.screens.agents import agents_screen, registry_rows
+        from accord.tui.screens.agents import AgentsScreen
 
         try:
             loaded = await asyncio.to_thread(self.outside.configuration)
         except AccordError as error:
-            self.notify(str(error), severity="error", markup=False)
+            self.notify(str(error), severity="error")
             return None
-        rows = await asyncio.to_thread(registry_rows, loaded.settings.registry)
-        recent = getattr(self.outside, "recent", None)
-        sessions = await asyncio.to_thread(recent, _RECENT) if recent is not None else []
         is_first = self.active_pane.talk.link.state == "undecided"
-        picked: Picked | None = await self.answer_of(agents_screen(loaded, rows, sessions, is_first=is_first))
+        recent = getattr(self.outside, "recent", None)  # not everybody keeps sessions
+        picked: Picked | None = await self.answer_of(AgentsScreen(loaded.settings, recent, is_first=is_first))
         return picked
 
     async def _begin_with(self, target: str) -> None:
@@ -100,10 +96,10 @@ class Choosing(Shell):
             if default is not None and file.settings().chosen_agent != default:
                 file.set_default(default)
         except AccordError as error:
-            self.notify(str(error), severity="error", markup=False)
+            self.notify(str(error), severity="error")
             return None
         still = f" Without a name, {default} is still meant." if default is not None else ""
-        self.notify(f"{name} is configured now.{still}", markup=False)
+        self.notify(f"{name} is configured now.{still}")
         return name
 
     def _make_default(self, target: str) -> None:
@@ -117,9 +113,9 @@ class Choosing(Shell):
         try:
             AgentFile().set_default(target)
         except AccordError as error:
-            self.notify(str(error), severity="error", markup=False)
+            self.notify(str(error), severity="error")
             return
-        self.notify(f"{target} is meant now when no agent is named.", markup=False)
+        self.notify(f"{target} is meant now when no agent is named.")
 
     # -- the doctor
 

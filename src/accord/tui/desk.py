@@ -70,6 +70,9 @@ class AnsweringApp(App[int]):
         """How to log in, when the agent demands it."""
         from accord.tui.screens.picker import Picker, Row
 
+        pane = self.pane_of(link, None)
+        if pane is not None:
+            self.attention(pane, "a login is needed")
         rows = [Row(each.id, each.name, each.description or "") for each in methods]
         picked = await self.answer_of(Picker("Log in first", rows, about=f"{link.name} wants you to log in."))
         return next((each for each in methods if picked is not None and each.id == picked.id), None)

@@ -56,7 +56,11 @@ class Surface(AnsweringApp):
     @property
     def cursor_position(self) -> Offset:
         """Where the terminal's cursor is: where one types, however the things around it have moved since."""
-        widget = self.focused if self._screen_stacks.get("_default") else None
+        if not self._screen_stacks.get("_default"):
+            return self._cursor
+        if self.is_calm and (reading := getattr(self.screen, "reading_place", None)) is not None:
+            return Offset(*reading)
+        widget = self.focused
         place = getattr(widget, "cursor_screen_offset", None)
         if not isinstance(place, Offset):
             return self._cursor

@@ -16,6 +16,7 @@ from textual.widget import Widget
 from accord.tui.conversation import diff as diffs
 from accord.tui.panels.lasting import LENGTHS, can_be_shorter, lasts, limited, what_is_remembered, where_it_is_kept
 from accord.tui.plain import one_line, plain
+from accord.tui.screens.hints import shortest
 
 if TYPE_CHECKING:
     from accord.policy.choices import Choice, Question
@@ -81,8 +82,7 @@ class PermissionPanel(Widget, can_focus=True):
         how_long = " · t how long" if can_be_shorter(self.question) else ""
         hints = [f"number or ↑↓ and enter{how_long} · esc stops the turn", f"number or ↑↓ enter{how_long} · esc stops"]
         hints += [f"number or enter{how_long} · esc", "number or enter"]
-        room = self.app.size.width - 8
-        self.border_subtitle = next((each for each in hints if len(each) <= room), hints[-1]) if is_mine else _ASLEEP
+        self.border_subtitle = shortest(hints, self.app.size.width - 8) if is_mine else _ASLEEP
 
     def _fit(self) -> None:
         """Takes most of a large window and nearly all of a small one, but never the place of the prompt."""

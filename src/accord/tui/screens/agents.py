@@ -3,19 +3,23 @@ was talked about lately."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
+
+from textual.widgets import OptionList
 
 from accord.config.command import BUILT_IN
 from accord.tui.plain import one_line
 from accord.tui.screens.picker import Picker, Row
 
 if TYPE_CHECKING:
-    from accord.config.settings import Loaded
+    from accord.config.settings import Settings
     from accord.model.session import SessionInfo
 
 _SESSION = "session "  # no name of an agent has a space in it
 _WELCOME = "Welcome to Accord. "
+_MOST_SESSIONS = 5
 
 
 def session_of(id: str) -> str | None:
@@ -23,28 +27,61 @@ def session_of(id: str) -> str | None:
     return id.removeprefix(_SESSION) if id.startswith(_SESSION) else None
 
 
-def agents_screen(
-    loaded: Loaded, registry: list[Row], recent: Sequence[SessionInfo] = (), *, is_first: bool = False
-) -> Picker:
-    """Everything that can be talked to. What is typed and is no row is taken as a command line."""
-    settings = loaded.settings
-    default = settings.chosen_agent or (BUILT_IN if not settings.agents else None)
+class AgentsScreen(Picker):
+    """Everything that can be talked to. What is typed and is no row is taken as a command line.
+
+    It is there at once; sessions and the registry, which may have to be fetched, come when they are read."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        recent: Callable[[int], Sequence[SessionInfo]] | None = None,
+        *,
+        is_first: bool = False,
+    ) -> None:
+        """`recent` reads the newest sessions; it is called in a thread."""
+        default = settings.chosen_agent or (BUILT_IN if not settings.agents else None)
+        self._settings = settings
+        self._recent = recent
+        about = "Choose an agent, or type a command line that starts one. ✓ is meant when none is named."
+        super().__init__(
+            "Talk with",
+            _agents(settings),
+            about=f"{_WELCOME if is_first else ''}{about}",
+            keys={"f3": "doctor", "f5": "keeps a command line under a name", "f6": "makes it the default"},
+            typed=lambda text: Row(text, f"Start: {text}", "", "Command line") if " " in text or "/" in text else None,
+            chosen=default if default is not None else "",
+        )
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.run_worker(self._read(), exit_on_error=False)
+
+    async def _read(self) -> None:
+        rows = _agents(self._settings)
+        if self._recent is not None:
+            rows += [_session(info) for info in await asyncio.to_thread(self._recent, _MOST_SESSIONS)]
+            self.set_rows(rows)
+        if self._settings.registry is not None:
+            waiting = Row("", "the registry is being read …", "", "Registry")
+            self.set_rows([*rows, waiting])
+            found = await asyncio.to_thread(registry_rows, self._settings.registry)
+            self.set_rows([*rows, *(row for row in found if row.id not in self._settings.agents)])
+
+    def _done(self, how: str) -> None:
+        at = self.query_one(OptionList).highlighted
+        if at is not None and at < len(self._shown) and self._id_at(at) == "":
+            return  # a row that only says something
+        super()._done(how)
+
+
+def _agents(settings: Settings) -> list[Row]:
     rows = []
     for name, entry in settings.agents.items():
         command = entry.command if isinstance(entry.command, str) else " ".join(entry.command)
         rows.append(Row(name, name, entry.description or one_line(command, 120), "Configured"))
     rows.append(Row(BUILT_IN, "built-in agent", "comes with Accord", "Built in"))
-    rows += [row for row in registry if row.id not in settings.agents]
-    rows += [_session(info) for info in recent]
-    about = "Choose an agent, or type a command line that starts one. ✓ is meant when none is named."
-    return Picker(
-        "Talk with",
-        rows,
-        about=f"{_WELCOME if is_first else ''}{about}",
-        keys={"f3": "doctor", "f5": "keeps a command line under a name", "f6": "makes it the default"},
-        typed=lambda text: Row(text, f"Start: {text}", "", "Command line") if " " in text or "/" in text else None,
-        chosen=default if default is not None else "",
-    )
+    return rows
 
 
 def _session(info: SessionInfo) -> Row:

@@ -18,8 +18,19 @@ from accord.model.requests import Elicitation, Reply
 from accord.tui.plain import one_line, plain
 from accord.tui.prompt.at_once import Field
 from accord.tui.screens.above import Above
+from accord.tui.screens.hints import shortest
 from accord.tui.screens.ticks import Tick, Ticks
 
+_FORM_KEYS = (
+    "tab next field · ctrl+s sends · ctrl+x declines · esc",
+    "ctrl+s sends · ctrl+x declines · esc",
+    "ctrl+s sends · esc",
+)
+_PAGE_KEYS = (
+    "enter done · c copies the address · n no · esc",
+    "enter done · c copies · n no · esc",
+    "enter · c · n · esc",
+)
 _BOX = """
 {name} {{ align: center middle; }}
 {name} > .box {{
@@ -69,7 +80,7 @@ class FormScreen(Above[Reply]):
     def compose(self) -> ComposeResult:
         with VerticalScroll(can_focus=False, classes="box") as box:
             box.border_title = f"{one_line(self._agent, 40)} asks"
-            box.border_subtitle = "tab next field · ctrl+s sends · ctrl+x declines · esc"
+            box.border_subtitle = shortest(_FORM_KEYS, self.app.size.width * 9 // 10 - 6)
             yield Static(Text(plain(self._question.message)), classes="message")
             for name, shape in self._shapes.items():
                 with Vertical(classes="row"):
@@ -218,7 +229,7 @@ class PageScreen(Above[Reply]):
         host, doubts = host_of(url)
         with Vertical(classes="box") as box:
             box.border_title = f"{one_line(self._agent, 40)} asks you to visit a page"
-            box.border_subtitle = "enter done · c copies the address · n no · esc"
+            box.border_subtitle = shortest(_PAGE_KEYS, self.app.size.width * 9 // 10 - 6)
             yield Static(Text(plain(self._question.message)), classes="message")
             yield Static(Text(plain(url)))
             yield Static(Text(f"on {one_line(host)}"))

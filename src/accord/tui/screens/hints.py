@@ -26,6 +26,11 @@ def folded(hints: Sequence[str], width: int) -> list[str]:
     return lines
 
 
+def shortest(ways: Sequence[str], width: int) -> str:
+    """The first of some ways to say a thing that fits; where none does, the last."""
+    return next((each for each in ways if cell_len(each) <= width), ways[-1])
+
+
 def _broken(text: str, width: int) -> list[str]:
     from textwrap import wrap
 

@@ -10,6 +10,7 @@ from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.geometry import Offset
 from textual.strip import Strip
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
@@ -88,6 +89,7 @@ class Picker(Above["Picked | None"]):
         self._shown: list[Row | None] = []
         """The rows of the list; None is the name of a group."""
         self._wanted = ""
+        self._is_moved = False
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
@@ -161,6 +163,7 @@ class Picker(Above["Picked | None"]):
         if message.value == self._wanted:
             return  # an empty field says so when it appears, and the user may have moved on already
         self._wanted = message.value
+        self._is_moved = False
         self.query_one(OptionList).highlighted = None
         self._fill(message.value)
 
@@ -188,6 +191,15 @@ class Picker(Above["Picked | None"]):
             return
         await super().on_event(event)
 
+    @property
+    def reading_place(self) -> Offset | None:
+        """Where to read on for those who have the screen read: at the row that was moved to."""
+        listing = self.query_one(Rows)
+        if not self._is_moved or listing.highlighted is None:
+            return None
+        x, y, _, _ = listing.content_region
+        return Offset(x, y + listing._index_to_line[listing.highlighted] - listing.scroll_offset.y)
+
     def _key(self, key: str) -> bool:
         listing = self.query_one(OptionList)
         moves: dict[str, Callable[[], Any]] = {
@@ -197,6 +209,7 @@ class Picker(Above["Picked | None"]):
             "pagedown": listing.action_page_down,
         }
         if key in moves:
+            self._is_moved = True
             moves[key]()
         elif key == "escape":
             self.dismiss(None)
