@@ -8,6 +8,7 @@ import random
 import pytest
 from chatting import Chat, Opened
 from textual import events
+from textual.color import Color
 
 from accord.agent.turn import Turn
 from accord.testing import ScriptedAgent
@@ -81,6 +82,25 @@ async def test_a_drag_marks_characters_and_ctrl_c_copies_them(opened: Opened) ->
         assert await copied(chat) == "plain"
         await chat.until(lambda: highlighted(chat) == "")
         assert chat.app.is_running
+
+
+async def test_what_is_marked_can_be_read_in_every_theme(opened: Opened) -> None:
+    async with opened(ScriptedAgent(["Some plain words."])) as chat:
+        await chat.send("go")
+        await chat.until("Some plain words.")
+        x, y = where(chat, "plain")
+        await drag(chat, (x, y), (x + 4, y))
+        for theme in sorted(chat.app.available_themes):
+            chat.app.theme = theme
+            await chat.pilot.pause()
+            strip = chat.app.screen._compositor.render_strips()[y]
+            [marked] = [style for text, style, _ in strip if text == "plain"]
+            assert marked is not None and marked.color is not None and marked.bgcolor is not None
+            ink, ground = (Color.from_rich_color(each) for each in (marked.color, marked.bgcolor))
+            assert marked.reverse or abs(ink.brightness - ground.brightness) > 0.15, theme
+            base = chat.app.look.base.bgcolor
+            assert base is not None
+            assert marked.reverse or abs(ground.brightness - Color.from_rich_color(base).brightness) > 0.05, theme
 
 
 async def test_what_is_marked_reaches_over_several_blocks_without_their_bars(opened: Opened) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.color import ColorType
 from rich.style import Style
 from textual import events
 from textual.selection import SELECT_ALL, Selection
@@ -99,7 +100,10 @@ class Selecting(Widget):
         """How they look."""
         if self.app.no_color or self.app.console.color_system != "truecolor":
             return Style(reverse=True)
-        return self.screen.get_component_rich_style("screen--selection")
+        style = self.screen.get_component_rich_style("screen--selection")
+        if style.bgcolor is None or style.bgcolor.type is not ColorType.TRUECOLOR:
+            return Style(reverse=True)
+        return Style(bgcolor=style.bgcolor)  # what is written keeps its own colours
 
     def _mark(self, marked: Marked) -> None:
         self.marked = marked
