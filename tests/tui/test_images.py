@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from chatting import PATIENCE, Opened
 from PIL import Image as Pillow
+from rich.color import ColorSystem
 from rich.style import Style
 from textual.strip import Strip
 
@@ -197,6 +198,12 @@ def test_a_picture_stands_in_the_text_as_places_that_can_be_cut() -> None:
     assert lines[2].crop(10, 12).text == text[30:36]
 
 
+def test_with_256_colours_a_picture_is_one_of_those() -> None:
+    [(text, style, _)] = picture_kitty.places(200, 3, 1, GROUND)[0]
+    assert len(text) == 9 and style is not None and style.color is not None and style.color.number == 200
+    assert style.color.downgrade(ColorSystem.EIGHT_BIT) == style.color, "it is painted as it is"
+
+
 @pytest.mark.parametrize(
     "choice, colours, environment, expected",
     [
@@ -207,7 +214,8 @@ def test_a_picture_stands_in_the_text_as_places_that_can_be_cut() -> None:
         ("auto", "truecolor", {"TERM": "xterm-256color", "KITTY_WINDOW_ID": "1"}, "graphics"),
         ("auto", "truecolor", {"TERM": "xterm-256color", "KITTY_WINDOW_ID": "1", "TERM_PROGRAM": "vscode"}, "blocks"),
         ("auto", "truecolor", {"TERM": "tmux-256color", "KITTY_WINDOW_ID": "1"}, "blocks"),
-        ("auto", "256", {"TERM": "xterm-kitty"}, "blocks"),
+        ("auto", "256", {"TERM": "xterm-kitty"}, "graphics"),
+        ("auto", "256", {"TERM": "xterm-256color"}, "blocks"),
         ("auto", "standard", {"TERM": "xterm-kitty"}, "off"),
         ("auto", None, {"TERM": "dumb"}, "off"),
         ("auto", "truecolor", {"TERM": "xterm-kitty", "NO_COLOR": "1"}, "off"),

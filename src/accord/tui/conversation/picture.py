@@ -27,6 +27,7 @@ KEPT_LINES = 1024
 _AT_ONCE, _PACE = 32_000, 0.02
 """Characters that are sent to the terminal at once, and seconds until the next: keys are seen in between."""
 
+_taken: set[int] = set()
 _Key = tuple[str, int, Style]
 
 
@@ -141,7 +142,7 @@ class Gallery:
 
         size = (round(columns * way.cell[0]), round(rows * way.cell[1]))
         png = await asyncio.to_thread(as_png, data, *size)
-        picture.number = random.randrange(0x10000, 0x1000000)  # other programs in this terminal have numbers too
+        picture.number = _free_number(way.few_colours)
         for some in _together(sent(picture.number, png, columns, rows, in_tmux=way.in_tmux), _AT_ONCE):
             self._write(some)
             await asyncio.sleep(_PACE)
@@ -158,7 +159,19 @@ class Gallery:
             from accord.tui.conversation.picture_kitty import deleted
 
             self._write(deleted(picture.number, in_tmux=self._way.in_tmux))
+            _taken.discard(picture.number)
             picture.number = 0
+
+
+def _free_number(few_colours: bool) -> int:
+    """A number for a picture, which is also a colour; any, since other programs in this terminal have numbers too."""
+    numbers = range(16, 256) if few_colours else range(0x10000, 0x1000000)
+    if len(_taken) >= len(numbers) // 2:
+        raise OverflowError("there are as many pictures as there are numbers")
+    while (number := random.choice(numbers)) in _taken:
+        pass
+    _taken.add(number)
+    return number
 
 
 def fitted(head: Head, most: int, cell: tuple[float, float]) -> tuple[int, int]:

@@ -52,7 +52,7 @@ def _command(words: str, in_tmux: bool) -> str:
 def places(number: int, columns: int, rows: int, base: Style) -> list[Strip]:
     """The lines of text in whose place the picture is seen."""
     red, green, blue = number >> 16 & 255, number >> 8 & 255, number & 255
-    style = base + Style(color=Color.from_rgb(red, green, blue))
+    style = base + Style(color=Color.from_ansi(number) if number < 256 else Color.from_rgb(red, green, blue))
     return [
         Strip([Segment("".join(f"{_PLACE}{_COUNT[row]}{_COUNT[column]}" for column in range(columns)), style)], columns)
         for row in range(rows)

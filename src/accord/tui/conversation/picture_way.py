@@ -43,12 +43,12 @@ def way(
     seen = os.environ if environment is None else environment
     if choice == "off" or colours not in ("truecolor", "256") or seen.get("NO_COLOR"):
         return OFF
-    if choice == "blocks" or colours != "truecolor":  # pictures are named by colours, which must be exact
-        return BLOCKS if colours == "truecolor" else Way("blocks", few_colours=True)
+    few = colours != "truecolor"
     in_tmux = bool(seen.get("TMUX"))
-    if choice == "graphics" or (_tmux_can(ask_tmux or _ask_tmux) if in_tmux else _can(seen)):
-        return Way("graphics", in_tmux, _cell())
-    return BLOCKS
+    can = choice == "auto" and (_tmux_can(ask_tmux or _ask_tmux) if in_tmux else _can(seen))
+    if can or choice == "graphics":
+        return Way("graphics", in_tmux, _cell(), few)
+    return BLOCKS._replace(few_colours=few)
 
 
 def _can(environment: Mapping[str, str]) -> bool:
