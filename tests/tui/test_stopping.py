@@ -421,3 +421,31 @@ async def test_updates_that_nobody_knows_are_counted_and_the_log_shows_which(ope
         await chat.until('"sessionUpdate":"_strange/thing"')
         rows = [line for line in chat.lines if "? " in line and "_strange/thing" in line]
         assert len(rows) == 2
+
+
+async def test_in_a_narrow_window_the_status_line_counts_unknown_updates(opened: Opened) -> None:
+    async def strange(turn: Turn) -> None:
+        await turn.session.update(1, {"sessionUpdate": "_strange/thing"})
+        await turn.say("still here")
+
+    async with opened(ScriptedAgent([strange]), size=(80, 24)) as chat:
+        await chat.send("go")
+        await chat.until("1 update not known")
+
+
+async def test_many_subagents_leave_room_in_the_side_panel_and_those_at_work_come_first(opened: Opened) -> None:
+    class Delegating(ScriptedAgent):
+        unstable = True
+
+    async def delegate(turn: Turn) -> None:
+        for number in range(20):
+            state = "running" if number == 3 else "idle"
+            turn.session.child(Subagent(session_id=f"child{number}", title=f"Helper {number}", state=state))
+        await turn.say("delegated")
+
+    async with opened(Delegating([delegate]), size=(120, 60)) as chat:
+        await chat.send("go")
+        await chat.until("and 12 more")
+        listed = [line.rpartition("│")[2].strip() for line in chat.lines if "Helper" in line.rpartition("│")[2]]
+        assert listed[0] == "◐ Helper 3  running"
+        assert listed[1] == "✓ Helper 19  done"

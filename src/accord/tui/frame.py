@@ -208,7 +208,7 @@ class Frame(Vertical):
         if (
             self.display
             and not self.app.is_calm
-            and (self.talk.state in ("running", "waiting") or self.talk.work.background)
+            and (self.talk.state in ("running", "waiting") or self.talk.work.count)
         ):
             self.conversation.tick()
 

@@ -90,6 +90,14 @@ class Lent:
         skipped = terminal.output.lines - printed.text.count("\n") if printed.truncated else 0
         return Printed(printed.text, printed.truncated, printed.exit, terminal.command, skipped, self.runs(id))
 
+    def command(self, id: str) -> str | None:
+        """The command of one of the terminals that we run for it."""
+        from accord.errors import NotFound
+
+        with suppress(NotFound):
+            return str(self._terminals.terminal(id).command) if self._terminals is not None else None
+        return None
+
     def runs(self, id: str) -> bool:
         """Whether we run this command for the agent, still."""
         terminals = self._terminals

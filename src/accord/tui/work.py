@@ -116,6 +116,12 @@ class Work:
         return id in self._listed
 
     @property
+    def count(self) -> int:
+        """How much the agent says goes on beside the turn."""
+        transcript = self._transcript
+        return len(transcript.background or ()) if transcript is not None else 0
+
+    @property
     def background(self) -> list[Running]:
         """What the agent says goes on beside the turn."""
         transcript = self._transcript
@@ -156,13 +162,14 @@ class Work:
         return Running(kind, id, kind.replace("_", " "), "running")
 
     def _terminal(self, id: str) -> Running:
-        printed = self.talk.terminal_end(id)
-        transcript = self._transcript
+        transcript, link = self._transcript, self.talk.link
         told = transcript.terminals.get(id) if transcript is not None else None
-        is_over = printed is None or printed.exit is not None
-        can_stop = not is_over and (told.can_cancel if told is not None else self.talk.link.runs(id))
-        command = (printed.command if printed is not None else None) or "a command"
-        return Running("terminal", id, command, "ended" if is_over else "running", can_stop and self.talk.link.is_open)
+        if told is not None:
+            command, is_over, can_stop = told.command, told.exit is not None, told.can_cancel
+        else:
+            command, is_over, can_stop = link.command(id), not link.runs(id), True
+        state = "ended" if is_over else "running"
+        return Running("terminal", id, command or "a command", state, can_stop and not is_over and link.is_open)
 
     def letters(self, child: Subagent) -> list[tuple[bool, str]]:
         """What the agent and a subagent wrote to each other: whether to the subagent, and the words."""

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from accord.tui.talk import Talk
 
 
+_MOST_WORK = 8
+
+
 class SidePanel(Widget):
     """A column of what is worth knowing, drawn anew when something of it changed."""
 
@@ -110,13 +113,16 @@ class SidePanel(Widget):
     def _going_on(self, width: int) -> list[Strip]:
         """What works beside the turn, and the subagents."""
         look, work = self.look, self.talk.work
-        going = list(dict.fromkeys([*work.background, *work.children]))
+        going = list(dict.fromkeys([*work.background, *reversed(work.children)]))
+        going.sort(key=lambda each: each.state in ("done", "ended"))  # what is over, the newest first, below the rest
         lines = self._title("At work (alt+a)") if going else []
-        for each in going:
+        for each in going[:_MOST_WORK]:
             mark, style = {"done": ("✓", look.good), "ended": ("✓", look.good)}.get(each.state, ("◐", look.accent))
             state = f"  {each.state}"
             words = one_line(each.title, max(width - 2 - len(state), 6))
             lines.append(look.line((f"{mark} ", style), (words, None), (state, look.dim)))
+        if len(going) > _MOST_WORK:
+            lines.append(look.line((f"  and {len(going) - _MOST_WORK} more", look.dim)))
         return lines
 
     def _options(self) -> list[Strip]:

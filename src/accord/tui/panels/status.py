@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from accord.tui.look import Look
     from accord.tui.talk import Talk
 
+NARROW = 100
+"""Columns below which there is no side panel, which tells more."""
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
@@ -70,8 +72,11 @@ class StatusLine(Widget):
         parts = [Part(0, words[0], words[1])]
         if talk.queue:
             parts.append(Part(2, f"  {len(talk.queue)} queued", look.primary))
-        if going := len(talk.work.background):
+        if going := talk.work.count:
             parts.append(Part(2, f"  {going} in background (alt+a)", look.accent))
+        if talk.unknown and self.app.size.width < NARROW:
+            updates = "1 update" if talk.unknown == 1 else f"{talk.unknown} updates"
+            parts.append(Part(9, f"  {updates} not known", look.dim))
         if hint:
             parts.append(Part(1, f"{hint} · ", look.dim, True))
         parts.append(Part(3, "? keys", look.dim, True))
@@ -79,6 +84,8 @@ class StatusLine(Widget):
 
     def _who(self) -> list[Part]:
         look, talk = self.look, self.talk
+        if talk.link.state == "undecided":
+            return []
         parts = [Part(6, f"  {one_line(talk.link.title, 30)}", look.dim)]
         for rank, name in ((5, "mode"), (7, "model")):
             option = talk.session.option(name) if talk.session is not None else None
