@@ -49,6 +49,18 @@ async def test_the_row_at_the_cursor_and_the_value_that_holds_have_marks() -> No
         assert rows_of(app) == ["✓ apple", "More", "❯   pear"]
 
 
+@pytest.mark.parametrize("size", [(80, 24), (60, 20)])
+async def test_a_row_that_is_too_long_is_told_as_a_whole_below_the_list(opened: Opened, size: tuple[int, int]) -> None:
+    async with opened(ScriptedAgent(), size=size) as chat:
+        about = "the first words of it and then some more of them until the very end"
+        chat.app.push_screen(Picker("Which?", [Row("a", "apple", about), Row("b", "pear", "short")]))
+        await chat.until("…")
+        await chat.until("very end")
+        assert "the first words of it" in " ".join(chat.text.split("pear")[1].replace("│", " ").split())
+        await chat.press("down")
+        await chat.gone("very end")
+
+
 async def test_page_keys_move_in_a_long_list() -> None:
     app: App[None] = App()
     async with app.run_test(size=(80, 24)) as pilot:

@@ -35,6 +35,7 @@ _OVERHEAD = 200
 _METHOD = re.compile(rb'"method"\s*:\s*"([^"\\]{1,100})"')
 _ID = re.compile(rb'"id"\s*:\s*("[^"\\]{0,100}"|-?\d{1,20})')
 _HEAD = 400
+_CONTENTS = (b'"params":', b'"result":', b'"error":')
 # Names that only sound like secrets: without them a conversation could not be followed.
 _HARMLESS = re.compile(r'"(session(?=Id")|\w*[Tt]ok(?=ens"))')
 _BREAK = "\x01"
@@ -172,6 +173,17 @@ def title(shown: Shown) -> str:
     if shown.is_answer:
         return f"answer to {plain(shown.method)}" if shown.method else "answer"
     return plain(shown.method) if shown.method else WORDS[shown.logged.kind]
+
+
+def contents(shown: Shown, secrets: Iterable[str], most: int) -> str:
+    """The beginning of what a message says, without what is told of it already."""
+    line = shown.logged
+    if shown.method or shown.is_answer:
+        head = line.line[:_HEAD]
+        places = [at + len(mark) for mark in _CONTENTS if (at := head.find(mark)) >= 0]
+        if places:
+            line = line._replace(line=line.line[min(places) :])
+    return readable(line, secrets, most)
 
 
 def readable(line: Logged, secrets: Iterable[str], most: int | None = None) -> str:

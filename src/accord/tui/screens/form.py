@@ -58,7 +58,7 @@ class FormScreen(Above[Reply]):
     FormScreen Input, FormScreen Select, FormScreen Ticks, FormScreen Tick { height: auto; }
     FormScreen Ticks { max-height: 8; }
     FormScreen Tick:focus { background: $primary 25%; }
-    FormScreen Input, FormScreen Input:focus { border: none; height: 1; padding: 0 1; background: $surface; }
+    FormScreen Input, FormScreen Input:focus { border: none; height: 1; padding: 0 1 !important; background: $surface; }
     FormScreen Input:focus { background: $primary 25%; }
     FormScreen .about { color: $foreground 60%; }
     FormScreen .complaint { color: $error; }

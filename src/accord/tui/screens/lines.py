@@ -15,7 +15,7 @@ from textual.widget import Widget
 
 from accord.tui.screens.above import Above
 from accord.tui.screens.hints import Hints
-from accord.tui.wire import MARKS, Kind, Shown, clock, pretty, readable, title
+from accord.tui.wire import MARKS, Kind, Shown, clock, contents, pretty, title
 
 if TYPE_CHECKING:
     from rich.style import Style
@@ -101,7 +101,7 @@ class Lines(Widget):
         ]
         if shown.method or shown.is_answer:
             parts.append((f"{title(shown)}  ", look.strong))
-        parts.append((readable(line, self._secrets, width * 4).replace("\n", " "), look.dim if shown.method else None))
+        parts.append((contents(shown, self._secrets, width * 4).replace("\n", " "), look.dim if shown.method else None))
         return look.line(*parts).adjust_cell_length(width, look.base)
 
     def on_click(self, event: events.Click) -> None:

@@ -21,6 +21,7 @@ from accord.tui.screens.above import Above
 from accord.tui.screens.hints import Hints, folded
 
 _MOST_ROWS = 24
+_TALL = 16
 _SHARE = 0.85
 """How much of the window's height a list may take."""
 
@@ -65,7 +66,9 @@ class Picker(Above["Picked | None"]):
     }
     Picker Input { border: none; height: 1; padding: 0; background: $background; }
     Picker OptionList { height: auto; border: none; padding: 0; background: $background; }
+    Picker OptionList { text-wrap: nowrap; text-overflow: ellipsis; }
     Picker .about { color: $foreground 60%; height: auto; }
+    Picker .whole { height: 2; display: none; }
     """
 
     def __init__(
@@ -98,14 +101,33 @@ class Picker(Above["Picked | None"]):
                 yield Static(Text(plain(self._about)), classes="about")
             yield Field(placeholder="type to search", compact=True)
             yield Rows()
+            yield Static(classes="whole")
             yield Hints("↑ ↓ enter chooses", *(f"{key} {words}" for key, words in self._keys.items()), "esc goes back")
 
-    def on_resize(self, event: events.Resize) -> None:
-        """The list gets the room that the rest leaves, so that the hints below it are always there."""
-        width = min(event.size.width * 9 // 10, 110) - 4
+    def on_resize(self) -> None:
+        self._fit()
+
+    def _fit(self) -> None:
+        """The list gets the room that the rest leaves, so that the hints below it are always there. Where a row is too
+        long to be seen as a whole, the one at the cursor is told below the list."""
+        window, width = self.app.size, self._width
+        cut = any(self._drawn(row).cell_len > width for row in self._rows)
+        whole = self.query_one(".whole", Static)
+        whole.display = cut and window.height >= _TALL
         about = len(folded([plain(self._about)], width)) if self._about else 0
-        rest = 3 + about + self.query_one(Hints).rows(width)
-        self.query_one(Rows).styles.max_height = max(min(int(event.size.height * _SHARE) - rest, _MOST_ROWS), 2)
+        rest = 3 + about + self.query_one(Hints).rows(width) + (2 if whole.display else 0)
+        self.query_one(Rows).styles.max_height = max(min(int(window.height * _SHARE) - rest, _MOST_ROWS), 2)
+
+    @property
+    def _width(self) -> int:
+        """The columns inside the box."""
+        return min(self.app.size.width * 9 // 10, 110) - 4
+
+    def on_option_list_option_highlighted(self, message: OptionList.OptionHighlighted) -> None:
+        row = self._shown[message.option_index] if message.option_index < len(self._shown) else None
+        is_cut = row is not None and self._drawn(row).cell_len > self._width
+        words = folded([one_line(row.about, 300)], self._width)[:2] if row is not None and is_cut else []
+        self.query_one(".whole", Static).update(Text("\n".join(words), style="dim"))
 
     def on_mount(self) -> None:
         self.query_one(OptionList).can_focus = False
@@ -116,6 +138,7 @@ class Picker(Above["Picked | None"]):
         """Shows other rows, for lists that come little by little."""
         self._rows = list(rows)
         if self.is_mounted:
+            self._fit()
             self._fill(self.query_one(Input).value)
 
     def _fitting(self, wanted: str) -> list[Row]:

@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from accord.tui.preferences import Preferences
 
 SWITCHES = {
-    "screen_reader": ("Screen reader", "one column, nothing that moves, no lines around things, questions as text"),
-    "side_panel": ("Side panel", "the plan, the context and the options, where there is room"),
+    "screen_reader": ("Screen reader", "one column, nothing moves, questions as text"),
+    "side_panel": ("Side panel", "the plan, the context and the options"),
     "follow": ("Follow the agent", "the file where it is at work, beside the conversation or below it"),
-    "side_by_side": ("Changes side by side", "where there is room; else one below the other"),
+    "side_by_side": ("Changes side by side", "where there is room for it"),
 }
 CHOICES = {
     "images": (
