@@ -47,6 +47,7 @@ def test_an_answer_is_named_by_the_request_before_it() -> None:
     log.saw("in", b'{"jsonrpc":"2.0","id":0,"result":{}}\n')
     assert sifted(log) == ["initialize", "answer to initialize"]
     assert sifted(log, "method:init", ("in",)) == ["answer to initialize"]
+    assert sifted(log, "-method:init") == []
 
 
 def test_words_are_wanted_or_not_and_kinds_are_chosen() -> None:

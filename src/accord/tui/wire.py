@@ -97,24 +97,30 @@ class Log:
 
 
 class Wanted(NamedTuple):
-    """What of a log is to be shown. All words must be there; `-word` must not; `method:word` is about methods."""
+    """What of a log is to be shown. All words must be there; `-word` must not; `method:word` is about methods, and so is
+    `-method:word`."""
 
     kinds: tuple[Kind, ...] | None = None
     words: tuple[bytes, ...] = ()
     unwanted: tuple[bytes, ...] = ()
     methods: tuple[str, ...] = ()
+    unwanted_methods: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, text: str, kinds: tuple[Kind, ...] | None) -> Wanted:
-        words, unwanted, methods = [], [], []
+        words, unwanted = [], []
+        methods: list[str] = []
+        unwanted_methods: list[str] = []
         for word in text.lower().split():
             if word.startswith("method:"):
                 methods.append(word.removeprefix("method:"))
+            elif word.startswith("-method:"):
+                unwanted_methods.append(word.removeprefix("-method:"))
             elif word.startswith("-") and len(word) > 1:
                 unwanted.append(word[1:].encode())
             elif word != "-":
                 words.append(word.encode())
-        return cls(kinds, tuple(words), tuple(unwanted), tuple(methods))
+        return cls(kinds, tuple(words), tuple(unwanted), tuple(methods), tuple(filter(None, unwanted_methods)))
 
 
 class Shown(NamedTuple):
@@ -155,7 +161,10 @@ class Sieve:
         wanted, line = self._wanted, shown.logged
         if wanted.kinds is not None and line.kind not in wanted.kinds:
             return False
-        if any(word not in shown.method.lower() for word in wanted.methods):
+        method = shown.method.lower()
+        if any(word not in method for word in wanted.methods) or any(
+            word in method for word in wanted.unwanted_methods
+        ):
             return False
         if not wanted.words and not wanted.unwanted:
             return True
