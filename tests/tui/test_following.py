@@ -195,6 +195,51 @@ async def test_a_change_without_a_place_is_followed_to_where_it_begins(
         await chat.until("▶44 line 44")
 
 
+async def test_a_question_and_a_low_window_take_the_room_of_what_is_followed(opened: Opened, folders: Path) -> None:
+    (folders / "a.txt").write_text("alpha\n")
+
+    async def work(turn: Turn) -> None:
+        async with turn.tool("Change a.txt", kind="edit", locations=["a.txt:1"]) as tool:
+            await tool.diff("a.txt", "alpha\n", "beta\n")
+            await tool.permit()
+        await turn.say("done")
+
+    async with opened(ScriptedAgent([work]), size=(80, 24)) as chat:
+        await chat.press("alt+w")
+        await chat.until("told no place")
+        await chat.send("go")
+        await chat.until("Permission needed")
+        await chat.gone("▶1 alpha")
+        await chat.until(lambda: chat.pane._question is not None and chat.pane._question.has_focus)
+        await chat.press("n")
+        await chat.until("▶1 alpha")
+        await chat.pilot.resize_terminal(80, 14)
+        await chat.gone("▶1 alpha")
+        await chat.pilot.resize_terminal(150, 20)
+        await chat.until("▶1 alpha")
+
+
+async def test_two_clicks_on_what_is_followed_open_it_in_the_editor(
+    opened: Opened, editor: Path, folders: Path
+) -> None:
+    (folders / "a.txt").write_text("alpha\n")
+    (editor / "done").touch()
+
+    async def work(turn: Turn) -> None:
+        async with turn.tool("Read a.txt", kind="read", locations=["a.txt:1"]):
+            pass
+        await turn.say("done")
+
+    async with opened(ScriptedAgent([work]), size=(150, 30)) as chat:
+        await chat.press("alt+w")
+        await chat.send("go")
+        await chat.until("▶1 alpha")
+        await chat.pilot.click("FollowPanel", offset=(5, 3))
+        assert not (editor / "noted").exists()
+        await chat.pilot.click("FollowPanel", offset=(5, 3), times=2)
+        await chat.until(lambda: (editor / "noted").exists())
+
+
 # -- the editor
 
 

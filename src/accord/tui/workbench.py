@@ -76,6 +76,10 @@ class Workbench(Resuming):
     def draw_work(self) -> None:
         """Keeps up with the agent; and tells how far it is with its plan, where the side panel does not."""
         if self._follow is not None:
+            from accord.tui.panels.follow import TALL
+
+            has_room = self._question is None and self.app.size.height >= TALL
+            self._follow.display = self._follow.is_beside or has_room  # a question needs the room for itself
             self._follow.update()
         words = self.progress() if self._side is None else ""
         if words and self._plan is None:

@@ -27,6 +27,8 @@ BESIDE = 140
 """Columns from which the panel stands beside the conversation; below it stands above the prompt."""
 REST = 0.15
 """Seconds between two looks at least; the longer one takes, the longer the rest, so that keys are answered."""
+TALL = 16
+"""Rows from which there is room for it above the prompt."""
 _BOTH = 190
 """Columns from which the side panel has room as well."""
 
@@ -41,7 +43,7 @@ class FollowPanel(Widget):
     """
 
     class Chosen(Message):
-        """The user clicked on it: the place is wanted in the editor."""
+        """The user clicked on it twice: the place is wanted in the editor."""
 
         def __init__(self, place: Place) -> None:
             super().__init__()
@@ -157,7 +159,7 @@ class FollowPanel(Widget):
 
     def on_click(self, event: events.Click) -> None:
         event.stop()
-        if self._place is not None:
+        if self._place is not None and event.chain == 2:
             self.post_message(self.Chosen(self._place))
 
 
