@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 
 import msgspec
@@ -21,6 +22,7 @@ from accord.agent.turn import Turn
 from accord.model.content import Image, TextContent
 from accord.model.session import Notice, PlanEntry
 from accord.model.tool import Diff, ExitStatus, FileChange, Location, TerminalRef, ToolCall
+from accord.showcase.asking import FORM
 from accord.testing import ScriptedAgent
 from accord.transcript.transcript import Transcript
 from accord.tui.colourless import Colourless
@@ -29,6 +31,7 @@ from accord.tui.conversation.layout import Layout
 from accord.tui.conversation.tool import ToolBlock
 from accord.tui.look import Look
 from accord.tui.outside import Finding
+from accord.tui.screens.picker import Picker, Row
 
 MARKDOWN = """\
 # A heading
@@ -245,12 +248,63 @@ async def completions(opened: Opened) -> list[str]:
         return seen(chat, "PromptArea")
 
 
+async def form(opened: Opened) -> list[str]:
+    async def asks(turn: Turn) -> None:
+        await turn.ask("Please fill in every kind of field.", FORM)
+
+    async with opened(ScriptedAgent([asks]), size=(80, 52)) as chat:
+        await chat.send("go")
+        await chat.until("Tuesday")
+        await chat.press("tab")
+        await chat.type("not an address")
+        await chat.press("ctrl+s")
+        await chat.until("Please type an e-mail address")
+        return seen(chat, "FormScreen > VerticalScroll")
+
+
+async def picker(opened: Opened) -> list[str]:
+    rows = [
+        Row("a", "Apple", "red and round", "fruit"),
+        Row("p", "Pear", "", "fruit"),
+        Row("l", "Leek", "日本語", "vegetables"),
+    ]
+    async with opened(ScriptedAgent(), size=(80, 24)) as chat:
+        screen = Picker("What to eat", rows, about="Choose one.", keys={"f3": "asks the cook"}, chosen="p")
+        answer = asyncio.ensure_future(chat.app.answer_of(screen))
+        await chat.until("Leek")
+        lines = seen(chat, "Picker > Vertical")
+        await chat.type("ve")
+        await chat.gone("Apple")
+        await chat.press("escape")
+        await answer
+        return lines
+
+
+async def log(opened: Opened) -> list[str]:
+    async with opened(ScriptedAgent(), size=(80, 20)) as chat:
+        await chat.send("hello")
+        await chat.until("You said: hello")
+        await chat.press("ctrl+l")
+        await chat.until("session/prompt")
+        await chat.type("method:initialize")
+        await chat.gone("session/prompt")
+        lines = seen(chat, "LogScreen > Vertical")
+        return [re.sub(r"\d\d:\d\d:\d\d(\.\d+)?", _same_length("12:00:00.000"), line) for line in lines]
+
+
+def _same_length(words: str) -> Callable[[re.Match[str]], str]:
+    return lambda found: words[: len(found[0])]
+
+
 SHOWN: dict[str, Callable[[Opened], Awaitable[list[str]]]] = {
     "side-panel": side_panel,
     "queue": queue,
     "keys": keys,
     "findings": findings,
     "completions": completions,
+    "form": form,
+    "picker": picker,
+    "log": log,
 }
 
 
