@@ -8,7 +8,7 @@ from chatting import Opened
 
 from accord.testing import ScriptedAgent
 from accord.tui.screens.lines import Lines
-from accord.tui.wire import KEPT_LENGTH, Log, Sieve, Wanted, as_text, pretty, readable, title
+from accord.tui.wire import KEPT_LENGTH, Log, Sieve, Wanted, as_text, contents, pretty, readable, title
 
 
 def sifted(log: Log, words: str = "", kinds: tuple[str, ...] | None = None) -> list[str]:
@@ -48,6 +48,19 @@ def test_an_answer_is_named_by_the_request_before_it() -> None:
     assert sifted(log) == ["initialize", "answer to initialize"]
     assert sifted(log, "method:init", ("in",)) == ["answer to initialize"]
     assert sifted(log, "-method:init") == []
+
+
+def test_an_update_is_named_by_its_kind_and_shown_by_what_it_says() -> None:
+    log = Log()
+    update = '{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Pears"}}'
+    line = f'{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s","update":{update}}}}}'
+    log.saw("in", line.encode())
+    log.saw("out", b'{"jsonrpc":"2.0","id":4,"method":"session/cancel","params":{"sessionId":"s"}}')
+    first, second = Sieve(Wanted()).sifted(log.since(0))
+    assert title(first) == "session/update agent_message_chunk"
+    assert contents(first, (), 100).startswith('"content":{"type":"text","text":"Pears"}}')
+    assert contents(second, (), 30) == '{"sessionId":"s"}}'
+    assert sifted(log, "method:agent_message") == ["session/update agent_message_chunk"]
 
 
 def test_words_are_wanted_or_not_and_kinds_are_chosen() -> None:

@@ -34,6 +34,7 @@ WORDS: dict[Kind, str] = {
 _OVERHEAD = 200
 _METHOD = re.compile(rb'"method"\s*:\s*"([^"\\]{1,100})"')
 _ID = re.compile(rb'"id"\s*:\s*("[^"\\]{0,100}"|-?\d{1,20})')
+_UPDATE = re.compile(rb'"sessionUpdate"\s*:\s*"([^"\\]{1,60})"')
 _HEAD = 400
 _CONTENTS = (b'"params":', b'"result":', b'"error":')
 # Names that only sound like secrets: without them a conversation could not be followed.
@@ -97,8 +98,8 @@ class Log:
 
 
 class Wanted(NamedTuple):
-    """What of a log is to be shown. All words must be there; `-word` must not; `method:word` is about methods, and so is
-    `-method:word`."""
+    """What of a log is to be shown. All words must be there, `-word` must not; `method:word` and `-method:word` are
+    about methods."""
 
     kinds: tuple[Kind, ...] | None = None
     words: tuple[bytes, ...] = ()
@@ -151,6 +152,8 @@ class Sieve:
         id = _ID.search(line.line, 0, _HEAD)
         if method is not None:
             name = method[1].decode("utf-8", "replace")
+            if name == "session/update" and (update := _UPDATE.search(line.line, 0, _HEAD)) is not None:
+                name = f"{name} {update[1].decode('utf-8', 'replace')}"
             if id is not None:
                 self._asked[line.kind, id[1]] = name
             return Shown(line, name)
@@ -189,8 +192,11 @@ def contents(shown: Shown, secrets: Iterable[str], most: int) -> str:
     line = shown.logged
     if shown.method or shown.is_answer:
         head = line.line[:_HEAD]
+        update = _UPDATE.search(head) if " " in shown.method else None
         places = [at + len(mark) for mark in _CONTENTS if (at := head.find(mark)) >= 0]
-        if places:
+        if update is not None:
+            line = line._replace(line=line.line[update.end() :].lstrip(b", "))
+        elif places:
             line = line._replace(line=line.line[min(places) :])
     return readable(line, secrets, most)
 
