@@ -11,6 +11,8 @@ from rich.style import Style
 from textual.color import Color
 from textual.strip import Strip
 
+from accord.tui.contrast import opaque, readable
+
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.text import Text
@@ -26,22 +28,25 @@ class Look:
     def __init__(self, colours: Mapping[str, str], *, dark: bool, depth: str | None = "truecolor") -> None:
         """`depth` is how many colours the terminal has, in Rich's words."""
 
-        def colour(name: str, share: float = 1.0) -> Color:
-            return ground.blend(Color.parse(_opaque(colours[name])), share)
+        def colour(name: str, share: float) -> Color:
+            return ground.blend(opaque(colours[name], "#808080"), share)
 
-        ground = Color.parse(_opaque(colours["background"]))
+        def words(name: str) -> Color:
+            return readable(opaque(colours[name], "#808080"), ground, ink)
+
+        ground = opaque(colours["background"], "#000000" if dark else "#ffffff")
+        ink = opaque(colours["foreground"], "#e0e0e0" if dark else "#1f1f1f")
         self.dark = dark
-        ink = colour("foreground")
         self.ground = ground.rich_color
         self.base = Style(color=ink.rich_color, bgcolor=ground.rich_color)
-        self.dim = Style(color=ground.blend(ink, 0.6).rich_color)
+        self.dim = Style(color=readable(ground.blend(ink, 0.6), ground, ink).rich_color)
         self.faint = Style(color=ground.blend(ink, 0.3).rich_color)
         self.strong = Style(bold=True)
-        self.accent = Style(color=colour("accent").rich_color)
-        self.primary = Style(color=colour("primary").rich_color)
-        self.good = Style(color=colour("success").rich_color)
-        self.warn = Style(color=colour("warning").rich_color)
-        self.bad = Style(color=colour("error").rich_color)
+        self.accent = Style(color=words("accent").rich_color)
+        self.primary = Style(color=words("primary").rich_color)
+        self.good = Style(color=words("success").rich_color)
+        self.warn = Style(color=words("warning").rich_color)
+        self.bad = Style(color=words("error").rich_color)
         self.said = Style(bgcolor=colour("primary", 0.12).rich_color)
         """Behind the user's own words."""
         self.added = Style(bgcolor=colour("success", 0.16).rich_color)
@@ -54,8 +59,8 @@ class Look:
                 Style(bgcolor=f"color({number})") for number in few
             )
         self.code_theme = "ansi_dark" if dark else "ansi_light"
-        self.code = Style(color=colour("accent").rich_color)
-        self._heading = Style(color=colour("primary").rich_color, bold=True)
+        self.code = Style(color=words("accent").rich_color)
+        self._heading = Style(color=words("primary").rich_color, bold=True)
         self._console: Console | None = None
 
     @property
@@ -104,8 +109,3 @@ class Look:
     def line(self, *parts: tuple[str, Style | None]) -> Strip:
         """One line made of words and their styles."""
         return Strip([Segment(text, self.base if style is None else self.base + style) for text, style in parts])
-
-
-def _opaque(colour: str) -> str:
-    """The colour without what some themes say of its transparency."""
-    return "#808080" if colour.startswith(("auto", "ansi")) else colour.partition(" ")[0]
