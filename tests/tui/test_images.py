@@ -358,6 +358,39 @@ async def test_the_terminal_gets_a_picture_once_and_forgets_it_at_the_end() -> N
     assert len(wall.written) == 2
 
 
+async def test_a_slow_terminal_gets_a_picture_bit_by_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    noise = Pillow.effect_noise((200, 200), 90).convert("RGB")
+    file = io.BytesIO()
+    noise.save(file, "PNG")
+    wall = Wall(Way("graphics", cell=(8.0, 16.0)))
+    looks: list[bool] = []
+    busy = True
+
+    def is_busy() -> bool:
+        looks.append(busy)
+        return busy
+
+    wall.gallery._is_busy = is_busy
+    wall.say(Image(base64.b64encode(file.getvalue()).decode(), "image/png"))
+    await wall.until(lambda: len(looks) > 3)
+    assert len(wall.written) == 1 and "m=1;" in wall.written[0], "the rest waits"
+    busy = False
+    await wall.until(lambda: "\U0010eeee" in "".join(wall.lines))
+    assert len(wall.written) > 3 and "m=0;" in wall.written[-1]
+
+
+async def test_a_terminal_that_cannot_be_asked_gets_no_pictures() -> None:
+    wall = Wall()
+
+    def fail() -> Way:
+        raise RuntimeError("what terminal?")
+
+    wall.gallery._find_way = fail
+    wall.say(Image(encoded(), "image/png"), "two")
+    await wall.until(lambda: wall.gallery._way is OFF)
+    assert "▣ image" in wall.lines[1] and wall.lines[2] == "  two"
+
+
 async def test_a_picture_is_sent_again_when_somebody_else_had_the_terminal() -> None:
     wall = Wall(Way("graphics", cell=(8.0, 16.0)))
     wall.say(Image(encoded(size=(80, 64)), "image/png"), "two")

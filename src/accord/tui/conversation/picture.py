@@ -24,7 +24,7 @@ COLUMNS, ROWS = 60, 16
 """How big a picture is on the screen at most."""
 KEPT_LINES = 1024
 """How many lines of pictures are kept: more than any screen has."""
-_AT_ONCE, _PACE = 32_000, 0.02
+_AT_ONCE, _PACE = 8_000, 0.005
 """Characters that are sent to the terminal at once, and seconds until the next: keys are seen in between."""
 
 _taken: set[int] = set()
@@ -45,10 +45,15 @@ class Gallery:
     """Draws pictures and keeps them."""
 
     def __init__(
-        self, find_way: Callable[[], Way], write: Callable[[str], None], drawn: Callable[[set[Block]], None]
+        self,
+        find_way: Callable[[], Way],
+        write: Callable[[str], None],
+        drawn: Callable[[set[Block]], None],
+        is_busy: Callable[[], bool] = lambda: False,
     ) -> None:
         """`find_way` is called in a thread when the first picture is seen; `write` gets what the terminal alone is to
-        see; `drawn` gets the blocks whose lines changed."""
+        see, unless it has enough to do yet; `drawn` gets the blocks whose lines changed."""
+        self._is_busy = is_busy
         self._find_way = find_way
         self._write = write
         self._told = drawn
@@ -108,7 +113,10 @@ class Gallery:
         task.add_done_callback(self._tasks.discard)
 
     async def _look_around(self) -> None:
-        self._way = await asyncio.to_thread(self._find_way)
+        try:
+            self._way = await asyncio.to_thread(self._find_way)
+        except Exception:  # whatever is odd about this terminal: what is said can be read in it
+            self._way = OFF
         waiting = set(self._waiting)
         self._waiting.clear()
         self._told(waiting)
@@ -146,6 +154,8 @@ class Gallery:
         for some in _together(sent(picture.number, png, columns, rows, in_tmux=way.in_tmux), _AT_ONCE):
             self._write(some)
             await asyncio.sleep(_PACE)
+            while self._is_busy():  # noqa: ASYNC110  # nobody tells when it has taken it
+                await asyncio.sleep(_PACE)
         return places(picture.number, columns, rows, base)
 
     def _let_go(self) -> None:
