@@ -305,6 +305,21 @@ async def test_marking_goes_on_beyond_the_edges(opened: Opened) -> None:
         assert lines == [f"line {number}" for number in range(int(top.split()[1]), 191)]
 
 
+async def test_the_wheel_takes_the_mark_along(opened: Opened) -> None:
+    text = "\n\n".join(f"line {number}" for number in range(60))
+    async with opened(ScriptedAgent([text])) as chat:
+        await chat.send("go")
+        await chat.until("line 59")
+        x, y = where(chat, "line 55")
+        await mouse(chat, events.MouseDown, x + 6, y)
+        await mouse(chat, events.MouseMove, x, y - 2)
+        for _ in range(4):
+            await mouse(chat, events.MouseScrollUp, x, y - 2)
+        await mouse(chat, events.MouseUp, x, y - 2)
+        lines = (await copied(chat)).split("\n\n")
+        assert lines == [f"line {number}" for number in range(48, 56)]
+
+
 async def test_y_copies_what_is_marked_before_what_is_selected(opened: Opened) -> None:
     async with opened(ScriptedAgent(["Some plain words."])) as chat:
         await chat.send("go")
