@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from chatting import Opened
+from textual.widgets import OptionList
 
 from accord.testing import ScriptedAgent
 from accord.tui.prompt import history
@@ -54,6 +55,21 @@ async def test_an_earlier_prompt_is_searched_for_and_put_into_the_editor(opened:
         await chat.press("down", "enter")
         await chat.until(lambda: chat.pane.editor.text == "about apples\nand their trees")
         assert chat.pane.editor.has_focus
+
+
+async def test_of_a_long_history_some_is_drawn_and_all_is_searched(opened: Opened, folders: Path) -> None:
+    past = History(project=str(folders))
+    for number in range(400):
+        past.add(f"prompt {number}" + (" and so on" * 30 + " wombat" if number == 7 else ""))
+    async with opened(ScriptedAgent()) as chat:
+        await chat.press("alt+h")
+        await chat.until("prompt 399")
+        assert chat.app.screen.query_one(OptionList).option_count == 151
+        await chat.type("wombat")
+        await chat.until("prompt 7")
+        await chat.gone("prompt 399")
+        await chat.press("enter")
+        await chat.until(lambda: chat.pane.editor.text.endswith("wombat"))
 
 
 async def test_what_was_being_typed_is_there_after_an_earlier_prompt_was_looked_at(

@@ -200,6 +200,19 @@ async def test_files_are_completed_while_somebody_types_quickly_and_looked_for_o
     assert walks == [1]
 
 
+def test_what_the_folders_around_the_project_leave_out_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / ".gitignore").write_text("outside.*\n")
+    repository = tmp_path / "repository"
+    project = repository / "packages" / "one"
+    project.mkdir(parents=True)
+    (repository / ".git").mkdir()
+    (repository / ".gitignore").write_text("*.log\n/packages/one/made\n")
+    (repository / "packages" / ".gitignore").write_text("!kept.log\n/two\n")
+    for name in ("a.py", "a.log", "kept.log", "made", "two", "outside.md"):
+        (project / name).write_text("")
+    assert Files(project).matching("") == ["a.py", "kept.log", "outside.md", "two"]
+
+
 def test_who_asked_earlier_gives_way(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("")
     names = Files(tmp_path)

@@ -10,7 +10,8 @@ from chatting import Chat, Opened
 
 from accord.agent.agent import Agent
 from accord.agent.turn import Turn
-from accord.errors import RequestCancelled
+from accord.errors import InvalidParams, RequestCancelled
+from accord.schema import v2
 from accord.testing import ScriptedAgent
 
 
@@ -120,6 +121,79 @@ async def test_what_the_agent_has_not_taken_is_kept_as_a_draft(opened: Opened) -
         await steer(chat, "and this")
         await chat.until("not taken yet")
         assert chat.pane.unsent == ["and this"]
+
+
+@pytest.mark.req("V2-PROMPT-07")
+async def test_a_prompt_that_the_agent_repeats_is_taken_though_it_was_not_answered_yet(opened: Opened) -> None:
+    async with opened(Busy(), versions=(2,)) as chat:
+        await begun(chat)
+        await steer(chat, "and this")
+        await chat.until("not taken yet")
+        session = chat.pane.talk.session
+        assert session is not None
+        for part in ("and ", "this"):
+            piece = v2.TextContent(text=part)
+            session.receive(v2.UserMessageChunk(message_id="m7", content=piece), 0)
+        await chat.gone("not taken yet")
+        assert chat.pane.unsent == []
+        await die(chat)
+        assert chat.pane.talk.queue == []
+
+
+async def test_a_prompt_that_was_taken_meanwhile_cannot_be_had_back_and_that_is_said(opened: Opened) -> None:
+    agent = Busy()
+    async with opened(agent, versions=(2,)) as chat:
+        await begun(chat)
+        await steer(chat, "and this")
+        await chat.until("not taken yet")
+        chat.pane.talk.sent[0].wanted = "back"  # as if the agent had not heard of it in time
+        agent.go_on.set()
+        await chat.until("It was too late to take a prompt back")
+        await chat.until("You said: and this")
+        assert chat.pane.editor.text == ""
+
+
+async def test_a_prompt_that_the_agent_finds_fault_with_is_in_the_editor_again(opened: Opened) -> None:
+    class Strict(ScriptedAgent):
+        async def accept_prompt(self, turn: Turn) -> None:
+            if "please" not in turn.text:
+                raise InvalidParams("say please")
+
+    async with opened(Strict(), versions=(2,)) as chat:
+        await chat.send("go")
+        await chat.until("say please")
+        await chat.until(lambda: chat.pane.editor.text == "go")
+        await chat.press("end")
+        await chat.type(" please")
+        await chat.press("enter")
+        await chat.until("You said: go please")
+
+
+async def test_an_ordinary_prompt_that_is_taken_at_once_does_not_flash_by(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("accord.tui.turns.GRACE", 60.0)
+    panels: list[object] = []
+    monkeypatch.setattr("accord.tui.panels.queue.QueuePanel.update", panels.append)
+    async with opened(ScriptedAgent(), versions=(2,)) as chat:
+        await chat.send("hello")
+        await chat.until("You said: hello")
+        assert panels == []
+
+
+async def test_an_ordinary_prompt_that_is_not_taken_for_a_while_is_shown(opened: Opened) -> None:
+    go_on = asyncio.Event()
+
+    class Slow(ScriptedAgent):
+        async def accept_prompt(self, turn: Turn) -> None:
+            await go_on.wait()
+
+    async with opened(Slow(), versions=(2,)) as chat:
+        await chat.send("hello")
+        await chat.until("1. hello  (sent, not taken yet)")
+        go_on.set()
+        await chat.until("You said: hello")
+        await chat.gone("not taken yet")
 
 
 class Refusing(Agent):

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -20,6 +20,19 @@ MOST_SECONDS = 3.0
 FRESH = 15.0
 """Seconds for which a list of files is used before it is made again."""
 _NEVER = {".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv"}
+
+
+class Ignoring(NamedTuple):
+    """What one .gitignore leaves out: of a folder of the project, or of one that the project is in."""
+
+    spec: GitIgnoreSpec
+    folder: str = ""
+    above: str = ""
+    """The way from its folder to the project, for one outside."""
+
+    def verdict(self, name: str) -> bool | None:
+        """Whether a name is left out; None where it is not spoken of."""
+        return self.spec.check_file(f"{self.above}{name[len(self.folder) :]}").include
 
 
 class Files:
@@ -52,7 +65,7 @@ class Files:
     def _walk(self) -> Iterator[str]:
         end = time.monotonic() + MOST_SECONDS
         count = 0
-        folders: list[tuple[str, list[tuple[str, GitIgnoreSpec]]]] = [("", [])]
+        folders: list[tuple[str, list[Ignoring]]] = [("", list(_above(self._root)))]
         while folders:
             folder, specs = folders.pop(0)  # the nearest first, so that what is cut is far away
             try:
@@ -60,7 +73,7 @@ class Files:
             except OSError:
                 continue
             own = _spec(self._root / folder)
-            specs = [*specs, (folder, own)] if own is not None else specs
+            specs = [*specs, Ignoring(own, folder)] if own is not None else specs
             for entry in entries:
                 is_folder = entry.is_dir(follow_symlinks=False)
                 name = f"{folder}{entry.name}{'/' if is_folder else ''}"
@@ -87,10 +100,22 @@ def _spec(folder: Path) -> GitIgnoreSpec | None:
         return None
 
 
-def _is_ignored(name: str, specs: list[tuple[str, GitIgnoreSpec]]) -> bool:
+def _above(root: Path) -> Iterator[Ignoring]:
+    """What is left out by the folders that the project is in, up to the one where git keeps its things."""
+    try:
+        root = root.resolve()
+        inside = next((each for each in (root, *root.parents) if (each / ".git").exists()), root)
+    except OSError:
+        return
+    for parent in reversed(root.parents):
+        if parent.is_relative_to(inside) and (spec := _spec(parent)) is not None:
+            yield Ignoring(spec, above=f"{root.relative_to(parent).as_posix()}/")
+
+
+def _is_ignored(name: str, specs: list[Ignoring]) -> bool:
     """Whether a name is left out; of several files the innermost one that speaks of it counts."""
-    for folder, spec in reversed(specs):
-        verdict = spec.check_file(name[len(folder) :]).include
+    for ignoring in reversed(specs):
+        verdict = ignoring.verdict(name)
         if verdict is not None:
             return verdict
     return False

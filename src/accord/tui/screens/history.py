@@ -11,8 +11,8 @@ from accord.tui.screens.picker import Picker, Row
 if TYPE_CHECKING:
     from accord.tui.prompt.history import History
 
-SEARCHED = 2000
-"""So many letters of a prompt are looked at."""
+SEARCHED, SHOWN = 2000, 160
+"""So many letters of a prompt are looked at; so many are shown."""
 
 
 class HistoryScreen(Picker):
@@ -23,6 +23,8 @@ class HistoryScreen(Picker):
         self._past = past
         self._project = project
         self._everywhere = False
+        self._low: dict[str, str] = {}
+        """What is searched in, by the place of the prompt."""
         self._rows = self._found()
 
     def _found(self) -> list[Row]:
@@ -31,8 +33,14 @@ class HistoryScreen(Picker):
         for place, (text, project) in reversed(list(enumerate(self._past.everything))):
             is_here = project in ("", self._project)
             if text not in rows and (is_here or self._everywhere):
-                rows[text] = Row(str(place), one_line(text[:SEARCHED], SEARCHED), "" if is_here else _named(project))
+                about = "" if is_here else _named(project)
+                rows[text] = Row(str(place), one_line(text[: 2 * SHOWN], SHOWN), about)
+                self._low[str(place)] = f"{text[:SEARCHED]} {about}".lower()
         return list(rows.values())
+
+    def _fitting(self, wanted: str) -> list[Row]:
+        words = wanted.lower().split()
+        return [row for row in self._rows if all(word in self._low[row.id] for word in words)]
 
     def _key(self, key: str) -> bool:
         if key == "f4":

@@ -22,6 +22,8 @@ from accord.tui.screens.hints import Hints, folded
 
 _MOST_ROWS = 24
 _TALL = 16
+MOST_LISTED = 150
+"""Rows that are drawn. Nobody reads more, and to draw them all would hold up keys."""
 _SHARE = 0.85
 """How much of the window's height a list may take."""
 
@@ -156,12 +158,16 @@ class Picker(Above["Picked | None"]):
         listing.clear_options()
         self._shown = []
         options = []
-        for place, row in enumerate(rows):
+        rest = len(rows) - MOST_LISTED
+        for place, row in enumerate(rows[:MOST_LISTED]):
             if row.group and (not place or rows[place - 1].group != row.group):
                 self._shown.append(None)
                 options.append(Option(Text(one_line(row.group), style="italic"), disabled=True))
             self._shown.append(row)
             options.append(Option(self._drawn(row)))
+        if rest > 0:
+            self._shown.append(None)
+            options.append(Option(Text(f"  … and {rest} more: type to search", style="italic"), disabled=True))
         listing.add_options(options)
         places = [place for place, row in enumerate(self._shown) if row is not None]
         if places:
