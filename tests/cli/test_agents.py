@@ -45,6 +45,11 @@ def test_an_agent_is_added_listed_used_and_removed_and_the_file_stays_as_it_was_
     assert accord.config.read_text() == text
 
 
+def test_the_agent_that_comes_with_us_is_listed_when_it_is_the_default(accord: Accord, here: Here) -> None:
+    accord.config.write_text('default_agent = "built-in"\n[agents.one]\ncommand = "one"\n')
+    assert here("agents", "list").out == "* built-in  (comes with Accord)\n  one       one\n"
+
+
 @pytest.mark.parametrize(
     "words, said",
     [

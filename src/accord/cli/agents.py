@@ -34,6 +34,7 @@ def list_agents(as_json: bool) -> None:
 
     from accord.cli.words import one_line
     from accord.config.agents import argv
+    from accord.config.command import BUILT_IN
     from accord.config.mask import masked, masked_env
     from accord.policy.project import configuration
 
@@ -61,7 +62,9 @@ def list_agents(as_json: bool) -> None:
     if not found:
         click.echo("no agent is configured yet; add one with: accord agents add NAME -- COMMAND", err=True)
         return
-    width = max(map(len, found))
+    width = max(map(len, [*found, *([BUILT_IN] if chosen == BUILT_IN else [])]))
+    if chosen == BUILT_IN:
+        click.echo(f"* {BUILT_IN:{width}}  (comes with Accord)")
     for name, entry in sorted(found.items()):
         mark = "*" if name == chosen else " "
         pinned = f"  ({entry.registry} {entry.version})" if entry.version else ""
