@@ -111,6 +111,7 @@ async def test_a_session_that_is_not_there_is_named_and_nothing_else_is_opened(o
     await talked(agent, folders, "about pears")
     async with opened(agent, first=("nothing-like-it", "named"), wait=False) as chat:
         await chat.until("session nothing-like-it")
+        await chat.until("ctrl+r begins a new one · ctrl+o shows those there are")
         assert chat.pane.talk.session is None
         await chat.press("ctrl+r")
         await chat.ready()

@@ -43,6 +43,32 @@ def test_a_session_is_gone_on_with_where_it_was_left(tmux: Tmux) -> None:
     tmux.until('search for "wombat" in notes.md')
 
 
+def test_a_session_that_is_not_there_is_told_of_and_a_new_one_is_a_key_away(tmux: Tmux) -> None:
+    tmux.start("chat", SHOWCASE, "--session", "nothing-like-it", size=(80, 24))
+    tmux.until("nothing-like-it")
+    tmux.until("ctrl.r begins a new one")
+    tmux.keys("C-r")
+    tmux.until("A new session")
+    say(tmux, "/title Apples", "is called “Apples”")
+
+
+def test_files_of_a_large_project_are_completed(tmux: Tmux) -> None:
+    for number in range(20_000):
+        folder = tmux.project / f"package_{number // 500}"
+        if number % 500 == 0:
+            folder.mkdir()
+        (folder / f"module_{number}.py").touch()
+    (tmux.project / ".gitignore").write_text("package_3/\n")
+    chat(tmux)
+    tmux.type("see @pack7mod3987")
+    tmux.until("❯ package_7/module_3987.py")
+    tmux.keys("Tab")
+    tmux.until("│ see @package_7/module_3987.py")
+    tmux.type("and @package_3/")
+    screen = tmux.until(r"❯ package_\d\d/")
+    assert " package_3/" not in screen
+
+
 def test_an_earlier_prompt_is_found_in_another_run(tmux: Tmux) -> None:
     chat(tmux)
     say(tmux, "tell me about apples", "tell me about apples")

@@ -216,7 +216,8 @@ class Frame(Vertical):
         self.conversation.take(())  # where an agent is gone, what was said stays
         failure = self.talk.failure or self.talk.link.failure
         if failure:
-            self.conversation.empty_text = self._wrapped(greeting.failed(self.talk.link.name, failure))
+            tell = greeting.without_session if self.talk.link.is_open else greeting.failed
+            self.conversation.empty_text = self._wrapped(tell(self.talk.link.title, failure))
         self.conversation.refresh()
 
     def _wrapped(self, lines: list[str]) -> list[str]:

@@ -41,6 +41,18 @@ def failed(name: str, why: str) -> list[str]:
     ]
 
 
+def without_session(name: str, why: str) -> list[str]:
+    """Why there is no session, though the agent is there."""
+    return [
+        "",
+        f"{name} is there, but the session could not be opened:",
+        "",
+        *why.splitlines(),
+        "",
+        "ctrl+r begins a new one · ctrl+o shows those there are",
+    ]
+
+
 def wrapped(lines: list[str], width: int) -> list[str]:
     return [row for line in lines for row in wrap(line, max(width, 20)) or [""]]
 

@@ -62,5 +62,6 @@ class Resuming(Frame):
             self.changed()
         elif id is not None:
             what = "A new session: the agent could not go on with the one before"
-            told = ["It does not know what was said above this line.", talk.held_words]
+            unknown = "It does not know what was said above this line." if earlier is not None else ""
+            told = [unknown, talk.held_words]
             talk.say("info", what, "\n".join(filter(None, told)))
