@@ -110,6 +110,8 @@ FEATURES: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "pictures and files pasted": (
             "scenarios_conversation::test_a_picture_and_a_file_that_are_pasted_go_with_the_prompt",
+            "scenarios_pasting::test_a_picture_in_the_clipboard_is_mentioned_and_sent",
+            "scenarios_pasting::test_a_file_that_is_dropped_is_mentioned_and_lines_of_it_can_be_named",
         ),
         "queueing: list, edit, remove": ("scenarios_prompt::test_prompts_that_wait_are_listed_changed_and_removed",),
         "steering": (
@@ -127,6 +129,13 @@ FEATURES: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "searched, loaded, resumed, forked, renamed, deleted": (
             "scenarios_sessions::test_a_session_is_renamed_forked_resumed_loaded_and_deleted",
+        ),
+        "gone on with from the command line": (
+            "scenarios_turns::test_a_session_is_gone_on_with_where_it_was_left",
+            "scenarios_turns::test_a_session_that_is_not_there_is_told_of_and_a_new_one_is_a_key_away",
+        ),
+        "found by what was said": (
+            "scenarios_turns::test_a_session_is_found_by_what_was_said_in_it_and_written_to_a_file",
         ),
         "exported": ("scenarios_sessions::test_an_export_holds_what_was_said_and_done",),
         "rewound, and that undone": (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mimetypes
 import os
 import shlex
 from contextlib import suppress
@@ -65,11 +64,20 @@ def _short(path: Path, cwd: Path) -> str:
 
 def doubts(paths: list[Path], takes_pictures: bool) -> str:
     """What the user should know about files that were mentioned: pictures that the agent will not see."""
+    import mimetypes
+
     pictures = [path for path in paths if (mimetypes.guess_type(path.name)[0] or "").startswith("image/")]
     if pictures and not takes_pictures:
         return "This agent takes no pictures: it gets a link to the file."
-    if any(path.stat().st_size > MOST_SHOWN for path in pictures):
+    if any(_size(path) > MOST_SHOWN for path in pictures):
         return (
             f"A picture of more than {MOST_SHOWN // 1024 // 1024} MB is not shown: the agent gets a link to the file."
         )
     return ""
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
