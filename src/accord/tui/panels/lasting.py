@@ -26,6 +26,7 @@ LENGTHS = (
     Length("for a day", "forever", 86400.0),
     Length("for this session", "session"),
 )
+_NOTHING = "nothing is remembered here, and it will be asked again unless the agent remembers it itself"
 _ONCE = {"allow_always": "allow_once", "reject_always": "reject_once"}
 
 
@@ -64,6 +65,13 @@ def what_is_remembered(choice: Choice, wanted: Length) -> str:
     rules = "; ".join(one_line(conditions(rule), 80) for rule in choice.rules)
     length = length_of(choice, wanted)
     return f"  remembers{'' if length == LENGTHS[0] else f' {length.words}'}: {rules}"
+
+
+def what_becomes_of_it(choice: Choice, wanted: Length) -> str:
+    """What an answer is remembered as, how long, and where; nothing for one that is for this once."""
+    if not lasts(choice):
+        return _NOTHING if choice.kind in _ONCE else ""
+    return f"{what_is_remembered(choice, wanted).strip()} · {where_it_is_kept(choice, wanted)}"
 
 
 def where_it_is_kept(choice: Choice, wanted: Length) -> str:

@@ -4,6 +4,7 @@ Keys that were typed for the prompt must not answer it, so it takes no keys unti
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -14,7 +15,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from accord.tui.conversation import diff as diffs
-from accord.tui.panels.lasting import LENGTHS, can_be_shorter, lasts, limited, what_is_remembered, where_it_is_kept
+from accord.tui.panels.lasting import LENGTHS, can_be_shorter, limited, what_becomes_of_it, what_is_remembered
 from accord.tui.plain import one_line, plain
 from accord.tui.screens.hints import shortest
 
@@ -28,6 +29,7 @@ _MOST_LINES = 4000
 _LEAST = 4
 """How many lines of what would happen are seen, whatever else there is no room for."""
 _SMALL = 20
+_MOST_WHYS = 3
 _PROMPT = 5
 _ASLEEP = "tab to answer"
 
@@ -63,6 +65,8 @@ class PermissionPanel(Widget, can_focus=True):
         self._at = 0
         self._drawn: tuple[int, bool] | None = None
         self._length = 0
+        self._whys = 1
+        """How many lines it takes to say why it is asked, or what becomes of an answer."""
         self.cursor = 0
 
     def show(self, waiting: list[Asked]) -> None:
@@ -121,6 +125,8 @@ class PermissionPanel(Widget, can_focus=True):
             self._drawn = width, is_small
             self._body = self._what(question, width, 0 if is_small else 1)[:_MOST_LINES]
         self._options = [self._option(question, place, width) for place in range(len(question.choices))]
+        told = [what_becomes_of_it(choice, LENGTHS[self._length]) for choice in question.choices]
+        self._whys = min(max(len(wrap(each, max(width, 8))) for each in (*told, "asked")), _MOST_WHYS)
 
     def _option(self, question: Question, place: int, width: int) -> Strip:
         look, choice = self.look, question.choices[place]
@@ -170,14 +176,14 @@ class PermissionPanel(Widget, can_focus=True):
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:
         self._draw(width)
-        return len(self._body) + len(self._options) + 1
+        return len(self._body) + len(self._options) + self._whys
 
     def _shares(self) -> tuple[int, int, int]:
         """How many lines what would happen gets, why it is asked, and the answers. What would happen comes first: where
         there is no room for all answers, the others are scrolled to."""
         height, body, options = self.size.height, len(self._body), len(self._options)
         least = min(body, _LEAST)
-        why = 1 if height >= least + options + 1 else 0
+        why = max(min(self._whys, height - least - options), 0)
         answers = max(min(options, height - least - why), min(options, 2))
         return max(height - why - answers, 0), why, answers
 
@@ -193,7 +199,8 @@ class PermissionPanel(Widget, can_focus=True):
         if y < room:
             line = self._body_line(y, room)
         elif y < room + why:
-            line = look.line((one_line(self._why(), max(width, 8)), look.dim))
+            rows = wrap(self._why(), max(width, 8), max_lines=why, placeholder=" …")
+            line = look.line((rows[y - room] if y - room < len(rows) else "", look.dim))
         else:
             place = y - room - why
             left = len(self._options) - self._first - answers
@@ -216,9 +223,8 @@ class PermissionPanel(Widget, can_focus=True):
         if question is None:
             return ""
         choice = question.choices[self.cursor] if self.cursor < len(question.choices) else None
-        if choice is not None and lasts(choice):
-            return where_it_is_kept(choice, LENGTHS[self._length])
-        return f"asked because {question.why}"
+        kept = what_becomes_of_it(choice, LENGTHS[self._length]) if choice is not None else ""
+        return one_line(kept, 1000) if kept else one_line(f"asked because {question.why}", max(self.size.width, 8))
 
     # -- answering
 

@@ -78,8 +78,8 @@ class StatusLine(Widget):
             updates = "1 update" if talk.unknown == 1 else f"{talk.unknown} updates"
             parts.append(Part(9, f"  {updates} not known", look.dim))
         if hint:
-            parts.append(Part(1, f"{hint} · ", look.dim, True))
-        parts.append(Part(3, "? keys", look.dim, True))
+            parts.append(Part(1, hint, look.dim, True))
+        parts.append(Part(3, f"{' · ' if hint else ''}? keys", look.dim, True))
         return parts
 
     def _who(self) -> list[Part]:

@@ -116,7 +116,9 @@ class Picker(Above["Picked | None"]):
         cut = any(self._drawn(row).cell_len > width for row in self._rows)
         whole = self.query_one(".whole", Static)
         whole.display = cut and window.height >= _TALL
-        about = len(folded([plain(self._about)], width)) if self._about else 0
+        for each in self.query(".about"):
+            each.display = window.height >= _TALL
+        about = len(folded([plain(self._about)], width)) if self._about and window.height >= _TALL else 0
         rest = 3 + about + self.query_one(Hints).rows(width) + (2 if whole.display else 0)
         self.query_one(Rows).styles.max_height = max(min(int(window.height * _SHARE) - rest, _MOST_ROWS), 2)
 
