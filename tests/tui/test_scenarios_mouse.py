@@ -71,9 +71,10 @@ def test_an_answer_is_clicked_on(tmux: Tmux) -> None:
 
 def test_completions_and_rows_of_lists_are_clicked_on(tmux: Tmux) -> None:
     chat(tmux, SHOWCASE)
-    tmux.type("/p")
-    tmux.until("❯ /p")
-    tmux.click_on("/permission")
+    tmux.type("/permiss")
+    tmux.until("❯ /permission(.|\n)*│ /permiss +│")
+    tmux.until_gone("/plan")
+    tmux.click_on("❯ /permission")
     tmux.until(r"│ /permission +│")
     tmux.keys("C-u")
     tmux.keys("C-g")
