@@ -42,13 +42,16 @@ async def kept(agent: Agent) -> list[str]:
     return [info.id for info in (await agent.kept.list()).sessions]
 
 
-async def test_continue_goes_on_with_the_newest_session_of_the_folder(opened: Opened, folders: Path) -> None:
+@pytest.mark.parametrize("version", [1, 2])
+async def test_continue_goes_on_with_the_newest_session_of_the_folder(
+    opened: Opened, folders: Path, version: int
+) -> None:
     agent = Keeping()
     elsewhere = folders.parent / "elsewhere"
     elsewhere.mkdir()
     old, new = await talked(agent, folders, "about pears", "about apples")
     await talked(agent, elsewhere, "about figs")
-    async with opened(agent, first=(None, "newest")) as chat:
+    async with opened(agent, first=(None, "newest"), versions=(version,)) as chat:
         await chat.until("You said: about apples")
         assert chat.pane.talk.id == new != old
 
@@ -89,11 +92,12 @@ async def test_the_newest_session_is_the_newest_however_an_agent_sorts_them(open
         await chat.until("You said: about apples")
 
 
-async def test_a_session_is_opened_by_the_beginning_of_its_id(opened: Opened, folders: Path) -> None:
+@pytest.mark.parametrize("version", [1, 2])
+async def test_a_session_is_opened_by_the_beginning_of_its_id(opened: Opened, folders: Path, version: int) -> None:
     agent = Keeping()
     first, second = await talked(agent, folders, "about pears", "about apples")
     shared = len([one for one, other in zip(first, second, strict=False) if one == other])
-    async with opened(agent, first=(first[: shared + 4].removeprefix("sess_"), "named")) as chat:
+    async with opened(agent, first=(first[: shared + 4].removeprefix("sess_"), "named"), versions=(version,)) as chat:
         await chat.until("You said: about pears")
         assert chat.pane.talk.id == first
 

@@ -140,6 +140,22 @@ async def test_a_prompt_that_the_agent_repeats_is_taken_though_it_was_not_answer
         assert chat.pane.talk.queue == []
 
 
+@pytest.mark.req("V2-PROMPT-18")
+async def test_what_was_said_before_and_is_told_again_takes_no_prompt(opened: Opened) -> None:
+    async with opened(Busy(), versions=(2,)) as chat:
+        await begun(chat)
+        await steer(chat, "first")
+        await chat.until("not taken yet")
+        session = chat.pane.talk.session
+        assert session is not None
+        said = next(item for item in session.transcript.timeline if getattr(item, "role", "") == "user")
+        again = v2.UserMessage(message_id=said.id, content=[v2.TextContent(text="first")])
+        session.receive(again, 0)
+        session.receive(v2.AgentMessageChunk(message_id="m9", content=v2.TextContent(text="still at it")), 0)
+        await chat.until("still at it")
+        assert "1. first  (sent, not taken yet)" in chat.text
+
+
 async def test_a_prompt_that_was_taken_meanwhile_cannot_be_had_back_and_that_is_said(opened: Opened) -> None:
     agent = Busy()
     async with opened(agent, versions=(2,)) as chat:

@@ -54,6 +54,8 @@ class Prompt:
     def __post_init__(self) -> None:
         self.number = next(_numbers)
         self.since = 0.0
+        self.place = 0
+        """How much had been said when it was sent: what the agent repeats before that is not this one."""
 
     @property
     def is_late(self) -> bool:
@@ -207,7 +209,9 @@ class Turns(ABC):
             async with self._one_at_a_time:
                 if self.checkpoints is not None:
                     await self.checkpoints.begin(prompt.text[:80])
-                turn = prompt.turn = self.session.prompt(*await self._content(prompt.text))
+                content = await self._content(prompt.text)
+                prompt.place = len(self.session.transcript.timeline)
+                turn = prompt.turn = self.session.prompt(*content)
         except ConnectionClosed:  # why is told when the listener ends
             self._came_back(prompt)
             self.on_change()
@@ -254,12 +258,13 @@ class Turns(ABC):
         """The agent repeats what a user said; that may come before it answers the prompt."""
         if not self.sent or self.session is None:
             return
-        id = getattr(event, "message_id", None)
-        for item in reversed(self.session.transcript.timeline):
+        id, timeline = getattr(event, "message_id", None), self.session.transcript.timeline
+        for place in range(len(timeline) - 1, min(prompt.place for prompt in self.sent) - 1, -1):
+            item = timeline[place]
             if isinstance(item, Message) and item.role == "user" and id in (None, item.id):
                 text = item.text.strip()
-                said = next((each for each in self.sent if each.turn and text.startswith(each.text)), None)
-                if said is not None:
+                fits = (each for each in self.sent if each.turn and each.place <= place and text.startswith(each.text))
+                if (said := next(fits, None)) is not None:
                     self._took(said)
                 return
 
