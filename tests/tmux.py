@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from rich.cells import cell_len
@@ -170,3 +171,5 @@ class Tmux:
         end = time.monotonic() + PATIENCE
         while self._tmux("list-sessions") and time.monotonic() < end:
             time.sleep(0.02)
+        with suppress(OSError):  # tmux leaves it behind
+            Path(os.environ.get("TMUX_TMPDIR", "/tmp"), f"tmux-{os.getuid()}", self._name).unlink()
