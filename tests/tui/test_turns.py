@@ -188,7 +188,7 @@ async def test_a_prompt_that_the_agent_finds_fault_with_is_in_the_editor_again(o
 async def test_an_ordinary_prompt_that_is_taken_at_once_does_not_flash_by(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("accord.tui.turns.GRACE", 60.0)
+    monkeypatch.setattr("accord.tui.pending.GRACE", 60.0)
     panels: list[object] = []
     monkeypatch.setattr("accord.tui.panels.queue.QueuePanel.update", panels.append)
     async with opened(ScriptedAgent(), versions=(2,)) as chat:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from textual import events
 
+from accord.tui.pending import Prompt
 from accord.tui.plain import one_line
 from accord.tui.prompt.area import PromptArea
 from accord.tui.prompt.editor import Editor
 from accord.tui.prompt.pasted import doubts
-from accord.tui.turns import Prompt
 from accord.tui.workbench import Workbench
 
 if TYPE_CHECKING:
