@@ -5,164 +5,24 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
-import msgspec
 import pytest
 from chatting import Chat, Opened
-from snapshots import FOLDER, compare, painted, plain
-from textual.app import App
-from textual.color import Color
+from pictured import DRAWN, NEW, OLD
+from snapshots import FOLDER, compare
 from textual.geometry import Region
-from textual.strip import Strip
 from textual.widget import Widget
 
 from accord.agent.turn import Turn
-from accord.model.content import Image, TextContent
-from accord.model.session import Notice, PlanEntry
-from accord.model.tool import Diff, ExitStatus, FileChange, Location, TerminalRef, ToolCall
+from accord.model.session import PlanEntry
 from accord.showcase.asking import FORM
 from accord.testing import ScriptedAgent
-from accord.transcript.transcript import Transcript
-from accord.tui.colourless import Colourless
-from accord.tui.conversation.block import Printed, Setting, Span
-from accord.tui.conversation.layout import Layout
-from accord.tui.conversation.tool import ToolBlock
-from accord.tui.look import Look
 from accord.tui.outside import Finding
 from accord.tui.screens.picker import Picker, Row
-
-MARKDOWN = """\
-# A heading
-
-Some *soft* and **loud** words, `code`, and [a link](https://example.com).
-
-- one point
-  - a point below it
-- 日本語 and 🎉
-
-> What others said.
-
-```python
-def greet(name: str) -> str:
-    return f"Hello, {name}"
-```
-
-| what | how many |
-|---|---:|
-| apples | 3 |
-| 梨 | 12 |
-"""
-OLD = "import os\n\n\ndef greet(name):\n    print('Helo ' + name)\n\n\ngreet('world')\n"
-NEW = 'import os\n\n\ndef greet(name: str) -> None:\n    print("Hello " + name)\n\n\ngreet("world")\n'
-PRINTED = (
-    "\x1b[1mRunning\x1b[0m 3 tests\r\n\x1b[32mok\x1b[0m one\r\n\x1b[32mok\x1b[0m two\r\n\x1b[31;7mFAIL\x1b[0m three\r\n"
-)
-
-
-def look_of(theme: str) -> Look:
-    """The colours of a theme."""
-    app: App[None] = App()
-    chosen = app.get_theme(theme)
-    assert chosen is not None
-    return Look(chosen.to_color_system().generate(), dark=chosen.dark)
-
-
-def setting(look: Look, width: int = 76) -> Setting:
-    return Setting(
-        look,
-        width=width,
-        cwd="/project",
-        spans={"slow": Span(0.0, 12.4), "runs": Span(0.0), "asked": Span(0.0, None, 3.0)},
-        now=lambda: 75.0,
-        terminal=lambda id: Printed(PRINTED, False, ExitStatus(code=1), "make test"),
-    )
-
-
-def conversation(look: Look, width: int = 76) -> list[Strip]:
-    """Everything that is said, on one page."""
-    transcript = Transcript("s")
-    transcript.append_text("user", "u", "Please look at this,\nand then at that.")
-    transcript.append_text("thought", "t", "The user wants two things. First this, then that.")
-    transcript.append_text("agent", "a", MARKDOWN)
-    transcript.add_notice(Notice(severity="warning", title="Refused: rm -rf /", description="a rule says so"))
-    layout = Layout(setting(look, width))
-    layout.rows = 60
-    layout.show(transcript)
-    layout.take(())
-    return [line for line, _ in layout.picture]
-
-
-CHANGED = ToolCall(
-    id="slow",
-    title="Change greet.py",
-    kind="edit",
-    status="completed",
-    name="edit_file",
-    locations=[Location(path="/project/greet.py", line=4)],
-    content=[Diff(changes=[FileChange(operation="modify", path="/project/greet.py", old_text=OLD, new_text=NEW)])],
-)
-FOUND = ToolCall(
-    id="slow",
-    title="Search for “greet”",
-    kind="search",
-    status="completed",
-    name="grep",
-    raw_input={"pattern": "greet", "path": "src"},
-    raw_output={"matches": 2},
-    locations=[Location(path="/project/greet.py", line=4), Location(path="/elsewhere/notes.md")],
-    content=[TextContent("`greet.py` has **two** of them."), Image(data="AAAA", mime_type="image/png")],
-)
-RAN = ToolCall(
-    id="runs", title="make test", kind="execute", status="in_progress", content=[TerminalRef(terminal_id="t")]
-)
-CALLS = (
-    FOUND,
-    RAN,
-    ToolCall(id="none", title="Fetch a page", kind="fetch", status="failed"),
-    ToolCall(id="asked", title="Remove the old file", kind="delete", status="pending"),
-    ToolCall(id="none", title="Think again", kind="think", status="cancelled"),
-)
-
-
-def calls(look: Look, width: int = 76, is_open: bool | None = None) -> list[Strip]:
-    return [line for call in CALLS for line in ToolBlock(call, setting(look, width), is_open).lines]
-
-
-def change(look: Look, width: int) -> list[Strip]:
-    return ToolBlock(CHANGED, setting(look, width - 4), True).lines
-
-
-def page(look: Look) -> list[Strip]:
-    """What colours are for: something said, a change, and what a command printed."""
-    ended = msgspec.structs.replace(RAN, status="failed")
-    return [
-        *conversation(look)[:14],
-        *change(look, 76)[3:15],
-        *ToolBlock(ended, setting(look), True).lines,
-        *ToolBlock(CALLS[2], setting(look)).lines,
-    ]
-
-
-DRAWN: dict[str, Callable[[], list[str]]] = {
-    "conversation": lambda: plain(conversation(look_of("textual-dark"))),
-    "conversation-narrow": lambda: plain(conversation(look_of("textual-dark"), 36)),
-    "calls-folded": lambda: plain(calls(look_of("textual-dark"))),
-    "calls-open": lambda: plain(calls(look_of("textual-dark"), is_open=True)),
-    "change-80": lambda: plain(change(look_of("textual-dark"), 80)),
-    "change-120": lambda: plain(change(look_of("textual-dark"), 120)),
-    "change-200": lambda: plain(change(look_of("textual-dark"), 200)),
-    "painted-dark": lambda: painted(page(look_of("textual-dark"))),
-    "painted-light": lambda: painted(page(look_of("textual-light"))),
-    "painted-without-colours": lambda: painted(bare(page(look_of("textual-dark")))),
-}
-
-
-def bare(strips: list[Strip]) -> list[Strip]:
-    """As with NO_COLOR."""
-    ground = Color.parse("#121212")
-    return [Strip(Colourless().apply(list(strip), ground)) for strip in strips]
 
 
 @pytest.mark.parametrize("name", DRAWN)
@@ -296,6 +156,68 @@ def _same_length(words: str) -> Callable[[re.Match[str]], str]:
     return lambda found: words[: len(found[0])]
 
 
+async def question(opened: Opened) -> list[str]:
+    async def asks(turn: Turn) -> None:
+        async with turn.tool("Change greet.py", kind="edit", locations=["greet.py:4"]) as tool:
+            await tool.diff("greet.py", OLD, NEW)
+            await tool.permit(always=True)
+
+    async with opened(ScriptedAgent([asks]), size=(100, 40)) as chat:
+        await chat.send("go")
+        await chat.until("Permission needed")
+        await chat.until(lambda: chat.app.focused is chat.app.screen.query_one("PermissionPanel"))
+        lines = seen(chat, "PermissionPanel")
+        await chat.press("escape")
+        return [re.sub("asked because .*", "asked because …", line) for line in lines]
+
+
+async def states(opened: Opened) -> list[str]:
+    """The line at the bottom, in each state."""
+    lines = []
+
+    async def all_of_them(turn: Turn) -> None:
+        await turn.usage(150_000, 200_000, cost=1.25)
+        await turn.permit("Do something")
+        await asyncio.Event().wait()
+
+    async with opened(ScriptedAgent([all_of_them]), size=(100, 20)) as chat:
+        lines += seen(chat, "StatusLine")
+        await chat.send("go")
+        await chat.until("Permission needed")
+        await chat.until("75% of context")
+        lines += seen(chat, "StatusLine")
+        await chat.until(lambda: chat.app.focused is chat.app.screen.query_one("PermissionPanel"))
+        await chat.press("y")
+        await chat.until("working")
+        await chat.send("later")
+        await chat.until("1 queued")
+        await chat.until(lambda: "working" in seen(chat, "StatusLine")[0])
+        (line,) = seen(chat, "StatusLine")
+        line = re.sub("[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] working [0-9.]+s", "⠋ working 0.0s", line)
+        lines.append(re.sub(" {3,}", "   ", line))
+        await chat.press("escape")
+    async with opened(ScriptedAgent(), size=(100, 20), fails="No API key", wait=False) as chat:
+        await chat.until("could not be")
+        lines += seen(chat, "StatusLine")
+    return lines
+
+
+def configure(text: str) -> None:
+    config = Path(os.environ["ACCORD_CONFIG_HOME"])
+    config.mkdir(exist_ok=True)
+    (config / "config.toml").write_text(text)
+
+
+async def agents(opened: Opened) -> list[str]:
+    async with opened(ScriptedAgent(), size=(80, 24)) as chat:
+        configure('[agents.gardener]\ncommand = "gardener --acp"\n')
+        await chat.press("ctrl+n")
+        await chat.until("gardener")
+        lines = seen(chat, "Picker > Vertical")
+        await chat.press("escape")
+        return lines
+
+
 SHOWN: dict[str, Callable[[Opened], Awaitable[list[str]]]] = {
     "side-panel": side_panel,
     "queue": queue,
@@ -305,6 +227,9 @@ SHOWN: dict[str, Callable[[Opened], Awaitable[list[str]]]] = {
     "form": form,
     "picker": picker,
     "log": log,
+    "question": question,
+    "states": states,
+    "agents": agents,
 }
 
 
