@@ -249,6 +249,42 @@ async def test_in_version_2_a_prompt_that_the_agent_holds_is_withdrawn_alone() -
     assert (first.stop_reason, second.stop_reason) == ("end_turn", "cancelled")
 
 
+@pytest.mark.req("V2-PROMPT-13")
+async def test_a_prompt_can_be_withdrawn_while_the_agent_holds_it_and_not_after() -> None:
+    told: list[str] = []
+    async with wire_agent(2) as (peer, client):
+        played = Played(peer, client, 2)
+        session = await played.begin()
+        first, request = await played.prompted(session, "one")
+        held, taken = session.prompt("two"), session.prompt("three")
+        held.on_inserted = lambda: told.append("two")
+        taken.on_inserted = lambda: told.append("three")
+        request_held, request_taken = await peer.next_call("session/prompt"), await peer.next_call("session/prompt")
+        assert held.withdraw()
+        await peer.refuse(request_held, -32800)
+        await held
+        await peer.reply(request_taken, {"messageId": "m3"})
+        await until(lambda: taken.inserted)
+        assert not held.withdraw()
+        assert not taken.withdraw()
+        await played.end(session, request)
+        await first
+
+    assert held.stop_reason == "cancelled"
+    assert told == ["three"]
+    assert [m["method"] for m in peer.received].count("$/cancel_request") == 1
+
+
+async def test_version_1_has_no_words_to_withdraw_a_prompt() -> None:
+    async with wire_agent(1) as (peer, client):
+        played = Played(peer, client, 1)
+        session = await played.begin()
+        turn, request = await played.prompted(session, "one")
+        assert not turn.withdraw()
+        await played.end(session, request)
+        await turn
+
+
 async def test_text_that_comes_whole_or_is_replaced_is_read_as_it_stands() -> None:
     async with wire_agent(2) as (peer, client):
         played = Played(peer, client, 2)
