@@ -223,8 +223,9 @@ def test_who_asked_earlier_gives_way(tmp_path: Path) -> None:
         given: list[object] = []
         asked = [threading.Thread(target=lambda: given.append(names.matching("a"))) for _ in range(3)]
         for each in asked:
+            before = names._newest
             each.start()
-            while names._newest is None or not each.is_alive():
+            while names._newest is before:
                 time.sleep(0.001)
     for each in asked:
         each.join()
