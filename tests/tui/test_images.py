@@ -27,6 +27,7 @@ from accord.tui.conversation.block import Setting
 from accord.tui.conversation.layout import Layout
 from accord.tui.conversation.picture import Gallery, fitted
 from accord.tui.conversation.picture_head import Head, head_of
+from accord.tui.conversation.picture_sending import Sender
 from accord.tui.conversation.picture_way import BLOCKS, OFF, Way, way
 from accord.tui.look import Look
 
@@ -251,9 +252,10 @@ def test_in_tmux_it_is_what_tmux_is_shown_in_that_counts(answer: str, expected: 
 class Wall:
     """A transcript laid out with pictures, without a window."""
 
-    def __init__(self, found: Way = BLOCKS) -> None:
+    def __init__(self, found: Way = BLOCKS, sender: Sender | None = None) -> None:
         self.written: list[str] = []
-        self.gallery = Gallery(lambda: found, self.written.append, self._drawn)
+        self.sender = sender or Sender(self.written.append)
+        self.gallery = Gallery(lambda: found, self.sender, self._drawn)
         self.transcript = Transcript("s")
         self.layout = Layout(Setting(Look(COLOURS, dark=True), width=40, pictures=self.gallery))
         self.layout.rows = 30
@@ -358,25 +360,100 @@ async def test_the_terminal_gets_a_picture_once_and_forgets_it_at_the_end() -> N
     assert len(wall.written) == 2
 
 
-async def test_a_slow_terminal_gets_a_picture_bit_by_bit(monkeypatch: pytest.MonkeyPatch) -> None:
-    noise = Pillow.effect_noise((200, 200), 90).convert("RGB")
+def noise() -> Image:
+    """A picture that is sent in many pieces."""
     file = io.BytesIO()
-    noise.save(file, "PNG")
+    Pillow.effect_noise((200, 200), 90).convert("RGB").save(file, "PNG")
+    return Image(base64.b64encode(file.getvalue()).decode(), "image/png")
+
+
+async def test_a_slow_terminal_gets_a_picture_bit_by_bit() -> None:
     wall = Wall(Way("graphics", cell=(8.0, 16.0)))
     looks: list[bool] = []
-    busy = True
+    slow = True
 
     def is_busy() -> bool:
-        looks.append(busy)
-        return busy
+        looks.append(slow and bool(wall.written))
+        return looks[-1]
 
-    wall.gallery._is_busy = is_busy
-    wall.say(Image(base64.b64encode(file.getvalue()).decode(), "image/png"))
+    wall.sender.is_busy = is_busy
+    wall.say(noise())
     await wall.until(lambda: len(looks) > 3)
     assert len(wall.written) == 1 and "m=1;" in wall.written[0], "the rest waits"
-    busy = False
+    slow = False
     await wall.until(lambda: "\U0010eeee" in "".join(wall.lines))
     assert len(wall.written) > 3 and "m=0;" in wall.written[-1]
+
+
+def heard(written: list[str]) -> list[str]:
+    """What the terminal is told about pictures: one that began, goes on, ended; was forgotten. In the middle of one,
+    nothing but the rest of it can be said."""
+    told = []
+    in_the_middle = False
+    for control in re.findall("\x1b_G([^;]*);", "".join(written)):
+        words = dict(word.split("=") for word in control.split(","))
+        assert in_the_middle == ("a" not in words), f"{control} after {told}"
+        if words.get("a") == "d":
+            told.append(f"forget {words['i']}")
+        else:
+            if not in_the_middle:
+                told.append(f"begin {words['i']}")
+            in_the_middle = words["m"] == "1"
+            if not in_the_middle:
+                told.append("end")
+    assert not in_the_middle, f"what comes next is taken for more of it: {told}"
+    return told
+
+
+async def test_the_pictures_of_two_tabs_are_sent_one_after_the_other() -> None:
+    first = Wall(Way("graphics", cell=(8.0, 16.0)))
+    second = Wall(Way("graphics", cell=(8.0, 16.0)), first.sender)
+    for wall in (first, second):
+        wall.say(noise())
+    for wall in (first, second):
+        await wall.until(lambda wall=wall: "\U0010eeee" in "".join(wall.lines))  # type: ignore[misc]
+    assert [each.split()[0] for each in heard(first.written)] == ["begin", "end", "begin", "end"]
+
+
+async def test_a_picture_that_is_forgotten_on_its_way_is_ended_and_taken_out() -> None:
+    wall = Wall(Way("graphics", cell=(8.0, 16.0)))
+    wall.say(noise())
+    await wall.until(lambda: wall.written)
+    wall.gallery.close()
+    await wall.until(lambda: not wall.gallery._tasks)
+    number = heard(wall.written)[0].split()[1]
+    assert heard(wall.written) == [f"begin {number}", "end", f"forget {number}"]
+
+
+async def test_a_picture_is_not_taken_out_in_the_middle_of_another() -> None:
+    first = Wall(Way("graphics", cell=(8.0, 16.0)))
+    second = Wall(Way("graphics", cell=(8.0, 16.0)), first.sender)
+    first.say(Image(encoded(size=(80, 64)), "image/png"))
+    await first.until(lambda: "\U0010eeee" in "".join(first.lines))
+    before = len(first.written)
+    second.say(noise())
+    await first.until(lambda: len(first.written) > before)
+    first.gallery.close()
+    assert "a=d" not in "".join(first.written), "it waits"
+    await second.until(lambda: "\U0010eeee" in "".join(second.lines))
+    told = heard(first.written)
+    assert [each.split()[0] for each in told] == ["begin", "end", "begin", "end", "forget"]
+    assert told[-1].split()[1] == told[0].split()[1]
+
+
+async def test_a_picture_that_nobody_waits_for_any_more_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(picture, "KEPT_LINES", 1)
+    wall = Wall(Way("graphics", cell=(8.0, 16.0)))
+    wall.gallery._way = Way("graphics", cell=(8.0, 16.0))
+    async with wall.sender.one_by_one:
+        for colour in ("red", "green", "blue"):
+            wall.transcript.append("agent", colour, Image(encoded(size=(80, 16), colour=colour), "image/png"))
+        wall.layout.take(())
+        assert wall.lines and len(wall.gallery._tasks) > len(wall.gallery._kept)
+        wall.layout.jump(0)
+        wall.layout.rows = 1
+    await wall.until(lambda: not wall.gallery._tasks)
+    assert len(heard(wall.written)) <= 2 * len(wall.gallery._kept)
 
 
 async def test_a_terminal_that_cannot_be_asked_gets_no_pictures() -> None:

@@ -11,6 +11,7 @@ from textual.geometry import Offset
 from accord.tui import preferences
 from accord.tui.attention import Attention
 from accord.tui.colourless import Colourless
+from accord.tui.conversation.picture_sending import Sender
 from accord.tui.desk import AnsweringApp
 from accord.tui.linear import Linear, is_wanted
 from accord.tui.look import Look
@@ -26,6 +27,7 @@ class Surface(AnsweringApp):
         self.preferences = preferences.load()
         self.attentive = Attention(self._write)
         self.is_calm = is_wanted(self.preferences)
+        self.pictures = Sender(self._write, self._is_terminal_busy)
         """Whether the screen is read to the user."""
         self._filters.append(Linear(enabled=self.is_calm))
         self._look: Look | None = None
@@ -84,6 +86,12 @@ class Surface(AnsweringApp):
             self._driver.write(sequence)
 
     @property
+    def _is_terminal_busy(self) -> bool:
+        """Whether it has not taken yet what was written to it, so that keys would wait behind more of it; or is
+        somebody else's now."""
+        thread = getattr(self._driver, "_writer_thread", None)
+        return thread is not None and (not thread.is_alive() or thread._queue.qsize() > 0)
+
     def last_key(self) -> float:
         """When a key was last pressed, by the monotonic clock."""
         return self.attentive.last_key

@@ -4,9 +4,8 @@ seen; until then its lines are empty. One that cannot be drawn has none: it is n
 from __future__ import annotations
 
 import asyncio
-import random
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
@@ -19,15 +18,13 @@ from accord.tui.conversation.picture_way import OFF, Way
 if TYPE_CHECKING:
     from accord.model.content import Image
     from accord.tui.conversation.block import Block
+    from accord.tui.conversation.picture_sending import Sender
 
 COLUMNS, ROWS = 60, 16
 """How big a picture is on the screen at most."""
 KEPT_LINES = 1024
 """How many lines of pictures are kept: more than any screen has."""
-_AT_ONCE, _PACE = 8_000, 0.005
-"""Characters that are sent to the terminal at once, and seconds until the next: keys are seen in between."""
 
-_taken: set[int] = set()
 _Key = tuple[str, int, Style]
 
 
@@ -39,6 +36,8 @@ class Picture:
         self.shown_by: WeakSet[Block] = WeakSet()
         self.number = 0
         """What the terminal knows it by; 0 when it does not know it."""
+        self.is_gone = False
+        """Whether nobody waits for it any more."""
 
 
 class Gallery:
@@ -47,21 +46,18 @@ class Gallery:
     def __init__(
         self,
         find_way: Callable[[], Way],
-        write: Callable[[str], None],
+        sender: Sender,
         drawn: Callable[[set[Block]], None],
-        is_busy: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`find_way` is called in a thread when the first picture is seen; `write` gets what the terminal alone is to
-        see, unless it has enough to do yet; `drawn` gets the blocks whose lines changed."""
-        self._is_busy = is_busy
+        """`find_way` is called in a thread when the first picture is seen; `sender` is the terminal's; `drawn` gets the
+        blocks whose lines changed."""
         self._find_way = find_way
-        self._write = write
+        self._sender = sender
         self._told = drawn
         self._way: Way | None = None
         self._waiting: WeakSet[Block] = WeakSet()
         self._kept: OrderedDict[_Key, Picture] = OrderedDict()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._one_by_one = asyncio.Lock()
         self._closed = False
 
     def lines(self, image: Image, block: Block) -> list[Strip]:
@@ -135,7 +131,9 @@ class Gallery:
         way = self._way
         assert way is not None
         try:
-            async with self._one_by_one:
+            async with self._sender.one_by_one:
+                if picture.is_gone:
+                    return
                 if way.kind == "blocks":
                     picture.lines = await asyncio.to_thread(_blocks, data, columns, rows, base, way.few_colours)
                 else:
@@ -145,18 +143,16 @@ class Gallery:
         self._told(set(picture.shown_by))
 
     async def _send(self, picture: Picture, way: Way, data: str, columns: int, rows: int, base: Style) -> list[Strip]:
-        from accord.tui.conversation.picture_kitty import places, sent
+        from accord.tui.conversation.picture_kitty import places
         from accord.tui.conversation.picture_paint import as_png
 
         size = (round(columns * way.cell[0]), round(rows * way.cell[1]))
         png = await asyncio.to_thread(as_png, data, *size)
-        picture.number = _free_number(way.few_colours)
-        for some in _together(sent(picture.number, png, columns, rows, in_tmux=way.in_tmux), _AT_ONCE):
-            self._write(some)
-            await asyncio.sleep(_PACE)
-            while self._is_busy():  # noqa: ASYNC110  # nobody tells when it has taken it
-                await asyncio.sleep(_PACE)
-        return places(picture.number, columns, rows, base)
+        if picture.is_gone:
+            return []
+        picture.number = self._sender.number(way.few_colours)
+        there = await self._sender.send(picture.number, png, columns, rows, in_tmux=way.in_tmux)
+        return places(picture.number, columns, rows, base) if there else []
 
     def _let_go(self) -> None:
         while len(self._kept) > 1 and sum(len(each.lines) or 1 for each in self._kept.values()) > KEPT_LINES:
@@ -165,23 +161,10 @@ class Gallery:
             self._told(set(picture.shown_by))
 
     def _delete(self, picture: Picture) -> None:
+        picture.is_gone = True
         if picture.number and self._way is not None:
-            from accord.tui.conversation.picture_kitty import deleted
-
-            self._write(deleted(picture.number, in_tmux=self._way.in_tmux))
-            _taken.discard(picture.number)
+            self._sender.forget(picture.number, in_tmux=self._way.in_tmux)
             picture.number = 0
-
-
-def _free_number(few_colours: bool) -> int:
-    """A number for a picture, which is also a colour; any, since other programs in this terminal have numbers too."""
-    numbers = range(16, 256) if few_colours else range(0x10000, 0x1000000)
-    if len(_taken) >= len(numbers) // 2:
-        raise OverflowError("there are as many pictures as there are numbers")
-    while (number := random.choice(numbers)) in _taken:
-        pass
-    _taken.add(number)
-    return number
 
 
 def fitted(head: Head, most: int, cell: tuple[float, float]) -> tuple[int, int]:
@@ -198,15 +181,3 @@ def _blocks(data: str, columns: int, rows: int, base: Style, few_colours: bool) 
     ink = None if base.bgcolor is None else base.bgcolor.get_truecolor()
     ground = (ink.red, ink.green, ink.blue) if ink is not None else (0, 0, 0)
     return as_blocks(data, columns, rows, ground, base, few_colours=few_colours)
-
-
-def _together(pieces: Iterable[str], most: int) -> Iterable[str]:
-    """The pieces, as many at a time as make up so many characters."""
-    held: list[str] = []
-    for piece in pieces:
-        held.append(piece)
-        if sum(map(len, held)) >= most:
-            yield "".join(held)
-            held = []
-    if held:
-        yield "".join(held)

@@ -42,6 +42,11 @@ def deleted(number: int, *, in_tmux: bool) -> str:
     return _command(f"a=d,d=I,i={number},q=2;", in_tmux)
 
 
+def ended(*, in_tmux: bool) -> str:
+    """What ends a picture that is half sent, and will not be whole."""
+    return _command("q=2,m=0;", in_tmux)
+
+
 def _command(words: str, in_tmux: bool) -> str:
     command = f"\x1b_G{words}\x1b\\"
     if in_tmux:

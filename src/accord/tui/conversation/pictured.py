@@ -26,7 +26,7 @@ class Pictured(Widget):
 
     def hang_pictures(self) -> None:
         """Has pictures drawn from now on."""
-        self.pictures = Gallery(self._picture_way, self._tell_terminal, self._pictures_drawn, self._is_terminal_busy)
+        self.pictures = Gallery(self._picture_way, self.app.pictures, self._pictures_drawn)
         self.layout_of.setting.pictures = self.pictures
 
     def on_mount(self) -> None:
@@ -51,15 +51,6 @@ class Pictured(Widget):
     def _picture_way(self) -> Way:
         is_off = self.app.no_color or self.app.is_calm
         return way("off" if is_off else self.app.preferences.images, self.app.console.color_system)
-
-    def _tell_terminal(self, words: str) -> None:
-        if self.app._driver is not None:
-            self.app._driver.write(words)
-
-    def _is_terminal_busy(self) -> bool:
-        """Whether it has not taken yet what was written to it; then keys would wait behind more of it."""
-        waiting = getattr(getattr(self.app._driver, "_writer_thread", None), "_queue", None)
-        return waiting is not None and waiting.qsize() > 0
 
     def _pictures_drawn(self, blocks: set[Block]) -> None:
         self.layout_of.redraw(blocks)
