@@ -26,8 +26,8 @@ class Surface(AnsweringApp):
             self._filters[:] = [*(each for each in self._filters if not isinstance(each, Monochrome)), Colourless()]
         self.preferences = preferences.load()
         self.attentive = Attention(self._write)
-        self.is_calm = is_wanted(self.preferences)
         self.pictures = Sender(self._write, self._is_terminal_busy)
+        self.is_calm = is_wanted(self.preferences)
         """Whether the screen is read to the user."""
         self._filters.append(Linear(enabled=self.is_calm))
         self._look: Look | None = None
@@ -85,13 +85,13 @@ class Surface(AnsweringApp):
         if self._driver is not None and not self.is_headless:
             self._driver.write(sequence)
 
-    @property
     def _is_terminal_busy(self) -> bool:
         """Whether it has not taken yet what was written to it, so that keys would wait behind more of it; or is
         somebody else's now."""
         thread = getattr(self._driver, "_writer_thread", None)
         return thread is not None and (not thread.is_alive() or thread._queue.qsize() > 0)
 
+    @property
     def last_key(self) -> float:
         """When a key was last pressed, by the monotonic clock."""
         return self.attentive.last_key
