@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from textual.app import App
 from textual.notifications import SeverityLevel
-from textual.screen import Screen
 
 from accord.tui.plain import plain
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from accord.tui.frame import Frame
     from accord.tui.link import Link
     from accord.tui.pane import Pane
+    from accord.tui.screens.above import Above
 
 
 class AnsweringApp(App[int]):
@@ -87,7 +87,7 @@ class AnsweringApp(App[int]):
                 self.notify(str(error), severity="error")
                 return False
 
-    async def answer_of(self, screen: Screen[Any]) -> Any:
+    async def answer_of(self, screen: Above[Any]) -> Any:
         """Shows a screen and waits for what it gives. When the waiting is cancelled, the screen goes."""
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
@@ -95,12 +95,11 @@ class AnsweringApp(App[int]):
             if not answer.done():
                 answer.set_result(value)
 
-        await self.push_screen(screen, take)
         try:
+            await self.push_screen(screen, take)
             return await answer
         except asyncio.CancelledError:
-            if screen in self.screen_stack:
-                screen.dismiss(None)
+            screen.take_back()
             raise
 
     def decided(self, link: Link, what: Any, decision: Any) -> None:
