@@ -108,6 +108,18 @@ async def test_the_log_begins_with_the_handshake_and_a_message_opens(opened: Ope
         await chat.gone("Log of")
 
 
+async def test_the_log_goes_on_when_the_agent_is_started_again(opened: Opened) -> None:
+    async with opened(ScriptedAgent, fails="No API key", wait=False) as chat:
+        await chat.until("could not be used")
+        chat.app.outside.fails = ""  # type: ignore[attr-defined]
+        chat.pane.talk.link.log.add("stderr", b"last words")
+        await chat.press("ctrl+r")
+        await chat.ready()
+        await chat.press("ctrl+l")
+        await chat.until("→ initialize")
+        assert "last words" in chat.text and "it is started again" in chat.text
+
+
 async def test_the_log_is_copied_from_and_saved(opened: Opened) -> None:
     async with opened(ScriptedAgent()) as chat:
         await chat.press("ctrl+l")

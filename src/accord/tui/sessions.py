@@ -90,6 +90,8 @@ class Sessions(Listing):
             pane.restart(old, pane.talk.id)
             return
         link = Link(self.outside, old.target, self)
+        link.log = old.log  # what it did before it was gone is still to be looked at
+        link.log.add("trouble", b"it is started again")
         self.links[self.links.index(old)] = link
         self.run_worker(old.close(), exit_on_error=False)
         self.open_link(link)
