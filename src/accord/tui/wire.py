@@ -54,6 +54,11 @@ class Logged(NamedTuple):
     def is_whole(self) -> bool:
         return len(self.line) == self.size
 
+    @property
+    def weight(self) -> int:
+        """About how many bytes it takes to keep it."""
+        return len(self.line) + _OVERHEAD
+
 
 class Log:
     """The newest lines."""
@@ -68,11 +73,12 @@ class Log:
     def add(self, kind: Kind, line: bytes) -> None:
         line = line.rstrip(b"\r\n")
         kept = line if len(line) <= KEPT_LENGTH else line[:KEPT_LENGTH]
-        self._lines.append(Logged(time.time(), kind, kept, len(line)))
+        logged = Logged(time.time(), kind, kept, len(line))
+        self._lines.append(logged)
         self.count += 1
-        self._bytes += len(kept) + _OVERHEAD
+        self._bytes += logged.weight
         while self._bytes > self._most and len(self._lines) > 1:
-            self._bytes -= len(self._lines.popleft().line) + _OVERHEAD
+            self._bytes -= self._lines.popleft().weight
 
     def saw(self, direction: Literal["in", "out"], lines: bytes) -> None:
         """Takes what went over the wire: one line, or several."""

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from rich.cells import chop_cells
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -15,7 +16,7 @@ from textual.widget import Widget
 
 from accord.tui.screens.above import Above
 from accord.tui.screens.hints import Hints
-from accord.tui.wire import MARKS, Kind, Shown, clock, contents, pretty, title
+from accord.tui.wire import KEPT_BYTES, MARKS, Kind, Shown, clock, contents, pretty, title
 
 if TYPE_CHECKING:
     from rich.style import Style
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from accord.tui.app import AccordApp
     from accord.tui.look import Look
 
-_MOST_ROWS = 50_000
 _MOVES = {"up": -1, "down": 1}
 
 
@@ -43,6 +43,7 @@ class Lines(Widget):
     def __init__(self, secrets: Iterable[str]) -> None:
         super().__init__()
         self.rows: list[Shown] = []
+        self._bytes = 0
         self._secrets = list(secrets)
         self._at = 0
         self._top = 0
@@ -53,12 +54,16 @@ class Lines(Widget):
         return self.rows[self._at] if self._at < len(self.rows) else None
 
     def add(self, rows: list[Shown], *, anew: bool = False) -> None:
-        """More rows, or other ones."""
+        """More rows, or other ones. The oldest go when there are more than a log keeps."""
         if anew:
-            self.rows, self._follows = [], True
+            self.rows, self._bytes, self._follows = [], 0, True
         self.rows += rows
-        if len(self.rows) > _MOST_ROWS:
-            gone = len(self.rows) - _MOST_ROWS
+        self._bytes += sum(row.logged.weight for row in rows)
+        gone = 0
+        while self._bytes > KEPT_BYTES and gone < len(self.rows) - 1:
+            self._bytes -= self.rows[gone].logged.weight
+            gone += 1
+        if gone:
             del self.rows[:gone]
             self._at = max(self._at - gone, 0)
             self._top = max(self._top - gone, 0)
@@ -147,7 +152,7 @@ class Pages(Widget, can_focus=True):
 
     def _fold(self) -> None:
         width = max(self.size.width, 10)
-        self._rows = [row[at : at + width] for row in self._text for at in range(0, max(len(row), 1), width)]
+        self._rows = [part for row in self._text for part in _folded(row, width)]
         self.refresh()
 
     def on_resize(self) -> None:
@@ -176,6 +181,13 @@ class Pages(Widget, can_focus=True):
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         event.stop()
         self.scroll_rows(3)
+
+
+def _folded(row: str, width: int) -> list[str]:
+    """A line as rows that fit: some characters take two cells."""
+    if row.isascii():
+        return [row[at : at + width] for at in range(0, max(len(row), 1), width)]
+    return chop_cells(row, width)
 
 
 class MessageScreen(Above[None]):
