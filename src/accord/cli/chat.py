@@ -92,6 +92,10 @@ def _show(beyond: Beyond, agent: str | None, rescue: Rescue, first: tuple[str | 
         said = asked.answer() if asked is not None else None
     if said is not None:
         app.typed_early = said.typed
+    if asked is not None and not asked.is_answered:
+        from accord.tui.late import Late
+
+        app.late = Late(asked.rest)
     app.seems(by_variable() if said is None else said.is_dark)
     app.first_session = first
     if sys.stderr is None or not sys.stderr.isatty():

@@ -2,7 +2,7 @@
 
 It is asked before the interface is loaded and its answer is read after that, so that nobody waits for it. A question
 that every terminal answers goes with it: when that answer is there, there is nothing more to come. What was typed
-meanwhile is handed on."""
+meanwhile is handed on. What comes later than that comes as keys: see late.py."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ PATIENCE = 0.1
 """Seconds to wait for the answer after the interface was loaded."""
 _QUESTION = b"\x1b]11;?\x1b\\\x1b[c"
 _GROUND = re.compile(
-    rb"\x1b\]11;rgba?:([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})[^\x07\x1b]*(?:\x07|\x1b\\)"
+    rb"\]11;rgba?:([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})[^\x07\x1b\\]*(?:\x07|\x1b?\\)"
 )
 _LAST = re.compile(rb"\x1b\[\?[\d;]*c")
+_UNFINISHED = re.compile(rb"\x1b(?:\][^\x07\x1b]*\x1b?|\[[0-9;?<>]*)?\Z")
 _REPORTS = re.compile(rb"\x1b(?:\][^\x07\x1b]*(?:\x07|\x1b\\)|\[[0-9;?<>]*[A-Za-z~])")
 
 
@@ -65,6 +66,10 @@ class Asked:
         self._source = source
         self._before: list[Any] | None = None
         self._data = b""
+        self.is_answered = True
+        """Whether nothing more will come."""
+        self.rest = ""
+        """What was said of an answer whose end is still to come."""
         with suppress(Exception):  # no terminal, or a system that has no such thing: then nothing is asked
             import termios
 
@@ -74,6 +79,7 @@ class Asked:
             termios.tcsetattr(source, termios.TCSANOW, quiet)
             self._before = before
             os.write(sink, _QUESTION)
+            self.is_answered = False
 
     def answer(self, within: float = PATIENCE) -> Answer:
         """Reads what the terminal said, and leaves it as it was."""
@@ -90,6 +96,10 @@ class Asked:
             pass
         finally:
             self.close()
+        self.is_answered = _LAST.search(self._data) is not None
+        unfinished = _UNFINISHED.search(self._data)
+        if unfinished is not None and not self.is_answered:
+            self._data, self.rest = self._data[: unfinished.start()], unfinished[0].decode("ascii", "replace")
         return read(self._data)
 
     def close(self) -> None:

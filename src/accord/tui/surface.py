@@ -7,12 +7,14 @@ import time
 from textual import events
 from textual.filter import Monochrome
 from textual.geometry import Offset
+from textual.timer import Timer
 
 from accord.tui import preferences
 from accord.tui.attention import Attention
 from accord.tui.colourless import Colourless
 from accord.tui.conversation.picture_sending import Sender
 from accord.tui.desk import AnsweringApp
+from accord.tui.late import MOMENT, Late
 from accord.tui.linear import Linear, is_wanted
 from accord.tui.look import Look
 
@@ -31,6 +33,9 @@ class Surface(AnsweringApp):
         """Whether the screen is read to the user."""
         self._filters.append(Linear(enabled=self.is_calm))
         self._look: Look | None = None
+        self.late: Late | None = None
+        """What the terminal was asked and has not answered yet."""
+        self._moment: Timer | None = None
         if self.preferences.theme in self.available_themes:
             self.theme = self.preferences.theme
 
@@ -97,8 +102,34 @@ class Surface(AnsweringApp):
         return self.attentive.last_key
 
     async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Key) and self.late is not None and not event.is_forwarded:
+            for key in self._pressed(self.late, event):
+                await self._heard(key)
+        else:
+            await self._heard(event)
+
+    async def _heard(self, event: events.Event) -> None:
         if isinstance(event, events.Key):
             self.attentive.last_key = time.monotonic()
         elif isinstance(event, (events.AppBlur, events.AppFocus)):
             self.attentive.focused(isinstance(event, events.AppFocus))
+        is_tab = isinstance(event, events.Key) and event.key == "tab" and not event.is_forwarded
         await super().on_event(event)
+        if is_tab and self.focused is not None:  # what follows is meant for whom it leads to
+
+    def _pressed(self, late: Late, key: events.Key) -> list[events.Key]:
+        """Keys without what the terminal says."""
+        pressed = late.pressed(key)
+        if late.is_dark is not None:
+            self.seems(late.is_dark)
+        if late.is_over:
+            self.late = None
+        elif late.holds:
+            if self._moment is not None:
+                self._moment.stop()
+            self._moment = self.set_timer(MOMENT, self._give_back)
+        return pressed
+
+    async def _give_back(self) -> None:
+        for key in self.late.given_back() if self.late is not None else ():
+            await self._heard(key)
