@@ -113,9 +113,7 @@ class Surface(AnsweringApp):
             self.attentive.last_key = time.monotonic()
         elif isinstance(event, (events.AppBlur, events.AppFocus)):
             self.attentive.focused(isinstance(event, events.AppFocus))
-        is_tab = isinstance(event, events.Key) and event.key == "tab" and not event.is_forwarded
         await super().on_event(event)
-        if is_tab and self.focused is not None:  # what follows is meant for whom it leads to
 
     def _pressed(self, late: Late, key: events.Key) -> list[events.Key]:
         """Keys without what the terminal says."""
