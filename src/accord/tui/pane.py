@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from textual import events
+from textual.app import ComposeResult
 
 from accord.tui.pending import Prompt
 from accord.tui.plain import one_line
@@ -25,7 +26,15 @@ if TYPE_CHECKING:
 class Pane(Workbench):
     """A talk on the screen, and what is done with it."""
 
+    def compose(self) -> ComposeResult:
+        yield from super().compose()
+        self.editor.on_tab = self._to_reading
+
     # -- what the user types
+
+    def _to_reading(self) -> None:
+        """The question gets the keys if there is one, else the conversation."""
+        self.screen.set_focus(self._question if self._question is not None else self.conversation)
 
     def on_editor_submitted(self, message: Editor.Submitted) -> None:
         message.stop()
@@ -94,7 +103,6 @@ class Pane(Workbench):
             "shift+tab": self.app.action_next_mode,
             "ctrl+home": self.conversation.to_start,
             "ctrl+end": self.conversation.to_end,
-            "tab": self._question.focus if self._question is not None else self.conversation.focus,
         }
         act = acts.get(message.key)
         if act is not None:

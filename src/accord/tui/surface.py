@@ -17,6 +17,7 @@ from accord.tui.desk import AnsweringApp
 from accord.tui.late import MOMENT, Late
 from accord.tui.linear import Linear, is_wanted
 from accord.tui.look import Look
+from accord.tui.prompt.at_once import taken
 
 
 class Surface(AnsweringApp):
@@ -113,7 +114,10 @@ class Surface(AnsweringApp):
             self.attentive.last_key = time.monotonic()
         elif isinstance(event, (events.AppBlur, events.AppFocus)):
             self.attentive.focused(isinstance(event, events.AppFocus))
+        is_tab = isinstance(event, events.Key) and event.key == "tab" and not event.is_forwarded
         await super().on_event(event)
+        if is_tab and self.focused is not None:  # what follows is meant for whom it leads to
+            await taken(self.focused)
 
     def _pressed(self, late: Late, key: events.Key) -> list[events.Key]:
         """Keys without what the terminal says."""

@@ -6,9 +6,14 @@ so that whatever is typed in a hurry, or while the machine is busy, comes out as
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
+
 from textual import events
 from textual.widget import Widget
 from textual.widgets import Input
+
+_PATIENCE = 0.2
 
 
 async def act_at_once(field: Widget, event: events.Key) -> bool:
@@ -29,6 +34,15 @@ def is_chord(event: events.Key) -> bool:
         event.prevent_default()
         return True
     return False
+
+
+async def taken(widget: Widget) -> None:
+    """Waits, but not for long, until a widget has taken the keys that it was handed."""
+    done = asyncio.Event()
+    widget.call_later(done.set)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_PATIENCE):
+            await done.wait()
 
 
 class Field(Input):

@@ -64,6 +64,8 @@ class Editor(TextArea):
         self.on_completion_key: Callable[[str], None] = lambda key: None
         self.on_pasted: Callable[[str], str] = lambda text: ""
         """What is to be put in for a text that was pasted; nothing where it is the text itself."""
+        self.on_tab: Callable[[], None] | None = None
+        """Gives the keys to somebody else at once: those behind it are meant for them."""
         self.last_key = 0.0
         self._recalled: int | None = None
         self._draft = ""
@@ -106,6 +108,8 @@ class Editor(TextArea):
             return lambda: self.on_completion_key(key)
         if event.character is not None and event.character in _UNSEEN:
             return lambda: self.insert(event.character or "")
+        if key == "tab" and self.on_tab is not None:
+            return self.on_tab
         if key == "enter":
             return self._enter
         if key in ("ctrl+j", "shift+enter"):
