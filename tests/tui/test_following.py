@@ -210,7 +210,7 @@ async def test_a_question_and_a_low_window_take_the_room_of_what_is_followed(ope
         await chat.send("go")
         await chat.until("Permission needed")
         await chat.gone("▶1 alpha")
-        await chat.until(lambda: chat.pane._question is not None and chat.pane._question.has_focus)
+        await chat.until("number or")
         await chat.press("n")
         await chat.until("▶1 alpha")
         await chat.pilot.resize_terminal(80, 14)

@@ -165,7 +165,7 @@ async def question(opened: Opened) -> list[str]:
     async with opened(ScriptedAgent([asks]), size=(100, 40)) as chat:
         await chat.send("go")
         await chat.until("Permission needed")
-        await chat.until(lambda: chat.app.focused is chat.app.screen.query_one("PermissionPanel"))
+        await chat.until("number or")
         lines = seen(chat, "PermissionPanel")
         await chat.press("escape")
         return [re.sub("asked because .*", "asked because …", line) for line in lines]
@@ -186,7 +186,7 @@ async def states(opened: Opened) -> list[str]:
         await chat.until("Permission needed")
         await chat.until("75% of context")
         lines += seen(chat, "StatusLine")
-        await chat.until(lambda: chat.app.focused is chat.app.screen.query_one("PermissionPanel"))
+        await chat.until("number or")
         await chat.press("y")
         await chat.until("working")
         await chat.send("later")

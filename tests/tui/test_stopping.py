@@ -166,7 +166,7 @@ def running(script: str, ended: list[object]) -> ScriptedAgent:
 async def allowed(chat: Chat) -> None:
     """Sends a prompt, and allows the command that follows."""
     await chat.send("go")
-    await chat.until(lambda: chat.pane._question is not None and chat.pane._question.has_focus)
+    await chat.until("number or")
     await chat.press("y")
 
 

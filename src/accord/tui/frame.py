@@ -249,6 +249,7 @@ class Frame(Vertical):
             return
         paused = time.monotonic() - self.app.last_key
         if paused >= PAUSE:
+            self._question.hold_on()
             self._question.focus()
         else:
             self.set_timer(PAUSE - paused + 0.01, self._give_keys)

@@ -1,6 +1,7 @@
 """The question of the policy: what would happen, and numbered answers. It cannot be missed, and not be hit by accident.
 
-Keys that were typed for the prompt must not answer it, so it takes no keys until the user has paused."""
+Keys that were typed for the prompt, or for the question before, must not answer it: it takes no keys until the user has
+paused, and none before it has been seen for a moment."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from accord.tui.conversation import diff as diffs
+from accord.tui.moment import Moment
 from accord.tui.panels.lasting import LENGTHS, can_be_shorter, limited, what_becomes_of_it, what_is_remembered
 from accord.tui.plain import one_line, plain
 from accord.tui.screens.hints import shortest
@@ -31,7 +33,8 @@ _LEAST = 4
 _SMALL = 20
 _MOST_WHYS = 3
 _PROMPT = 5
-_ASLEEP = "tab to answer"
+_ASLEEP, _SOON = "tab to answer", "just asked: keys count in a moment"
+_ONCE = ("allow_once", "reject_once")
 
 
 class PermissionPanel(Widget, can_focus=True):
@@ -68,13 +71,24 @@ class PermissionPanel(Widget, can_focus=True):
         self._whys = 1
         """How many lines it takes to say why it is asked, or what becomes of an answer."""
         self.cursor = 0
+        self._moment = Moment(self, lambda: self._say_keys(self.has_focus))
+
+    def on_mount(self) -> None:
+        # A key that made a screen above go away is held down, perhaps.
+        self.app.screen_change_signal.subscribe(self, lambda screen: self.hold_on())
+
+    def hold_on(self) -> None:
+        """Takes no answer until it has been seen for a moment."""
+        self._moment.begin()
+        self._say_keys(self.has_focus)
 
     def show(self, waiting: list[Asked]) -> None:
         """Shows the first of those that wait."""
         asked = waiting[0]
         if asked is not self._asked:
-            self._asked, self._at, self.cursor, self._length = asked, 0, 0, 0
+            self._asked, self._at, self.cursor, self._length = asked, 0, _first_place(asked.question), 0
             self._drawn = None
+            self._moment.begin()
         more = f" (1 of {len(waiting)})" if len(waiting) > 1 else ""
         self.border_title = f"Permission needed{more}"
         self._say_keys(self.has_focus)
@@ -86,6 +100,7 @@ class PermissionPanel(Widget, can_focus=True):
         how_long = " · t how long" if can_be_shorter(self.question) else ""
         hints = [f"number or ↑↓ and enter{how_long} · esc stops the turn", f"number or ↑↓ enter{how_long} · esc stops"]
         hints += [f"number or enter{how_long} · esc", "number or enter"]
+        hints = hints if self._moment.is_over else [_SOON, "in a moment"]
         self.border_subtitle = shortest(hints, self.app.size.width - 8) if is_mine else _ASLEEP
 
     def _fit(self) -> None:
@@ -233,12 +248,14 @@ class PermissionPanel(Widget, can_focus=True):
         if question is None:
             return
         key = event.key
-        if key in ("tab", "shift+tab", "ctrl+c", "f1") or key.startswith("ctrl+"):
+        if key.startswith(("alt+", "ctrl+")) or not (event.is_printable or key in _MINE):
             return  # for others
         event.stop()
         event.prevent_default()
         if key == "escape":
             self.post_message(self.Escaped())
+        elif self._moment.comes_early() and key not in _MOVES:
+            self._say_keys(self.has_focus)
         elif key.isdecimal() and 1 <= int(key) <= len(question.choices):
             self._choose(question.choices[int(key) - 1])
         elif key in _KINDS and (choice := question.choice(_KINDS[key])) is not None:
@@ -264,7 +281,7 @@ class PermissionPanel(Widget, can_focus=True):
         room, why, answers = self._shares()
         place = at.y - room - why if at is not None else -1
         is_more = place == answers - 1 and self._first + answers < len(self._options)
-        if question is not None and 0 <= place < answers and not is_more:
+        if question is not None and 0 <= place < answers and not is_more and not self._moment.comes_early():
             self._choose(question.choices[self._first + place])
 
     def _choose(self, choice: Choice) -> None:
@@ -273,5 +290,12 @@ class PermissionPanel(Widget, can_focus=True):
             self.post_message(self.Answered(asked, limited(asked.question, choice, LENGTHS[self._length])))
 
 
+def _first_place(question: Question) -> int:
+    """Where the cursor begins: at an answer that is for this once."""
+    return next((place for place, choice in enumerate(question.choices) if choice.kind in _ONCE), 0)
+
+
+_MOVES = ("up", "down", "pageup", "pagedown")
+_MINE = ("escape", "enter", *_MOVES)
 _LETTERS = {"allow_once": "y", "reject_once": "n", "allow_always": "a"}
 _KINDS = {"y": "allow_once", "n": "reject_once", "a": "allow_always"}

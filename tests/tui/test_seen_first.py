@@ -1,0 +1,105 @@
+"""What an agent asks is seen for a moment before a key or a click answers it."""
+
+from __future__ import annotations
+
+import asyncio
+
+from chatting import Chat, Opened
+
+from accord.agent.turn import Turn
+from accord.testing import ScriptedAgent
+from accord.tui.panels.permission import PermissionPanel
+from accord.tui.screens.picker import Picker
+
+ALWAYS_FIRST = [
+    {"optionId": "always", "name": "Always", "kind": "allow_always"},
+    {"optionId": "once", "name": "Once", "kind": "allow_once"},
+    {"optionId": "no", "name": "No", "kind": "reject_once"},
+]
+
+
+async def thrice(turn: Turn) -> None:
+    """Asks three things at once."""
+
+    async def one(number: int) -> None:
+        allowed = await turn.permit(f"Do thing {number}", kind="edit")
+        await turn.say(f"({number} {bool(allowed)})")
+
+    await asyncio.gather(*(one(number) for number in (1, 2, 3)))
+
+
+async def once(turn: Turn) -> None:
+    allowed = await turn.permit("Do thing 1", kind="edit")
+    await turn.say(f"({bool(allowed)})")
+
+
+def panel(chat: Chat) -> PermissionPanel:
+    return chat.pane.query_one(PermissionPanel)
+
+
+async def test_a_key_that_is_held_down_answers_one_question_and_no_more(opened: Opened) -> None:
+    async with opened(ScriptedAgent([thrice])) as chat:
+        await chat.send("go")
+        await chat.until("Permission needed (1 of 3)")
+        await chat.until("number or")
+        await chat.press("y")
+        await chat.until("Permission needed (1 of 2)")
+        await chat.press(*"yyyy")
+        assert len(chat.pane.talk.asked) == 2
+        await chat.until("number or")
+        await chat.press("y")
+        await chat.until("Do thing 3")
+
+
+async def test_enter_and_clicks_count_for_what_was_seen_only(opened: Opened) -> None:
+    async with opened(ScriptedAgent([once])) as chat:
+        await chat.send("go")
+        await chat.until(lambda: chat.pane.query(PermissionPanel))
+        chat.pane.query_one(PermissionPanel).focus()
+        await chat.until("keys count in a moment")
+        row = next(place for place, line in enumerate(chat.lines) if "1. " in line)
+        panel(chat).hold_on()
+        await chat.press("enter", "1")
+        await chat.pilot.click(offset=(6, row))
+        await chat.pilot.pause()
+        assert len(chat.pane.talk.asked) == 1
+        await chat.until("number or")
+        await chat.pilot.click(offset=(6, row))
+        await chat.until("(True)")
+
+
+async def test_a_key_that_closed_a_screen_above_does_not_answer_what_is_below(opened: Opened) -> None:
+    async with opened(ScriptedAgent([once])) as chat:
+        await chat.send("go")
+        await chat.until("number or")
+        chat.app.action_keys()
+        await chat.pilot.pause()
+        await chat.press("escape", "y", "enter")
+        assert len(chat.pane.talk.asked) == 1
+
+
+async def test_the_cursor_begins_at_an_answer_for_this_once(opened: Opened) -> None:
+    async def ask(turn: Turn) -> None:
+        call = {"toolCallId": "a", "title": "Run", "kind": "execute", "rawInput": {"command": "ls"}}
+        asked = {"sessionId": turn.session.id, "toolCall": call, "options": ALWAYS_FIRST}
+        await turn.request("session/request_permission", asked)
+
+    async with opened(ScriptedAgent([ask])) as chat:
+        await chat.send("go")
+        await chat.until("❯ 2. Once")
+
+
+async def test_keys_for_everything_else_work_while_a_question_waits(opened: Opened) -> None:
+    async with opened(ScriptedAgent([once])) as chat:
+        await chat.app.action_new_session()
+        await chat.ready()
+        await chat.send("go")
+        await chat.until("number or")
+        asking = chat.pane
+        await chat.press("f8")
+        await chat.until(lambda: chat.pane is not asking)
+        await chat.press("f7")
+        await chat.until(lambda: isinstance(chat.app.focused, PermissionPanel))
+        await chat.press("f12")
+        await chat.until(lambda: isinstance(chat.app.screen, Picker))
+        await chat.until("End the agent at once?")
