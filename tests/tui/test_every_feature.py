@@ -55,6 +55,7 @@ FEATURES: dict[str, dict[str, tuple[str, ...]]] = {
             "scenarios_work::test_what_a_command_prints_is_seen_as_it_comes",
         ),
         "locations in the editor": (
+            "scenarios_editor::test_the_whole_of_a_message_is_opened",
             "scenarios_editor::test_the_place_that_a_call_is_about_is_opened_at_its_line",
             "scenarios_work::test_which_file_is_opened_is_asked",
         ),
@@ -120,7 +121,10 @@ FEATURES: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "Esc stops the turn": ("scenarios_conversation::test_what_is_said_is_seen_while_it_is_said",),
         "Ctrl-C twice quits": ("for_real::test_ctrl_c_twice_quits_and_what_was_typed_is_there_the_next_time",),
-        "in the editor": ("scenarios_editor::test_the_prompt_is_written_in_the_editor",),
+        "in the editor": (
+            "scenarios_editor::test_an_editor_that_fails_or_is_not_there_is_told_and_the_prompt_stays",
+            "scenarios_editor::test_the_prompt_is_written_in_the_editor",
+        ),
     },
     "sessions": {
         "in tabs, of several agents": (
@@ -154,7 +158,10 @@ FEATURES: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "logins in the terminal": ("scenarios_asking::test_a_login_of_the_agents_own_runs_in_the_terminal",),
         "notices": ("scenarios_asking::test_options_are_switched_and_notices_and_compaction_are_shown",),
-        "MCP servers": ("scenarios_asking::test_what_became_of_a_server_is_told",),
+        "MCP servers": (
+            "scenarios_servers::test_how_a_server_is_doing_is_seen_at_the_side_and_on_a_page",
+            "scenarios_asking::test_what_became_of_a_server_is_told",
+        ),
     },
     "agents": {
         "configured, of a registry, by command line": (
@@ -173,13 +180,19 @@ FEATURES: dict[str, dict[str, tuple[str, ...]]] = {
     "comfort": {
         "keys": ("scenarios_comfort::test_the_keys_are_shown_and_settings_last",),
         "the palette": ("scenarios_conversation::test_the_palette_finds_what_can_be_done_by_its_words",),
-        "light and dark": ("scenarios_comfort::test_the_keys_are_shown_and_settings_last",),
+        "light and dark": (
+            "scenarios_ground::test_the_theme_is_light_where_the_terminal_is",
+            "scenarios_comfort::test_the_keys_are_shown_and_settings_last",
+        ),
         "no colour": (
             "for_real::test_no_color_means_no_colour",
             "scenarios_answering::test_without_colours_everything_is_still_told",
             "scenarios_marking::test_marking_without_colours_is_seen",
         ),
         "the mouse": (
+            "scenarios_mouse::test_completions_and_rows_of_lists_are_clicked_on",
+            "scenarios_mouse::test_a_prompt_that_waits_is_clicked_on",
+            "scenarios_marking::test_two_clicks_mark_a_word_and_a_click_still_opens",
             "scenarios_mouse::test_a_click_opens_a_call_and_another_folds_it_and_the_keys_stay_in_the_prompt",
             "scenarios_mouse::test_the_wheel_scrolls_and_at_the_end_the_view_follows_again",
             "scenarios_mouse::test_a_click_on_the_bar_goes_there",
@@ -196,6 +209,7 @@ FEATURES: dict[str, dict[str, tuple[str, ...]]] = {
             "scenarios_comfort::test_an_answer_is_copied_and_wide_letters_keep_their_columns",
         ),
         "an order that can be read aloud": (
+            "scenarios_linear::test_the_screen_is_words_in_one_column_and_the_cursor_is_seen_where_one_types",
             "scenarios_attention::"
             "test_the_page_reads_from_the_conversation_down_to_the_prompt_and_the_cursor_is_where_one_types",
         ),
@@ -214,6 +228,8 @@ FEATURES: dict[str, dict[str, tuple[str, ...]]] = {
             "scenarios_attention::test_how_one_is_called_is_a_setting_that_lasts",
         ),
         "a terminal that is never broken": (
+            "scenarios_ending::test_a_terminal_that_nobody_else_sets_is_put_back_after_a_kill",
+            "scenarios_editor::test_the_editor_has_the_terminal_to_itself_and_gives_it_back",
             "scenarios_ending::test_a_signal_in_the_middle_of_an_answer_gives_the_terminal_back_as_it_was",
             "scenarios_ending::test_a_client_that_is_killed_takes_its_agents_with_it_and_the_terminal_is_put_back",
             "scenarios_ending::test_a_fault_of_ours_ends_it_in_order_and_what_was_typed_is_kept",
