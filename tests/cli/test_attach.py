@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from accord.cli import attach
 from accord.cli.attach import all_named, named_files, prompt_content
 from accord.client.offers import AgentOffers
 from accord.errors import AccordError
@@ -25,6 +26,9 @@ from accord.model.content import Link, Resource
         ("@a.md\n@b.txt", ["a.md", "b.txt"]),
         ("@" + "x" * 5000, []),
         ("@nul\0.md", []),
+        ("@a.md" + "?!" * 10_000, ["a.md"]),
+        ("@ends" + "." * 9, ["ends."]),
+        ("@" + "." * 20_000, []),
     ],
 )
 def test_a_word_with_an_at_names_a_file_if_there_is_one(tmp_path: Path, text: str, names: list[str]) -> None:
@@ -32,6 +36,24 @@ def test_a_word_with_an_at_names_a_file_if_there_is_one(tmp_path: Path, text: st
     for name in ("a.md", "b.txt", "two words.txt", "ends.", "folder/c.py"):
         (tmp_path / name).write_text("")
     assert list(named_files(text, tmp_path)) == [tmp_path / name for name in dict.fromkeys(names)]
+
+
+def test_however_many_marks_end_a_word_it_is_looked_for_a_few_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[str] = []
+    really = attach._found
+    monkeypatch.setattr(attach, "_found", lambda name, *more: looks.append(name) or really(name, *more))
+    assert list(all_named("@nothing" + "." * 20_000, tmp_path)) == []
+    assert 0 < len(looks) <= 20
+
+
+def test_lines_that_are_very_far_down_are_linked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "log").write_text("a line\n" * 1000)
+    monkeypatch.setattr(attach, "_MOST_PASSED", 1000)
+    offers = AgentOffers(version=1, resource=True)
+    assert isinstance(prompt_content("@log:100", [], tmp_path, offers)[1], Resource)
+    assert isinstance(prompt_content("@log:999", [], tmp_path, offers)[1], Link)
 
 
 def test_large_files_and_those_that_are_no_text_are_linked(tmp_path: Path) -> None:

@@ -16,7 +16,10 @@ _LINES = r":\d{1,9}(?:-\d{1,9})?"
 _AT = re.compile(rf"(?:^|(?<=[\s(\[{{<\"']))@(\"[^\"\n]+\"(?:{_LINES})?|'[^'\n]+'(?:{_LINES})?|[^\s]+)")
 _NAMED = re.compile(rf"(.*?)({_LINES})?", re.DOTALL)
 _TRAILING = ".,;:!?)]}>\"'"
+_MOST_MARKS = 8
+_MOST_LETTERS = 4096
 _MOST_EMBEDDED = 1024 * 1024
+_MOST_PASSED = 64 * 1024 * 1024
 _MOST_SHOWN = 8 * 1024 * 1024
 _PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
@@ -69,20 +72,21 @@ def _named(word: str, cwd: Path) -> Named | None:
     """What a word means; what ends a sentence or a bracket is not part of its name, unless it is."""
     if word[0] in "\"'" and (end := word.find(word[0], 1)) > 0:
         return _found(word[1:end], word[end + 1 :], cwd)
-    while word:
-        parts = _NAMED.fullmatch(word)
+    bare = word.rstrip(_TRAILING)
+    some = min(len(word) - len(bare), _MOST_MARKS)  # of more, only that all are a name's or none is
+    for name in dict.fromkeys([*(word[: len(word) - count] for count in range(some + 1)), bare]):
+        parts = _NAMED.fullmatch(name)
         assert parts is not None
-        found = _found(word, "", cwd) or _found(parts[1], parts[2] or "", cwd)
+        found = _found(name, "", cwd) or _found(parts[1], parts[2] or "", cwd)
         if found is not None:
             return found
-        if word[-1] not in _TRAILING:
-            return None
-        word = word[:-1]
     return None
 
 
 def _found(name: str, lines: str, cwd: Path) -> Named | None:
     """The file, or the folder if it is written like one; and the lines that are wanted of a file."""
+    if len(name) > _MOST_LETTERS:
+        return None
     try:
         path = (cwd / Path(name).expanduser()).resolve()
         if name and path.is_file():
@@ -117,12 +121,13 @@ def _text(named: Named, size: int) -> str | None:
     try:
         if not named.first:
             return named.path.read_bytes().decode("utf-8") if size <= _MOST_EMBEDDED else None
-        kept, much = [], 0
+        kept, much, passed = [], 0, 0
         with named.path.open("rb") as file:
             for number in range(1, named.last + 1):
                 line = file.readline(_MOST_EMBEDDED + 1)
+                passed += len(line)
                 much += len(line) if number >= named.first else 0
-                if max(much, len(line)) > _MOST_EMBEDDED:
+                if max(much, len(line)) > _MOST_EMBEDDED or passed > _MOST_PASSED:
                     return None
                 if not line:
                     break
