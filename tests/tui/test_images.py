@@ -5,10 +5,14 @@ from __future__ import annotations
 import asyncio
 import base64
 import io
+import math
 import re
 import struct
+import subprocess
+import sys
 import zlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,7 +26,7 @@ from accord.agent.turn import Turn
 from accord.model.content import Image
 from accord.testing import ScriptedAgent
 from accord.transcript.transcript import Transcript
-from accord.tui.conversation import picture, picture_kitty, picture_paint
+from accord.tui.conversation import picture, picture_head, picture_kitty, picture_paint
 from accord.tui.conversation.block import Setting
 from accord.tui.conversation.layout import Layout
 from accord.tui.conversation.picture import Gallery, fitted
@@ -89,6 +93,7 @@ def test_what_is_no_picture_has_no_size(data: str) -> None:
 
 def test_a_picture_that_would_unpack_to_gigabytes_is_not_drawn() -> None:
     assert head_of(bomb(60_000, 60_000)) is None
+    assert head_of(bomb(4000, 4000)) is not None and head_of(bomb(4000, 4001)) is None
     assert head_of(bomb(0, 10)) is None
     assert head_of("A" * 20_000_000) is None
 
@@ -166,6 +171,69 @@ def test_a_photograph_is_the_right_way_up() -> None:
     lines = picture_paint.as_blocks(encoded("JPEG", (40, 20), "#ff0000", exif=exif), 40, 10, (0, 0, 0), GROUND)
     above, _, wide = inks(lines[0])[0]
     assert wide == 10 and above.startswith("#f")
+
+
+@pytest.mark.parametrize(
+    "mode, colour, seen",
+    [
+        ("RGB", "#ff0000", "#ff0000"),
+        ("RGBA", (255, 0, 0, 0), "#000000"),
+        ("P", 9, None),
+        ("I;16", 0x8080, "#808080"),
+        ("LA", (128, 255), "#808080"),
+        ("1", 1, "#ffffff"),
+    ],
+)
+def test_a_picture_far_bigger_than_its_place_keeps_its_colours(mode: str, colour: Any, seen: str | None) -> None:
+    drawing = Pillow.new(mode, (501, 301), colour)
+    if mode == "P":
+        drawing.putpalette([number for entry in range(256) for number in (entry, 2 * entry % 256, 3)])
+        seen = "#091203"
+    file = io.BytesIO()
+    drawing.save(file, "PNG")
+    lines = picture_paint.as_blocks(base64.b64encode(file.getvalue()).decode(), 10, 3, (0, 0, 0), GROUND)
+    assert {(above, below) for line in lines for above, below, _ in inks(line)} == {(seen, seen)}
+
+
+def test_a_big_photograph_is_the_right_way_up() -> None:
+    exif = Pillow.Exif()
+    exif[0x0112] = 6  # to be turned by a quarter
+    drawing = Pillow.new("RGB", (1200, 600), "#ff0000")
+    drawing.paste("#0000ff", (600, 0, 1200, 600))
+    file = io.BytesIO()
+    drawing.save(file, "PNG", exif=exif)
+    lines = picture_paint.as_blocks(base64.b64encode(file.getvalue()).decode(), 10, 10, (0, 0, 0), GROUND)
+    assert inks(lines[0])[0] == ("#ff0000", "#ff0000", 10)
+    assert inks(lines[-1])[0] == ("#0000ff", "#0000ff", 10)
+
+
+@pytest.mark.parametrize("kind, pixels", [("PNG", picture_head.MOST_PIXELS), ("WEBP", picture_head.MOST_PIXELS // 2)])
+def test_a_small_file_cannot_take_much_memory(tmp_path: Path, kind: str, pixels: int) -> None:
+    side = math.isqrt(pixels)
+    Pillow.new("RGBA", (side, side), (1, 2, 3, 4)).save(tmp_path / "file", kind)
+    assert (tmp_path / "file").stat().st_size < 200_000
+    draws = (
+        "import base64, resource, sys\n"
+        "from PIL import Image\n"
+        "from accord.tui.conversation import picture_head, picture_paint\n"
+        "Image.init()\n"
+        "data = base64.b64encode(open(sys.argv[1], 'rb').read()).decode()\n"
+        "assert picture_head.head_of(data)\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "picture_paint.as_png(data, 600, 320)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", draws, str(tmp_path / "file")], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert int(run.stdout) / (1024 if sys.platform == "linux" else 1024 * 1024) < 160, "megabytes"
+
+
+def test_a_webp_of_many_pixels_is_not_drawn() -> None:
+    file = io.BytesIO()
+    Pillow.new("1", (4, 4)).convert("RGB").save(file, "WEBP", lossless=True)
+    data = bytearray(file.getvalue())
+    data[21:25] = (3999 | 3999 << 14 | 0).to_bytes(4, "little")
+    assert head_of(base64.b64encode(data).decode()) is None
 
 
 # -- the terminal's own graphics

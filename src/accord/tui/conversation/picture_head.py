@@ -10,8 +10,10 @@ from typing import NamedTuple
 
 MOST_ENCODED = 16_000_000
 """Characters of base64."""
-MOST_PIXELS = 32_000_000
-"""A small file can say that it is a picture of any size."""
+MOST_PIXELS = 16_000_000
+"""A small file can say that it is a picture of any size. As many as the biggest screens have."""
+_MOST_OF = {"webp": MOST_PIXELS // 2}
+"""What decodes these takes several times the memory of others."""
 _FIRST = 64
 _FAR = 400_000
 """Characters in which the size of a JPEG is looked for: what a camera writes comes before it."""
@@ -41,9 +43,14 @@ def head_of(data: str) -> Head | None:
         head = _webp(start)
     else:
         return None
-    if head is None or head.width < 1 or head.height < 1 or head.width * head.height > MOST_PIXELS:
+    if head is None or head.width < 1 or head.height < 1 or is_too_big(*head):
         return None
     return head
+
+
+def is_too_big(kind: str, width: int, height: int) -> bool:
+    """Whether decoding it would take too much memory."""
+    return width * height > _MOST_OF.get(kind, MOST_PIXELS)
 
 
 def _decoded(text: str) -> bytes:

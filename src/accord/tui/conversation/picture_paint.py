@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import base64
 import io
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from rich.color import Color, ColorSystem
@@ -13,7 +14,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from accord.tui.conversation.picture_head import MOST_PIXELS
+from accord.tui.conversation.picture_head import is_too_big
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -23,6 +24,8 @@ MOST_SENT = 400_000
 """Bytes that are sent of one picture as it is; a bigger one is sent with fewer colours."""
 _COLOURS = 256
 _PIECE = 400_000  # a multiple of four
+_STRIP = 500_000
+"""Pixels of a big picture that are made smaller at once."""
 
 Ink = tuple[int, int, int]
 
@@ -88,16 +91,35 @@ def _decoded(data: str, width: int, height: int) -> Image:
     from PIL import Image, ImageOps
 
     with Image.open(io.BytesIO(_bytes(data)), formats=FORMATS) as file:
-        if file.width * file.height > MOST_PIXELS:
+        if is_too_big(str(file.format).lower(), file.width, file.height):
             raise ValueError("there are more pixels than its head said")
         file.draft("RGB", (2 * width, 2 * height))
-        try:
-            upright = ImageOps.exif_transpose(file)
-        except Exception:  # a camera may write anything
-            upright = file.copy()
-        if upright.mode.startswith("I"):  # greys finer than a screen shows
-            upright = upright.convert("I").point(lambda grey: grey * (1 / 256)).convert("L")
-        picture = upright.convert("RGBA")
+        picture = _reduced(file, 2 * max(width, height))
+    with suppress(Exception):  # a camera may write anything
+        picture = ImageOps.exif_transpose(picture)
     scale = min(1.0, width / picture.width, height / picture.height)
     size = (max(1, min(width, round(picture.width * scale))), max(1, min(height, round(picture.height * scale))))
     return picture if size == picture.size else picture.resize(size, Image.Resampling.LANCZOS, reducing_gap=2.0)
+
+
+def _reduced(file: Image, most: int) -> Image:
+    """The picture with its transparency; of a big one, every so many pixels are made one, until it has about so many in
+    a row. Bit by bit: the whole is there once alone, as the file has it."""
+    from PIL import Image
+
+    times = max(file.width, file.height) // most
+    if times < 2:
+        return _in_colours(file.copy())
+    whole = Image.new("RGBA", (-(-file.width // times), -(-file.height // times)))
+    rows = times * max(_STRIP // (file.width * times), 1)
+    for top in range(0, file.height, rows):
+        strip = _in_colours(file.crop((0, top, file.width, min(top + rows, file.height))))
+        whole.paste(strip.reduce(times), (0, top // times))
+    whole.info = dict(file.info)  # which way is up
+    return whole
+
+
+def _in_colours(picture: Image) -> Image:
+    if picture.mode.startswith("I"):  # greys finer than a screen shows
+        picture = picture.convert("I").point(lambda grey: grey * (1 / 256)).convert("L")
+    return picture.convert("RGBA")
