@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from chatting import Chat, Opened
@@ -16,7 +18,8 @@ from accord.store.memory import MemoryStore
 from accord.store.sqlite import SqliteStore
 from accord.testing import ScriptedAgent
 from accord.testing.scripted import Step
-from accord.tui.exporting import document, free_path, meant, whole, write
+from accord.transcript.transcript import Transcript
+from accord.tui.exporting import FORMATS, document, free_path, meant, whole, write
 
 
 class Keeping(ScriptedAgent):
@@ -142,7 +145,8 @@ async def test_a_file_that_is_there_is_replaced_only_if_that_is_wanted(opened: O
             assert text in (folders / "mine.md").read_text()
 
 
-async def test_a_folder_that_is_not_there_is_told_of(opened: Opened, folders: Path) -> None:
+@pytest.mark.parametrize("name", ["none/mine.md", "~nobody-of-this-name/mine.md"])
+async def test_a_folder_that_is_not_there_is_told_of(opened: Opened, folders: Path, name: str) -> None:
     async with opened(ScriptedAgent()) as chat:
         await chat.send("hello")
         await chat.until("You said: hello")
@@ -151,9 +155,40 @@ async def test_a_folder_that_is_not_there_is_told_of(opened: Opened, folders: Pa
         await chat.press("enter")
         await chat.until("The file to write to")
         await chat.press("ctrl+u")
-        await chat.type("none/mine.md")
+        await chat.type(name)
         await chat.press("enter")
         await chat.until(lambda: "It cannot be written" in told(chat))
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_document_is_made_where_it_is_written(tmp_path: Path, kind: str) -> None:
+    made = []
+
+    class Watched(Transcript):
+        @property
+        def timeline(self) -> Any:
+            made.append(threading.current_thread())
+            return []
+
+        @timeline.setter
+        def timeline(self, items: Any) -> None:
+            pass
+
+    pieces = document(Watched("s"), kind)
+    assert not made
+    thread = threading.Thread(target=write, args=(tmp_path / "file", pieces), kwargs={"replaces": False})
+    thread.start()
+    thread.join()
+    assert set(made) == {thread} and (tmp_path / "file").stat().st_size > 0
+
+
+def test_what_was_said_can_be_read_by_nobody_else(tmp_path: Path) -> None:
+    write(tmp_path / "new.md", ["private"], replaces=False)
+    assert (tmp_path / "new.md").stat().st_mode & 0o077 == 0
+    (tmp_path / "old.md").write_text("of all")
+    (tmp_path / "old.md").chmod(0o644)
+    write(tmp_path / "old.md", ["of us"], replaces=True)
+    assert (tmp_path / "old.md").read_text() == "of us" and (tmp_path / "old.md").stat().st_mode & 0o077 == 0o044
 
 
 async def test_what_a_terminal_printed_that_was_run_here_is_in_the_file(opened: Opened) -> None:

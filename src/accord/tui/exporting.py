@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,10 @@ def whole(transcript: Transcript, terminal: Callable[[str], Printed | None], tit
     kept = copy.copy(transcript)
     kept.title = transcript.title or title or None
     kept.timeline = list(transcript.timeline)
+    # It is read in a thread while the session goes on: what grows in the middle of that must not be a dict.
     kept.terminals = dict(transcript.terminals)
+    kept.plans = dict(transcript.plans)
+    kept.subagents = dict(transcript.subagents)
     for call in kept.timeline:
         for item in call.content if isinstance(call, ToolCall) else ():
             if isinstance(item, TerminalRef) and item.terminal_id not in kept.terminals:
@@ -41,8 +44,8 @@ def whole(transcript: Transcript, terminal: Callable[[str], Printed | None], tit
     return kept
 
 
-def document(transcript: Transcript, kind: str) -> Iterable[str]:
-    """The document, piece by piece."""
+def document(transcript: Transcript, kind: str) -> Iterator[str]:
+    """The document, piece by piece. Nothing is made of it before the first is asked for."""
     from accord.store.export.sections import sections
 
     id, cwd = transcript.session_id or "", transcript.cwd or ""
@@ -52,14 +55,15 @@ def document(transcript: Transcript, kind: str) -> Iterable[str]:
 
         from accord.store.export.json import document as as_json
 
-        return [msgspec.json.format(msgspec.json.encode(as_json(info, transcript, {}))).decode() + "\n"]
-    if kind == "html":
+        yield msgspec.json.format(msgspec.json.encode(as_json(info, transcript, {}))).decode() + "\n"
+    elif kind == "html":
         from accord.store.export.html import html
 
-        return html(info, sections(transcript))
-    from accord.store.export.markdown import markdown
+        yield from html(info, sections(transcript))
+    else:
+        from accord.store.export.markdown import markdown
 
-    return markdown(info, sections(transcript))
+        yield from markdown(info, sections(transcript))
 
 
 def free_path(folder: Path, title: str | None, kind: str) -> Path:
@@ -70,12 +74,18 @@ def free_path(folder: Path, title: str | None, kind: str) -> Path:
 
 
 def meant(typed: str, cwd: Path, usual: Path) -> Path:
-    """The file that is meant by what was typed: a folder means a file of the usual name in it."""
-    path = cwd / Path(typed.strip()).expanduser()
+    """The file that is meant by what was typed: a folder means a file of the usual name in it. Raises `OSError` for the
+    folder of somebody who is not there."""
+    try:
+        path = cwd / Path(typed.strip()).expanduser()
+    except RuntimeError:
+        raise FileNotFoundError(f"there is no {Path(typed.strip()).parts[0]} here") from None
     return path / usual.name if path.is_dir() else path
 
 
 def write(path: Path, pieces: Iterable[str], *, replaces: bool) -> None:
-    """Writes the document. Raises `FileExistsError` where a file is there that is not to be replaced."""
-    with path.open("w" if replaces else "x", encoding="utf-8", newline="\n") as file:
+    """Writes the document to a file that nobody else can read, unless others could before. Raises `FileExistsError`
+    where a file is there that is not to be replaced."""
+    how = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if replaces else os.O_EXCL)
+    with open(os.open(path, how, 0o600), "w", encoding="utf-8", newline="\n") as file:
         file.writelines(pieces)

@@ -126,15 +126,15 @@ class Listing(Choosing):
         if kind is None:
             return
         cwd = self.outside.cwd
-        usual = free_path(cwd, transcript.title, kind.id)
+        usual = await asyncio.to_thread(free_path, cwd, transcript.title, kind.id)
         typed = await self.answer_of(Asking("The file to write to", usual.name))
         if not typed or not typed.strip():
             return
         pieces = document(transcript, kind.id)
         replaces = False
         while True:
-            path = meant(typed, cwd, usual)
             try:
+                path = await asyncio.to_thread(meant, typed, cwd, usual)
                 await asyncio.to_thread(write, path, pieces, replaces=replaces)
             except FileExistsError:
                 sure = [Row("no", "No"), Row("yes", "Yes, replace it")]
