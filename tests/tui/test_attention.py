@@ -53,7 +53,14 @@ def test_the_user_is_called_in_the_way_that_was_chosen(way: str, written: str) -
 
 def test_multiplexers_are_asked_to_pass_a_notification_on() -> None:
     assert passed_on("\x1b]9;x\x1b\\", {"TMUX": "yes"}) == "\x1bPtmux;\x1b\x1b]9;x\x1b\x1b\\\x1b\\"
-    assert passed_on("\x1b]9;x\x1b\\", {"STY": "yes"}) == "\x1bP\x1b]9;x\x1b\\\x1b\\"
+    assert passed_on("\x1b]9;x\x1b\\", {"STY": "yes"}) == "\x1bP\x1b]9;x\a\x1b\\"
+
+
+def test_a_notification_within_screen_has_one_end_and_is_short_enough_for_it() -> None:
+    terminal = Terminal(STY="1.pts")
+    terminal.attention.call("\U0001f350" * 500, "notification")
+    assert terminal.written.count("\x1b\\") == 1 and terminal.written.endswith("\a\x1b\\\a")
+    assert len(terminal.written.encode()) < 768
 
 
 def test_words_of_an_agent_cannot_end_the_notification() -> None:

@@ -22,8 +22,9 @@ def passed_on(sequence: str, env: Mapping[str, str]) -> str:
     """A sequence for the terminal itself, from within a multiplexer, which is asked to pass it on."""
     if env.get("TMUX"):
         return "\x1bPtmux;" + sequence.replace("\x1b", "\x1b\x1b") + "\x1b\\"
-    if env.get("STY"):
-        return f"\x1bP{sequence}\x1b\\"
+    if env.get("STY"):  # what is passed on ends at the first end that is in it, so it must have another
+        inner = sequence.replace("\x1b\\", "\a")
+        return f"\x1bP{inner}\x1b\\"
     return sequence
 
 
