@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -30,7 +31,7 @@ def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
 def test_a_picture_is_written_and_shown(started: list[list[str]]) -> None:
     told = viewing.show([picture()])
     [[program, path]] = started
-    assert program == "see" and told == f"Written to {path}"
+    assert program == "see" and told == f"Written to {path} until Accord ends"
     assert Path(path).suffix == ".png" and Path(path).read_bytes() == base64.b64decode(picture().data)
     assert Path(path).parent.stat().st_mode & 0o077 == 0, "nobody else reads it"
 
@@ -39,11 +40,28 @@ def test_what_may_be_more_than_a_picture_is_only_written(started: list[list[str]
     told = viewing.show([drawing(), picture(), Image(base64.b64encode(b"x").decode(), "image/../../sh")])
     assert told.startswith("3 pictures written to ")
     assert [Path(words[1]).name for words in started] == ["picture-2.png"]
-    assert sorted(path.name for path in Path(told.split()[-1]).iterdir()) == [
+    assert sorted(path.name for path in Path(told.split()[4]).iterdir()) == [
         "picture-1.svg",
         "picture-2.png",
         "picture-3.sh",
     ]
+
+
+def test_what_was_written_is_gone_when_we_are(tmp_path: Path) -> None:
+    shows = (
+        "import sys, tempfile\n"
+        "from pathlib import Path\n"
+        "from accord.showcase.specimens import picture\n"
+        "from accord.tui import viewing\n"
+        "viewing.viewer = lambda: None\n"
+        "tempfile.tempdir = sys.argv[1]\n"
+        "viewing.show([picture()])\n"
+        "viewing.show([picture(), picture()])\n"
+        "print(len(list(Path(sys.argv[1]).glob('*/*.png'))))\n"
+    )
+    run = subprocess.run([sys.executable, "-c", shows, str(tmp_path)], capture_output=True, text=True)
+    assert (run.stdout, run.stderr) == ("3\n", "")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_picture_that_is_none_is_told_of(started: list[list[str]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import base64
 import binascii
 import os
@@ -37,6 +38,7 @@ def show(images: Iterable[Image]) -> str:
     are waited for."""
     try:
         folder = Path(tempfile.mkdtemp(prefix="accord-pictures-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
         files = [_written(image, folder / f"picture-{number}") for number, image in enumerate(images, 1)]
     except (OSError, binascii.Error, ValueError) as error:
         return f"The picture cannot be written: {error}"
@@ -45,7 +47,8 @@ def show(images: Iterable[Image]) -> str:
         if command is not None and is_sound:  # others might be more than pictures to the program that opens them
             with suppress(OSError):
                 _start([*command, str(path)])
-    return f"Written to {files[0][0]}" if len(files) == 1 else f"{len(files)} pictures written to {folder}"
+    where = f"Written to {files[0][0]}" if len(files) == 1 else f"{len(files)} pictures written to {folder}"
+    return f"{where} until Accord ends"
 
 
 def _start(command: list[str]) -> None:
