@@ -88,7 +88,7 @@ def test_a_form_with_every_kind_of_field_is_filled_in(tmux: Tmux) -> None:
     start(tmux, size=(110, 60))
     tmux.send("/elicit form")
     tmux.until("Every kind of field|every kind of field")
-    tmux.until("E-mail")
+    tmux.until("E-mail(.|\n)*ctrl.s sends")
     tmux.type("Eve")
     tmux.until("Eve")
     tmux.keys("Tab")
@@ -107,6 +107,7 @@ def test_a_login_is_asked_for_and_done_inside(tmux: Tmux) -> None:
     start(tmux)
     tmux.send("/auth")
     tmux.until("Pretend to log in")
+    tmux.until_gone("keys count in a moment")
     tmux.keys("Enter")
     tmux.until("You are logged in")
 

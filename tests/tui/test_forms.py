@@ -37,6 +37,7 @@ async def asked(chat: Chat) -> None:
     await chat.send("go")
     await chat.until(lambda: isinstance(chat.app.screen, FormScreen))
     await chat.until("Please tell me all of this.")
+    await chat.until("ctrl+s sends")
 
 
 async def test_a_long_form_opens_at_its_top_with_the_question_in_sight(opened: Opened) -> None:

@@ -39,7 +39,7 @@ def test_a_number_that_is_no_answer_does_nothing(tmux: Tmux) -> None:
 def test_every_kind_of_field_is_filled_in_with_keys(tmux: Tmux) -> None:
     chat(tmux, SHOWCASE, size=(110, 75))
     tmux.send("/elicit form")
-    tmux.until("Tuesday")
+    tmux.until("Tuesday(.|\n)*ctrl.s sends")
     words = ("Grace", "grace@example.com", "https://example.com/grace", "1906-12-09", "1947-09-09T15:45:00Z", "COB")
     for text in (*words, "85", "0.25"):
         tmux.keys("C-e", "C-u")
@@ -101,7 +101,7 @@ def _left(screen: str) -> str:
 def test_a_form_can_be_declined_and_left(tmux: Tmux) -> None:
     chat(tmux, SHOWCASE)
     tmux.send("/elicit choice")
-    tmux.until("Which colour")
+    tmux.until("Which colour(.|\n)*ctrl.s")
     tmux.keys("C-x")
     tmux.until("Choice: decline")
     tmux.until("● ready")

@@ -37,14 +37,14 @@ def test_always_is_remembered_and_not_asked_again(tmux: Tmux) -> None:
 def test_a_form_gives_every_kind_of_value_and_a_page_is_named(tmux: Tmux) -> None:
     chat(tmux, SHOWCASE, size=(110, 70))
     tmux.send("/elicit form")
-    tmux.until("E-mail")
+    tmux.until("E-mail(.|\n)*ctrl.s sends")
     tmux.keys("C-s")
     tmux.until("accept with")
     screen = tmux.until("● ready")
     for part in ('"name": "Ada"', '"age": 36', '"share": 0.5', '"subscribe": true', '"colour": "green"', '"cheese"'):
         assert part in screen
     tmux.send("/elicit url")
-    tmux.until("on example.com")
+    tmux.until("on example.com(.|\n)*enter done")
     tmux.keys("Enter")
     tmux.until("Page: accept")
 
@@ -54,6 +54,7 @@ def test_a_login_of_the_agents_own_runs_in_the_terminal(tmux: Tmux) -> None:
     home.mkdir()
     tmux.start("chat", agent_at("mortal_agent.py"), env={"MORTAL_HOME": str(home), "MORTAL_LOGIN": "1"})
     tmux.until("wants you to log in(.|\n)*Log in|Log in(.|\n)*wants you to log in")
+    tmux.until_gone("keys count in a moment")
     tmux.keys("Enter")
     tmux.until("● ready")
     assert (home / "key").read_text() == "well"

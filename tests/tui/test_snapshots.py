@@ -115,6 +115,7 @@ async def form(opened: Opened) -> list[str]:
     async with opened(ScriptedAgent([asks]), size=(80, 52)) as chat:
         await chat.send("go")
         await chat.until("Tuesday")
+        await chat.until("ctrl+s sends")
         await chat.press("tab")
         await chat.type("not an address")
         await chat.press("ctrl+s")

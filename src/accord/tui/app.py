@@ -51,7 +51,7 @@ class AccordApp(Watching):
         if link.agent is None or not link.agent.auth_methods:
             self.notify("This agent has no logins.", severity="warning")
             return
-        method = await self.choose_login(link, link.agent.auth_methods)
+        method = await self.choose_login(link, link.agent.auth_methods, unasked=False)
         if method is not None:
             await self.attempt(link.agent.login(method), "Logged in.")
 

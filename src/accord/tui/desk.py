@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
+from textual import events
 from textual.app import App
 from textual.notifications import SeverityLevel
+from textual.widgets import Input, TextArea
 
+from accord.tui.moment import PAUSE
 from accord.tui.plain import plain
+from accord.tui.screens.above import Above
 
 if TYPE_CHECKING:
     from accord.model.requests import AuthMethod, Elicitation, Reply
@@ -17,13 +22,22 @@ if TYPE_CHECKING:
     from accord.tui.frame import Frame
     from accord.tui.link import Link
     from accord.tui.pane import Pane
-    from accord.tui.screens.above import Above
+
+
+LONG_PAUSE = 2.0
+"""How long the user must not have typed, with half a line typed, before an agent asks something above it."""
+_OURS = ("ctrl+c", "ctrl+z")
 
 
 class AnsweringApp(App[int]):
     """Answers what agents ask."""
 
     is_calm: bool
+
+    @property
+    @abstractmethod
+    def last_key(self) -> float:
+        """When a key was last pressed, by the monotonic clock."""
 
     def notify(
         self,
@@ -63,18 +77,19 @@ class AnsweringApp(App[int]):
                 pane.talk.say("warning", f"You are asked: {question.message}")
         name = link.agent.name if link.agent is not None else link.name
         screen = PageScreen(question, name) if question.mode == "url" else FormScreen(question, name)
-        reply: Reply | None = await self.answer_of(screen)
+        reply: Reply | None = await self._answer_for_agent(screen)
         return reply
 
-    async def choose_login(self, link: Link, methods: list[AuthMethod]) -> AuthMethod | None:
-        """How to log in, when the agent demands it."""
+    async def choose_login(self, link: Link, methods: list[AuthMethod], *, unasked: bool = True) -> AuthMethod | None:
+        """How to log in, when the agent demands it, or, not `unasked`, when the user wants to."""
         from accord.tui.screens.picker import Picker, Row
 
         pane = self.pane_of(link, None)
         if pane is not None:
             self.attention(pane, "a login is needed")
         rows = [Row(each.id, each.name, each.description or "") for each in methods]
-        picked = await self.answer_of(Picker("Log in first", rows, about=f"{link.name} wants you to log in."))
+        screen = Picker("Log in first", rows, about=f"{link.name} wants you to log in.")
+        picked = await (self._answer_for_agent(screen) if unasked else self.answer_of(screen))
         return next((each for each in methods if picked is not None and each.id == picked.id), None)
 
     async def log_in(self, link: Link, method: AuthMethod) -> bool:
@@ -101,6 +116,44 @@ class AnsweringApp(App[int]):
         except asyncio.CancelledError:
             screen.take_back()
             raise
+
+    # -- in the middle of a word
+
+    async def _answer_for_agent(self, screen: Above[Any]) -> Any:
+        """The same for a screen that an agent opens: it does not come while the user types, nor do keys count for it
+        before it was seen."""
+        while (left := self._pause - (time.monotonic() - self.last_key)) > 0:  # noqa: ASYNC110
+            await asyncio.sleep(left)
+        screen.hold_on()
+        return await self.answer_of(screen)
+
+    @property
+    def _pause(self) -> float:
+        field = self.focused
+        typed = field.text if isinstance(field, TextArea) else field.value if isinstance(field, Input) else ""
+        return LONG_PAUSE if typed.strip() else PAUSE
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, (events.Key, events.Paste, events.MouseDown, events.MouseUp)) and not event.is_forwarded:
+            screen = self.screen if self.screen_stack else None
+            is_ours = isinstance(event, events.Key) and event.key in _OURS
+            if isinstance(screen, Above) and not is_ours and screen.comes_early():
+                self._type_below(event)
+                return
+        await super().on_event(event)
+
+    def _type_below(self, event: events.Event) -> None:
+        """What is typed on goes where it was being typed, below what an agent asks. Nothing is sent from there."""
+        field = self.screen_stack[-2].focused
+        text = event.text if isinstance(event, events.Paste) else ""
+        if isinstance(event, events.Key):
+            text = event.character or "" if event.is_printable and not event.key.startswith("alt+") else ""
+            if event.key == "backspace" and isinstance(field, (TextArea, Input)):
+                field.action_delete_left()
+        if text and isinstance(field, TextArea):
+            field.insert(text)
+        elif text and isinstance(field, Input):
+            field.insert_text_at_cursor(text.splitlines()[0])
 
     def decided(self, link: Link, what: Any, decision: Any) -> None:
         """The policy decided about something unasked; refusals are told, since they explain what follows."""

@@ -15,6 +15,7 @@ from textual.timer import Timer
 from accord.tui import greeting
 from accord.tui.conversation.block import Setting
 from accord.tui.conversation.view import Conversation
+from accord.tui.moment import PAUSE
 from accord.tui.panels.status import StatusLine
 from accord.tui.panels.tips import Tips
 from accord.tui.prompt.area import PromptArea
@@ -35,8 +36,6 @@ FRAME = 0.05
 so that keys are never waiting behind more than one."""
 KEY_FIRST, MOST_WAITS = 0.05, 4
 """A frame comes so many seconds after a key, and waits at most so often."""
-PAUSE = 0.6
-"""How long the user must not have typed before a question takes the keys."""
 WIDE = 100
 """Columns from which there is room for the side panel."""
 

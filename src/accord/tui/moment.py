@@ -9,6 +9,8 @@ from collections.abc import Callable
 from textual.message_pump import MessagePump
 from textual.timer import Timer
 
+PAUSE = 0.6
+"""How long the user must not have typed before something else takes the keys, in seconds."""
 SEEN = 0.5
 """How long something must have been seen without a key being pressed, in seconds."""
 

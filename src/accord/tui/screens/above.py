@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from textual.await_complete import AwaitComplete
+from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen, ScreenResultType
+
+from accord.tui.moment import Moment
+
+_SOON = "just asked: keys count in a moment"
 
 
 class Above(ModalScreen[ScreenResultType]):
     """What asks or shows something above the conversation."""
 
     _is_unwanted = False
+    _moment: Moment | None = None
+    _hint: str | None = None
 
     def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
         if not self.is_active:  # gone already, or below another: its keys may still be on their way
@@ -24,3 +31,26 @@ class Above(ModalScreen[ScreenResultType]):
     def on_screen_resume(self) -> None:
         if self._is_unwanted:
             self.dismiss()
+        elif self._moment is not None:
+            self._moment.begin()
+            self._say_keys()
+
+    # -- what agents ask
+
+    def hold_on(self) -> None:
+        """It was not the user who opened this: no key counts for it before it has been seen for a moment."""
+        self._moment = Moment(self, self._say_keys)
+        self._moment.begin()
+
+    def comes_early(self) -> bool:
+        """Whether a key or a click cannot be meant for what is asked here."""
+        return self._moment is not None and self._moment.comes_early()
+
+    def _say_keys(self) -> None:
+        """Says below the box which keys there are, once they count."""
+        if self._moment is None:
+            return
+        for box in [each for each in self.query("*") if isinstance(each, (Vertical, VerticalScroll))][:1]:
+            if self._hint is None:
+                self._hint = str(box.border_subtitle or "")
+            box.border_subtitle = self._hint if self._moment.is_over else _SOON
