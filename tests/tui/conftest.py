@@ -6,13 +6,17 @@ import os
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from chatting import Chat, Memory, Opened
+from looks import COLOURS
 from tmux import Tmux, tmux_missing
 
 from accord.agent.agent import Agent
+
+if TYPE_CHECKING:
+    from accord.tui.look import Look
 
 
 @pytest.fixture
@@ -65,3 +69,11 @@ def tmux(tmp_path: Path) -> Iterator[Tmux]:
         yield terminal
     finally:
         terminal.close()
+
+
+@pytest.fixture(scope="session")
+def look() -> Look:
+    """How things look, without a window."""
+    from accord.tui.look import Look
+
+    return Look(COLOURS, dark=True)

@@ -6,6 +6,7 @@ import random
 
 import msgspec
 import pytest
+from looks import COLOURS
 from textual.strip import Strip
 
 from accord.model.content import TextContent
@@ -21,21 +22,6 @@ from accord.tui.conversation.rows import rows_of_patch
 from accord.tui.conversation.tool import ToolBlock
 from accord.tui.look import Look
 from accord.tui.plain import one_line, plain, seconds_of, size_of
-
-COLOURS = {
-    "background": "#101010",
-    "foreground": "#e0e0e0",
-    "primary": "#0178d4",
-    "accent": "#ffa62b",
-    "success": "#4ebf71",
-    "warning": "#ffa62b",
-    "error": "#ba3c5b",
-}
-
-
-@pytest.fixture(scope="module")
-def look() -> Look:
-    return Look(COLOURS, dark=True)
 
 
 def words(lines: list[Strip]) -> list[str]:

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pytest
-from chatting import Opened
+from chatting import PATIENCE, Opened
 
 from accord.agent.turn import Turn
 from accord.model.tool import FileChange, Location, ToolCall
@@ -19,22 +19,6 @@ from accord.tui.editing import open_in_editor
 from accord.tui.look import Look
 from accord.tui.peek import AROUND, MOST_BYTES, first_change, peek
 from accord.tui.work import Place, places_of
-
-COLOURS = {
-    "background": "#101010",
-    "foreground": "#e0e0e0",
-    "primary": "#0178d4",
-    "accent": "#ffa62b",
-    "success": "#4ebf71",
-    "warning": "#ffa62b",
-    "error": "#ba3c5b",
-}
-
-
-@pytest.fixture(scope="module")
-def look() -> Look:
-    return Look(COLOURS, dark=True)
-
 
 # -- a look into a file
 
@@ -340,6 +324,13 @@ async def test_an_editor_that_is_not_there_is_told(opened: Opened, monkeypatch: 
         assert chat.pane.editor.text == "kept"
 
 
+async def until_open(editor: Path) -> None:
+    """Waits until the editor has the file."""
+    async with asyncio.timeout(PATIENCE):
+        while not (editor / "noted").exists():  # noqa: ASYNC110  # another process writes it
+            await asyncio.sleep(0.01)
+
+
 async def test_nothing_is_written_to_a_terminal_that_is_the_editors(editor: Path) -> None:
     written: list[str] = []
 
@@ -360,8 +351,7 @@ async def test_nothing_is_written_to_a_terminal_that_is_the_editors(editor: Path
 
     app = Lending()
     opening = asyncio.ensure_future(open_in_editor(app, str(editor / "file.txt")))  # type: ignore[arg-type]
-    while not (editor / "noted").exists():  # noqa: ASYNC110
-        await asyncio.sleep(0.01)
+    await until_open(editor)
     app._driver.write("\a")
     (editor / "done").touch()
     assert await opening is None
@@ -377,8 +367,7 @@ async def test_an_editor_is_ended_when_the_client_is(editor: Path) -> None:
             return nullcontext()
 
     opening = asyncio.ensure_future(open_in_editor(Closing(), str(editor / "file.txt")))  # type: ignore[arg-type]
-    while not (editor / "noted").exists():  # noqa: ASYNC110
-        await asyncio.sleep(0.01)
+    await until_open(editor)
     opening.cancel()
     with pytest.raises(asyncio.CancelledError):
         await opening

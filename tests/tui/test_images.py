@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from chatting import PATIENCE, Opened
+from looks import COLOURS
 from PIL import Image as Pillow
 from rich.color import ColorSystem
 from rich.style import Style
@@ -36,15 +37,6 @@ from accord.tui.conversation.picture_way import BLOCKS, OFF, Way, way
 from accord.tui.look import Look
 
 GROUND = Style(color="#e0e0e0", bgcolor="#101010")
-COLOURS = {
-    "background": "#101010",
-    "foreground": "#e0e0e0",
-    "primary": "#0178d4",
-    "accent": "#ffa62b",
-    "success": "#4ebf71",
-    "warning": "#ffa62b",
-    "error": "#ba3c5b",
-}
 
 
 def encoded(kind: str = "PNG", size: tuple[int, int] = (8, 8), colour: Any = "red", **how: Any) -> str:

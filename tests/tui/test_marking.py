@@ -7,6 +7,7 @@ import random
 
 import pytest
 from chatting import Chat, Opened
+from looks import COLOURS
 from textual import events
 from textual.color import Color
 
@@ -18,15 +19,6 @@ from accord.tui.conversation.layout import Layout
 from accord.tui.conversation.marking import RIGHT, Place, anchored, between, said, saying
 from accord.tui.look import Look
 
-COLOURS = {
-    "background": "#101010",
-    "foreground": "#e0e0e0",
-    "primary": "#0178d4",
-    "accent": "#ffa62b",
-    "success": "#4ebf71",
-    "warning": "#ffa62b",
-    "error": "#ba3c5b",
-}
 WORDS = "The quick brown fox jumps over the lazy dog and then walks home along the river to sleep. "
 
 

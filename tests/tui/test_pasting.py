@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import stat
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
-from chatting import Chat, Opened
+from chatting import PATIENCE, Chat, Opened
 from textual import events
 
 from accord.cli.attach import named_files
@@ -218,17 +219,16 @@ def test_who_asked_earlier_gives_way(tmp_path: Path) -> None:
     names = Files(tmp_path)
     assert names.matching("a") == ["a.md"]
     with names._matching:
-        import threading
-
         given: list[object] = []
         asked = [threading.Thread(target=lambda: given.append(names.matching("a"))) for _ in range(3)]
         for each in asked:
-            before = names._newest
+            before, end = names._newest, time.monotonic() + PATIENCE
             each.start()
             while names._newest is before:
+                assert time.monotonic() < end, "it has not asked"
                 time.sleep(0.001)
     for each in asked:
-        each.join()
+        each.join(PATIENCE)
     assert [each for each in given if each is not None] == [["a.md"]]
 
 

@@ -1,0 +1,13 @@
+"""How things look in tests that draw without a window."""
+
+from __future__ import annotations
+
+COLOURS = {
+    "background": "#101010",
+    "foreground": "#e0e0e0",
+    "primary": "#0178d4",
+    "accent": "#ffa62b",
+    "success": "#4ebf71",
+    "warning": "#ffa62b",
+    "error": "#ba3c5b",
+}
