@@ -74,7 +74,7 @@ class Listing(Choosing):
     async def _rename(self, agent: ConnectedAgent, id: str, title: str) -> None:
         from accord.tui.screens.picker import Asking
 
-        new = await self.answer_of(Asking(f"A new title for {_named(id, title)}", title))
+        new = await self.answer_of(Asking(f"A new title for {_named(id, title)}", one_line(title, 1000)))
         if new and new != title:
             await self.attempt(agent.set_title(id, new), "Renamed.")
 

@@ -14,6 +14,7 @@ from accord.tui.attention import Attention
 from accord.tui.colourless import Colourless
 from accord.tui.conversation.picture_sending import Sender
 from accord.tui.desk import AnsweringApp
+from accord.tui.harmless import Harmless
 from accord.tui.late import MOMENT, Late
 from accord.tui.linear import Linear, is_wanted
 from accord.tui.look import Look
@@ -32,7 +33,7 @@ class Surface(AnsweringApp):
         self.pictures = Sender(self._write, self._is_terminal_busy)
         self.is_calm = is_wanted(self.preferences)
         """Whether the screen is read to the user."""
-        self._filters.append(Linear(enabled=self.is_calm))
+        self._filters += [Linear(enabled=self.is_calm), Harmless()]
         self._look: Look | None = None
         self.late: Late | None = None
         """What the terminal was asked and has not answered yet."""

@@ -7,6 +7,7 @@ import re
 from rich.ansi import AnsiDecoder
 from rich.text import Text
 
+from accord.tui.harmless import with_sound_links
 from accord.tui.plain import plain
 
 MOST_CHARACTERS = 200_000
@@ -47,4 +48,4 @@ def _last_lines(text: str, most: int) -> int:
 
 def _sound(line: Text) -> Text:
     line.no_wrap = True
-    return Text(plain(line.plain)) if "\x1b" in line.plain else line
+    return Text(plain(line.plain)) if "\x1b" in line.plain else with_sound_links(line)

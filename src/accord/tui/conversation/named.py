@@ -36,7 +36,7 @@ def named(piece: Piece, block: Block) -> Strip:
     look = block.look
     icon, name, about = _about(piece)
     parts = [(f"{icon} ", look.accent), (one_line(name, max(block.width - 30, 20)), look.strong)]
-    return look.line(*parts, (f"  {about}" if about else "", look.dim))
+    return look.line(*parts, (f"  {one_line(about)}" if about else "", look.dim))
 
 
 def _about(piece: Piece) -> tuple[str, str, str]:

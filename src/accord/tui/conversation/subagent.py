@@ -59,5 +59,5 @@ def state_of(child: Subagent) -> str:
     """How a subagent is, in a word or two. One of which nothing is confirmed is not said to run, nor to have ended."""
     if child.state == "idle":
         reason = child.stop_reason
-        return "done" if reason in (None, "end_turn") else str(reason).replace("_", " ")
+        return "done" if reason in (None, "end_turn") else one_line(str(reason).replace("_", " "), 40)
     return {"running": "running", "requires_action": "waits"}.get(child.state or "", "not known")

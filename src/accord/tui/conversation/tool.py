@@ -226,7 +226,7 @@ class ToolBlock(Block):
             lines += look.draw(row, self.width)[:1]
         if printed.exit is not None:
             end = printed.exit
-            words = f"signal {end.signal}" if end.signal else f"exit status {end.code}"
+            words = f"signal {one_line(str(end.signal), 40)}" if end.signal else f"exit status {end.code}"
             lines.append(look.line((words, look.good if end.code == 0 else look.bad)))
         return lines
 

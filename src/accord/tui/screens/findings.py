@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
+from accord.tui.harmless import words
 from accord.tui.outside import Finding
 from accord.tui.plain import plain
 from accord.tui.screens.above import Above
@@ -32,7 +33,7 @@ class FindingsScreen(Above[None]):
 
     def compose(self) -> ComposeResult:
         with VerticalScroll() as box:
-            box.border_title = self._title
+            box.border_title = words(self._title)
             box.border_subtitle = "esc"
             yield Static("looking …")
 

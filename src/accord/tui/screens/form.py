@@ -15,6 +15,7 @@ from textual.widgets.selection_list import Selection
 
 from accord.client.form import choices_of, counted, host_of, read
 from accord.model.requests import Elicitation, Reply
+from accord.tui.harmless import words
 from accord.tui.plain import one_line, plain
 from accord.tui.prompt.at_once import Field
 from accord.tui.screens.above import Above
@@ -79,7 +80,7 @@ class FormScreen(Above[Reply]):
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(can_focus=False, classes="box") as box:
-            box.border_title = f"{one_line(self._agent, 40)} asks"
+            box.border_title = words(f"{one_line(self._agent, 40)} asks")
             box.border_subtitle = shortest(_FORM_KEYS, self.app.size.width * 9 // 10 - 6)
             yield Static(Text(plain(self._question.message)), classes="message")
             for name, shape in self._shapes.items():
@@ -181,19 +182,24 @@ def _widget(shape: dict[str, Any], title: str) -> Widget:
     default = shape.get("default")
     choices = choices_of(shape)
     if shape.get("type") == "boolean":
-        return Tick(title, value=bool(default), compact=True)
+        return Tick(words(title), value=bool(default), compact=True)
     if shape.get("type") == "array":
         picked = default if isinstance(default, list) else []
-        rows = [Selection(one_line(label), place, value in picked) for place, (value, label) in enumerate(choices)]
+        rows = [Selection(words(label), place, value in picked) for place, (value, label) in enumerate(choices)]
         return Ticks(*rows, compact=True)
     if choices:
-        options = [(one_line(label), place) for place, (_, label) in enumerate(choices)]
+        options = [(words(label), place) for place, (_, label) in enumerate(choices)]
         at = next((place for place, (value, _) in enumerate(choices) if value == default), None)
         return Select[int](options, allow_blank=True, compact=True, value=Select.NULL if at is None else at)
     hint = {"integer": "a whole number", "number": "a number"}.get(str(shape.get("type"))) or str(
         shape.get("format") or ""
     )
-    return Field("" if default is None else str(default), placeholder=hint, compact=True)
+    return Field(_shown(default), placeholder=one_line(hint), compact=True)
+
+
+def _shown(default: Any) -> str:
+    """What stands in a field at first, with nothing in it but what can be seen."""
+    return "" if default is None else plain(str(default)).replace("\n", "␊")
 
 
 def _value(field: Widget, shape: dict[str, Any], is_required: bool) -> tuple[Any, str | None]:
@@ -211,7 +217,8 @@ def _value(field: Widget, shape: dict[str, Any], is_required: bool) -> tuple[Any
     assert isinstance(field, Input)
     if not field.value:
         return None, "This one is needed." if is_required else None
-    return read(shape, [], field.value)
+    untouched = field.value == _shown(shape.get("default"))  # then what is sent is what was proposed, to the letter
+    return read(shape, [], str(shape["default"]) if untouched else field.value)
 
 
 class PageScreen(Above[Reply]):
@@ -228,7 +235,7 @@ class PageScreen(Above[Reply]):
         url = self._question.url or ""
         host, doubts = host_of(url)
         with Vertical(classes="box") as box:
-            box.border_title = f"{one_line(self._agent, 40)} asks you to visit a page"
+            box.border_title = words(f"{one_line(self._agent, 40)} asks you to visit a page")
             box.border_subtitle = shortest(_PAGE_KEYS, self.app.size.width * 9 // 10 - 6)
             yield Static(Text(plain(self._question.message)), classes="message")
             yield Static(Text(plain(url)))

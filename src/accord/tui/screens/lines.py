@@ -14,6 +14,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from accord.tui.harmless import words
 from accord.tui.screens.above import Above
 from accord.tui.screens.hints import Hints
 from accord.tui.wire import KEPT_BYTES, MARKS, Kind, Shown, clock, contents, pretty, title
@@ -208,7 +209,7 @@ class MessageScreen(Above[None]):
     def compose(self) -> ComposeResult:
         line = self._shown.logged
         with Vertical() as box:
-            box.border_title = f"{MARKS[line.kind]} {self._name}, {clock(line)}"
+            box.border_title = words(f"{MARKS[line.kind]} {self._name}, {clock(line)}")
             yield Pages()
             yield Hints("↑ ↓ page up page down", "y copies", "esc")
 

@@ -13,6 +13,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Input
 
+from accord.tui.harmless import words
 from accord.tui.prompt.at_once import Field
 from accord.tui.screens.above import Above
 from accord.tui.screens.hints import Hints
@@ -78,7 +79,7 @@ class LogScreen(Above[None]):
     def _again(self) -> None:
         """Looks through everything anew, a slice at a time, and goes on with what comes."""
         name, kinds = _KINDS[self._kinds]
-        self.query_one(Vertical).border_title = f"Log of {self.link.name}: {name}"
+        self.query_one(Vertical).border_title = words(f"Log of {self.link.name}: {name}")
         if self._sifting is not None:
             self._sifting.cancel()
         self._sifting = asyncio.ensure_future(self._sift(Wanted.of(self._words, kinds)))

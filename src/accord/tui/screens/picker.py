@@ -15,6 +15,7 @@ from textual.strip import Strip
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from accord.tui.harmless import words
 from accord.tui.plain import one_line, plain
 from accord.tui.prompt.at_once import Field
 from accord.tui.screens.above import Above
@@ -98,7 +99,7 @@ class Picker(Above["Picked | None"]):
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
-            box.border_title = self._title
+            box.border_title = words(self._title)
             if self._about:
                 yield Static(Text(plain(self._about)), classes="about")
             yield Field(placeholder="type to search", compact=True)
@@ -269,7 +270,7 @@ class Asking(Above["str | None"]):
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
-            box.border_title = self._title
+            box.border_title = words(self._title)
             yield Field(self._value, compact=True)
             yield Hints("enter takes it", "esc goes back")
 
