@@ -37,6 +37,15 @@ class Working(accord.Agent):
         await turn.say("Before the editor. ")
         await until(turn, "go-on")
         await turn.say("Said while it was open.")
+        await turn.files.read("go-on")  # when the client has answered, it has heard what was said before
+        Path(turn.session.absolute("spoken")).touch()  # noqa: ASYNC240
+
+    async def hurries_slowly(self, turn: accord.Turn) -> None:
+        await turn.set_title("Slow one")
+        await turn.say("I begin. ")
+        await until(turn, "go-on")
+        await turn.say("I have done it.")
+        Path(turn.session.absolute("spoken")).touch()  # noqa: ASYNC240
 
     async def prints(self, turn: accord.Turn) -> None:
         status = await self._run(turn, PRINTS)

@@ -22,6 +22,14 @@ def bells(raw: bytes) -> int:
     return re.sub(rb"\x1b\][^\x07\x1b]*\x07", b"", raw).count(BELL)
 
 
+def draw_more(tmux: Tmux, words: str) -> None:
+    """Has something drawn, so that whatever was to be written before it is written; and takes it away again."""
+    tmux.type(f"drawn {words}")
+    tmux.until(f"│ drawn {words}")
+    tmux.keys("C-u")
+    tmux.until_gone(f"drawn {words}")
+
+
 @pytest.mark.parametrize("where", WAYS)
 def test_a_turn_that_ends_while_the_user_looks_elsewhere_rings_and_one_that_is_seen_does_not(
     tmux: Tmux, where: str
@@ -31,6 +39,7 @@ def test_a_turn_that_ends_while_the_user_looks_elsewhere_rings_and_one_that_is_s
     tmux.look_back()
     raw = tmux.record()
     say(tmux, "shows", "The grass is green")
+    draw_more(tmux, "once")
     assert b"]9;" not in raw.read_bytes() and bells(raw.read_bytes()) == 0
     tmux.look_away()
     say(tmux, "edits", "Looked")
@@ -38,7 +47,8 @@ def test_a_turn_that_ends_while_the_user_looks_elsewhere_rings_and_one_that_is_s
     assert begins in told and bells(told) == 1
     tmux.look_back()
     say(tmux, "shows", "green(.|\n)*green")
-    assert raw.read_bytes().count(b"]9;") == 1
+    draw_more(tmux, "again")
+    assert raw.read_bytes().count(b"]9;") == 1 and bells(raw.read_bytes()) == 1
 
 
 def test_how_one_is_called_is_a_setting_that_lasts(tmux: Tmux) -> None:
@@ -60,23 +70,22 @@ def test_how_one_is_called_is_a_setting_that_lasts(tmux: Tmux) -> None:
     raw = tmux.record()
     tmux.look_away()
     say(tmux, "shows", "The grass is green")
-    tmux.type("drawn after it")
-    tmux.until("│ drawn after it")
+    draw_more(tmux, "after it")
     assert b"]9;" not in raw.read_bytes() and bells(raw.read_bytes()) == 0
 
 
 def test_a_turn_that_ends_in_another_tab_rings_and_its_tab_is_marked(tmux: Tmux) -> None:
-    chat(tmux, SHOWCASE, TMUX="")
-    say(tmux, "/title Slow one", "is called “Slow one”")
+    chat(tmux, agent_at("working.py"), TMUX="")
     raw = tmux.record()
-    tmux.send("/slow 2")
-    tmux.until("2 of 10")
+    tmux.send("hurries_slowly")
+    tmux.until("I begin")
     tmux.keys("C-t")
     tmux.until("1 ◐ Slow one")
+    (tmux.project / "go-on").touch()
     tmux.until("1 ● Slow one")
     until_in(raw, b"Slow one: the turn has ended\x1b\\\x07")
     tmux.keys("F7")
-    tmux.until("of 10… done")
+    tmux.until("I have done it")
     tmux.until_gone("1 ● Slow one")
 
 

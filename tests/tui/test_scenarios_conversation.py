@@ -30,8 +30,12 @@ def test_code_is_coloured_tables_stand_in_columns_and_links_can_be_followed(tmux
     screen = say(tmux, "/markdown", "An unclosed")
     inks = set(re.findall(r"\x1b\[[0-9;]*38;2;\d+;\d+;\d+", coloured_line(tmux, "def greet(name: str)")))
     assert len(inks) >= 3, inks
-    rule = next(line for line in screen.splitlines() if re.search("─{8,}", line[:66]))
-    assert "─" in rule
+    rows = screen.splitlines()
+    head = next(at for at, line in enumerate(rows) if re.search("left +middle +right", line))
+    names, rule, first = (line[:66].rstrip() for line in rows[head : head + 3])
+    assert set(rule.strip()) == {"─"} and len(rule) == len(names)
+    assert first.index("a") == names.index("left") and first.index("1") == len(names) - 1
+    assert names.index("middle") < first.index("b") < names.index("middle") + len("middle") - 1
     assert b"\x1b]8;" in until_in(raw, b"\x1b]8;")
 
 

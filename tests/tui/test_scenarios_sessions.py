@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from scenes import SHOWCASE, answer, chat, do, say
+from scenes import SHOWCASE, agent_at, answer, chat, do, say, until_written
 from tmux import Tmux
 
 pytestmark = pytest.mark.slow
@@ -16,19 +16,21 @@ def test_two_agents_have_a_tab_each_and_each_goes_on_while_the_other_is_looked_a
     tmux.until("The secret word is wombat")
     tmux.keys("C-n")
     tmux.until("Talk with")
-    tmux.type(SHOWCASE)
+    tmux.type(agent_at("working.py"))
     tmux.until("Start: ")
     tmux.keys("Enter")
-    tmux.until("Accord showcase")
+    tmux.until_gone("The secret word is wombat")
     tmux.until("● ready")
-    tmux.send("/slow 2")
-    tmux.until("2 of 10")
+    tmux.send("hurries_slowly")
+    tmux.until("I begin")
     tmux.keys("F7")
     tmux.until("The secret word is wombat")
+    (tmux.project / "go-on").touch()
+    until_written(tmux.project / "spoken")
     tmux.send("list files")
     tmux.until("notes.md(.|\n)*notes.md")
     tmux.keys("F8")
-    tmux.until(r"of 10… done\.")
+    tmux.until("I begin. I have done it")
     tmux.keys("F9")
     tmux.until("The secret word is wombat")
 

@@ -6,7 +6,7 @@ import os
 import shlex
 
 import pytest
-from scenes import SHOWCASE, agent_at, answer, chat, do, say, to_conversation, until_written
+from scenes import SHOWCASE, agent_at, answer, chat, do, say, to_conversation, until_in, until_written
 from tmux import Tmux
 
 pytestmark = pytest.mark.slow
@@ -36,19 +36,22 @@ def test_the_agent_is_followed_from_place_to_place(tmux: Tmux, size: tuple[int, 
 def test_what_is_said_while_the_editor_is_open_is_there_afterwards_and_was_not_drawn_over_it(tmux: Tmux) -> None:
     script = tmux.folder / "editor"
     lines = ["#!/bin/sh", "echo this is the editor", "touch go-on", "while ! test -e closed; do sleep 0.05; done"]
-    script.write_text("\n".join([*lines, f"echo over > {shlex.quote(str(tmux.folder / 'over'))}"]))
+    lines += ["echo the editor is closed", f"echo over > {shlex.quote(str(tmux.folder / 'over'))}"]
+    script.write_text("\n".join(lines))
     os.chmod(script, 0o755)
     chat(tmux, agent_at("working.py"), EDITOR=str(script))
+    raw = tmux.record()
     tmux.send("talks")
     tmux.until("Before the editor")
     tmux.keys("F4")
     tmux.until("this is the editor")
-    until_written(tmux.project / "go-on")
-    assert "Said while it was open" not in tmux.screen
+    until_written(tmux.project / "spoken")
     (tmux.project / "closed").touch()
     until_written(tmux.folder / "over")
     tmux.until("Said while it was open")
     tmux.until("● ready")
+    before, _, after = until_in(raw, b"Said while it was open").partition(b"the editor is closed")
+    assert b"this is the editor" in before and b"Said while" not in before and b"Said while" in after
     assert tmux.is_alternate
 
 
