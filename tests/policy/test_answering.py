@@ -10,6 +10,7 @@ import pytest
 from msgspec import structs
 from policy.deciding import HOME, PROJECT, policy, read, request, run, write
 
+from accord.model.requests import PermissionOption
 from accord.model.tool import Location, ToolCall
 from accord.policy.action import Action
 from accord.policy.answers import answer_to
@@ -242,6 +243,18 @@ async def test_the_agents_own_options_are_the_choices_of_its_request(tmp_path: P
     assert person.asked[0].request is asked
     assert (decision.effect, decision.option) == ("allow", "id-allow_always")
     assert [show(rule) for rule in memory.rules(PROJECT)] == ["allow write:src/a.py"]
+
+
+@pytest.mark.parametrize("id, name", [("allow_session", "Allow"), ("2", "Yes, and don't ask again this Session")])
+async def test_an_option_that_speaks_of_the_session_is_forgotten_with_it(tmp_path: Path, id: str, name: str) -> None:
+    memory = Memory(tmp_path / "permissions.toml")
+    judged = policy(remembered=memory)
+    asked = request(EDIT)
+    asked = structs.replace(asked, options=[PermissionOption(id=id, name=name, kind="allow_always")])
+    assert (await judged.answer(asked, ask=Person(id))).effect == "allow"
+    assert memory.rules(PROJECT) == []
+    assert judged.decide(write("src/a.py")).effect == "allow"
+    assert judged.decide(structs.replace(write("src/a.py"), session="s2")).effect == "ask"
 
 
 async def test_always_about_a_kind_and_a_title_alone_is_not_remembered(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Union
 
 import msgspec
 
-from accord.model.requests import PermissionRequest
+from accord.model.requests import PermissionOption, PermissionRequest
 from accord.policy import commands, glob, mcp, urls
 from accord.policy.action import Action
 from accord.policy.parts import Part, Parts, World
@@ -73,7 +73,7 @@ def choices_for(
                 id=option.id,
                 name=option.name,
                 kind=option.kind,
-                scope="forever" if option.kind in ("allow_always", "reject_always") else "once",
+                scope=_scope(option),
                 rules=allow if option.kind == "allow_always" else deny if option.kind == "reject_always" else (),
             )
             for option in request.options
@@ -96,6 +96,14 @@ def choices_for(
             Choice(id="reject_always", name="Always reject this", kind="reject_always", scope="forever", rules=deny)
         )
     return tuple(choices)
+
+
+def _scope(option: PermissionOption) -> Scope:
+    """How long an agent's own option holds. The protocol has one word for all that outlasts the moment; an option that
+    speaks of the session is not taken for more than that."""
+    if option.kind not in ("allow_always", "reject_always"):
+        return "once"
+    return "session" if "session" in f"{option.id} {option.name}".casefold() else "forever"
 
 
 def remembered(action: Action, parts: Parts, world: World, effect: Effect) -> tuple[Rule, ...]:
