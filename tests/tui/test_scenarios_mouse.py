@@ -65,6 +65,7 @@ def test_an_answer_is_clicked_on(tmux: Tmux) -> None:
     chat(tmux, agent_at("trying.py"))
     tmux.send("many")
     tmux.until("9\\. Way number 9")
+    tmux.until("number or")  # a question that has just appeared takes neither keys nor clicks
     tmux.click_on("Way number 6")
     tmux.until("You chose way-6")
 
