@@ -15,8 +15,9 @@ from accord.transcript.transcript import Transcript
 from accord.tui.conversation import diff as diffs
 from accord.tui.conversation.ansi import printed_lines
 from accord.tui.conversation.block import Setting
+from accord.tui.conversation.blocks import KEPT_BLOCKS
 from accord.tui.conversation.heights import Heights
-from accord.tui.conversation.layout import KEPT_BLOCKS, Layout
+from accord.tui.conversation.layout import Layout
 from accord.tui.conversation.markdown import MOST_UNSETTLED, Prose
 from accord.tui.conversation.rows import rows_of_patch
 from accord.tui.conversation.tool import ToolBlock

@@ -2,53 +2,40 @@
 
 Where the view stands is an item and one of its lines, not a number of lines from the top: items above it need not be
 drawn to know where it is, and nothing moves when they turn out taller than was guessed. At the end the view follows
-what is new. Blocks that were drawn are kept until too many others were; of the rest only a height is known.
-Nothing here knows of widgets."""
+what is new. Nothing here knows of widgets."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from textual.strip import Strip
 
 from accord.tui.conversation.block import Block, Setting
+from accord.tui.conversation.blocks import Blocks
 from accord.tui.conversation.heights import Heights
-from accord.tui.conversation.items import Key, block_for, guess, key_of
+from accord.tui.conversation.items import Key, guess, key_of
 
 if TYPE_CHECKING:
-    from accord.transcript.snapshot import TimelineItem
     from accord.transcript.transcript import Transcript
 
-KEPT_BLOCKS = 300
-KEPT_LINES = 30_000
-"""How much that was drawn is kept, to be shown again without drawing."""
-_FEW = 20
-_FILLS = 4
-"""How often what was passed over is drawn on, for one move."""
 _FOLDING = ("tool", "thought", "compaction")
 
 
-class Layout:
+class Layout(Blocks):
     """A transcript laid out for a window of some size."""
 
     def __init__(self, setting: Setting) -> None:
-        self.setting = setting
+        super().__init__(setting)
         self.rows = 0
         """How many lines the window has."""
         self.following = True
-        self.timeline: list[TimelineItem] = []
         self.picture: list[tuple[Strip, int]] = []
         """The lines in the window, and the item of each."""
-        self.heights = Heights()
         self.at = (0, 0)
         """The item and the line of it that the window begins with."""
         self._transcript: Transcript | None = None
-        self._exact = bytearray()  # for each item, whether its height is known and not guessed
         self._places: dict[Key, int] = {}
-        self._blocks: OrderedDict[int, Block] = OrderedDict()
-        self._opened: dict[Key, bool] = {}
 
     # -- what is shown
 
@@ -121,38 +108,7 @@ class Layout:
             self._touch(index)
         self.compose()
 
-    def _touch(self, index: int) -> None:
-        self._exact[index] = 0
-        if index in self._blocks:
-            self._blocks[index].touch()
-
-    def _before(self, index: int) -> TimelineItem | None:
-        return self.timeline[index - 1] if index else None
-
     # -- drawing
-
-    def block(self, index: int) -> Block:
-        """The block of an item, made if it is not there."""
-        block = self._blocks.get(index)
-        if block is None:
-            item = self.timeline[index]
-            is_open = self._opened.get(key_of(item, index))
-            block = self._blocks[index] = block_for(item, self._before(index), self.setting, is_open)
-        else:
-            self._blocks.move_to_end(index)
-        return block
-
-    def lines(self, index: int) -> list[Strip]:
-        """The lines of an item; its height is known afterwards."""
-        block = self.block(index)
-        if not self._exact[index]:
-            self._exact[index] = 1
-            self.heights.set(index, len(block.lines))
-        return block.lines
-
-    def drawn(self, index: int) -> list[Strip] | None:
-        """The lines of an item if it was drawn, and is kept."""
-        return self._blocks[index].lines if index in self._blocks else None
 
     def compose(self) -> None:
         """Lays out what is visible, from where the view stands."""
@@ -174,43 +130,7 @@ class Layout:
             self.compose()
             return
         self.picture = picture
-        self._let_go()
-
-    def _without_gap(self, index: int, row: int, count: int) -> list[Strip]:
-        """The lines of an item, so many of them below one without a gap, if that can be had in a moment."""
-        lines, block = self.lines(index), self.block(index)
-        for _ in range(_FILLS):
-            if block.left_out is None or not row <= block.left_out.row < row + count or not block.fill(from_end=False):
-                break
-            self.heights.set(index, len(block.lines))
-        return lines
-
-    def _row_below_gap(self, index: int, row: int, count: int) -> int:
-        """Where a line of an item is, once there are so many without a gap above it."""
-        block = self._blocks.get(index)
-        for _ in range(_FILLS):
-            if block is None or block.left_out is None or not row - count <= block.left_out.row < row:
-                break
-            more = block.fill(from_end=True)
-            if not more:
-                break
-            row += more
-            self.heights.set(index, len(block.lines))
-        return row
-
-    def _let_go(self) -> None:
-        """Forgets the blocks that were not looked at for longest."""
-        if len(self._blocks) <= _FEW:
-            return
-        seen = self.visible()
-        kept = sum(block.size for block in self._blocks.values())
-        while len(self._blocks) > KEPT_BLOCKS or (kept > KEPT_LINES and len(self._blocks) > _FEW):
-            index, block = next(iter(self._blocks.items()))
-            if index in seen:
-                return
-            kept -= block.size
-            del self._blocks[index]
-            self._exact[index] = 0  # its height stays, as a good guess
+        self._let_go(self.visible())
 
     def visible(self) -> set[int]:
         """The items in the window."""
@@ -287,20 +207,7 @@ class Layout:
                 self._set_open(index, is_open)
         self.compose()
 
-    def is_open(self, index: int) -> bool | None:
-        """Whether an item is opened or folded, as the user said; None if they did not."""
-        return self._opened.get(key_of(self.timeline[index], index))
-
     def set_open(self, index: int, is_open: bool | None) -> None:
         """Opens or folds an item, or leaves it as it comes."""
         self._set_open(index, is_open)
         self.compose()
-
-    def _set_open(self, index: int, is_open: bool | None) -> None:
-        key = key_of(self.timeline[index], index)
-        if is_open is None:
-            self._opened.pop(key, None)
-        else:
-            self._opened[key] = is_open
-        self._blocks.pop(index, None)
-        self._exact[index] = 0
