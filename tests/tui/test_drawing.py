@@ -347,3 +347,36 @@ def test_the_end_stays_in_view_when_everything_is_drawn_anew_and_so_does_another
     number = int(place.split()[1])
     assert any(f"Paragraph {near} " in shown(layout) for near in range(number - 12, number + 12))
     assert not layout.following
+
+
+@pytest.mark.parametrize("from_top", [False, True])
+def test_a_long_table_is_a_table_wherever_one_looks(look: Look, from_top: bool) -> None:
+    transcript = Transcript("s")
+    transcript.append_text("user", "u", "go")
+    rows = "".join(f"| row {number} | value {number * number} | and some more words |\n" for number in range(900))
+    table = f"| a | b | c |\n|:--|--:|---|\n{rows}"
+    transcript.append_text("agent", "a", f"Here it is:\n\n{table}\nThat was all | of it.\n")
+    layout = Layout(Setting(look, width=70))
+    layout.rows = 30
+    layout.show(transcript)
+    drawn_to_the_end(layout)
+    assert "That was all | of it." in shown(layout)
+    if from_top:
+        layout.jump(0)
+    seen = set()
+    for _ in range(120):
+        lines = shown(layout).split("\n")
+        assert not [line for line in lines if line.lstrip(" ▌│█").startswith("| row")]
+        seen |= {int(line.split("row ")[1].split()[0]) for line in lines if "row " in line}
+        layout.move(25 if from_top else -25)
+    assert seen == set(range(900))
+
+
+def test_a_paragraph_that_is_too_long_is_cut_between_words_and_goes_on_without_a_gap(look: Look) -> None:
+    text = "some words that go on and on " * 600
+    prose = Prose(look, 60)
+    for start in range(0, len(text), 41):
+        prose.feed(text[start : start + 41])
+    lines = words(prose.lines)
+    assert all(lines)
+    assert " ".join(lines).split() == text.split()

@@ -48,6 +48,7 @@ class Prose:
         )  # what makes the rest of a block that was cut the same kind of block
         self._tail: list[Strip] | None = []
         self._has_blocks = False
+        self._goes_on = False  # whether what is open is the rest of a paragraph that was cut
 
     @property
     def lines(self) -> list[Strip]:
@@ -100,6 +101,7 @@ class Prose:
     def _settle(self, tokens: list[Token]) -> None:
         self._settled += self._drawn(tokens)
         self._has_blocks = True
+        self._goes_on = False
 
     def _drawn(self, tokens: list[Token]) -> list[Strip]:
         words = paragraph(tokens, self._look)
@@ -111,18 +113,20 @@ class Prose:
             lines.pop()
         while lines and not lines[0].text.strip():
             lines.pop(0)
-        gap = [self._look.line(("", None))] if self._has_blocks and lines and not self._opener else []
-        return [*gap, *lines]
+        needs_gap = self._has_blocks and lines and not self._opener and not self._goes_on
+        return [self._look.line(("", None)), *lines] if needs_gap else lines
 
     def _cut(self) -> None:
         """Settles most of a block that is too long, and remembers how to go on with it."""
         source = self._opener + self._open
-        end = source.rfind("\n", 0, len(source) - 1) + 1
+        end = source.rfind("\n", 0, len(source) - 1) + 1 or source.rfind(" ", 0, len(source) - 1) + 1
         fence = _FENCE.match(source)
         if not end or (fence and end <= fence.end() + 1):
             end = len(source)
         head, rest = source[:end], source[end:]
-        self._settle(_parser.parse(head))
+        tokens = _parser.parse(head)
+        self._settle(tokens)
+        self._goes_on = bool(tokens) and tokens[-1].type == "paragraph_close"  # more of it is no new one
         rows = head.split("\n", 2)
         if fence:
             self._opener = f"{fence[0]}\n"

@@ -12,6 +12,7 @@ Place = tuple[int, int]
 """A place in a message: so many whole pieces, and so many characters of the next."""
 _NEAR = 2000
 _MARK = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
+_RULE = re.compile(r" {0,3}\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^\n]*)")
 
 
@@ -24,7 +25,7 @@ class Gap(NamedTuple):
     end: Place
     start_fence: str = ""
     end_fence: str = ""
-    """The line that opened the code block which the gap begins in, and the one which it ends in, if it does."""
+    """What opened the code block or the table which the gap begins in, and the one which it ends in, if it does."""
 
 
 def text_of_piece(piece: Piece) -> str | None:
@@ -68,11 +69,11 @@ def back(pieces: list[Piece], place: Place, count: int) -> Place:
 
 
 def cut_near(text: str, at: int, fence: str = "") -> tuple[int, str]:
-    """Where to cut, at or soon after a place: between paragraphs, else between lines, else just there; and the fence
-    of the code block which is open there. `fence` is the one that is open at the beginning."""
+    """Where to cut, at or soon after a place: between paragraphs, else between lines, words, or just there; and what
+    opened the code block or the table which is open there. `fence` is what is open at the beginning."""
     cut = _cut(text, at)
     fence = fence_in(text[:cut], fence)
-    if fence and text.startswith("\n\n", cut - 2):
+    if fence and "\n" not in fence and text.startswith("\n\n", cut - 2):
         cut -= 1  # blank lines of code are lines
     return cut, fence
 
@@ -80,7 +81,7 @@ def cut_near(text: str, at: int, fence: str = "") -> tuple[int, str]:
 def _cut(text: str, at: int) -> int:
     if at <= 0:
         return 0
-    for end in ("\n\n", "\n"):
+    for end in ("\n\n", "\n", " "):
         found = text.find(end, at, at + _NEAR)
         if 0 <= found < len(text) - len(end):
             return found + len(end)
@@ -88,17 +89,34 @@ def _cut(text: str, at: int) -> int:
 
 
 def fence_in(text: str, fence: str = "") -> str:
-    """The line that opened the code block which is still open at the end of a text, or nothing.
-
-    `fence` is the one that was open at its beginning."""
+    """The line that opened the code block which is still open at the end of a text, the two lines that opened the
+    table, or nothing. `fence` is what was open at its beginning."""
+    table, code = (fence, "") if "\n" in fence else ("", fence)
     for found in _MARK.finditer(text):
         line = _FENCE.match(text, found.start())
         assert line is not None
-        if not fence:
-            fence = line[0].rstrip("\r")
-        elif line[1].startswith(fence.strip()[0] * _marks(fence)) and not line[2].strip():
-            fence = ""
-    return fence
+        if not code:
+            code = line[0].rstrip("\r")
+        elif line[1].startswith(code.strip()[0] * _marks(code)) and not line[2].strip():
+            code = ""
+    return code or _table_in(text, table)
+
+
+def _table_in(text: str, table: str) -> str:
+    """The two lines that opened the table whose row is the last line of a text; nothing when that is no row."""
+    begin = len(text)
+    if not text.endswith("\n"):
+        return table if not text else ""
+    while begin > 0:
+        before = text.rfind("\n", 0, begin - 1) + 1
+        if "|" not in text[before : begin - 1]:
+            break
+        begin = before
+    head, _, rest = text[begin:].partition("\n")
+    rule = rest.partition("\n")[0]
+    if rule and _RULE.fullmatch(rule):
+        return f"{head}\n{rule}"
+    return table if begin == 0 else ""
 
 
 def _marks(fence: str) -> int:
