@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 PATIENCE = 6.0
 """Seconds that an orderly end may take."""
+_GONE = 1.5
+"""The same when the terminal is gone: nobody waits for anything to be put back, and agents wait for their end."""
 _LEFT_BEHIND = 0.5
 # Leaves the alternate screen, shows the cursor, and turns off mouse, focus and paste reports and the key protocol;
 # before that, the title of the window is what it was.
@@ -44,7 +46,7 @@ class Rescue:
 
         def told(number: int, frame: FrameType | None) -> None:
             status = 128 + number
-            self.insist(status)
+            self.insist(status, PATIENCE if self._is_there() else _GONE)
             leave(status)
 
         for name in ("SIGTERM", "SIGHUP", "SIGQUIT"):
@@ -83,6 +85,18 @@ class Rescue:
         if self._standby is not None:
             self._standby.dismiss()
         os._exit(status)
+
+    def _is_there(self) -> bool:
+        """Whether there is still a terminal."""
+        if self._attributes is None:
+            return True
+        try:
+            import termios
+
+            termios.tcgetattr(0)
+        except Exception:
+            return False
+        return True
 
     def restore(self) -> None:
         """Puts the terminal back, without the help of anything that may hang."""
