@@ -77,7 +77,12 @@ class AnsweringApp(App[int]):
                 pane.talk.say("warning", f"You are asked: {question.message}")
         name = link.agent.name if link.agent is not None else link.name
         screen = PageScreen(question, name) if question.mode == "url" else FormScreen(question, name)
-        reply: Reply | None = await self._answer_for_agent(screen)
+        try:
+            reply: Reply | None = await self._answer_for_agent(screen)
+        except asyncio.CancelledError:
+            if pane is not None and isinstance(screen, FormScreen) and (typed := screen.typed):
+                pane.talk.say("warning", "Its question is withdrawn. You had typed:", typed)
+            raise
         return reply
 
     async def choose_login(self, link: Link, methods: list[AuthMethod], *, unasked: bool = True) -> AuthMethod | None:

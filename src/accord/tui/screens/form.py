@@ -14,6 +14,7 @@ from textual.widgets import Input, Select, Static
 from textual.widgets.selection_list import Selection
 
 from accord.client.form import choices_of, counted, host_of, read
+from accord.config.mask import is_secret_name
 from accord.model.requests import Elicitation, Reply
 from accord.tui.harmless import words
 from accord.tui.plain import one_line, plain
@@ -130,6 +131,18 @@ class FormScreen(Above[Reply]):
         elif event.key == "ctrl+x":
             event.stop()
             self.dismiss(Reply(action="decline"))
+
+    @property
+    def typed(self) -> str:
+        """What was typed into it, field by field, but no secrets."""
+        return "\n".join(
+            f"{one_line(str(self._shapes[name].get('title') or name), 60)}: {field.value}"
+            for name, field in self._fields.items()
+            if isinstance(field, Input)
+            and field.value.strip()
+            and field.value != _shown(self._shapes[name].get("default"))
+            and not (is_secret_name(name) or self._shapes[name].get("format") == "password")
+        )
 
     def on_input_submitted(self) -> None:
         fields = list(self._fields.values())
