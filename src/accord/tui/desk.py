@@ -60,12 +60,21 @@ class AnsweringApp(App[int]):
         """Rings when something waits for a user who looks elsewhere."""
 
     async def ask(self, link: Link, question: Question) -> Choice | None:
-        pane = self.pane_of(link, question.action.session)
-        if pane is not None and self.is_calm:
+        from accord.tui.talk import Elsewhere
+
+        while (pane := self.pane_of(link, question.action.session)) is not None:
+            self._tell_calmly(pane, question)
+            try:
+                return await pane.talk.ask(question)
+            except Elsewhere:  # its tab was closed
+                continue
+        return None
+
+    def _tell_calmly(self, pane: Pane, question: Question) -> None:
+        if self.is_calm:
             what = question.request.title if question.request is not None else question.action.title
             answers = "; ".join(f"{number}: {each.name}" for number, each in enumerate(question.choices, 1))
             pane.talk.say("warning", f"You are asked: {what or question.action.line or question.action.kind}", answers)
-        return await pane.talk.ask(question) if pane is not None else None
 
     async def elicit(self, link: Link, question: Elicitation) -> Reply | None:
         from accord.tui.screens.form import FormScreen, PageScreen

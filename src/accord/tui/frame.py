@@ -57,12 +57,18 @@ class Frame(Vertical):
         self.cwd = cwd
         self.has_news = False
         """Whether something happened here that the user has not seen."""
+        self.is_closing = False
         self._frame: Timer | None = None
         self._rest = FRAME
         self._waited = 0
         self._question: PermissionPanel | None = None
         self._queue: QueuePanel | None = None
         self._side: SidePanel | None = None
+        # From the beginning on: what happens to all tabs may happen before this one is on the screen.
+        self.conversation = Conversation(self._setting())
+        self.tips = Tips()
+        self.area = PromptArea(look, self.app.past, cwd)
+        self.status = StatusLine(look, self.talk)
 
     def _talk_with(self, link: Link) -> Talk:
         talk = Talk(link, self.changed)
@@ -70,8 +76,8 @@ class Frame(Vertical):
         talk.on_unsent = lambda prompt: self.editor.give_back(prompt.text)
         return talk
 
-    def compose(self) -> ComposeResult:
-        setting = Setting(
+    def _setting(self) -> Setting:
+        return Setting(
             look=self.look,
             cwd=str(self.cwd),
             spans=self.talk.spans,
@@ -82,14 +88,12 @@ class Frame(Vertical):
             letters=lambda child: self.talk.work.letters(child),
             side_by_side=self.app.side_by_side,
         )
+
+    def compose(self) -> ComposeResult:
         with Horizontal():
-            self.conversation = Conversation(setting)
             yield self.conversation
-        self.tips = Tips()
         yield self.tips
-        self.area = PromptArea(self.look, self.app.past, self.cwd)
         yield self.area
-        self.status = StatusLine(self.look, self.talk)
         yield self.status
 
     @property

@@ -65,9 +65,11 @@ class Sessions(Listing):
             self.past.add(text)
         if pane not in self.panes or len(self.panes) == 1:
             return
-        self.show_pane(pane)
         link = pane.talk.link
-        self._turn_tabs(-1)
+        if pane is self.active_pane:
+            self._turn_tabs(-1)
+        pane.is_closing = True  # from now on: another one may be closed while the agent takes its time
+        self.tabs.show(self.panes)
         await pane.close()
         await pane.remove()
         self.tabs.show(self.panes)

@@ -144,11 +144,14 @@ class Shell(Surface):
 
     @property
     def panes(self) -> list[Pane]:
-        return list(self.screen_stack[0].query(Pane)) if self.screen_stack else []
+        """The tabs; one that is being closed is none any more."""
+        found = self.screen_stack[0].query(Pane) if self.screen_stack else ()
+        return [pane for pane in found if not pane.is_closing]
 
     @property
     def active_pane(self) -> Pane:
-        return next(pane for pane in self.panes if pane.display)
+        panes = self.panes
+        return next((pane for pane in panes if pane.display), panes[0])
 
     async def add_pane(self, link: Link) -> Pane:
         """Another tab, which is shown."""

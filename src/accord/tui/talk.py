@@ -37,6 +37,10 @@ class Asked:
     answer: asyncio.Future[Choice | None]
 
 
+class Elsewhere(Exception):
+    """The tab that showed a question was closed, and the question is not its own: it is to be asked in another."""
+
+
 class Talk(Turns):
     """A session with an agent, or one that is about to begin."""
 
@@ -267,10 +271,25 @@ class Talk(Turns):
 
     # -- the end
 
+    def _let_go(self, asked: Asked) -> None:
+        """What is asked here is not answered here any more."""
+        agent, id = self.link.agent, asked.question.action.session
+        session = agent.sessions.get(id or "") if agent is not None else None
+        while session is not None and session is not self.session:
+            session = session.parent
+        if asked.answer.done():
+            return
+        if session is not None:
+            asked.answer.set_result(None)
+        else:
+            asked.answer.set_exception(Elsewhere())
+
     async def close(self) -> None:
         """Lets go of the session; the agent keeps it if it can."""
         from accord.errors import AccordError
 
+        for asked in self.asked:
+            self._let_go(asked)
         for task in list(self._tasks):
             task.cancel()
         if self._printed in self.link.watchers:

@@ -52,6 +52,8 @@ class Workbench(Resuming):
 
     def fit_panels(self) -> None:
         """Shows the panels that are wanted and have room."""
+        if not self.is_mounted:
+            return  # it is done once the tab has its size
         super().fit_panels()
         self._fit_follow()
         self.draw_work()
