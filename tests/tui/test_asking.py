@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from chatting import Chat, Memory, Opened
 
 from accord.agent.turn import Turn
@@ -30,6 +31,31 @@ async def test_in_a_small_window_the_change_and_the_answers_are_seen(opened: Ope
         assert panel.count("greet.py") - panel.count("remembers") <= 1
         assert "1. " in panel
         assert "asked because" in panel
+
+
+@pytest.mark.parametrize(
+    "title", ["Run the tests" + "\n" * 60 + "and more", "Run the tests " + "and more words " * 200]
+)
+async def test_no_title_pushes_out_of_sight_what_would_happen(opened: Opened, title: str) -> None:
+    async def hide(turn: Turn) -> None:
+        await turn.permit(title, kind="execute", command="rm -rf build", description="\n" * 50 + "believe me")
+
+    async with opened(ScriptedAgent([hide]), size=(80, 24)) as chat:
+        await chat.send("go")
+        await chat.until("Permission needed")
+        assert "$ rm -rf build" in chat.text
+
+
+async def test_a_file_is_named_unless_the_title_names_that_very_file(opened: Opened) -> None:
+    async def change(turn: Turn) -> None:
+        async with turn.tool("Change a file", kind="edit", locations=["a"]) as tool:
+            await tool.permit()
+
+    async with opened(ScriptedAgent([change])) as chat:
+        await chat.send("go")
+        await chat.until("Permission needed")
+        panel = chat.text[chat.text.index("Permission needed") :]
+        assert f"{chat.pane.cwd}/a" in panel
 
 
 async def test_what_is_told_in_passing_lies_over_neither_question_nor_prompt(folders: Path) -> None:

@@ -62,7 +62,7 @@ def what_is_remembered(choice: Choice, wanted: Length) -> str:
 
     if not lasts(choice):
         return ""
-    rules = "; ".join(one_line(conditions(rule), 80) for rule in choice.rules)
+    rules = "; ".join(one_line(conditions(rule), 2_000) for rule in choice.rules)
     length = length_of(choice, wanted)
     return f"  remembers{'' if length == LENGTHS[0] else f' {length.words}'}: {rules}"
 

@@ -5,6 +5,7 @@ paused, and none before it has been seen for a moment."""
 
 from __future__ import annotations
 
+import re
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from accord.tui.talk import Asked
 
 _VERBS = {"read": "read", "write": "write", "delete": "delete", "fetch": "fetch", "command": "run"}
+_WORDS = re.compile(r"[\s'\"`“”:,;()]+")
 _MOST_LINES = 4000
 _LEAST = 4
 """How many lines of what would happen are seen, whatever else there is no room for."""
@@ -138,7 +140,12 @@ class PermissionPanel(Widget, can_focus=True):
         is_small = self.app.size.height < _SMALL
         if (width, is_small) != self._drawn:
             self._drawn = width, is_small
-            self._body = self._what(question, width, 0 if is_small else 1)[:_MOST_LINES]
+            body = self._what(question, width, 0 if is_small else 1)
+            more = f"… and {len(body) - _MOST_LINES} lines more, which are not shown here"
+            self._body = [
+                *body[:_MOST_LINES],
+                *([self.look.line((more, self.look.warn))] if body[_MOST_LINES:] else []),
+            ]
         self._options = [self._option(question, place, width) for place in range(len(question.choices))]
         told = [what_becomes_of_it(choice, LENGTHS[self._length]) for choice in question.choices]
         self._whys = min(max(len(wrap(each, max(width, 8))) for each in (*told, "asked")), _MOST_WHYS)
@@ -159,9 +166,7 @@ class PermissionPanel(Widget, can_focus=True):
         look, action, request = self.look, question.action, question.request
         lines: list[Strip] = []
         if request is not None:
-            lines += look.draw(Text(plain(request.title), style="bold"), width)
-            if request.description:
-                lines += look.draw(Text(plain(request.description)), width)
+            lines += look.draw(Text(one_line(request.title, 2 * width), style="bold"), width)
         else:
             verb = _VERBS.get(action.kind, one_line(action.kind))
             what = "this command" if action.line is not None else ", ".join(action.paths) or action.url or action.title
@@ -178,12 +183,14 @@ class PermissionPanel(Widget, can_focus=True):
             changes = request.tool_call.diffs if request.tool_call is not None else []
             changed = {change.path for diff in changes for change in diff.changes}
             for path in action.paths:
-                if path not in changed and self._short(path) not in request.title:
+                if path not in changed and self._short(path) not in _WORDS.split(request.title):
                     lines += look.draw(Text(plain(path), style=look.primary), width)
             for diff in changes:  # little around it: the change itself is to be seen first
                 lines += diffs.draw(
                     diff, look, width, side_by_side=True, cwd=self._cwd, context=context, named=plain(request.title)
                 )
+            if request.description:  # after the facts: it is the agent's own, and can be of any length
+                lines += look.draw(Text(plain(request.description)), width)
         return lines
 
     def _short(self, path: str) -> str:
