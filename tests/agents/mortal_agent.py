@@ -10,6 +10,7 @@ from accord import Agent, AgentSession, AuthMethod, AuthRequired, Turn, run
 
 HOME = Path(os.environ["MORTAL_HOME"])
 LOADS = os.environ.get("MORTAL_LOADS") == "1"
+FORGETS = os.environ.get("MORTAL_FORGETS") == "1"
 
 
 class Mortal(Agent):
@@ -24,6 +25,8 @@ class Mortal(Agent):
         self._known(session)
 
     async def prompt(self, turn: Turn) -> None:
+        if os.environ.get("MORTAL_ASKS_LATE") and not (HOME / "key").exists():
+            raise AuthRequired("log in first")
         (HOME / turn.session.id).open("a").write(turn.text + "\n")
         if turn.text == "die":
             print("it was my time", file=sys.stderr, flush=True)
@@ -50,6 +53,12 @@ class Loading(Mortal):
             await session.say("old words")
 
 
+class Forgetting(Mortal):
+    """Knows its sessions as long as it lives."""
+
+    resume_session = Agent.resume_session
+
+
 if __name__ == "__main__":
     if "--login" in sys.argv:
         (HOME / "key").write_text(os.environ["HOW"])
@@ -57,4 +66,4 @@ if __name__ == "__main__":
     if os.environ.get("MORTAL_STILLBORN") and (HOME / "born").exists():
         sys.exit(9)
     (HOME / "born").write_text("")
-    run(Loading() if LOADS else Mortal())
+    run(Loading() if LOADS else Forgetting() if FORGETS else Mortal())

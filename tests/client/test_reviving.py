@@ -83,6 +83,55 @@ async def test_a_login_in_a_terminal_runs_the_agents_program_and_the_call_is_mad
         assert (await session.prompt("one")).text.startswith("prompt 1")
 
 
+@pytest.mark.parametrize("loads", [False, True], ids=["resumes", "loads"])
+async def test_a_prompt_that_demanded_a_login_in_a_terminal_is_sent_again_in_its_session(
+    tmp_path: Path, loads: bool
+) -> None:
+    variables = {"MORTAL_ASKS_LATE": "1", "MORTAL_LOADS": "1" if loads else ""}
+    async with mortal(tmp_path, 1, env=variables, terminal_login=True, login=lambda methods: methods[0]) as agent:
+        session = await agent.new_session()
+        assert (await session.prompt("one")).text.startswith("prompt 1")
+        assert (await session.prompt("two")).text.startswith("prompt 2")
+        assert not session.closed and agent.sessions == {session.id: session}
+
+
+async def test_a_session_that_a_new_process_does_not_know_is_over_and_its_prompt_is_not_sent_there(
+    tmp_path: Path,
+) -> None:
+    variables = {"MORTAL_ASKS_LATE": "1", "MORTAL_FORGETS": "1"}
+    seen: list[bytes] = []
+    async with mortal(
+        tmp_path,
+        1,
+        env=variables,
+        terminal_login=True,
+        login=lambda methods: methods[0],
+        watch=lambda way, line: seen.append(bytes(line)) if way == "out" else None,
+    ) as agent:
+        session = await agent.new_session()
+        with pytest.raises(accord.ConnectionClosed, match="neither resume nor load"):
+            await session.prompt("one")
+        assert session.closed and isinstance(session.failure, accord.ConnectionClosed)
+        again = await agent.new_session()
+        assert (await again.prompt("one")).text.startswith("prompt 1")
+    assert sum(b"session/prompt" in line for line in seen) == 2, "one was refused, one was for the new session"
+
+
+async def test_an_agent_that_does_not_start_after_a_login_leaves_no_session_open(tmp_path: Path, version: int) -> None:
+    async with mortal(tmp_path, version, env={"MORTAL_STILLBORN": "1"}, terminal_login=True) as agent:
+        session = await agent.new_session()
+        with pytest.raises(accord.ConnectionClosed):
+            await agent.login()
+        assert session.closed
+
+
+async def test_sessions_go_on_after_a_login_that_was_not_demanded(tmp_path: Path, version: int) -> None:
+    async with mortal(tmp_path, version, terminal_login=True) as agent:
+        session = await agent.new_session()
+        await agent.login()
+        assert (await session.prompt("one")).text.startswith("prompt 1")
+
+
 @pytest.mark.req("V1-AUTH-15", "V2-AUTH-15")
 async def test_a_login_that_ends_badly_is_no_login(tmp_path: Path, version: int) -> None:
     variables = {"MORTAL_LOGIN": "1", "MORTAL_LOGIN_STATUS": "1"}

@@ -172,7 +172,7 @@ class ConnectedAgent(Reviving, Logins, Sessions):
     async def _mourn(self, connection: Connection) -> None:
         """When the connection ends, every session learns why; or it is made anew, if that was asked for."""
         await connection.wait_ended()
-        if connection is not self.connection or self._closed:
+        if connection is not self.connection or connection is self.left or self._closed:
             return
         error = connection.closed_error("session")
         if self.restart and self.relaunch is not None:

@@ -41,6 +41,8 @@ class Reviving(ABC):
     sessions: dict[str, Session]
     relaunch: Relaunch | None
     restart: bool
+    left: Connection | None = None
+    """A connection whose end is not the end of its sessions: another takes its place."""
     back_off: tuple[float, ...] = BACK_OFF
     _limits: Limits | None
     _closed: bool
@@ -55,8 +57,14 @@ class Reviving(ABC):
         """Ends this connection and makes a new one to the same agent, with all open sessions."""
         if self.relaunch is None:
             raise LaunchError("this agent was not started here, so it cannot be started again")
-        await self.connection.close()
-        await self._start_again()
+        self.left = self.connection
+        try:
+            await self.left.close()
+            await self._start_again()
+        except BaseException as error:
+            for session in list(self.sessions.values()):
+                session._over(ConnectionClosed(f"the agent could not be started again: {error}"))
+            raise
 
     async def revive(self, error: ConnectionClosed) -> None:
         """The agent is gone: tries to bring it back, ever more slowly, and gives up in the end."""
@@ -88,7 +96,9 @@ class Reviving(ABC):
         assert self.relaunch is not None
         version = self.offers.version
         launched = await self.relaunch()
+        on_trouble = self.connection.on_trouble
         self.connection = Connection(launched.transport, side="client", limits=self._limits)
+        self.connection.on_trouble = on_trouble
         try:
             await self.shake_hands()
         except BaseException:
@@ -112,7 +122,10 @@ class Reviving(ABC):
                 finally:
                     session.deaf = False
             else:
-                raise ConnectionClosed("the agent can neither resume nor load sessions")
+                raise ConnectionClosed("the agent was started again and can neither resume nor load sessions")
+            for turn in session.open_turns:
+                if turn.inserted:  # version 2: who worked on it is gone, and nobody else will say that it is over
+                    session.end_turn(turn, None, error=ConnectionClosed("the agent was started again"))
         except AccordError as failure:
             log.warning("session %s could not be opened again: %s", session.id, failure)
             session._over(failure)

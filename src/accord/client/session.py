@@ -35,6 +35,8 @@ class Session:
         self.transcript = Transcript(id, cwd=cwd)
         self.last_turn: Turn | None = None
         self.closed = False
+        self.failure: BaseException | None = None
+        """Why it is over, where nobody here wanted that."""
         self._agent = agent
         self._fold = agent.dialect.fold(self.transcript)
         self._open: list[Turn] = []
@@ -318,7 +320,7 @@ class Session:
         """The session, or its connection, is gone."""
         if self.closed:
             return
-        self.closed = True
+        self.closed, self.failure = True, error
         self._void_questions(all_of_them=True)
         waiting, self._waiting = list(self._waiting), deque()
         open_turns, self._open = self._open, []

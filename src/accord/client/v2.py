@@ -217,7 +217,10 @@ class V2(Dialect):
     async def _log_in_and_retry(self, session: Session, turn: Turn, error: AuthRequired) -> None:
         try:
             if await self.agent.log_in_again():
-                self._send_prompt(session, turn, retry=False)
+                # After a login the agent may be another process, and the session, with its turns, may be over.
+                now = self.agent.dialect
+                if not turn.ended and isinstance(now, V2):
+                    now._send_prompt(session, turn, retry=False)
                 return
         except Exception as failure:
             session.end_turn(turn, None, error=failure)
