@@ -102,6 +102,16 @@ async def test_after_a_login_open_sessions_offer_the_models_that_can_be_had_now(
         assert (option.value == "offline") is chosen, "who made do with what there was gets something better"
 
 
+async def test_a_login_that_finds_no_key_says_so_in_open_sessions(joined: Join) -> None:
+    async with joined(Coder()) as client:
+        session = await client.new_session()
+        await client.login("keys")
+        events = [event async for event in session.prompt("help")]
+        thoughts = "".join(event.text for event in events if isinstance(event, accord.Thought))
+        notices = [notice.title for notice in session.transcript.notices]
+        assert "No key was found" in [*notices, *thoughts.splitlines()]
+
+
 BAD = {
     "a relative cwd": ("session/new", {"cwd": "project", "mcpServers": []}, "cwd must be an absolute path"),
     "a missing directory": (

@@ -53,13 +53,18 @@ class Settings:
             session.options = [*others, effort] if effort is not None else others
 
     async def login(self, method_id: str) -> None:
-        """Looks for keys. Without one the agent is of use all the same: sessions say that they work offline."""
+        """Looks for keys. Without one the agent is of use all the same, and some clients log in before anything else:
+        sessions say that they work offline."""
+        missing = ""
         try:
             await self.equipment.login(method_id)
-        except AuthRequired as missing:
-            log.warning("%s", missing.message)
+        except AuthRequired as error:
+            missing = error.message
+            log.warning("%s", missing)
         for session in list(self.open_sessions):
             with contextlib.suppress(AccordError):  # the login has worked, whatever one session's project says
+                if missing:
+                    await self.desk(session).tell_user("No key was found", missing, severity="warning")
                 await self._offer_models(session)
 
     async def _offer_models(self, session: Session) -> None:
