@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from accord.errors import AccordError
+from accord.tui.fault import noted
 from accord.tui.lent import Lent
 from accord.tui.plain import one_line, size_of
 from accord.tui.untouched import Untouched
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from accord.tui.outside import Launch, Outside
 
 State = Literal["undecided", "starting", "ready", "failed", "gone"]
-RENEWAL = 30.0
-"""How long an agent may take to come back after a login of its own, in seconds."""
 
 
 class Stopped(AccordError):
@@ -58,7 +57,8 @@ class Link(Lent):
         self.failure = ""
         self.progress = ""
         """What is being done before the agent can be started: it is installed, and how far that is."""
-        self._stopped = False
+        self._stopped = self._is_closed = False
+        self._connecting: asyncio.Future[ConnectedAgent] | None = None
         self.agent: ConnectedAgent | None = None
         self.launch: Launch | None = None
         self.workspace: Workspace | None = None
@@ -72,7 +72,6 @@ class Link(Lent):
         self.was_killed = False
         """Whether the user ended it."""
         self._mourning: asyncio.Task[None] | None = None
-        self._is_renewed = False  # after a login the agent is started again, which is no end
 
     @property
     def title(self) -> str:
@@ -98,6 +97,8 @@ class Link(Lent):
             self._failed(str(error))
         except OSError as error:
             self._failed(f"{type(error).__name__}: {error}")
+        except Exception as error:
+            self._failed(noted(error))
         finally:
             self.ready.set()
             self.desk.link_changed(self)
@@ -113,19 +114,27 @@ class Link(Lent):
                 raise Stopped("You stopped it before it was installed.")
             loop.call_soon_threadsafe(self._installing, what, done, of)
 
-        self.launch = await asyncio.to_thread(self.outside.launch, self.target, stderr, progress)
+        def start() -> Launch:
+            # Here, and not when this is heard of: whoever closes us meanwhile may be the last to hear of anything.
+            self.launch = launch = self.outside.launch(self.target, stderr, progress)
+            if self._is_closed:
+                launch.kill()
+            return launch
+
+        launch = await asyncio.to_thread(start)
+        self._go_on()
         self.progress = ""
-        self.name = self.launch.name
+        self.name = launch.name
         from accord.client.connect import connect
 
         loaded = self.outside.configuration()
-        self.workspace = self.outside.workspace(self.launch, self._ask, self._told)
+        self.workspace = self.outside.workspace(launch, self._ask, self._told)
         getattr(
             self.workspace, "local", None
         )  # a rule that cannot be read is told now, and not in the middle of a turn
         self.watch_terminals()
-        self.agent = await connect(
-            self.launch.target,
+        connecting = connect(
+            launch.target,
             cwd=self.outside.cwd,
             workspace=self.workspace,
             permissions=getattr(self.workspace, "permissions", None) or self._permit,
@@ -137,10 +146,23 @@ class Link(Lent):
             deadlines=loaded.settings.waits,
             watch=self.log.saw,  # always, from the first byte on: what led to a failure is looked for afterwards
         )
+        self._connecting = asyncio.ensure_future(connecting)
+        try:
+            self.agent = await self._connecting
+        except asyncio.CancelledError:
+            self._go_on()
+            raise
+        if self._is_closed:
+            await self.agent.close()
+            self._go_on()
         self.agent.on_trouble(lambda trouble: self.log.add("trouble", str(trouble).encode()))
         self.state = "ready"
         self._mourning = asyncio.ensure_future(self._mourn())
         self._say_notes(loaded.notes)
+
+    def _go_on(self) -> None:
+        if self._is_closed:
+            raise Stopped("It was closed before it was there.")
 
     def _installing(self, what: str, done: int, of: int) -> None:
         much = f" {100 * done // of} % of {size_of(of)}" if of else f" {size_of(done)}" if done else ""
@@ -171,10 +193,9 @@ class Link(Lent):
         assert self.agent is not None
         connection = self.agent.connection
         await connection.wait_ended()
-        end = time.monotonic() + RENEWAL
-        while self._is_renewed and self.agent.connection is connection and time.monotonic() < end:  # noqa: ASYNC110
+        # After a login the agent is started again, which is no end unless that fails.
+        while self.agent.left is connection and self.agent.connection is connection:  # noqa: ASYNC110
             await asyncio.sleep(0.05)
-        self._is_renewed = False
         if self.agent.connection is not connection:
             self._mourning = asyncio.ensure_future(self._mourn())
         elif self.state == "ready":
@@ -183,9 +204,19 @@ class Link(Lent):
             self.state = "gone"
             self.desk.link_changed(self)
 
+    async def settled(self) -> None:
+        """Waits until it is known whether the agent whose connection has ended is gone."""
+        end = time.monotonic() + 2
+        while self.state == "ready" and not self.is_open and time.monotonic() < end:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+
     async def close(self) -> None:
         """Ends the agent and everything it started."""
         self.stop()
+        self._is_closed = True
+        if self._connecting is not None:
+            self._connecting.cancel()
+            await asyncio.wait([self._connecting])
         self.state = "gone" if self.state == "ready" else self.state
         if self._mourning is not None:
             self._mourning.cancel()
@@ -227,8 +258,7 @@ class Link(Lent):
         return await self.desk.choose_login(self, methods)
 
     async def _log_in(self, method: AuthMethod) -> bool:
-        self._is_renewed = await self.desk.log_in(self, method)
-        return self._is_renewed
+        return await self.desk.log_in(self, method)
 
     def _told(self, what: Any, decision: Any) -> None:
         self.desk.decided(self, what, decision)
