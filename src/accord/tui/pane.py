@@ -34,6 +34,7 @@ class Pane(Workbench):
 
     def _to_reading(self) -> None:
         """The question gets the keys if there is one, else the conversation."""
+        self.conversation.let_go()
         self.screen.set_focus(self._question if self._question is not None else self.conversation)
 
     def on_editor_submitted(self, message: Editor.Submitted) -> None:

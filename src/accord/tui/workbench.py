@@ -133,7 +133,7 @@ class Workbench(Resuming):
         what = self.talk.work.stoppable_of(subject) if subject is not None else None
         if what is not None:
             self.stop_work(what)
-        elif self.talk.state == "running":
+        elif self.talk.state in ("running", "waiting"):
             self.app.notify("This cannot be stopped alone; esc stops the whole turn.", severity="warning")
         else:
             self.app.notify("There is nothing to be stopped here.")

@@ -46,9 +46,9 @@ class Conversation(Canvas, can_focus=True):
             self.item = item
 
     class Stopped(Message):
-        """The user wants what an item does to stop."""
+        """The user wants what an item does to stop; none where nothing is selected."""
 
-        def __init__(self, item: TimelineItem) -> None:
+        def __init__(self, item: TimelineItem | None) -> None:
             super().__init__()
             self.item = item
 
@@ -109,8 +109,31 @@ class Conversation(Canvas, can_focus=True):
             self.moved()
 
     def move_cursor(self, by: int) -> None:
-        """Selects the next item, or the one before; the first time, the last that can be seen."""
-        self.select(max(self.layout_of.visible(), default=0) if self.cursor is None else self.cursor + by)
+        """Selects the next item, or the one before; where what is selected is out of view, the last one in it."""
+        is_seen = self.cursor is not None and self.cursor in self.layout_of.visible()
+        self.select(self.cursor + by if is_seen and self.cursor is not None else self._last_whole())
+
+    def _last_whole(self) -> int:
+        """The last item that is seen whole; or the last one, where none is, or where the end is in view."""
+        layout = self.layout_of
+        last = max(layout.visible(), default=0)
+        rows = sum(index == last for _, index in layout.picture)
+        is_cut = not layout.following and rows < len(layout.drawn(last) or ())
+        return last - 1 if is_cut and last - 1 in layout.visible() else last
+
+    def let_go(self) -> None:
+        """The user comes anew: who follows the agent means what it does now, and not what was selected before."""
+        if self.layout_of.following:
+            self.cursor = None
+
+    def _select_first(self) -> None:
+        self.to_start()
+        self.select(0)
+
+    def _select_last(self) -> None:
+        """Goes to the end, where the view follows what comes, and selects what is there."""
+        self.to_end()
+        self.cursor = self._last_whole() if self.layout_of.timeline else None
 
     def toggle(self) -> None:
         """Opens the selected item if it is folded, or folds it; or goes into it."""
@@ -163,9 +186,8 @@ class Conversation(Canvas, can_focus=True):
 
     def on_focus(self) -> None:
         self._leaving = False
-        seen = self.layout_of.visible()
-        if self.layout_of.timeline and self.cursor not in seen:
-            self.cursor = max(seen, default=0)
+        if self.layout_of.timeline and self.cursor not in self.layout_of.visible():
+            self.cursor = self._last_whole()
         self.refresh()
 
     def on_blur(self) -> None:
@@ -185,11 +207,11 @@ class Conversation(Canvas, can_focus=True):
             "shift+down": lambda: self.scroll_rows(1),
             "pageup": lambda: self.scroll_pages(-1),
             "pagedown": lambda: self.scroll_pages(1),
-            "home": self.to_start,
-            "g": self.to_start,
-            "end": self.to_end,
-            "G": self.to_end,
-            "f": self.to_end,
+            "home": self._select_first,
+            "g": self._select_first,
+            "end": self._select_last,
+            "G": self._select_last,
+            "f": self._select_last,
             "enter": self.toggle,
             "space": self.toggle,
             "o": self.toggle_all,
@@ -226,8 +248,7 @@ class Conversation(Canvas, can_focus=True):
             self.post_message(self.Copied(self.layout_of.block(self.cursor).text()))
 
     def _stop(self) -> None:
-        if self.selected is not None:
-            self.post_message(self.Stopped(self.selected))
+        self.post_message(self.Stopped(self.selected))
 
     def _open_outside(self) -> None:
         if (item := self.selected) is not None and self.cursor is not None:

@@ -1,0 +1,90 @@
+"""Which item of the conversation is selected: what the agent does now for who follows it, and where keys lead."""
+
+from __future__ import annotations
+
+import asyncio
+
+from chatting import Chat, Opened
+
+from accord.agent.agent import Agent
+from accord.agent.turn import Turn
+from accord.testing import ScriptedAgent
+
+
+def selected(chat: Chat) -> str:
+    """What is selected, as it is marked on the screen."""
+    view = chat.pane.conversation
+    rows = chat.lines[view.region.y : view.region.bottom]
+    return "\n".join(row[1 : view.region.right - 1].strip() for row in rows if row.startswith("▐")).strip()
+
+
+async def three(turn: Turn) -> None:
+    for name in ("One", "Two", "Three"):
+        async with turn.tool(f"{name} step", kind="think"):
+            pass
+
+
+async def test_tab_selects_the_newest_item_though_an_older_one_was_selected_and_is_in_view(opened: Opened) -> None:
+    class Stepping(Agent):
+        async def prompt(self, turn: Turn) -> None:
+            await three(turn)
+
+    async with opened(Stepping()) as chat:
+        await chat.send("go")
+        await chat.until("Three step")
+        await chat.press("tab", "up", "up")
+        await chat.until(lambda: "One step" in selected(chat))
+        await chat.press("tab")
+        await chat.send("again")
+        await chat.until(lambda: chat.text.count("Three step") == 2)
+        await chat.press("tab")
+        await chat.until(lambda: "Three step" in selected(chat))
+        assert chat.pane.conversation.cursor == len(chat.pane.conversation.layout_of.timeline) - 1
+
+
+async def test_end_and_f_select_the_last_item_and_home_the_first(opened: Opened) -> None:
+    async with opened(ScriptedAgent([three])) as chat:
+        await chat.send("go")
+        await chat.until("Three step")
+        await chat.press("tab")
+        for key in ("end", "f"):
+            await chat.press("home")
+            await chat.until(lambda: selected(chat).endswith("go"))
+            await chat.press(key)
+            await chat.until(lambda: "Three step" in selected(chat))
+
+
+async def test_arrows_go_on_from_what_is_in_view_where_the_selection_is_not(opened: Opened) -> None:
+    async def long(turn: Turn) -> None:
+        await turn.say("\n\n".join(f"Paragraph {number}." for number in range(100)))
+        await three(turn)
+
+    async with opened(ScriptedAgent([long]), size=(80, 20)) as chat:
+        await chat.send("go")
+        await chat.until("Three step")
+        await chat.press("tab", "pageup", "pageup")
+        await chat.gone("Three step")
+        await chat.press("up")
+        await chat.until(lambda: "Paragraph" in selected(chat))
+        assert "Three step" not in chat.text
+
+
+async def test_x_says_so_where_nothing_is_selected_or_can_be_stopped_alone(opened: Opened) -> None:
+    async def asks(turn: Turn) -> None:
+        async with turn.tool("Think hard", kind="think") as tool:
+            await tool.permit()
+            await asyncio.Event().wait()
+
+    async with opened(ScriptedAgent([asks])) as chat:
+        told: list[str] = []
+        chat.app.notify = lambda words, **how: told.append(words)  # type: ignore[method-assign, assignment]
+        chat.pane.conversation.focus()
+        await chat.press("x")
+        await chat.until(lambda: told == ["There is nothing to be stopped here."])
+        await chat.press("tab")
+        await chat.send("go")
+        await chat.until("number or")
+        chat.pane.conversation.focus()
+        await chat.until(lambda: "Think hard" in selected(chat))
+        await chat.press("x")
+        await chat.until(lambda: told[1:] == ["This cannot be stopped alone; esc stops the whole turn."])
