@@ -105,6 +105,11 @@ class Session:
         """Whether a turn is running."""
         return bool(self._open)
 
+    @property
+    def one_turn_at_a_time(self) -> bool:
+        """Whether a prompt cannot be sent while a turn runs: the version of the protocol that was agreed on says so."""
+        return self._agent.dialect.one_turn_at_a_time
+
     # -- what can be set
 
     @property

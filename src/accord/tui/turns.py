@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from accord.transcript.message import Message
+from accord.tui.fault import noted
 from accord.tui.pending import GRACE, Pending, Prompt
 
 if TYPE_CHECKING:
@@ -54,7 +55,16 @@ class Turns(Pending, ABC):
     def _run(self, work: Any) -> None:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._fault(error)
+
+    def _fault(self, error: BaseException) -> None:
+        """Something failed in a way that nobody thought of: that is told, and everything else goes on."""
+        self.say("error", "Something went wrong here", noted(error))
 
     @property
     def is_stuck(self) -> bool:
@@ -75,7 +85,7 @@ class Turns(Pending, ABC):
         """Sends a prompt into the running turn where the protocol can do that; otherwise stops the turn for it."""
         if self.session is None or not self.session.busy:
             self.send(prompt)
-        elif self.session._agent.dialect.one_turn_at_a_time:
+        elif self.session.one_turn_at_a_time:
             self.on_hold = False
             self.queue.insert(0, prompt)
             self._run(self.cancel())
@@ -123,14 +133,15 @@ class Turns(Pending, ABC):
             self._came_back(prompt)
             self.on_change()
             return
-        except (AccordError, OSError) as error:
+        except Exception as error:
             self.sent.remove(prompt)
-            self.say("error", "This prompt could not be sent", str(error))
+            is_usual = isinstance(error, (AccordError, OSError))
+            self.say("error", "This prompt could not be sent", str(error) if is_usual else noted(error))
             if self.on_unsent is not None:
                 self.on_unsent(prompt)
             self._send_next()
             return
-        if self.session._agent.dialect.one_turn_at_a_time:
+        if self.session.one_turn_at_a_time:
             self._took(prompt)
         else:
             turn.on_inserted = lambda: self._took(prompt)
@@ -184,8 +195,8 @@ class Turns(Pending, ABC):
         except ConnectionClosed:  # told once, with why, when the listener ends
             self.died_at_work = True
             self._came_back(prompt)
-        except AccordError as error:
-            self.say("error", "The turn failed", masked(str(error)))
+        except Exception as error:
+            self.say("error", "The turn failed", masked(str(error)) if isinstance(error, AccordError) else noted(error))
             if prompt in self.sent:
                 self.sent.remove(prompt)
                 if self.on_unsent is not None:
