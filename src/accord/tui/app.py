@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from accord.tui import preferences
+from accord.tui.fault import beside
 from accord.tui.watching import Watching
 
 TWICE = 2.0
@@ -44,7 +45,7 @@ class AccordApp(Watching):
     # -- logging in
 
     def action_log_in(self) -> None:
-        self.run_worker(self._log_in(), exit_on_error=False)
+        beside(self, self._log_in())
 
     async def _log_in(self) -> None:
         link = self.active_pane.talk.link
@@ -58,7 +59,7 @@ class AccordApp(Watching):
     def action_log_out(self) -> None:
         agent = self.active_pane.talk.link.agent
         if agent is not None:
-            self.run_worker(self.attempt(agent.logout(), "Logged out."), exit_on_error=False)
+            beside(self, self.attempt(agent.logout(), "Logged out."))
 
     # -- the rest
 
@@ -80,7 +81,7 @@ class AccordApp(Watching):
             pane.fit_panels()
 
     def action_settings(self) -> None:
-        self.run_worker(self._set(), exit_on_error=False)
+        beside(self, self._set())
 
     async def _set(self) -> None:
         from accord.tui.screens.settings import CHOICES, choices_screen, settings_screen, themes_screen
@@ -104,10 +105,10 @@ class AccordApp(Watching):
                     pane.conversation.pictures.forget()
 
     def action_options(self) -> None:
-        self.run_worker(self.active_pane.choose_option(), exit_on_error=False)
+        beside(self, self.active_pane.choose_option())
 
     def action_next_mode(self) -> None:
-        self.run_worker(self.active_pane.next_mode(), exit_on_error=False)
+        beside(self, self.active_pane.next_mode())
 
     def action_queue(self) -> None:
         self.active_pane.select_queue()
@@ -125,10 +126,10 @@ class AccordApp(Watching):
         self.active_pane.copy_answer()
 
     def action_export(self) -> None:
-        self.run_worker(self.export(self.active_pane), exit_on_error=False)
+        beside(self, self.export(self.active_pane))
 
     def action_rewind(self) -> None:
-        self.run_worker(self.active_pane.rewind(), exit_on_error=False)
+        beside(self, self.active_pane.rewind())
 
     def action_undo_rewind(self) -> None:
-        self.run_worker(self.active_pane.undo_rewind(), exit_on_error=False)
+        beside(self, self.active_pane.undo_rewind())

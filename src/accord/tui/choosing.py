@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from accord.config.command import BUILT_IN, is_command_line
+from accord.tui.fault import beside
 from accord.tui.link import Link
 from accord.tui.plain import one_line
 from accord.tui.shell import Shell
@@ -21,7 +22,7 @@ class Choosing(Shell):
         self.action_new_tab()
 
     def action_new_tab(self) -> None:
-        self.run_worker(self._choose_agent(), exit_on_error=False)
+        beside(self, self._choose_agent())
 
     async def _choose_agent(self) -> None:
         """Shows the start page until an agent was chosen, or the user goes away."""

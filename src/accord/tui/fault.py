@@ -1,6 +1,6 @@
 """A fault of ours, told in two lines; where it happened is in a file, for those who look into it.
 
-Most end what was being done, and no more: `work` begins something that may fail so. Some end the program."""
+Most end what was being done, and no more: `beside` begins something that may fail so. Some end the program."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -53,13 +53,13 @@ def _written(error: BaseException) -> Path | None:
     return None
 
 
-def work(owner: DOMNode, what: Awaitable[Any], **options: Any) -> None:
+def beside(owner: DOMNode, what: Awaitable[Any] | Callable[[], Awaitable[Any]], **options: Any) -> None:
     """Does something beside everything else, for as long as its owner is there. A fault in it is told."""
-    owner.run_worker(_watched(owner, what), exit_on_error=False, **options)
 
+    async def watched() -> None:
+        try:
+            await (what() if callable(what) else what)
+        except Exception as error:
+            owner.app.notify(noted(error), severity="error", timeout=15, markup=False)
 
-async def _watched(owner: DOMNode, what: Awaitable[Any]) -> None:
-    try:
-        await what
-    except Exception as error:
-        owner.app.notify(noted(error), severity="error", timeout=15, markup=False)
+    owner.run_worker(watched, exit_on_error=False, **options)

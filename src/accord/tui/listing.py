@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from accord.tui.choosing import Choosing
+from accord.tui.fault import beside
 from accord.tui.plain import one_line
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ class Listing(Choosing):
     """The commands about one session of many."""
 
     def action_sessions(self) -> None:
-        self.run_worker(self._choose_session(), exit_on_error=False)
+        beside(self, self._choose_session())
 
     async def _choose_session(self) -> None:
         """Shows the list until one was opened, or the user goes away."""
@@ -69,7 +70,7 @@ class Listing(Choosing):
         if session is None or agent is None or not agent.offers.title:
             self.notify("This agent does not let its sessions be renamed.", severity="warning")
             return
-        self.run_worker(self._rename(agent, session.id, session.title or ""), exit_on_error=False)
+        beside(self, self._rename(agent, session.id, session.title or ""))
 
     async def _rename(self, agent: ConnectedAgent, id: str, title: str) -> None:
         from accord.tui.screens.picker import Asking

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from textual import events
 from textual.app import ComposeResult
 
+from accord.tui.fault import beside
 from accord.tui.pending import Prompt
 from accord.tui.plain import one_line
 from accord.tui.prompt.area import PromptArea
@@ -62,7 +63,7 @@ class Pane(Workbench):
 
     def on_editor_picture_wanted(self, message: Editor.PictureWanted) -> None:
         message.stop()
-        self.run_worker(self._paste_picture(), exclusive=True, group="clipboard", exit_on_error=False)
+        beside(self, self._paste_picture(), exclusive=True, group="clipboard")
 
     async def _paste_picture(self) -> None:
         """Mentions the picture in the system's clipboard; without one, what was copied here is put in."""
@@ -115,7 +116,7 @@ class Pane(Workbench):
         if self.talk.link.progress:
             self.talk.link.stop()
         elif self.talk.state in ("running", "waiting"):
-            self.run_worker(self.app.attempt(self.talk.cancel()), exit_on_error=False)
+            beside(self, self.app.attempt(self.talk.cancel()))
         else:
             self.conversation.to_end()
         self.editor.focus()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from accord.model.session import Notice
+from accord.tui.fault import beside
 from accord.tui.frame import Frame
 
 if TYPE_CHECKING:
@@ -17,12 +18,12 @@ class Resuming(Frame):
 
     def begin(self, id: str | None = None, how: Any = "new") -> None:
         """Opens a session, once the agent is there."""
-        self.run_worker(self.talk.open(id, how), exit_on_error=False)
+        beside(self, self.talk.open(id, how))
 
     def begin_fork(self, id: str, title: str, earlier: Transcript | None) -> None:
         """Forks a session; what was said in it, where that is known here, is shown too."""
         self.talk.origin = f"fork of {title}"
-        self.run_worker(self._fork(id, title, earlier), exit_on_error=False)
+        beside(self, self._fork(id, title, earlier))
 
     async def _fork(self, id: str, title: str, earlier: Transcript | None) -> None:
         await self.talk.open(id, "fork", earlier)
@@ -35,14 +36,14 @@ class Resuming(Frame):
         self.talk.queue = old.take_all()
         self.talk.on_hold = old.on_hold or old.died_at_work
         self.talk.before, self.talk.origin = old if old.session is not None else old.before, old.origin
-        self.run_worker(old.close(), exit_on_error=False)
+        beside(self, old.close())
         self.talk.clocks = old.clocks
         self.status.talk = self.talk
         if self._side is not None:
             self._side.talk = self.talk
         if self._queue is not None:
             self._queue.talk = self.talk
-        self.run_worker(self._reopen(id), exit_on_error=False)
+        beside(self, self._reopen(id))
         self.changed()
 
     async def _reopen(self, id: str | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from accord.tui.fault import beside
 from accord.tui.link import Link
 from accord.tui.listing import Listing
 
@@ -21,7 +22,7 @@ class Sessions(Listing):
         (await self.add_pane(self.active_pane.talk.link)).begin()
 
     def action_history(self) -> None:
-        self.run_worker(self._choose_prompt(), exit_on_error=False)
+        beside(self, self._choose_prompt())
 
     async def _choose_prompt(self) -> None:
         from accord.tui.screens.history import HistoryScreen
@@ -46,7 +47,7 @@ class Sessions(Listing):
         if len(self.panes) == 1:
             self.notify("This is the last tab: ctrl+c twice quits.")
             return
-        self.run_worker(self._close_tab(self.active_pane), exit_on_error=False)
+        beside(self, self._close_tab(self.active_pane))
 
     async def _close_tab(self, pane: Pane) -> None:
         from accord.tui.screens.picker import Picker, Row
@@ -75,7 +76,7 @@ class Sessions(Listing):
         self.tabs.show(self.panes)
         if not any(each.talk.link is link for each in self.panes):
             self.links.remove(link)
-            self.run_worker(link.close(), exit_on_error=False)
+            beside(self, link.close())
 
     # -- the agent
 
@@ -84,7 +85,7 @@ class Sessions(Listing):
         if pane.talk.state != "gone":
             self.notify("The agent is there. To end one that does not react: f12.")
             return
-        self.run_worker(self._restart(pane), exit_on_error=False)
+        beside(self, self._restart(pane))
 
     async def _restart(self, pane: Pane) -> None:
         old = pane.talk.link
@@ -95,7 +96,7 @@ class Sessions(Listing):
         link.log = old.log  # what it did before it was gone is still to be looked at
         link.log.add("trouble", b"it is started again")
         self.links[self.links.index(old)] = link
-        self.run_worker(old.close(), exit_on_error=False)
+        beside(self, old.close())
         self.open_link(link)
         for each in self.panes:
             if each.talk.link is old:
@@ -106,7 +107,7 @@ class Sessions(Listing):
         if link.state == "gone":
             self.notify("The agent is gone already: ctrl+r starts it again.")
             return
-        self.run_worker(self._kill(link), exit_on_error=False)
+        beside(self, self._kill(link))
 
     async def _kill(self, link: Link) -> None:
         from accord.tui.screens.picker import Picker, Row

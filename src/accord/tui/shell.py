@@ -14,6 +14,7 @@ from textual.app import App, ComposeResult, SystemCommand
 from textual.containers import Vertical
 from textual.screen import Screen
 
+from accord.tui.fault import beside
 from accord.tui.keys import DEEDS, bindings
 from accord.tui.link import Link
 from accord.tui.painting import Page
@@ -126,7 +127,7 @@ class Shell(Surface):
 
     def open_link(self, link: Link) -> None:
         """Starts an agent."""
-        self.run_worker(link.open(), exit_on_error=False)
+        beside(self, link.open())
 
     def _restyle(self, theme: Any) -> None:
         self._look = None

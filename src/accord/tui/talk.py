@@ -12,6 +12,7 @@ from accord.model.tool import ToolCall
 from accord.transcript import events
 from accord.tui.clocks import Clocks
 from accord.tui.conversation.block import Printed, Span
+from accord.tui.fault import noted
 from accord.tui.lent import SHOWN, end_of
 from accord.tui.opening import How, find_named, find_newest, open_session
 from accord.tui.turns import Turns
@@ -59,6 +60,7 @@ class Talk(Turns):
         self.before: Talk | None = None
         """The talk that this one goes on from, where its agent died."""
         self._wanted: str | None = None
+        self._is_deaf = False
 
     # -- what it is
 
@@ -131,8 +133,9 @@ class Talk(Turns):
             self.servers = servers
             self.link.notes += [Notice(severity="warning", title=notice) for notice in notices]
             self.session = await open_session(agent, id, how, servers, earlier)
-        except AccordError as error:
-            self.failure = str(error) if self._wanted is None else f"session {self._wanted}: {error}"
+        except Exception as error:
+            words = str(error) if isinstance(error, AccordError) else noted(error)
+            self.failure = words if self._wanted is None else f"session {self._wanted}: {words}"
             self.on_change()
             return
         if how == "new":
@@ -177,7 +180,10 @@ class Talk(Turns):
     async def _listen(self, session: Session) -> None:
         async with session.events() as listener:
             async for event in listener:
-                self.hear(event)
+                try:
+                    self.hear(event)
+                except Exception as error:
+                    self._misheard(error)
         for call in session.transcript.cancel_open_calls():  # nobody is at them any more
             self.hear(call)
         for prompt in list(self.sent):
@@ -185,6 +191,12 @@ class Talk(Turns):
         if self.link.state == "gone" or self.link.failure:
             self.say("error", "The agent is gone", "\n".join([self.link.failure, *self._what_now()]))
         self.on_change()
+
+    def _misheard(self, error: Exception) -> None:
+        """A fault of ours about something the agent sent: it is told once, and the rest is heard."""
+        if not self._is_deaf:
+            self._is_deaf = True
+            self._fault(error)
 
     def _what_now(self) -> list[str]:
         """What the user can do without an agent."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from accord.tui import preferences
+from accord.tui.fault import beside
 from accord.tui.plain import one_line, plain
 from accord.tui.sessions import Sessions
 
@@ -31,7 +32,7 @@ class Watching(Sessions):
     # -- beside the conversation
 
     def action_work(self) -> None:
-        self.run_worker(self._choose_work(), exit_on_error=False)
+        beside(self, self._choose_work())
 
     async def _choose_work(self) -> None:
         """What goes on beside the conversation, to be looked at or stopped."""
@@ -65,7 +66,7 @@ class Watching(Sessions):
 
     def open_subagent(self, pane: Workbench, id: str) -> None:
         """Shows what a subagent says, in a tab."""
-        self.run_worker(self._open_subagent(pane, id), exit_on_error=False)
+        beside(self, self._open_subagent(pane, id))
 
     async def _open_subagent(self, pane: Workbench, id: str) -> None:
         from accord.errors import AccordError

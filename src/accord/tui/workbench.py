@@ -10,6 +10,7 @@ from textual.containers import Horizontal
 from accord.model.tool import ToolCall
 from accord.tui.conversation.subagent import Delegated
 from accord.tui.editing import edit_text, open_in_editor
+from accord.tui.fault import beside
 from accord.tui.plain import one_line
 from accord.tui.resuming import Resuming
 from accord.tui.work import Place, Running, places_of
@@ -122,7 +123,7 @@ class Workbench(Resuming):
 
     def on_follow_panel_chosen(self, message: FollowPanel.Chosen) -> None:
         message.stop()
-        self.run_worker(self._open_place(message.place), exit_on_error=False)
+        beside(self, self._open_place(message.place))
 
     # -- stopping and going into things
 
@@ -140,7 +141,7 @@ class Workbench(Resuming):
 
     def stop_work(self, what: Running) -> None:
         """Stops one thing that goes on."""
-        self.run_worker(self.app.attempt(self.talk.work.stop(what)), exit_on_error=False)
+        beside(self, self.app.attempt(self.talk.work.stop(what)))
 
     def on_conversation_entered(self, message: Conversation.Entered) -> None:
         message.stop()
@@ -159,7 +160,7 @@ class Workbench(Resuming):
 
     def on_conversation_opened(self, message: Conversation.Opened) -> None:
         message.stop()
-        self.run_worker(self._open(message.item, message.block), exit_on_error=False)
+        beside(self, self._open(message.item, message.block))
 
     async def _open(self, item: object, block: Block) -> None:
         """Opens the file that a tool call is about, one of several as the user picks; or all of the text."""
@@ -197,7 +198,7 @@ class Workbench(Resuming):
 
     def edit_prompt(self) -> None:
         """The prompt in the user's own editor."""
-        self.run_worker(self._edit_prompt(), exit_on_error=False)
+        beside(self, self._edit_prompt())
 
     async def _edit_prompt(self) -> None:
         before = self.editor.text

@@ -9,6 +9,7 @@ from textual.widget import Widget
 
 from accord.tui.conversation.picture import Gallery
 from accord.tui.conversation.picture_way import Way, way
+from accord.tui.fault import beside
 
 if TYPE_CHECKING:
     from accord.model.content import Image
@@ -39,7 +40,7 @@ class Pictured(Widget):
     def view_pictures(self, images: list[Image]) -> None:
         """Shows pictures outside the terminal."""
         if images:
-            self.run_worker(self._view(images), exit_on_error=False)
+            beside(self, self._view(images))
         else:
             self.app.notify("There is no picture here.")
 

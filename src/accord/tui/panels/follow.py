@@ -14,6 +14,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from accord.tui.fault import beside
 from accord.tui.plain import one_line
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class FollowPanel(Widget):
         if work.steps != self._steps and work.place is not None and not self._reading:
             self._steps = work.steps
             self._reading = True
-            self.run_worker(self._look(work.place), exit_on_error=False)
+            beside(self, self._look(work.place))
 
     async def _look(self, place: Place) -> None:
         """Reads in a thread; what happened meanwhile is looked at next."""

@@ -12,6 +12,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 
+from accord.tui.fault import beside
 from accord.tui.prompt.complete import Completions, Suggestion, commands_for, file_wanted, files_for
 from accord.tui.prompt.editor import Editor
 from accord.tui.prompt.files import Files
@@ -94,7 +95,7 @@ class PromptArea(Vertical):
         if wanted is not None:
             # No coroutine yet: the next letter may come before it is begun, and then nobody would await it.
             work: Any = partial(self._look_up_files, wanted)
-            self.run_worker(work, exclusive=True, exit_on_error=False)
+            beside(self, work, exclusive=True)
         else:
             self._show(commands_for(before, self._commands))
 
@@ -126,7 +127,7 @@ class PromptArea(Vertical):
             return
         if key in ("tab", "enter") and self._listed != self._before():
             anew: Any = partial(self._complete_anew, key)
-            self.run_worker(anew, group="keys", exit_on_error=False)
+            beside(self, anew, group="keys")
             return
         chosen = self._list.chosen
         if key == "escape":

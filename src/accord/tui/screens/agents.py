@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from textual.widgets import OptionList
 
 from accord.config.command import BUILT_IN
+from accord.tui.fault import beside
 from accord.tui.plain import one_line
 from accord.tui.screens.picker import Picker, Row
 
@@ -55,7 +56,7 @@ class AgentsScreen(Picker):
 
     def on_mount(self) -> None:
         super().on_mount()
-        self.run_worker(self._read(), exit_on_error=False)
+        beside(self, self._read())
 
     async def _read(self) -> None:
         rows = _agents(self._settings)

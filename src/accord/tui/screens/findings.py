@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
+from accord.tui.fault import beside
 from accord.tui.harmless import words
 from accord.tui.outside import Finding
 from accord.tui.plain import plain
@@ -39,7 +40,7 @@ class FindingsScreen(Above[None]):
 
     def on_mount(self) -> None:
         self.query_one(VerticalScroll).focus()
-        self.run_worker(self._look(), exit_on_error=False)
+        beside(self, self._look())
 
     async def _look(self) -> None:
         page = Text()

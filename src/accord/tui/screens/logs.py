@@ -13,6 +13,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Input
 
+from accord.tui.fault import beside
 from accord.tui.harmless import words
 from accord.tui.prompt.at_once import Field
 from accord.tui.screens.above import Above
@@ -117,9 +118,9 @@ class LogScreen(Above[None]):
             self._kinds = key
             self._again()
         elif key == "f7":
-            self.run_worker(self._copy(view.chosen), exit_on_error=False)
+            beside(self, self._copy(view.chosen))
         elif key == "f8":
-            self.run_worker(self._save(list(view.rows)), exit_on_error=False)
+            beside(self, self._save(list(view.rows)))
         else:
             return view.move(key)
         return True

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from textual.widgets import Input
 
+from accord.tui.fault import beside
 from accord.tui.plain import one_line
 from accord.tui.screens.picker import Picker, Row
 
@@ -64,7 +65,7 @@ class SessionsScreen(Picker):
             await self._store.close()
 
     def _look(self) -> None:
-        self.run_worker(self._list(), exclusive=True, exit_on_error=False)
+        beside(self, self._list(), exclusive=True)
 
     async def _list(self) -> None:
         from accord.errors import AccordError
@@ -91,7 +92,7 @@ class SessionsScreen(Picker):
             shown = {row.id for row in rows}
             rows += [row for row in found if row.id not in shown]
         elif self._is_ours and len(wanted.strip()) > 1:
-            self.run_worker(self._search(wanted), exclusive=True, group="search", exit_on_error=False)
+            beside(self, self._search(wanted), exclusive=True, group="search")
         return rows
 
     async def _search(self, wanted: str) -> None:
