@@ -15,6 +15,7 @@ from typing import Any
 
 from rich.text import Text
 from textual.dom import DOMNode
+from textual.worker import Worker
 
 from accord.config.folders import data_folder
 
@@ -53,7 +54,13 @@ def _written(error: BaseException) -> Path | None:
     return None
 
 
-def beside(owner: DOMNode, what: Awaitable[Any] | Callable[[], Awaitable[Any]], **options: Any) -> None:
+def beside(
+    owner: DOMNode,
+    what: Awaitable[Any] | Callable[[], Awaitable[Any]],
+    *,
+    group: str = "default",
+    exclusive: bool = False,
+) -> Worker[None]:
     """Does something beside everything else, for as long as its owner is there. A fault in it is told."""
 
     async def watched() -> None:
@@ -62,4 +69,5 @@ def beside(owner: DOMNode, what: Awaitable[Any] | Callable[[], Awaitable[Any]], 
         except Exception as error:
             owner.app.notify(noted(error), severity="error", timeout=15, markup=False)
 
-    owner.run_worker(watched, exit_on_error=False, **options)
+    worker: Worker[None] = owner.run_worker(watched, group=group, exclusive=exclusive, exit_on_error=False)
+    return worker
