@@ -61,6 +61,8 @@ class Forgetting(Mortal):
 
 if __name__ == "__main__":
     if "--login" in sys.argv:
+        if os.environ.get("MORTAL_LOGIN_WAITS"):
+            input("Your name: ")
         (HOME / "key").write_text(os.environ["HOW"])
         sys.exit(int(os.environ.get("MORTAL_LOGIN_STATUS", "0")))
     if os.environ.get("MORTAL_STILLBORN") and (HOME / "born").exists():

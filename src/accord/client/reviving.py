@@ -62,6 +62,7 @@ class Reviving(ABC):
             await self.left.close()
             await self._start_again()
         except BaseException as error:
+            self.left = None  # nothing took its place
             for session in list(self.sessions.values()):
                 session._over(ConnectionClosed(f"the agent could not be started again: {error}"))
             raise

@@ -108,8 +108,10 @@ class AnsweringApp(App[int]):
 
     async def log_in(self, link: Link, method: AuthMethod) -> bool:
         """Runs the agent's own login on the terminal, which is its own meanwhile."""
+        from accord.tui.editing import lent
+
         assert link.launch is not None
-        with self.batch_update(), self.suspend():
+        with lent(self):  # Ctrl-C is for the login, which then did not succeed
             try:
                 return await link.launch.log_in(method)
             except Exception as error:

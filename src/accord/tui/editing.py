@@ -38,7 +38,7 @@ async def open_in_editor(app: App[int], path: str, line: int | None = None) -> s
         command = editor_command(path, line)
     except ValueError as error:
         return f"EDITOR cannot be read: {error}"
-    with _lent(app):
+    with lent(app):
         try:
             running = subprocess.Popen(command)  # noqa: ASYNC220  # starting takes no time, and waiting is done elsewhere
         except OSError as error:
@@ -71,7 +71,7 @@ def _written(text: str, suffix: str) -> str:
 
 
 @contextmanager
-def _lent(app: App[int]) -> Iterator[None]:
+def lent(app: App[int]) -> Iterator[None]:
     """The terminal is somebody else's: nothing is drawn, nothing written, and Ctrl-C is not meant for us."""
     driver = app._driver
     with ExitStack() as stack:

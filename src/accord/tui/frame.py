@@ -73,8 +73,12 @@ class Frame(Vertical):
     def _talk_with(self, link: Link) -> Talk:
         talk = Talk(link, self.changed)
         talk.on_turn_end = self._turn_ended
+        talk.on_lost = self.lost
         talk.on_unsent = lambda prompt: self.editor.give_back(prompt.text)
         return talk
+
+    def lost(self) -> None:
+        """The agent does not know the session any more; see resuming.py."""
 
     def _setting(self) -> Setting:
         return Setting(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from accord.model.session import Notice
 from accord.tui.fault import beside
 from accord.tui.frame import Frame
+from accord.tui.opening import tells
 
 if TYPE_CHECKING:
     from accord.transcript.transcript import Transcript
@@ -29,8 +30,13 @@ class Resuming(Frame):
         await self.talk.open(id, "fork", earlier)
         self.talk.say("info", f"A fork of {title}: what is said below is not in the original")
 
-    def restart(self, link: Link, id: str | None) -> None:
-        """Goes on with an agent that was started again: in the same session, where the agent can do that."""
+    def lost(self) -> None:
+        self.restart(self.talk.link, self.talk.id, is_known=False)
+
+    def restart(self, link: Link, id: str | None, *, is_known: bool = True) -> None:
+        """Goes on with an agent that was started again: in the same session, where the agent can do that.
+
+        One that does not know it was started again for a login; then another session begins in its place."""
         old = self.talk
         self.talk = self._talk_with(link)
         self.talk.queue = old.take_all()
@@ -43,7 +49,27 @@ class Resuming(Frame):
             self._side.talk = self.talk
         if self._queue is not None:
             self._queue.talk = self.talk
-        beside(self, self._reopen(id))
+        beside(self, self._reopen(id) if is_known else self._replace())
+        self.changed()
+
+    async def _replace(self) -> None:
+        talk, earlier = self.talk, self.talk.transcript
+        is_more = earlier is not None and tells(earlier)
+        talk.on_hold = talk.on_hold or is_more  # what waits was meant for one that knows what was said
+        waits = bool(talk.queue)
+        await talk.open(earlier=earlier)
+        if talk.session is None:
+            self._could_not(earlier)
+            return
+        unknown = "It does not know what was said above this line." if is_more else ""
+        sent = "Your prompt is sent again." if waits and not talk.on_hold else ""
+        what = "A new session: the agent was started again for the login"
+        talk.say("info", what, "\n".join(filter(None, [unknown, sent, talk.held_words])))
+
+    def _could_not(self, earlier: Transcript | None) -> None:
+        if earlier is not None:
+            notice = Notice(severity="error", title="It could not go on", description=self.talk.failure)
+            earlier.add_notice(notice)
         self.changed()
 
     async def _reopen(self, id: str | None) -> None:
@@ -58,9 +84,7 @@ class Resuming(Frame):
         talk.on_hold = talk.on_hold or earlier is not None  # what waits was meant for one that knows what was said
         await talk.open(earlier=earlier)
         if talk.session is None:
-            if earlier is not None:
-                earlier.add_notice(Notice(severity="error", title="It could not go on", description=talk.failure))
-            self.changed()
+            self._could_not(earlier)
         elif id is not None:
             what = "A new session: the agent could not go on with the one before"
             unknown = "It does not know what was said above this line." if earlier is not None else ""

@@ -184,10 +184,17 @@ class Talk(Turns):
                     self.hear(event)
                 except Exception as error:
                     self._misheard(error)
+        await self.link.settled()
         for call in session.transcript.cancel_open_calls():  # nobody is at them any more
             self.hear(call)
+        is_lost = self.is_lost
+        if is_lost:
+            self._unsay()
         for prompt in list(self.sent):
             self._came_back(prompt)
+        if is_lost and self.on_lost is not None:
+            self.on_lost()
+            return
         if self.link.state == "gone" or self.link.failure:
             self.say("error", "The agent is gone", "\n".join([self.link.failure, *self._what_now()]))
         self.on_change()

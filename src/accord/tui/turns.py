@@ -37,6 +37,10 @@ class Turns(Pending, ABC):
     def __init__(self, link: Link, on_change: Callable[[], None]) -> None:
         super().__init__(link, on_change)
         self.on_turn_end: Callable[[Turn], None] | None = None
+        self.on_lost: Callable[[], None] | None = None
+        """Called when the agent is there, as a new process, and does not know the session."""
+        self.at_work: list[Prompt] = []
+        """Prompts whose turns run."""
         self.died_at_work = False
         """Whether the agent went in the middle of a turn, which may be why."""
         self.turn: Turn | None = None
@@ -149,6 +153,7 @@ class Turns(Pending, ABC):
         if not is_more:
             self.turn_began = time.monotonic()
             self.is_cancelling = False
+        self.at_work.append(prompt)
         self._run(self._wait(prompt, turn))
         self.on_change()
 
@@ -193,6 +198,8 @@ class Turns(Pending, ABC):
         try:
             await turn
         except ConnectionClosed:  # told once, with why, when the listener ends
+            if self.is_lost:
+                return
             self.died_at_work = True
             self._came_back(prompt)
         except Exception as error:
@@ -203,11 +210,36 @@ class Turns(Pending, ABC):
                     self.on_unsent(prompt)
         else:
             self._ended(prompt, turn)
+        self.at_work = [each for each in self.at_work if each is not prompt]
         self.is_cancelling = self.is_cancelling and self.session is not None and self.session.busy
         if self.on_turn_end is not None and (prompt.taken or turn.error is not None):
             self.on_turn_end(turn)
         self._send_next()
         self.on_change()
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the session is over though its agent is there: it was started again, for a login, and does not know
+        it."""
+        session = self.session
+        return session is not None and session.closed and session.failure is not None and self.link.is_open
+
+    def _unsay(self) -> None:
+        """What the agent was told and did not begin is not said yet: it waits again. The rest stays as it is."""
+        assert self.session is not None
+        timeline = self.session.transcript.timeline
+        for prompt in self.at_work:
+            if prompt.turn is None or prompt.turn.has_output:
+                self.died_at_work = True  # what it did is not to be done twice without a word
+                continue
+            places = range(prompt.place, len(timeline))
+            said = (at for at in places if isinstance(item := timeline[at], Message) and item.role == "user")
+            if prompt.taken and (place := next(said, None)) is not None:
+                del timeline[place]
+            if prompt not in self.sent:
+                self.sent.append(prompt)
+            prompt.taken = False
+        self.at_work.clear()
 
     def _ended(self, prompt: Prompt, turn: Turn) -> None:
         if prompt in self.sent and turn.stop_reason == "cancelled":

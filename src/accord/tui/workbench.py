@@ -33,10 +33,10 @@ class Workbench(Resuming):
     _follow: FollowPanel | None = None
     _plan: PlanLine | None = None
 
-    def restart(self, link: Link, id: str | None) -> None:
+    def restart(self, link: Link, id: str | None, *, is_known: bool = True) -> None:
         """Goes on with an agent that was started again. What a subagent said stays to be read, and no more."""
         if self.talk.parent is None:
-            super().restart(link, id)
+            super().restart(link, id, is_known=is_known)
             return
         self.talk.link = link
         self.app.notify("A subagent ends with the session that it worked for.", severity="warning")

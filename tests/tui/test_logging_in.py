@@ -1,0 +1,147 @@
+"""Logins in a terminal of their own, after which the agent is another process: what was said and what waits stays."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chatting import Chat, Launched, Memory
+from scenes import agent_at, chat, do
+from tmux import Tmux
+
+from accord import Agent, AuthMethod, AuthRequired, Turn
+from accord.agent.side import AgentSide
+from accord.transports.memory import pair
+from accord.tui.app import AccordApp
+
+
+class Locked(Agent):
+    """Takes prompts of users who logged in, and knows its sessions as long as it lives."""
+
+    auth_methods = (AuthMethod(id="terminal", name="By the terminal", kind="terminal", args=["--login"]),)
+
+    def __init__(self, keys: dict[str, bool]) -> None:
+        super().__init__()
+        self.keys = keys
+
+    async def prompt(self, turn: Turn) -> None:
+        if turn.text.startswith("secret") and not self.keys.get("known"):
+            raise AuthRequired("log in first")
+        await turn.say(f"I heard {turn.text}.")
+
+
+class Anew(Launched):
+    """An agent in memory that can be started again, and so forgets."""
+
+    def __init__(self, name: str, make: Callable[[], Agent], keys: dict[str, bool]) -> None:
+        super().__init__(name, make())
+        self.make, self.keys = make, keys
+        self.serving: list[asyncio.Task[None]] = []
+
+        async def start() -> Any:
+            ours, theirs = pair()
+            self.serving.append(asyncio.ensure_future(AgentSide(self.make(), theirs).serve()))
+            return ours
+
+        self.target: Any = start
+
+    async def log_in(self, method: Any) -> bool:
+        self.keys["known"] = self.keys.get("right", True)
+        return self.keys["known"]
+
+
+class Lockable(Memory):
+    """An agent that wants a login, in a terminal of its own."""
+
+    def __init__(self, cwd: Path, keys: dict[str, bool]) -> None:
+        super().__init__(cwd, lambda: Locked(keys), frozenset([1]))
+        self.keys = keys
+
+    def launch(self, target: str | None, on_stderr: Callable[[str], None], progress: Callable[..., None]) -> Any:
+        return Anew("locked", lambda: Locked(self.keys), self.keys)
+
+
+async def log_in(chat: Chat) -> None:
+    await chat.until("By the terminal")
+    await chat.gone("keys count in a moment")
+    await chat.press("enter")
+
+
+async def test_a_prompt_that_wanted_a_login_is_sent_in_the_session_of_the_new_process(folders: Path) -> None:
+    app = AccordApp(Lockable(folders, {}))  # type: ignore[arg-type]
+    async with app.run_test(size=(100, 30)) as pilot:
+        chat = Chat(app, pilot)
+        await chat.ready()
+        before = chat.pane.talk.session
+        await chat.send("secret one")
+        await log_in(chat)
+        await chat.until("I heard secret one.")
+        await chat.until("● ready")
+        assert "A new session: the agent was started again" in chat.text
+        assert sum(line.strip(" ▌│") == "secret one" for line in chat.lines) == 1
+        assert chat.pane.talk.session is not before
+        await chat.send("more")
+        await chat.until("I heard more.")
+
+
+async def test_where_something_was_said_before_the_prompt_waits_until_the_user_has_seen_that(folders: Path) -> None:
+    app = AccordApp(Lockable(folders, {}))  # type: ignore[arg-type]
+    async with app.run_test(size=(100, 30)) as pilot:
+        chat = Chat(app, pilot)
+        await chat.ready()
+        await chat.send("open")
+        await chat.until("I heard open.")
+        await chat.send("secret one")
+        await log_in(chat)
+        await chat.until("A new session: the agent was started again")
+        await chat.until("on hold")
+        assert "I heard open." in chat.text and "It does not know what was said above" in chat.text
+        assert [prompt.text for prompt in chat.pane.talk.queue] == ["secret one"]
+        await chat.press("enter")
+        await chat.until("I heard secret one.")
+
+
+async def test_a_login_that_fails_leaves_the_session_as_it_was(folders: Path) -> None:
+    app = AccordApp(Lockable(folders, {"right": False}))  # type: ignore[arg-type]
+    async with app.run_test(size=(100, 30)) as pilot:
+        chat = Chat(app, pilot)
+        await chat.ready()
+        await chat.send("secret one")
+        await log_in(chat)
+        await chat.until("did not succeed")
+        await chat.until("● ready")
+        await chat.send("more")
+        await chat.until("I heard more.")
+
+
+@pytest.mark.slow
+def test_a_prompt_goes_on_after_a_login_in_a_real_terminal(tmux: Tmux) -> None:
+    home = tmux.folder / "mortal"
+    home.mkdir()
+    chat(tmux, agent_at("mortal_agent.py"), MORTAL_HOME=str(home), MORTAL_ASKS_LATE="1", MORTAL_FORGETS="1")
+    tmux.send("hello")
+    tmux.until("wants you to log in")
+    tmux.until_gone("keys count in a moment")
+    tmux.keys("Enter")
+    tmux.until("prompt 1 in process")
+    screen = tmux.until("● ready")
+    assert "A new session: the agent was started again" in screen and "gone" not in screen
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_a_login_and_nothing_else(tmux: Tmux) -> None:
+    home = tmux.folder / "mortal"
+    home.mkdir()
+    chat(tmux, agent_at("mortal_agent.py"), MORTAL_HOME=str(home), MORTAL_LOGIN_WAITS="1")
+    do(tmux, "Log in")
+    tmux.until("wants you to log in|Log in")
+    tmux.keys("Enter")
+    tmux.until("Your name:")
+    tmux.keys("C-c")
+    tmux.until("did not succeed")
+    tmux.until("● ready")
+    tmux.send("hello")
+    tmux.until("prompt 1 in process")
