@@ -43,6 +43,9 @@ class Memory:
         self.findings = list(findings)
         self._agent = agent
 
+    def named(self, target: str | None) -> str:
+        return target or "memory"
+
     def configuration(self) -> Any:
         return configuration(self.cwd)
 

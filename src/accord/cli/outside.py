@@ -81,6 +81,12 @@ class Beyond:
 
     # -- for the client
 
+    def named(self, target: str | None) -> str:
+        try:
+            return self._named(target)
+        except AccordError:
+            return BUILT_IN  # what is wrong with the configuration is told when the agent is started
+
     def configuration(self) -> Loaded:
         return configuration(self.cwd)
 

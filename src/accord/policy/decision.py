@@ -23,6 +23,8 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     """Where the rule comes from."""
     option: str | None = None
     """The option of the permission request that a person chose."""
+    unkept: str = ""
+    """Why a choice that was to hold for good holds only for the session."""
 
     @property
     def allowed(self) -> bool:

@@ -206,18 +206,19 @@ class Policy:
             now = self._decide(action, parts)[0]
             if now.effect == "deny":
                 return now
-        remembering = await self._remember(choice, action)
+        remembering, unkept = await self._remember(choice, action)
         option = choice.id if request is not None else None
-        if not choice.allows:
-            return Decision(effect="deny", by="person", why=f"rejected when asked{remembering}", option=option)
-        if request is not None:
+        if choice.allows and request is not None:
             self._grants.add(action, parts)
-        return Decision(effect="allow", by="person", why=f"allowed when asked{remembering}", option=option)
+        how = "allowed" if choice.allows else "rejected"
+        why = f"{how} when asked{remembering}"
+        return Decision(effect="allow" if choice.allows else "deny", by="person", why=why, option=option, unkept=unkept)
 
-    async def _remember(self, choice: Choice, action: Action) -> str:
-        """Keeps a choice as rules, and says so."""
+    async def _remember(self, choice: Choice, action: Action) -> tuple[str, str]:
+        """Keeps a choice as rules. Says so, and why it could not be for good if it was to be."""
         if choice.scope == "once" or not choice.rules:
-            return ""
+            return "", ""
+        unkept = ""
         effect: Literal["allow", "deny"] = "allow" if choice.allows else "deny"
         expires = float(int(self._clock() + min(choice.ttl, 10**9))) if choice.ttl is not None else None
         rules = [checked(_replaced(rule, effect, expires)) for rule in choice.rules]
@@ -226,12 +227,13 @@ class Policy:
             try:
                 await asyncio.to_thread(memory.add, self.project, rules)
             except RuleError as fault:
+                unkept = str(fault)
                 self._sources.notes.append(f"remembered for this session only: {fault}")
             else:
-                return f", and remembered: {'; '.join(map(show, rules))}"
+                return f", and remembered: {'; '.join(map(show, rules))}", ""
         held = action.session or None
         self._sources.add(_replaced(rule, effect, expires, session=held) for rule in rules)
-        return f", for this session: {'; '.join(map(show, rules))}"
+        return f", for this session: {'; '.join(map(show, rules))}", unkept
 
     # -- looking after it
 

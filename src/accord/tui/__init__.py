@@ -7,8 +7,9 @@ process, read the configuration, make the policy) comes in through `Outside` (ou
 command line and tests can bring an agent of their own.
 
 The application is built in layers, each a class on the one before: desk.py answers what agents ask, surface.py knows
-the looks and the terminal around us, shell.py has the tabs and the end, choosing.py the start page, sessions.py and
-watching.py what is done with sessions and with what goes on, and app.py the rest of the commands of keys.py.
+the looks and the terminal around us, keeping.py what is kept for the next time, shell.py has the tabs and the end,
+choosing.py the start page, sessions.py and watching.py what is done with sessions and with what goes on, and app.py
+the rest of the commands of keys.py.
 
 Nothing here keeps a second copy of what was said: a talk notes *which* items of the transcript changed, and once per
 frame the conversation draws those of them that can be seen. However fast an agent talks, a frame costs the same.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-from accord.tui import preferences
 from accord.tui.fault import beside
 from accord.tui.watching import Watching
 
@@ -76,7 +75,7 @@ class AccordApp(Watching):
 
     def action_side(self) -> None:
         self.preferences.side_panel = not self.preferences.side_panel
-        preferences.save(self.preferences)
+        self.keep_settings()
         for pane in self.panes:
             pane.fit_panels()
 
@@ -97,7 +96,7 @@ class AccordApp(Watching):
                     setattr(self.preferences, picked.id, chosen.id)
             else:
                 setattr(self.preferences, picked.id, not getattr(self.preferences, picked.id))
-            preferences.save(self.preferences)
+            self.keep_settings()
             self.take_settings()
             self.screen_stack[0].refresh(layout=True)
             if picked.id in ("images", "screen_reader"):

@@ -172,11 +172,16 @@ class AnsweringApp(App[int]):
             field.insert_text_at_cursor(text.splitlines()[0])
 
     def decided(self, link: Link, what: Any, decision: Any) -> None:
-        """The policy decided about something unasked; refusals are told, since they explain what follows."""
-        if decision.allowed or decision.by == "person":
+        """The policy decided about something unasked; refusals are told, since they explain what follows;
+        and that an answer which was to be remembered cannot be."""
+        is_known = decision.allowed or decision.by == "person"
+        if is_known and not decision.unkept:
             return
         pane = self.pane_of(link, getattr(what, "session", None) or getattr(what, "session_id", None))
-        if pane is not None:
+        if pane is not None and is_known:
+            words = f"{decision.unkept}. It holds for this session."
+            pane.talk.say("warning", "Your answer could not be remembered", words)
+        elif pane is not None:
             title = getattr(what, "title", "") or getattr(what, "line", None) or ", ".join(getattr(what, "paths", ()))
             pane.talk.say("warning", f"Refused: {title}", decision.why)
 

@@ -50,6 +50,9 @@ class Outside(Protocol):
     def configuration(self) -> Loaded:
         """The settings of the user and the project, read now."""
 
+    def named(self, target: str | None) -> str:
+        """The agent by the name, or the command line, that means it; None means the default one."""
+
     def launch(
         self, target: str | None, on_stderr: Callable[[str], None], progress: Callable[[str, int, int], None]
     ) -> Launch:

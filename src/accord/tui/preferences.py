@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 from typing import Literal, Union
 
@@ -43,13 +41,8 @@ def load() -> Preferences:
     return kept
 
 
-def save(preferences: Preferences) -> None:
-    """Writes them in one step. Where that cannot be done they last until the end."""
-    path = preferences_file()
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("wb", dir=path.parent, delete=False) as new:
-            new.write(msgspec.json.format(msgspec.json.encode(preferences)))
-        os.replace(new.name, path)
-    except OSError:
-        return
+def save(preferences: Preferences) -> OSError | None:
+    """Writes them in one step. Where that cannot be done they last until the end; gives why."""
+    from accord.tui.prompt.history import replace
+
+    return replace(preferences_file(), msgspec.json.format(msgspec.json.encode(preferences)).decode())

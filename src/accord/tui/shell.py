@@ -15,14 +15,12 @@ from textual.containers import Vertical
 from textual.screen import Screen
 
 from accord.tui.fault import beside
+from accord.tui.keeping import Keeping
 from accord.tui.keys import DEEDS, bindings
 from accord.tui.link import Link
 from accord.tui.painting import Page
 from accord.tui.pane import Pane
-from accord.tui.prompt.drafts import Drafts
-from accord.tui.prompt.history import History
 from accord.tui.rescue import Rescue
-from accord.tui.surface import Surface
 from accord.tui.tabs import TabBar
 
 if TYPE_CHECKING:
@@ -37,7 +35,7 @@ _TITLE_SECONDS = 0.5
 """How often the title of the window is looked at."""
 
 
-class Shell(Surface):
+class Shell(Keeping):
     """What the terminal client stands on. What users do with it is in app.py."""
 
     TITLE = "Accord"
@@ -57,10 +55,7 @@ class Shell(Surface):
         self, outside: Outside, target: str | None = None, rescue: Rescue | None = None, *, is_undecided: bool = False
     ) -> None:
         """`is_undecided` is whether the user chooses an agent first, on the start page."""
-        super().__init__()
-        self.outside = outside
-        self.past = History(project=str(outside.cwd))
-        self.drafts = Drafts()
+        super().__init__(outside)
         self.links: list[Link] = []
         self.tabs: TabBar
         self._target = target
@@ -88,7 +83,7 @@ class Shell(Surface):
     def on_mount(self) -> None:
         loop = asyncio.get_running_loop()
         pane = self.active_pane
-        draft = self.drafts.claim(str(self.outside.cwd))
+        draft = self.claim_draft(self.links[0])
         if draft or self.typed_early:
             pane.editor.set_text(f"{draft or ''}{self.typed_early}")
         pane.editor.focus()
@@ -229,11 +224,8 @@ class Shell(Surface):
 
     def keep_drafts(self) -> None:
         """Keeps what was typed and not sent, also what waits in queues."""
-        if self._ending or not self.panes:
-            return
-        texts = [text for pane in self.panes for text in pane.talk.unsent]
-        texts += [pane.editor.text for pane in self.panes if pane.editor.text.strip()]
-        self.drafts.keep(str(self.outside.cwd), "\n\n".join(texts))
+        if not self._ending and self.panes:
+            super().keep_drafts()
 
     def _handle_exception(self, error: Exception) -> None:
         """A fault of ours ends the program: what was typed is kept, and why is told after the terminal is back."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from accord.tui import preferences
 from accord.tui.fault import beside
 from accord.tui.plain import one_line, plain
 from accord.tui.sessions import Sessions
@@ -20,7 +19,7 @@ class Watching(Sessions):
 
     def action_follow(self) -> None:
         self.preferences.follow = not self.preferences.follow
-        preferences.save(self.preferences)
+        self.keep_settings()
         for pane in self.panes:
             pane.fit_panels()
 

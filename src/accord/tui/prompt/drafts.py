@@ -1,13 +1,15 @@
 """What was typed and not sent, so that none of it is lost.
 
-Each client that runs has a file of its own, and holds a lock beside it: two clients in one project do not get into each
-other's way. What one that has ended left behind is taken over by the next one that starts in the same project."""
+Each client that runs has files of its own, one for each of its agents, and holds a lock beside each: two clients in one
+project do not get into each other's way. What one that has ended left behind is taken over by the next one that starts
+in the same project with the same agent."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -18,39 +20,76 @@ from accord.tui.prompt.history import MOST_LENGTH, replace
 
 
 class Drafts:
-    """The drafts of one client, and those that others left behind."""
+    """The drafts of one client, and those that others left behind. `on_fault` is told why one cannot be kept."""
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, folder: Path | None = None, on_fault: Callable[[OSError], None] | None = None) -> None:
         self._folder = folder or data_folder() / "chat" / "drafts"
-        self._path = self._folder / f"{uuid4().hex}.json"
-        self._lock: IO[bytes] | None = None
-        self._kept = ""
+        self._on_fault = on_fault
+        self._own: dict[str, _Draft] = {}
 
-    def claim(self, project: str) -> str:
-        """Takes over what clients that have ended left in a project. It is kept here from now on."""
+    def claim(self, project: str, agent: str | None = None) -> str:
+        """Takes over what clients that have ended left in a project for an agent; None is for any of them. It is kept
+        here from now on."""
         texts = []
+        own = self._draft(agent or "")
         with suppress(OSError):
             for path in sorted(self._folder.glob("*.json"), key=lambda each: each.stat().st_mtime):
-                lock = _locked(path) if path != self._path and _read(path)[0] == project else None
+                where, _, whom = _read(path)
+                is_meant = where == project and (agent is None or whom in ("", agent))
+                lock = _locked(path) if is_meant and not self._is_own(path) else None
                 if lock is not None:
                     texts.append(_read(path)[1])
-                    self.keep(project, "\n\n".join(filter(None, texts)))
-                    _remove(path, lock)
-        return self._kept
+                    if self.keep(project, "\n\n".join(filter(None, texts)), agent or ""):
+                        _remove(path, lock)
+                    else:
+                        lock.close()
+        return own.text
 
-    def keep(self, project: str, text: str) -> None:
-        """Keeps a draft; an empty one is forgotten."""
-        if text == self._kept:
-            return
-        self._kept = text
+    def keep(self, project: str, text: str, agent: str = "") -> bool:
+        """Keeps a draft; an empty one is forgotten. Gives whether that could be done."""
+        fault = self._draft(agent).keep(project, text, agent)
+        if fault is not None and self._on_fault is not None:
+            self._on_fault(fault)
+        return fault is None
+
+    def keep_all(self, project: str, texts: dict[str, str]) -> None:
+        """Keeps what was typed for each agent, and forgets the rest."""
+        for agent in {*self._own, *texts}:
+            self.keep(project, texts.get(agent, ""), agent)
+
+    def close(self) -> None:
+        """Leaves what is kept to the next client."""
+        for draft in self._own.values():
+            draft.close()
+
+    def _draft(self, agent: str) -> _Draft:
+        return self._own.setdefault(agent, _Draft(self._folder / f"{uuid4().hex}.json"))
+
+    def _is_own(self, path: Path) -> bool:
+        return any(draft.path == path for draft in self._own.values())
+
+
+class _Draft:
+    """What was typed for one agent, in a file of its own."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.text = ""
+        self._lock: IO[bytes] | None = None
+
+    def keep(self, project: str, text: str, agent: str) -> OSError | None:
+        """Keeps a text, or forgets it if it is empty. Gives why that could not be done."""
+        if text == self.text:
+            return None
+        self.text = text
         if text:
             with suppress(OSError):
-                self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-                self._lock = self._lock or _locked(self._path)
-            replace(self._path, json.dumps([project, text[:MOST_LENGTH]]))
-        else:
-            lock, self._lock = self._lock, None
-            _remove(self._path, lock)
+                self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                self._lock = self._lock or _locked(self.path)
+            return replace(self.path, json.dumps([project, text[:MOST_LENGTH], agent]))
+        lock, self._lock = self._lock, None
+        _remove(self.path, lock)
+        return None
 
     def close(self) -> None:
         """Leaves what is kept to the next client."""
@@ -58,7 +97,7 @@ class Drafts:
             self._lock.close()
             self._lock = None
             with suppress(OSError):
-                self._path.with_suffix(".lock").unlink()
+                self.path.with_suffix(".lock").unlink()
 
 
 def _locked(path: Path) -> IO[bytes] | None:
@@ -90,10 +129,10 @@ def _remove(path: Path, lock: IO[bytes] | None) -> None:
             os.unlink(path.with_suffix(".lock"))
 
 
-def _read(path: Path) -> tuple[str, str]:
-    """The project and the text of a draft."""
+def _read(path: Path) -> tuple[str, str, str]:
+    """The project, the text and the agent of a draft."""
     try:
-        project, text = json.loads(path.read_text(encoding="utf-8"))
+        project, text, *agent = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, TypeError):
-        return "", ""
-    return str(project), str(text)
+        return "", "", ""
+    return str(project), str(text), str(agent[0]) if agent else ""

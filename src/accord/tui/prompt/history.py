@@ -1,13 +1,15 @@
 """Prompts that were sent, to be recalled: a file in the user's data folder, for its owner alone.
 
 Each is kept with the project that it was sent in, which alone recalls it; all of them can be searched. A file that
-cannot be read or written is no reason to stop: then nothing is recalled."""
+cannot be read or written is no reason to stop: then nothing is recalled, and whoever wants to know is told."""
 
 from __future__ import annotations
 
 import json
 import os
 import tempfile
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,11 +29,14 @@ class Sent(NamedTuple):
 
 
 class History:
-    """Prompts, the newest last."""
+    """Prompts, the newest last. `on_fault` is told why they cannot be kept."""
 
-    def __init__(self, path: Path | None = None, project: str = "") -> None:
+    def __init__(
+        self, path: Path | None = None, project: str = "", on_fault: Callable[[OSError], None] | None = None
+    ) -> None:
         self._path = path or data_folder() / "chat" / "history.jsonl"
         self._project = project
+        self._on_fault = on_fault
         self._all: list[Sent] | None = None
         self._prompts: list[str] = []
 
@@ -57,16 +62,19 @@ class History:
             return
         kept.append(Sent(text, self._project))
         self._prompts.append(text)
+        fault: OSError | None = None
         if len(kept) > MOST_PROMPTS + SPARE:
             del kept[: len(kept) - MOST_PROMPTS]
-            replace(self._path, "".join(map(_line, kept)))
-            return
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with os.fdopen(os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "a") as file:
-                file.write(_line(kept[-1]))
-        except OSError:
-            return
+            fault = replace(self._path, "".join(map(_line, kept)))
+        else:
+            try:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                with os.fdopen(os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "a") as file:
+                    file.write(_line(kept[-1]))
+            except OSError as error:
+                fault = error
+        if fault is not None and self._on_fault is not None:
+            self._on_fault(fault)
 
 
 def _line(sent: Sent) -> str:
@@ -94,12 +102,17 @@ def _sent(line: str) -> Sent:
     return Sent("")
 
 
-def replace(path: Path, text: str) -> None:
-    """Writes a file in one step, if that can be done."""
+def replace(path: Path, text: str) -> OSError | None:
+    """Writes a file in one step. Gives why that cannot be done; then it is as it was."""
+    new = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile("w", dir=path.parent, encoding="utf-8", delete=False) as new:
             new.write(text)
         os.replace(new.name, path)
-    except OSError:
-        return
+    except OSError as error:
+        if new is not None:
+            with suppress(OSError):
+                os.unlink(new.name)
+        return error
+    return None

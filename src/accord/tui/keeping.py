@@ -1,0 +1,86 @@
+"""What the application keeps from one time to the next: settings, prompts that were sent, what was typed and not sent.
+
+A folder that is full or may not be written to is no reason to stop, but the user is told what will be lost, once."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING
+
+from accord.tui import preferences
+from accord.tui.prompt.drafts import Drafts
+from accord.tui.prompt.history import History
+from accord.tui.surface import Surface
+
+if TYPE_CHECKING:
+    from accord.tui.link import Link
+    from accord.tui.outside import Outside
+    from accord.tui.pane import Pane
+
+SETTINGS = "Settings cannot be kept", "They hold until you leave."
+PROMPTS = "Prompts cannot be kept", "What you send is not among the earlier prompts the next time."
+DRAFTS = "What you type cannot be kept", "Send it before you leave, or it is lost."
+
+
+class Keeping(Surface):
+    """Keeps things for the next time, and says where it cannot."""
+
+    def __init__(self, outside: Outside) -> None:
+        super().__init__()
+        self.outside = outside
+        self.past = History(project=str(outside.cwd), on_fault=lambda fault: self.unkept(PROMPTS, fault))
+        self.drafts = Drafts(on_fault=lambda fault: self.unkept(DRAFTS, fault))
+        self._told: set[tuple[str, str]] = set()
+        self._names: dict[str | None, str] = {}
+
+    @property
+    @abstractmethod
+    def panes(self) -> list[Pane]:
+        """The tabs."""
+
+    def unkept(self, what: tuple[str, str], fault: OSError) -> None:
+        """Tells the user, once for each kind of thing, that it cannot be written."""
+        if what in self._told:
+            return
+        self._told.add(what)
+        title, so = what
+        where = f"{fault.filename}: " if fault.filename else ""
+        pane = next((each for each in self.panes if each.display), None)
+        if pane is None:
+            return
+        words = f"{where}{fault.strerror or fault}. {so}"
+        if pane.talk.session is not None:
+            pane.talk.say("warning", title, words)
+        else:
+            from accord.model.session import Notice
+
+            pane.talk.link.notes.append(Notice(severity="warning", title=title, description=words))
+
+    def keep_settings(self) -> None:
+        """Writes the settings down."""
+        fault = preferences.save(self.preferences)
+        if fault is not None:
+            self.unkept(SETTINGS, fault)
+
+    # -- what was typed and not sent
+
+    def claim_draft(self, link: Link) -> str:
+        """What was typed for this agent, in this folder, in a client that has ended."""
+        return "" if link.state == "undecided" else self.drafts.claim(str(self.outside.cwd), self._name_of(link))
+
+    def keep_drafts(self) -> None:
+        """Keeps what was typed and not sent, also what waits in queues."""
+        texts: dict[str, list[str]] = {}
+        for pane in self.panes:
+            unsent = [each for each in [*pane.talk.unsent, pane.editor.text] if each.strip()]
+            if unsent:
+                texts.setdefault(self._name_of(pane.talk.link), []).extend(unsent)
+        self.drafts.keep_all(str(self.outside.cwd), {name: "\n\n".join(each) for name, each in texts.items()})
+
+    def _name_of(self, link: Link) -> str:
+        """By what name the agent is known; nothing as long as none was chosen."""
+        if link.state == "undecided":
+            return ""
+        if link.target not in self._names:
+            self._names[link.target] = self.outside.named(link.target)
+        return self._names[link.target]
