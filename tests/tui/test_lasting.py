@@ -93,3 +93,43 @@ async def test_answers_that_have_no_room_are_scrolled_to(opened: Opened) -> None
         await chat.press("down", "down")
         await chat.until("❯ 3. ")
         assert "answers more" not in chat.text
+
+
+async def test_where_the_agent_can_only_be_told_always_an_answer_is_said_to_be_for_ever(opened: Opened) -> None:
+    options = [
+        {"optionId": "always", "name": "Always", "kind": "allow_always"},
+        {"optionId": "never", "name": "Never", "kind": "reject_always"},
+        {"optionId": "no", "name": "No", "kind": "reject_once"},
+    ]
+
+    async def ask(turn: Turn) -> None:
+        call = {"toolCallId": "a", "title": "Run", "kind": "execute", "rawInput": {"command": "ls -l"}}
+        asked = {"sessionId": turn.session.id, "toolCall": call, "options": options}
+        await turn.request("session/request_permission", asked)
+        await turn.say("answered")
+
+    async with opened(ScriptedAgent([ask])) as chat:
+        await chat.send("go")
+        await chat.until("t how long")
+        await chat.press("t")
+        await chat.until("remembers for an hour")
+        (always,) = (line for line in chat.lines if "1. Always" in line)
+        (never,) = (line for line in chat.lines if "2. Never" in line)
+        assert "remembers: " in always and "remembers for an hour: " in never
+        await chat.press("1")
+        await chat.until("answered")
+        (rule,) = tomllib.loads(remembered_file().read_text())["rule"]
+        assert "expires" not in rule
+
+
+async def test_how_long_is_not_asked_where_it_cannot_be_chosen(opened: Opened) -> None:
+    async def ask(turn: Turn) -> None:
+        call = {"toolCallId": "a", "title": "Run", "kind": "execute", "rawInput": {"command": "ls -l"}}
+        options = [{"optionId": "always", "name": "Always", "kind": "allow_always"}]
+        asked = {"sessionId": turn.session.id, "toolCall": call, "options": options}
+        await turn.request("session/request_permission", asked)
+
+    async with opened(ScriptedAgent([ask])) as chat:
+        await chat.send("go")
+        await chat.until("number or")
+        assert "t how long" not in chat.text

@@ -37,7 +37,17 @@ def lasts(choice: Choice) -> bool:
 
 def can_be_shorter(question: Question | None) -> bool:
     """Whether one of the answers holds for ever, unless the user wants it shorter."""
-    return question is not None and any(lasts(each) and each.scope == "forever" for each in question.choices)
+    return question is not None and any(_once(question, each) is not None for each in question.choices)
+
+
+def _once(question: Question, choice: Choice) -> Choice | None:
+    """What an agent is told in place of an answer for ever: that it is for this once, if it offered that."""
+    return question.choice(_ONCE.get(choice.kind, "")) if lasts(choice) and choice.scope == "forever" else None
+
+
+def possible(question: Question, choice: Choice, wanted: Length) -> Length:
+    """As long as the user wants it; or for ever, where the agent could only be told that."""
+    return wanted if choice.scope != "forever" or _once(question, choice) is not None else LENGTHS[0]
 
 
 def length_of(choice: Choice, wanted: Length) -> Length:
@@ -47,12 +57,13 @@ def length_of(choice: Choice, wanted: Length) -> Length:
 
 def limited(question: Question, choice: Choice, wanted: Length) -> Choice:
     """The answer as the policy gets it. Where it does not hold for ever, the agent is told that it is for this once:
-    it would remember it without end. It asks again, and the policy answers for as long as the user wanted."""
-    if not lasts(choice) or choice.scope != "forever" or wanted == LENGTHS[0]:
+    it would remember it without end. It asks again, and the policy answers for as long as the user wanted. One that
+    did not offer that is told what it offered, which is for ever here too."""
+    once = _once(question, choice)
+    if once is None or wanted == LENGTHS[0]:
         return choice
     from msgspec import structs
 
-    once = question.choice(_ONCE.get(choice.kind, "")) or choice
     return structs.replace(once, scope=wanted.scope, rules=choice.rules, ttl=wanted.seconds)
 
 

@@ -18,7 +18,15 @@ from textual.widget import Widget
 
 from accord.tui.conversation import diff as diffs
 from accord.tui.moment import Moment
-from accord.tui.panels.lasting import LENGTHS, can_be_shorter, limited, what_becomes_of_it, what_is_remembered
+from accord.tui.panels.lasting import (
+    LENGTHS,
+    Length,
+    can_be_shorter,
+    limited,
+    possible,
+    what_becomes_of_it,
+    what_is_remembered,
+)
 from accord.tui.plain import one_line, plain
 from accord.tui.screens.hints import shortest
 
@@ -147,8 +155,13 @@ class PermissionPanel(Widget, can_focus=True):
                 *([self.look.line((more, self.look.warn))] if body[_MOST_LINES:] else []),
             ]
         self._options = [self._option(question, place, width) for place in range(len(question.choices))]
-        told = [what_becomes_of_it(choice, LENGTHS[self._length]) for choice in question.choices]
+        told = [what_becomes_of_it(choice, self._lasts(choice)) for choice in question.choices]
         self._whys = min(max(len(wrap(each, max(width, 8))) for each in (*told, "asked")), _MOST_WHYS)
+
+    def _lasts(self, choice: Choice) -> Length:
+        """How long an answer would hold."""
+        assert self.question is not None
+        return possible(self.question, choice, LENGTHS[self._length])
 
     def _option(self, question: Question, place: int, width: int) -> Strip:
         look, choice = self.look, question.choices[place]
@@ -159,7 +172,7 @@ class PermissionPanel(Widget, can_focus=True):
             (f"{place + 1}. ", look.strong),
             (one_line(choice.name, max(width - 12, 8)), look.good if choice.allows else look.bad),
             (letter, look.dim),
-            (what_is_remembered(choice, LENGTHS[self._length]), look.dim),
+            (what_is_remembered(choice, self._lasts(choice)), look.dim),
         )
 
     def _what(self, question: Question, width: int, context: int) -> list[Strip]:
@@ -245,7 +258,7 @@ class PermissionPanel(Widget, can_focus=True):
         if question is None:
             return ""
         choice = question.choices[self.cursor] if self.cursor < len(question.choices) else None
-        kept = what_becomes_of_it(choice, LENGTHS[self._length]) if choice is not None else ""
+        kept = what_becomes_of_it(choice, self._lasts(choice)) if choice is not None else ""
         return one_line(kept, 1000) if kept else one_line(f"asked because {question.why}", max(self.size.width, 8))
 
     # -- answering
