@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from accord.model.session import Notice
+from accord.tui.earlier import kept_of
 from accord.tui.fault import beside
 from accord.tui.frame import Frame
 from accord.tui.opening import tells
@@ -41,7 +42,7 @@ class Resuming(Frame):
         self.talk = self._talk_with(link)
         self.talk.queue = old.take_all()
         self.talk.on_hold = old.on_hold or old.died_at_work
-        self.talk.before, self.talk.origin = old if old.session is not None else old.before, old.origin
+        self.talk.before, self.talk.origin = kept_of(old), old.origin
         beside(self, old.close())
         self.talk.clocks = old.clocks
         self.status.talk = self.talk

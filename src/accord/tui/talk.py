@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from accord.policy.choices import Choice, Question
     from accord.transcript.transcript import Transcript
     from accord.tui.conversation.items import Key
+    from accord.tui.earlier import Earlier
     from accord.tui.link import Link
 
 State = Literal["starting", "opening", "running", "waiting", "idle", "gone"]
@@ -57,7 +58,7 @@ class Talk(Turns):
         self.origin = ""
         """What the session came from, as a title until it has one of its own."""
         self.servers: list[McpServer] = []
-        self.before: Talk | None = None
+        self.before: Earlier | None = None
         """The talk that this one goes on from, where its agent died."""
         self._wanted: str | None = None
         self._is_deaf = False

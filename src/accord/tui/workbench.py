@@ -9,6 +9,7 @@ from textual.containers import Horizontal
 
 from accord.model.tool import ToolCall
 from accord.tui.conversation.subagent import Delegated
+from accord.tui.earlier import terminals_of
 from accord.tui.editing import edit_text, open_in_editor
 from accord.tui.fault import beside
 from accord.tui.plain import one_line
@@ -151,7 +152,7 @@ class Workbench(Resuming):
     def show_call(self, id: str) -> None:
         """Selects the tool call of this id, or the one that shows this terminal."""
         for index, item in reversed(list(enumerate(self.conversation.layout_of.timeline))):
-            if isinstance(item, ToolCall) and (item.id == id or id in _terminals(item)):
+            if isinstance(item, ToolCall) and (item.id == id or id in terminals_of(item)):
                 self.conversation.focus()
                 self.conversation.select(index)
                 return
@@ -207,7 +208,3 @@ class Workbench(Resuming):
             self.app.notify(trouble, severity="error", markup=False)
         now = self.editor.text  # a prompt that could not be sent may have come back meanwhile
         self.editor.set_text("\n\n".join(filter(None, [text.rstrip("\n"), now if now != before else ""])))
-
-
-def _terminals(call: ToolCall) -> set[str]:
-    return {each.terminal_id for each in call.content if hasattr(each, "terminal_id")}
