@@ -11,6 +11,7 @@ from textual.color import Color
 
 from accord.agent.turn import Turn
 from accord.testing import ScriptedAgent
+from accord.tui.conversation.block import edge_of
 from accord.tui.linear import Linear, is_wanted
 from accord.tui.preferences import Preferences
 
@@ -62,6 +63,45 @@ async def test_questions_and_the_end_of_a_turn_are_told_as_lines(opened: Opened)
         await chat.until("working" if "working" in chat.text else "waiting for you")
         await chat.press("y")
         await chat.until("The agent is done")
+
+
+@pytest.mark.usefixtures("read_aloud")
+@pytest.mark.parametrize("version", [1, 2])
+async def test_it_is_said_who_speaks(opened: Opened, version: int) -> None:
+    async def speak(turn: Turn) -> None:
+        await turn.think("let me see")
+        async with turn.tool("Look around", kind="read"):
+            pass
+        await turn.say("All is well.")
+
+    async with opened(ScriptedAgent([speak]), size=(80, 24), versions=[version]) as chat:
+        await chat.send("how is it?")
+        await chat.until("The agent is done")
+        told = [line.strip() for line in chat.lines if line.strip()]
+        at = told.index("You:")
+        assert told[at + 1] == "how is it?"
+        assert told[at + 2].removeprefix("▸ ") == "Thought: let me see"
+        assert told[at + 3].startswith("Tool, completed: Look around")
+        assert told[at + 4 : at + 6] == ["Agent:", "All is well."]
+        assert told[at + 6 : at + 8] == ["Note:", "i The agent is done"]
+        await chat.press("tab")
+        await chat.until(lambda: chat.lines[place(chat)[1]].strip() == "Note:")
+        await chat.press("up")
+        await chat.until(lambda: chat.lines[place(chat)[1]].strip() == "Agent:")
+
+
+async def test_who_speaks_is_said_once_the_setting_is_on_and_copied_with_nothing(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(ScriptedAgent(["All is well."]), size=(80, 24)) as chat:
+        await chat.send("how is it?")
+        await chat.until("All is well.")
+        assert "You:" not in chat.text
+        monkeypatch.setenv("ACCORD_SCREEN_READER", "1")
+        chat.app.take_settings()
+        await chat.until("Agent:")
+        (line, *_) = chat.pane.conversation.layout_of.lines(1)
+        assert [(part.text.strip(), edge_of(part)) for part in line] == [("Agent:", "side")]
 
 
 @pytest.mark.usefixtures("read_aloud")

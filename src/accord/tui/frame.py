@@ -91,6 +91,7 @@ class Frame(Vertical):
             stop_hint=lambda item: self.talk.work.hint(item),
             letters=lambda child: self.talk.work.letters(child),
             side_by_side=self.app.side_by_side,
+            says_who=self.app.is_calm,
         )
 
     def compose(self) -> ComposeResult:
@@ -132,8 +133,8 @@ class Frame(Vertical):
             self._side.remove()
             self._side = None
         setting = self.conversation.setting
-        if setting.side_by_side != self.app.side_by_side:
-            setting.side_by_side = self.app.side_by_side
+        if (setting.side_by_side, setting.says_who) != (self.app.side_by_side, self.app.is_calm):
+            setting.side_by_side, setting.says_who = self.app.side_by_side, self.app.is_calm
             self.conversation.redraw()
 
     @property

@@ -79,6 +79,8 @@ class Setting:
     """Whether changes are shown with old and new beside each other where there is room."""
     pictures: Gallery | None = None
     """Draws pictures; without it they are named."""
+    says_who: bool = False
+    """Whether it is said in words who speaks, for those who have the screen read."""
     at_end: bool = True
     """Whether the end of the conversation is looked at: then the end of a long message comes first."""
 
@@ -88,6 +90,8 @@ class Block(ABC):
 
     gap = 1
     """Blank lines above it."""
+    speaker = ""
+    """Whose words these are, where that is said in words."""
 
     def __init__(self, setting: Setting, is_open: bool | None = None) -> None:
         self.setting = setting
@@ -173,5 +177,7 @@ class Block(ABC):
         return [Strip([edge, *line]) for line in lines]
 
     def blank(self) -> list[Strip]:
-        """The gap above."""
+        """The gap above; it says who speaks, where that is wanted."""
+        if self.setting.says_who and self.speaker and self.gap:
+            return [Strip([Segment(f"{'':{GUTTER}}{self.speaker}", self.look.base + self.look.strong + EDGE)])]
         return [self.look.line(("", None))] * self.gap

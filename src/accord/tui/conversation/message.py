@@ -28,6 +28,8 @@ MOST_PICTURES = 40
 class AgentBlock(LongBlock):
     """The agent's words, in Markdown, drawn as they come."""
 
+    speaker = "Agent:"
+
     def drawn(self, before: list[Strip]) -> list[Strip]:
         if self._pieces is not self.message.pieces or self._place[0] > len(self._pieces):
             self._begin()  # the message was replaced
@@ -99,6 +101,7 @@ class ThoughtBlock(AgentBlock):
     def __init__(self, message: Message, setting: Setting, is_open: bool | None = None) -> None:
         super().__init__(message, setting, is_open)
         self.style = setting.look.dim + Style(italic=True)
+        self.speaker = "Thought:" if is_open else ""  # a folded one says so in its line
 
     @property
     def can_open(self) -> bool:

@@ -20,6 +20,7 @@ class NoticeBlock(Block):
     def __init__(self, notice: Notice, setting: Setting, is_open: bool | None = None) -> None:
         super().__init__(setting, is_open)
         self.notice = notice
+        self.speaker = {"warning": "Warning:", "error": "Error:"}.get(notice.severity, "Note:")
 
     def drawn(self, before: list[Strip]) -> list[Strip]:
         look, notice = self.look, self.notice
@@ -36,6 +37,8 @@ class NoticeBlock(Block):
 
 class CompactionBlock(Block):
     """The context was shortened: one line, and the summary when it is opened."""
+
+    speaker = "Note:"
 
     def __init__(self, compaction: Compaction, setting: Setting, is_open: bool | None = None) -> None:
         super().__init__(setting, is_open)

@@ -118,6 +118,10 @@ class ToolBlock(Block):
         elapsed = self._elapsed()
         fold = "▾ " if self.is_open else "▸ "
         tail = f"  {elapsed}" if elapsed else ""
+        if self.setting.says_who:
+            words = f"Tool, {one_line(call.status.replace('_', ' '), 20)}: "
+            title = one_line(call.title or call.name or call.kind, max(self.width - len(tail) - len(words), 10))
+            return look.line((words, style), (title, None), (tail, look.dim))
         title = one_line(call.title or call.name or call.kind, max(self.width - len(tail) - 8, 10))
         return look.line(
             (fold, look.faint),

@@ -20,6 +20,8 @@ _MOST_LINES = 30
 class UserBlock(Block):
     """The user's own words, as they were typed."""
 
+    speaker = "You:"
+
     def __init__(self, message: Message, setting: Setting, is_open: bool | None = None) -> None:
         super().__init__(setting, is_open)
         self.message = message

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from textual import events
+from textual.geometry import Offset
 from textual.message import Message
 from textual.selection import SELECT_ALL
 
@@ -85,6 +86,12 @@ class Conversation(Canvas, can_focus=True):
     def cursor(self, index: int | None) -> None:
         self._cursor = index
         self._point()
+
+    @property
+    def cursor_screen_offset(self) -> Offset:
+        """Where what is selected begins on the screen: the terminal's cursor tells it to whom no mark can."""
+        rows = [row for row, (_, index) in enumerate(self.layout_of.picture) if index == self.cursor]
+        return self.content_region.offset + Offset(0, rows[0] if rows else 0)
 
     def _point(self) -> None:
         """Says to what is drawn which item is selected: some say more then."""
