@@ -11,6 +11,7 @@ import pytest
 from chatting import Chat, Memory, Opened
 
 from accord.testing import ScriptedAgent
+from accord.tui import preferences
 from accord.tui.app import AccordApp
 from accord.tui.ground import Asked, by_variable, can_be_asked, read
 
@@ -95,3 +96,35 @@ async def test_a_theme_that_was_not_chosen_is_not_kept(opened: Opened) -> None:
     async with opened(ScriptedAgent()) as chat:
         chat.app.seems(False)
         assert chat.app.preferences.theme == ""
+
+
+async def test_a_theme_that_was_chosen_can_be_given_up_again(opened: Opened) -> None:
+    async with opened(ScriptedAgent()) as chat:
+        chat.app.seems(False)
+        await pick_theme(chat, "nord")
+        await chat.until(lambda: chat.app.theme == preferences.load().theme == "nord")
+        await pick_theme(chat, "as the terminal")
+        await chat.until(lambda: (chat.app.theme, preferences.load().theme) == ("textual-light", ""))
+        await chat.press("f10")
+        await chat.until("Theme: as the terminal (textual-light)")
+
+
+async def test_a_terminal_that_was_not_asked_is_asked_when_the_theme_is_as_it_is(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLORFGBG", raising=False)
+    monkeypatch.setattr("accord.tui.ground.can_be_asked", lambda: True)
+    async with opened(ScriptedAgent()) as chat:
+        asked: list[str] = []
+        chat.app._write = asked.append  # type: ignore[method-assign]
+        chat.app.choose_theme("nord")
+        chat.app.choose_theme("")
+        assert chat.app.theme == "textual-dark" and asked == ["\x1b]11;?\x1b\\\x1b[c"]
+        assert chat.app.late is not None
+
+
+async def pick_theme(chat: Chat, name: str) -> None:
+    chat.app.action_change_theme()
+    await chat.until("type to search")
+    await chat.type(name)
+    await chat.press("enter")

@@ -83,13 +83,11 @@ class AccordApp(Watching):
         beside(self, self._set())
 
     async def _set(self) -> None:
-        from accord.tui.screens.settings import CHOICES, choices_screen, settings_screen, themes_screen
+        from accord.tui.screens.settings import CHOICES, choices_screen, settings_screen
 
         while (picked := await self.answer_of(settings_screen(self.preferences, self.theme))) is not None:
             if picked.id == "theme":
-                theme = await self.answer_of(themes_screen(list(self.available_themes), self.theme))
-                if theme is not None:
-                    self.theme = self.preferences.theme = theme.id
+                await self._set_theme()
             elif picked.id in CHOICES:
                 chosen = await self.answer_of(choices_screen(picked.id, getattr(self.preferences, picked.id)))
                 if chosen is not None:
@@ -102,6 +100,17 @@ class AccordApp(Watching):
             if picked.id in ("images", "screen_reader"):
                 for pane in self.panes:
                     pane.conversation.pictures.forget()
+
+    def action_change_theme(self) -> None:
+        beside(self, self._set_theme())
+
+    async def _set_theme(self) -> None:
+        from accord.tui.screens.settings import AS_TERMINAL, themes_screen
+
+        picked = await self.answer_of(themes_screen(list(self.available_themes), self.preferences.theme))
+        if picked is not None:
+            self.choose_theme("" if picked.id == AS_TERMINAL else picked.id)
+            self.keep_settings()
 
     def action_options(self) -> None:
         beside(self, self.active_pane.choose_option())

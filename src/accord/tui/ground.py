@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 PATIENCE = 0.1
 """Seconds to wait for the answer after the interface was loaded."""
-_QUESTION = b"\x1b]11;?\x1b\\\x1b[c"
+QUESTION = b"\x1b]11;?\x1b\\\x1b[c"
 _GROUND = re.compile(
     rb"\]11;rgba?:([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})/([0-9a-fA-F]{1,4})[^\x07\x1b\\]*(?:\x07|\x1b?\\)"
 )
@@ -78,7 +78,7 @@ class Asked:
             quiet[3] &= ~(termios.ICANON | termios.ECHO)
             termios.tcsetattr(source, termios.TCSANOW, quiet)
             self._before = before
-            os.write(sink, _QUESTION)
+            os.write(sink, QUESTION)
             self.is_answered = False
 
     def answer(self, within: float = PATIENCE) -> Answer:

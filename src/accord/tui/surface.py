@@ -38,13 +38,29 @@ class Surface(AnsweringApp):
         self.late: Late | None = None
         """What the terminal was asked and has not answered yet."""
         self._moment: Timer | None = None
+        self._is_dark: bool | None = None
         if self.preferences.theme in self.available_themes:
             self.theme = self.preferences.theme
 
     def seems(self, is_dark: bool | None) -> None:
         """Takes over whether the terminal is dark or light, where the user has not chosen a theme."""
+        self._is_dark = self._is_dark if is_dark is None else is_dark
         if is_dark is not None and not self.preferences.theme:
             self.theme = "textual-dark" if is_dark else "textual-light"
+
+    def choose_theme(self, name: str) -> None:
+        """Takes a theme; none is the light or the dark one, as the terminal is, which is asked if it has not said."""
+        self.preferences.theme = name
+        if name:
+            self.theme = name
+            return
+        from accord.tui.ground import QUESTION, by_variable, can_be_asked
+
+        self._is_dark = by_variable() if self._is_dark is None else self._is_dark
+        self.theme = "textual-light" if self._is_dark is False else "textual-dark"
+        if self._is_dark is None and can_be_asked():
+            self.late = Late()
+            self._write(QUESTION.decode())
 
     def take_settings(self) -> None:
         """Does as the settings say, where that is not asked for anew each time."""

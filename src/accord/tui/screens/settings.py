@@ -9,6 +9,7 @@ from accord.tui.screens.picker import Picker, Row
 if TYPE_CHECKING:
     from accord.tui.preferences import Preferences
 
+AS_TERMINAL = "as the terminal"
 SWITCHES = {
     "screen_reader": ("Screen reader", "one column, nothing moves, questions as text"),
     "side_panel": ("Side panel", "the plan, the context and the options"),
@@ -40,7 +41,8 @@ CHOICES = {
 
 def settings_screen(preferences: Preferences, theme: str) -> Picker:
     """What can be set, and how it is set now."""
-    rows = [Row("theme", f"Theme: {theme}", "light, dark and others")]
+    now = preferences.theme or f"{AS_TERMINAL} ({theme})"
+    rows = [Row("theme", f"Theme: {now}", "light, dark and others")]
     rows += [
         Row(name, f"{label}: {'on' if getattr(preferences, name) else 'off'}", about)
         for name, (label, about) in SWITCHES.items()
@@ -50,7 +52,8 @@ def settings_screen(preferences: Preferences, theme: str) -> Picker:
 
 
 def themes_screen(names: list[str], now: str) -> Picker:
-    return Picker("Theme", [Row(name, name) for name in sorted(names)], chosen=now)
+    rows = [Row(AS_TERMINAL, AS_TERMINAL, "dark or light"), *(Row(name, name) for name in sorted(names))]
+    return Picker("Theme", rows, chosen=now or AS_TERMINAL)
 
 
 def choices_screen(name: str, now: str) -> Picker:
