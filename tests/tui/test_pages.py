@@ -27,6 +27,33 @@ async def test_what_keys_do_stands_in_one_column(opened: Opened, width: int) -> 
         assert len(columns) == 1
 
 
+async def test_in_a_narrow_window_what_keys_do_stands_below_them(opened: Opened) -> None:
+    async with opened(ScriptedAgent(), size=(40, 12)) as chat:
+        await chat.press("question_mark")
+        await chat.until("send; while the agent works")
+        assert any(line.strip("│ ") == "enter" for line in chat.lines)
+        await chat.pilot.resize_terminal(100, 40)
+        await chat.until(lambda: any("enter " in line and "send; while" in line for line in chat.lines))
+
+
+async def test_where_there_is_little_room_most_of_it_is_for_what_keys_do(opened: Opened) -> None:
+    async with opened(ScriptedAgent(), size=(64, 30)) as chat:
+        await chat.press("question_mark")
+        await chat.until("send; while the agent works")
+        line = next(line for line in chat.lines if "send; while" in line)
+        assert line.index("send;") < 30
+
+
+@pytest.mark.parametrize("size", [(20, 6), (40, 8), (80, 24)])
+async def test_the_palette_shows_what_can_be_done(opened: Opened, size: tuple[int, int]) -> None:
+    async with opened(ScriptedAgent(), size=size) as chat:
+        await chat.press("ctrl+p")
+        await chat.until("At work")
+        await chat.type("plan")
+        await chat.until("Plan")
+        assert any("plan" in line and "Plan" not in line for line in chat.lines)  # what was typed
+
+
 @pytest.mark.parametrize("width", [80, 120])
 async def test_the_welcome_fits(opened: Opened, width: int) -> None:
     async with opened(ScriptedAgent(), size=(width, 24)) as chat:

@@ -44,7 +44,13 @@ class Shell(Keeping):
     ModalScreen { background: $background 70%; }
     #panes { height: 1fr; }
     ToastRack { dock: top; align: right top; margin: 1 0 0 0; }
+    CommandPalette.-low > Vertical { margin-top: 0; }
+    CommandPalette.-low #--input { border: none; }
+    CommandPalette.-low SearchIcon { margin-top: 0; }
+    CommandPalette.-low CommandInput { border: none; height: 1; }
+    CommandPalette.-low CommandList { border: none; padding: 0; }
     """
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (14, "-high")]
     BINDINGS = [*bindings()]
     first_session: tuple[str | None, How] = None, "new"
     """What the first tab shows: which session, and how it is opened."""

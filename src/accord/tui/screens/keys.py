@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -14,7 +16,9 @@ from textual.widgets import Static
 from accord.tui.keys import ASKED, DEEDS, QUEUED, READING, TYPING
 from accord.tui.screens.above import Above
 
-_KEYS = 26
+_WIDE, _NARROW = 84, 54
+"""Columns from which there is room for wide keys, and below which what they do stands under them."""
+_MOST, _LEAST = 26, 18
 """Columns for the keys."""
 
 
@@ -32,10 +36,16 @@ class KeysScreen(Above[None]):
         with VerticalScroll() as box:
             box.border_title = "Keys"
             box.border_subtitle = "esc"
-            yield Static(_page())
+            yield Static()
 
     def on_mount(self) -> None:
         self.query_one(VerticalScroll).focus()
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.call_after_refresh(self._write)
+
+    def _write(self) -> None:
+        self.query_one(Static).update(_page(self.query_one(VerticalScroll).content_size.width))
 
     def on_key(self, event: events.Key) -> None:
         if event.key in ("escape", "q", "question_mark", "f1", "enter"):
@@ -43,8 +53,9 @@ class KeysScreen(Above[None]):
             self.dismiss(None)
 
 
-def _page() -> Group:
-    """One table for each part; what is too long for its column goes on below, in that column."""
+def _page(width: int) -> Group:
+    """One table for each part; what is too long for its column goes on below, in that column. In a narrow window there
+    is one column alone."""
     everywhere = tuple((deed.keys.replace(",", ", "), deed.about) for deed in DEEDS if deed.keys)
     parts = (
         ("In the prompt", TYPING),
@@ -55,10 +66,19 @@ def _page() -> Group:
     )
     page: list[RenderableType] = []
     for title, rows in parts:
-        table = Table.grid(padding=(0, 2, 0, 0))
-        table.add_column(width=2 + _KEYS)
-        table.add_column(ratio=1)
-        for keys, about in rows:
-            table.add_row(Padding(Text(keys, style="bold"), (0, 0, 0, 2)), Text(about))
-        page += [Text(title, style="bold underline"), table, Text()]
+        page.append(Text(title, style="bold underline"))
+        if width < _NARROW:
+            page += [each for keys, about in rows for each in (Text(keys, "bold"), Padding(Text(about), (0, 0, 0, 2)))]
+        else:
+            page.append(_table(rows, _MOST if width >= _WIDE else _LEAST))
+        page.append(Text())
     return Group(*page)
+
+
+def _table(rows: Iterable[tuple[str, str]], width: int) -> Table:
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(width=2 + width)
+    table.add_column(ratio=1)
+    for keys, about in rows:
+        table.add_row(Padding(Text(keys, style="bold"), (0, 0, 0, 2)), Text(about))
+    return table
