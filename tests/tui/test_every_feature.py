@@ -156,7 +156,11 @@ FEATURES: dict[str, dict[str, tuple[str, ...]]] = {
             "for_real::test_a_login_is_asked_for_and_done_inside",
             "scenarios_asking::test_a_demand_to_log_in_is_met_from_the_palette",
         ),
-        "logins in the terminal": ("scenarios_asking::test_a_login_of_the_agents_own_runs_in_the_terminal",),
+        "logins in the terminal": (
+            "scenarios_asking::test_a_login_of_the_agents_own_runs_in_the_terminal",
+            "scenarios_starting::test_a_prompt_goes_on_after_a_login_in_a_real_terminal",
+            "scenarios_starting::test_ctrl_c_ends_a_login_and_nothing_else",
+        ),
         "notices": ("scenarios_asking::test_options_are_switched_and_notices_and_compaction_are_shown",),
         "MCP servers": (
             "scenarios_servers::test_how_a_server_is_doing_is_seen_at_the_side_and_on_a_page",
@@ -169,6 +173,7 @@ FEATURES: dict[str, dict[str, tuple[str, ...]]] = {
             "scenarios_start::test_an_agent_of_the_registry_is_installed_inside_the_client",
             "scenarios_agents::test_the_start_page_has_configured_and_registry_agents_and_keeps_a_command_line",
         ),
+        "that hang while they start": ("scenarios_starting::test_an_agent_that_hangs_is_ended_in_a_real_terminal",),
         "the doctor": ("scenarios_agents::test_an_agent_that_does_not_start_is_looked_at_by_the_doctor",),
         "what it printed": ("scenarios_agents::test_the_log_is_filtered",),
         "the wire, live and filtered": (

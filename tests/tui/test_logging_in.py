@@ -7,10 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
 from chatting import Chat, Launched, Memory
-from scenes import agent_at, chat, do
-from tmux import Tmux
 
 from accord import Agent, AuthMethod, AuthRequired, Turn
 from accord.agent.side import AgentSide
@@ -115,33 +112,3 @@ async def test_a_login_that_fails_leaves_the_session_as_it_was(folders: Path) ->
         await chat.until("● ready")
         await chat.send("more")
         await chat.until("I heard more.")
-
-
-@pytest.mark.slow
-def test_a_prompt_goes_on_after_a_login_in_a_real_terminal(tmux: Tmux) -> None:
-    home = tmux.folder / "mortal"
-    home.mkdir()
-    chat(tmux, agent_at("mortal_agent.py"), MORTAL_HOME=str(home), MORTAL_ASKS_LATE="1", MORTAL_FORGETS="1")
-    tmux.send("hello")
-    tmux.until("wants you to log in")
-    tmux.until_gone("keys count in a moment")
-    tmux.keys("Enter")
-    tmux.until("prompt 1 in process")
-    screen = tmux.until("● ready")
-    assert "A new session: the agent was started again" in screen and "gone" not in screen
-
-
-@pytest.mark.slow
-def test_ctrl_c_ends_a_login_and_nothing_else(tmux: Tmux) -> None:
-    home = tmux.folder / "mortal"
-    home.mkdir()
-    chat(tmux, agent_at("mortal_agent.py"), MORTAL_HOME=str(home), MORTAL_LOGIN_WAITS="1")
-    do(tmux, "Log in")
-    tmux.until("wants you to log in|Log in")
-    tmux.keys("Enter")
-    tmux.until("Your name:")
-    tmux.keys("C-c")
-    tmux.until("did not succeed")
-    tmux.until("● ready")
-    tmux.send("hello")
-    tmux.until("prompt 1 in process")

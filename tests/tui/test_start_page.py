@@ -179,7 +179,7 @@ async def test_an_installation_is_stopped_with_escape(folders: Path) -> None:
         chat = Chat(pilot.app, pilot)  # type: ignore[arg-type]
         await chat.until("box is installed first: downloading")
         await chat.press("escape")
-        await chat.until("You stopped it before it was installed")
+        await chat.until("You ended it before it was installed")
 
 
 async def test_an_installation_that_fails_says_why(folders: Path) -> None:

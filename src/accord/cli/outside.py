@@ -101,6 +101,7 @@ class Beyond:
         def get(entry: RegistryEntry) -> AgentEntry:
             from accord.config.install import installed
 
+            progress(f"installing {entry.id} {entry.version}", 0, 0)
             return installed(entry, progress=progress)
 
         begun = early if early is not None else begin(self._named(target), self.cwd, get)

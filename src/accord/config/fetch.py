@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -15,6 +16,8 @@ Progress = Callable[[str, int, int], None]
 """Told what is being done, how many bytes of it, and of how many (0 when nobody knows)."""
 
 _PATIENCE = 30.0
+_TELL = 0.1
+"""Seconds between two words about how far it is."""
 _HERE = ("127.0.0.1", "::1", "localhost")
 
 
@@ -27,12 +30,16 @@ def fetch(url: str, into: IO[bytes], *, most: int, progress: Progress | None = N
         with urllib.request.build_opener(_Redirects(), *direct).open(request, timeout=_PATIENCE) as answer:
             size = int(answer.headers.get("Content-Length") or 0)
             done = 0
-            while chunk := answer.read(1 << 18):
+            told = 0.0
+            if progress is not None:
+                progress("downloading", 0, size)
+            while chunk := answer.read1(1 << 16):  # what is there: nobody waits for more than one piece
                 done += len(chunk)
                 if done > most:
                     raise ConfigError(f"{url}: it is larger than {most} bytes, which is too much")
                 into.write(chunk)
-                if progress is not None:
+                if progress is not None and (done == size or time.monotonic() - told >= _TELL):
+                    told = time.monotonic()
                     progress("downloading", done, size)
     except (OSError, ValueError) as error:  # what urllib raises about the network is an OSError
         raise ConfigError(f"{url}: cannot be fetched: {_words(error)}") from None

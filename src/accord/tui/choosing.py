@@ -70,6 +70,7 @@ class Choosing(Shell):
             self.links.append(link)
             pane = await self.add_pane(link)
         self.open_link(link)
+        self.link_changed(link)  # that something was begun is seen at once
         pane.begin(id, how)
         pane.editor.focus()
 

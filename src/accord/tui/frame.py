@@ -213,6 +213,8 @@ class Frame(Vertical):
             self.status.refresh()
 
     def _tick(self) -> None:
+        if self.display and self.talk.is_slow:
+            self._say_slow()
         if (
             self.display
             and not self.app.is_calm
@@ -227,6 +229,16 @@ class Frame(Vertical):
             tell = greeting.without_session if self.talk.link.is_open else greeting.failed
             self.conversation.empty_text = self._wrapped(tell(self.talk.link.title, failure))
         self.conversation.refresh()
+
+    def _say_slow(self) -> None:
+        """Says what can be done about a start that takes long, and lists what waits for it."""
+        if not self.talk.link.progress and not self.talk.link.is_stopping:
+            seconds = 0 if self.app.is_calm else int(self.talk.waited)
+            lines = greeting.slow(self.talk.link, self.cwd, self.talk.state == "opening", seconds)
+            self.conversation.empty_text = self._wrapped(lines)
+            self.conversation.refresh()
+        self._show_queue()
+        self.status.refresh()
 
     def _wrapped(self, lines: list[str]) -> list[str]:
         return greeting.wrapped(lines, self.conversation.size.width - 4)
@@ -263,7 +275,8 @@ class Frame(Vertical):
             self.set_timer(PAUSE - paused + 0.01, self._give_keys)
 
     def _show_queue(self) -> None:
-        if self.talk.pending and (self.talk.session is not None or self.talk.state == "gone"):
+        is_due = self.talk.session is not None or self.talk.state == "gone" or self.talk.is_slow
+        if self.talk.pending and is_due:
             if self._queue is None:
                 from accord.tui.panels.queue import QueuePanel
 

@@ -11,7 +11,26 @@ if TYPE_CHECKING:
 
 
 def starting(link: Link, cwd: Path) -> list[str]:
+    """Who is being started, or installed before that."""
+    if link.is_stopping:
+        return ["", f"Stopping {link.name} …"]
+    if link.progress:
+        return ["", f"{link.name} is installed first: {link.progress}", "esc stops it"]
     return ["", f"Starting {link.name} in {_short(cwd)} …"]
+
+
+def slow(link: Link, cwd: Path, is_opening: bool, seconds: int) -> list[str]:
+    """What an agent that takes long has not done yet, and what can be done."""
+    since = f" for {seconds} s" if seconds else " yet"
+    what = "has not opened a session" if is_opening else "has not answered"
+    return [
+        "",
+        f"Starting {link.name} in {_short(cwd)} …",
+        f"It {what}{since}.",
+        "",
+        "esc or f12 ends it · ctrl+l shows what it printed · alt+d asks the doctor why",
+        "What you send meanwhile waits for it.",
+    ]
 
 
 def welcome(link: Link, cwd: Path) -> list[str]:

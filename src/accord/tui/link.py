@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from accord.errors import AccordError
 from accord.tui.fault import noted
 from accord.tui.lent import Lent
+from accord.tui.patience import in_thread
 from accord.tui.plain import one_line, size_of
 from accord.tui.untouched import Untouched
 from accord.tui.wire import Log
@@ -57,7 +58,10 @@ class Link(Lent):
         self.failure = ""
         self.progress = ""
         """What is being done before the agent can be started: it is installed, and how far that is."""
+        self.is_stopping = False
+        """Whether the user ended the start, which is about to be over."""
         self._stopped = self._is_closed = False
+        self._opening: asyncio.Future[None] | None = None
         self._connecting: asyncio.Future[ConnectedAgent] | None = None
         self.agent: ConnectedAgent | None = None
         self.launch: Launch | None = None
@@ -91,8 +95,14 @@ class Link(Lent):
 
     async def open(self) -> None:
         """Starts the agent and shakes hands. What goes wrong is kept in `failure`."""
+        self._opening = asyncio.ensure_future(self._open())
         try:
-            await self._open()
+            await self._opening
+        except asyncio.CancelledError:
+            here = asyncio.current_task()
+            if not self.is_stopping or (here is not None and here.cancelling()):
+                raise
+            self._failed(f"You ended it before it was {'installed' if self.progress else 'there'}.")
         except AccordError as error:
             self._failed(str(error))
         except OSError as error:
@@ -100,6 +110,7 @@ class Link(Lent):
         except Exception as error:
             self._failed(noted(error))
         finally:
+            self.is_stopping = False
             self.ready.set()
             self.desk.link_changed(self)
 
@@ -111,17 +122,17 @@ class Link(Lent):
 
         def progress(what: str, done: int, of: int) -> None:
             if self._stopped:
-                raise Stopped("You stopped it before it was installed.")
+                raise Stopped("You ended it before it was installed.")
             loop.call_soon_threadsafe(self._installing, what, done, of)
 
         def start() -> Launch:
             # Here, and not when this is heard of: whoever closes us meanwhile may be the last to hear of anything.
             self.launch = launch = self.outside.launch(self.target, stderr, progress)
-            if self._is_closed:
+            if self._stopped:
                 launch.kill()
             return launch
 
-        launch = await asyncio.to_thread(start)
+        launch = await in_thread(start)
         self._go_on()
         self.progress = ""
         self.name = launch.name
@@ -169,9 +180,13 @@ class Link(Lent):
         self.progress = f"{one_line(what, 60)}{much}"
         self.desk.link_changed(self)
 
-    def stop(self) -> None:
-        """Ends an installation."""
-        self._stopped = True
+    def give_up(self) -> None:
+        """Ends a start that the user does not want to wait for: at once, whatever it waits for itself."""
+        if self.state == "starting" and self._opening is not None:
+            self._stopped = self.is_stopping = True
+            self.kill()
+            self._opening.cancel()
+            self.desk.link_changed(self)
 
     def _say_notes(self, notes: list[str]) -> None:
         from accord.model.session import Notice
@@ -212,8 +227,7 @@ class Link(Lent):
 
     async def close(self) -> None:
         """Ends the agent and everything it started."""
-        self.stop()
-        self._is_closed = True
+        self._stopped = self._is_closed = True
         if self._connecting is not None:
             self._connecting.cancel()
             await asyncio.wait([self._connecting])

@@ -11,6 +11,7 @@ from textual import events
 from textual.app import ComposeResult
 
 from accord.tui.fault import beside
+from accord.tui.patience import HASTY
 from accord.tui.pending import Prompt
 from accord.tui.plain import one_line
 from accord.tui.prompt.area import PromptArea
@@ -111,10 +112,10 @@ class Pane(Workbench):
             act()
 
     def escape(self) -> None:
-        """Stops the running turn; when nothing runs, goes back to the prompt and the end."""
+        """Stops the running turn, or a start that takes long; when nothing runs, goes to the prompt and the end."""
         self.conversation.unmark()
-        if self.talk.link.progress:
-            self.talk.link.stop()
+        if self.talk.link.progress or self.talk.waited >= HASTY:
+            self.app.give_up(self)
         elif self.talk.state in ("running", "waiting"):
             beside(self, self.app.attempt(self.talk.cancel()))
         else:
@@ -150,9 +151,11 @@ class Pane(Workbench):
         message.stop()
         if message.key == "help":
             self.app.action_keys()
-        elif message.key == "escape":
-            self.escape()
         else:
+            if message.key == "escape":  # what runs goes on: whoever only had a look does not want to stop it
+                self.conversation.unmark()
+                if self.talk.state not in ("running", "waiting"):
+                    self.conversation.to_end()
             self.screen.set_focus(self.editor)
             if message.key == "paste":
                 self.editor.post_message(events.Paste(message.character))

@@ -102,9 +102,26 @@ class Sessions(Listing):
             if each.talk.link is old:
                 each.restart(link, each.talk.id)
 
+    def give_up(self, pane: Pane) -> None:
+        """Ends a start that the user does not want to wait for. An agent that other tabs talk with goes on."""
+        talk, link = pane.talk, pane.talk.link
+        if link.state == "starting":
+            link.give_up()
+            return
+        talk.give_up()
+        if not any(each.talk.link is link and each.talk.session is not None for each in self.panes):
+            link.was_killed = True
+            link.kill()
+
     def action_kill(self) -> None:
-        link = self.active_pane.talk.link
-        if link.state == "gone":
+        talk, link = self.active_pane.talk, self.active_pane.talk.link
+        if link.state == "undecided":
+            self.notify("There is no agent yet: ctrl+n chooses one.")
+            return
+        if talk.state in ("starting", "opening"):
+            self.give_up(self.active_pane)
+            return
+        if link.state in ("gone", "failed"):
             self.notify("The agent is gone already: ctrl+r starts it again.")
             return
         beside(self, self._kill(link))

@@ -14,6 +14,7 @@ from textual.app import App, ComposeResult, SystemCommand
 from textual.containers import Vertical
 from textual.screen import Screen
 
+from accord.tui import greeting
 from accord.tui.fault import beside
 from accord.tui.keeping import Keeping
 from accord.tui.keys import DEEDS, bindings
@@ -187,12 +188,8 @@ class Shell(Keeping):
     def link_changed(self, link: Link) -> None:
         for pane in self.panes:
             if pane.talk.link is link:
-                if link.progress:
-                    pane.conversation.empty_text = [
-                        "",
-                        f"{link.name} is installed first: {link.progress}",
-                        "esc stops it",
-                    ]
+                if link.state == "starting":
+                    pane.conversation.empty_text = greeting.starting(link, self.outside.cwd)
                 pane.changed()
 
     def turn_ended(self, pane: Frame, turn: Turn) -> None:

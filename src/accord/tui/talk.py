@@ -1,34 +1,29 @@
-"""One session in a tab: how it begins, what is heard from it, the questions that are open. Its turns: turns.py."""
+"""One session in a tab: what is heard from it, the questions that are open. How it is opened: beginning.py; its turns:
+turns.py."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from accord.model.session import Compaction, Notice
 from accord.model.tool import ToolCall
 from accord.transcript import events
+from accord.tui.beginning import Beginning, State
 from accord.tui.clocks import Clocks
 from accord.tui.conversation.block import Printed, Span
-from accord.tui.fault import noted
 from accord.tui.lent import SHOWN, end_of
-from accord.tui.opening import How, find_named, find_newest, open_session
-from accord.tui.turns import Turns
 from accord.tui.work import Work
 
 if TYPE_CHECKING:
-    from accord.client.agent import ConnectedAgent
     from accord.client.session import Session
-    from accord.model.requests import McpServer
     from accord.policy.choices import Choice, Question
     from accord.transcript.transcript import Transcript
     from accord.tui.conversation.items import Key
     from accord.tui.earlier import Earlier
     from accord.tui.link import Link
-
-State = Literal["starting", "opening", "running", "waiting", "idle", "gone"]
 
 
 @dataclass
@@ -43,12 +38,11 @@ class Elsewhere(Exception):
     """The tab that showed a question was closed, and the question is not its own: it is to be asked in another."""
 
 
-class Talk(Turns):
+class Talk(Beginning):
     """A session with an agent, or one that is about to begin."""
 
     def __init__(self, link: Link, on_change: Callable[[], None]) -> None:
         super().__init__(link, on_change)
-        self.failure = ""
         self.changed: set[Key] = set()
         """The items that changed since they were last taken."""
         self.clocks = Clocks()
@@ -57,10 +51,8 @@ class Talk(Turns):
         self.unknown = 0
         self.origin = ""
         """What the session came from, as a title until it has one of its own."""
-        self.servers: list[McpServer] = []
         self.before: Earlier | None = None
         """The talk that this one goes on from, where its agent died."""
-        self._wanted: str | None = None
         self._is_deaf = False
 
     # -- what it is
@@ -116,33 +108,6 @@ class Talk(Turns):
 
     # -- beginning
 
-    async def open(self, id: str | None = None, how: How = "new", earlier: Transcript | None = None) -> None:
-        """Begins a session, or opens one that is there, below what was said. What goes wrong is in `failure`."""
-        from accord.errors import AccordError
-
-        self._wanted = id if how in ("load", "resume", "named") else None
-        await self.link.ready.wait()
-        agent = self.link.agent
-        if agent is None or self.link.state != "ready":
-            self.failure = self.link.failure or "the agent is not there"
-            self.on_change()
-            return
-        try:
-            if how == "newest" or (how == "named" and id is not None):
-                id, how = await self._find(agent, id if how == "named" else None)
-            servers, notices = self.link.outside.servers(agent.offers)
-            self.servers = servers
-            self.link.notes += [Notice(severity="warning", title=notice) for notice in notices]
-            self.session = await open_session(agent, id, how, servers, earlier)
-        except Exception as error:
-            words = str(error) if isinstance(error, AccordError) else noted(error)
-            self.failure = words if self._wanted is None else f"session {self._wanted}: {words}"
-            self.on_change()
-            return
-        if how == "new":
-            self.link.untouched.ids.add(self.session.id)
-        self._begin()
-
     def watch(self, session: Session, title: str) -> None:
         """Shows the session of a subagent, which runs without us."""
         self.session, self.origin = session, title
@@ -154,15 +119,6 @@ class Talk(Turns):
             await self.session.cancel()
         else:
             await super().cancel()
-
-    async def _find(self, agent: ConnectedAgent, id: str | None) -> tuple[str | None, How]:
-        """Which session is meant by a name, or as the newest."""
-        found = await (find_newest(agent, str(self.link.outside.cwd)) if id is None else find_named(agent, id))
-        self._wanted = found.id
-        if found.why_not:
-            note = Notice(severity="warning", title="This is a new session", description=found.why_not)
-            self.link.notes.append(note)
-        return found.id, found.how
 
     def _begin(self) -> None:
         assert self.session is not None

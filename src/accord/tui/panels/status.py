@@ -61,14 +61,21 @@ class StatusLine(Widget):
             "idle": ("● ready", look.good),
             "gone": ("✗ gone", look.bad),
         }[talk.state]
-        hint = {"running": "esc stops", "gone": "ctrl+r starts it again"}.get(talk.state, "")
+        stops = "esc stops" if not self._is_read() else "esc twice stops"
+        hint = {"running": stops, "gone": "ctrl+r starts it again"}.get(talk.state, "")
         if link.state == "undecided":
             words, hint = ("◌ no agent yet", look.dim), "ctrl+n chooses one"
+        elif link.is_stopping:
+            words = ("◌ stopping", look.warn)
         elif link.progress:
             words, hint = (f"◌ {link.progress}", look.accent), "esc stops it"
+        elif talk.is_slow:
+            words, hint = (f"{words[0]}{self._waited()}", look.warn), "esc ends it · ctrl+l what it printed"
         elif talk.is_cancelling:
             words = (f"{self._spin()}stopping {self._elapsed()}", look.warn)
             hint = "it does not stop: f12 ends the agent" if talk.is_stuck else ""
+        if talk.state == "gone" and link.is_open:  # the agent is there, and only the session is not
+            words, hint = ("✗ no session", look.bad), "ctrl+r begins one · ctrl+o lists those there are"
         parts = [Part(0, words[0], words[1])]
         if talk.queue:
             parts.append(Part(2, f"  {len(talk.queue)} queued", look.primary))
@@ -106,10 +113,19 @@ class StatusLine(Widget):
             parts.append(Part(8, f"  {usage.cost.amount:.2f} {one_line(usage.cost.currency, 10)}", look.dim, True))
         return parts
 
+    def _is_read(self) -> bool:
+        """Whether the conversation has the keys: esc goes back to the prompt first."""
+        from accord.tui.conversation.view import Conversation
+
+        return isinstance(self.app.focused, Conversation)
+
     def _spin(self) -> str:
         if self.app.is_calm:
             return ""
         return f"{SPINNER[int(time.monotonic() * 8) % len(SPINNER)]} "
+
+    def _waited(self) -> str:
+        return ", which takes long" if self.app.is_calm else f" {seconds_of(self.talk.waited)}"
 
     def _elapsed(self) -> str:
         if self.app.is_calm or not self.talk.turn_began:
