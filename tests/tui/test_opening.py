@@ -116,9 +116,16 @@ async def test_a_session_that_is_not_there_is_named_and_nothing_else_is_opened(o
     async with opened(agent, first=("nothing-like-it", "named"), wait=False) as chat:
         await chat.until("session nothing-like-it")
         await chat.until("ctrl+r begins a new one · ctrl+o shows those there are")
+        await chat.until("✗ no session")
+        assert "gone" not in chat.text
         assert chat.pane.talk.session is None
+        await chat.send("typed")
+        told = "There is no session here: ctrl+r begins one. What you typed is kept."
+        await chat.until(lambda: told in [each.message for each in chat.app._notifications])
+        assert chat.pane.editor.text == "typed"
         await chat.press("ctrl+r")
         await chat.ready()
+        await chat.until("A new session: the agent could not go on with nothing-like-it")
         await chat.send("hello")
         await chat.until("You said: hello")
 

@@ -43,7 +43,12 @@ class Pane(Workbench):
         message.stop()
         prompt = Prompt(message.text)
         if self.talk.state == "gone":
-            self.app.notify("The agent is gone: ctrl+r starts it again. What you typed is kept.", severity="warning")
+            what = (
+                "There is no session here: ctrl+r begins one"
+                if self.talk.link.is_open
+                else "The agent is gone: ctrl+r starts it again"
+            )
+            self.app.notify(f"{what}. What you typed is kept.", severity="warning")
             self.editor.give_back(message.text)
             return
         if self.talk.parent is not None:

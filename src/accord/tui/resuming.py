@@ -9,6 +9,7 @@ from accord.tui.earlier import kept_of
 from accord.tui.fault import beside
 from accord.tui.frame import Frame
 from accord.tui.opening import tells
+from accord.tui.plain import one_line
 
 if TYPE_CHECKING:
     from accord.transcript.transcript import Transcript
@@ -87,7 +88,8 @@ class Resuming(Frame):
         if talk.session is None:
             self._could_not(earlier)
         elif id is not None:
-            what = "A new session: the agent could not go on with the one before"
+            before = "the one before" if earlier is not None else one_line(id, 60)
+            what = f"A new session: the agent could not go on with {before}"
             unknown = "It does not know what was said above this line." if earlier is not None else ""
             told = [unknown, talk.held_words]
             talk.say("info", what, "\n".join(filter(None, told)))
