@@ -5,19 +5,17 @@ paused, and none before it has been seen for a moment."""
 
 from __future__ import annotations
 
-import re
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from rich.text import Text
 from textual import events
 from textual.geometry import Offset
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from accord.tui.conversation import diff as diffs
 from accord.tui.moment import Moment
+from accord.tui.panels.facts import what_would_happen
 from accord.tui.panels.lasting import (
     LENGTHS,
     Length,
@@ -27,7 +25,7 @@ from accord.tui.panels.lasting import (
     what_becomes_of_it,
     what_is_remembered,
 )
-from accord.tui.plain import one_line, plain
+from accord.tui.plain import one_line
 from accord.tui.screens.hints import shortest
 
 if TYPE_CHECKING:
@@ -35,8 +33,6 @@ if TYPE_CHECKING:
     from accord.tui.look import Look
     from accord.tui.talk import Asked
 
-_VERBS = {"read": "read", "write": "write", "delete": "delete", "fetch": "fetch", "command": "run"}
-_WORDS = re.compile(r"[\s'\"`“”:,;()]+")
 _MOST_LINES = 4000
 _LEAST = 4
 """How many lines of what would happen are seen, whatever else there is no room for."""
@@ -148,7 +144,7 @@ class PermissionPanel(Widget, can_focus=True):
         is_small = self.app.size.height < _SMALL
         if (width, is_small) != self._drawn:
             self._drawn = width, is_small
-            body = self._what(question, width, 0 if is_small else 1)
+            body = what_would_happen(question, self.look, width, context=0 if is_small else 1, cwd=self._cwd)
             more = f"… and {len(body) - _MOST_LINES} lines more, which are not shown here"
             self._body = [
                 *body[:_MOST_LINES],
@@ -174,40 +170,6 @@ class PermissionPanel(Widget, can_focus=True):
             (letter, look.dim),
             (what_is_remembered(choice, self._lasts(choice)), look.dim),
         )
-
-    def _what(self, question: Question, width: int, context: int) -> list[Strip]:
-        look, action, request = self.look, question.action, question.request
-        lines: list[Strip] = []
-        if request is not None:
-            lines += look.draw(Text(one_line(request.title, 2 * width), style="bold"), width)
-        else:
-            verb = _VERBS.get(action.kind, one_line(action.kind))
-            what = "this command" if action.line is not None else ", ".join(action.paths) or action.url or action.title
-            lines += look.draw(Text(plain(f"The agent wants to {verb} {what}"), style="bold"), width)
-        if action.line is not None:
-            lines += look.draw(Text(plain(f"$ {action.line}"), style=look.accent), width)
-            where = ", ".join([f"in {action.cwd}"] if action.cwd else [])
-            with_ = " ".join(f"{name}={value}" for name, value in action.env)
-            if where or with_:
-                lines += look.draw(Text(plain(" ".join(filter(None, [where, with_]))), style=look.dim), width)
-        if action.url:
-            lines += look.draw(Text(plain(action.url), style=look.primary), width)
-        if request is not None:
-            changes = request.tool_call.diffs if request.tool_call is not None else []
-            changed = {change.path for diff in changes for change in diff.changes}
-            for path in action.paths:
-                if path not in changed and self._short(path) not in _WORDS.split(request.title):
-                    lines += look.draw(Text(plain(path), style=look.primary), width)
-            for diff in changes:  # little around it: the change itself is to be seen first
-                lines += diffs.draw(
-                    diff, look, width, side_by_side=True, cwd=self._cwd, context=context, named=plain(request.title)
-                )
-            if request.description:  # after the facts: it is the agent's own, and can be of any length
-                lines += look.draw(Text(plain(request.description)), width)
-        return lines
-
-    def _short(self, path: str) -> str:
-        return path.removeprefix(f"{self._cwd}/")
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:
         self._draw(width)
