@@ -6,6 +6,7 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from accord.config.command import is_command_line
 from accord.errors import AccordError
 from accord.tui.fault import noted
 from accord.tui.lent import Lent
@@ -81,7 +82,8 @@ class Link(Lent):
     def title(self) -> str:
         """What the agent calls itself, once that is known; until then, and for the default one, what we call it."""
         info = self.agent.offers.info if self.agent is not None and self.target is not None else None
-        return (info.title if info is not None else None) or self.name
+        told = "" if info is None else info.title or (info.name if is_command_line(self.target or "") else "")
+        return one_line(told or "", 60) or self.name
 
     @property
     def is_open(self) -> bool:

@@ -80,7 +80,7 @@ class Talk(Beginning):
 
     @property
     def title(self) -> str:
-        return (self.session.title if self.session is not None else None) or self.origin or self.link.name
+        return (self.session.title if self.session is not None else None) or self.origin or self.link.title
 
     @property
     def id(self) -> str | None:

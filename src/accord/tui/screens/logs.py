@@ -13,8 +13,10 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Input
 
+from accord.config.command import is_command_line
 from accord.tui.fault import beside
 from accord.tui.harmless import words
+from accord.tui.plain import one_line
 from accord.tui.prompt.at_once import Field
 from accord.tui.screens.above import Above
 from accord.tui.screens.hints import Hints
@@ -80,10 +82,17 @@ class LogScreen(Above[None]):
     def _again(self) -> None:
         """Looks through everything anew, a slice at a time, and goes on with what comes."""
         name, kinds = _KINDS[self._kinds]
-        self.query_one(Vertical).border_title = words(f"Log of {self.link.name}: {name}")
+        self.query_one(Vertical).border_title = words(f"Log of {self._whose()}: {name}")
         if self._sifting is not None:
             self._sifting.cancel()
         self._sifting = asyncio.ensure_future(self._sift(Wanted.of(self._words, kinds)))
+
+    def _whose(self) -> str:
+        """The agent, and the command that started it where that is how it was named."""
+        from accord.config.mask import masked
+
+        target = self.link.target or ""
+        return self.link.title + (f" ({one_line(masked(target), 60)})" if is_command_line(target) else "")
 
     async def _sift(self, wanted: Wanted) -> None:
         log, sieve, view = self.link.log, Sieve(wanted), self.query_one(Lines)
