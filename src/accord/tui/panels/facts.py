@@ -42,7 +42,7 @@ def what_would_happen(question: Question, look: Look, width: int, *, context: in
         changes = request.tool_call.diffs if request.tool_call is not None else []
         changed = {change.path for diff in changes for change in diff.changes}
         for path in action.paths:
-            if path not in changed and path.removeprefix(f"{cwd}/") not in _WORDS.split(request.title):
+            if path not in changed and not _names(request.title, path.removeprefix(f"{cwd}/")):
                 lines += look.draw(Text(plain(path), style=look.primary), width)
         for diff in changes:  # little around it: the change itself is to be seen first
             lines += diffs.draw(
@@ -51,3 +51,8 @@ def what_would_happen(question: Question, look: Look, width: int, *, context: in
         if request.description:  # after the facts: it is the agent's own, and can be of any length
             lines += look.draw(Text(plain(request.description)), width)
     return lines
+
+
+def _names(title: str, path: str) -> bool:
+    """Whether a title names this very file. A word such as `a` may be meant as a word."""
+    return not path.isalpha() and path in _WORDS.split(title)
