@@ -97,9 +97,14 @@ async def test_a_start_is_ended_at_once_and_what_waits_for_it_stays(
         await chat.send("a prompt that waits")
         await chat.press(key)
         await chat.until("You ended it before")
-        await chat.until("ctrl+r starts it again")
+        await chat.until("ctrl+r")
         assert outside.killed
         assert [prompt.text for prompt in chat.pane.talk.queue] == ["a prompt that waits"]
+        monkeypatch.setattr("accord.tui.beginning.SLOW", 0.5)
+        await chat.press("ctrl+r")
+        await chat.gone("You ended it before")
+        await chat.until("Starting ")
+        await chat.until("esc ends it · ctrl+l what it printed")
 
 
 async def test_escape_in_the_first_moment_ends_no_start(folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:

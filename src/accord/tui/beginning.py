@@ -32,7 +32,7 @@ class Beginning(Turns):
         self.failure = ""
         self.servers: list[McpServer] = []
         self._wanted: str | None = None
-        self._since = 0.0
+        self._since = time.monotonic()
         self._entering: asyncio.Future[tuple[Session, How]] | None = None
 
     @property
@@ -100,7 +100,7 @@ class Beginning(Turns):
     @property
     def waited(self) -> float:
         """For how many seconds the agent has been starting, or the session opened; 0 when neither is so."""
-        is_awaited = self.state in ("starting", "opening") and self.link.state != "undecided" and self._since > 0
+        is_awaited = self.state in ("starting", "opening") and self.link.state != "undecided"
         return time.monotonic() - self._since if is_awaited else 0.0
 
     @property

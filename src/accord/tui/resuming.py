@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from accord.model.session import Notice
+from accord.tui import greeting
 from accord.tui.earlier import kept_of
 from accord.tui.fault import beside
 from accord.tui.frame import Frame
@@ -47,6 +48,7 @@ class Resuming(Frame):
         beside(self, old.close())
         self.talk.clocks = old.clocks
         self.status.talk = self.talk
+        self.conversation.empty_text = greeting.starting(link, self.cwd)
         if self._side is not None:
             self._side.talk = self.talk
         if self._queue is not None:
