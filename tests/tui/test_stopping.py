@@ -237,6 +237,16 @@ async def test_a_subagent_has_a_line_and_its_conversation_opens_in_a_tab(opened:
         assert chat.pane.talk.state == "idle"
 
 
+@pytest.mark.parametrize(("version", "how"), [(1, "done"), (2, "cancelled")])  # version 1 tells no reasons
+async def test_a_subagent_ends_with_the_turn_that_is_stopped(opened: Opened, version: int, how: str) -> None:
+    async with opened(Showcase(), versions=[version]) as chat:
+        await chat.send("/subagent 600")
+        await chat.until("subagent, running")
+        await chat.press("escape")
+        await chat.until(f"subagent, {how}")
+        await chat.until("● ready")
+
+
 @pytest.mark.req("V1-SUBAG-03", "V1-SUBAG-04", "V2-SUBAG-03")
 @pytest.mark.parametrize("version", [1, 2])
 async def test_a_subagent_is_watched_takes_no_prompts_and_is_stopped_in_its_tab(opened: Opened, version: int) -> None:

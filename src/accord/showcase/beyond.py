@@ -65,16 +65,20 @@ class Beyond(Stage):
         )
         child = session.child(told)
         stopped = child.data["stopped"] = asyncio.Event()
-        await child.think("I am the child.")
-        await child.say("I look for it. ")
-        async with child.tool("Search everywhere", kind="search") as tool:
-            try:
-                async with asyncio.timeout(seconds):
-                    await stopped.wait()
-                await tool.update(status="cancelled")
-            except TimeoutError:
-                await tool.show("Nothing found.")
-        await child.say("That was that.")
+        try:
+            await child.think("I am the child.")
+            await child.say("I look for it. ")
+            async with child.tool("Search everywhere", kind="search") as tool:
+                try:
+                    async with asyncio.timeout(seconds):
+                        await stopped.wait()
+                    await tool.update(status="cancelled")
+                except TimeoutError:
+                    await tool.show("Nothing found.")
+            await child.say("That was that.")
+        except asyncio.CancelledError:  # with the turn ends whoever worked for it
+            await session.subagent(Subagent(session_id=id, state="idle", stop_reason="cancelled"))
+            raise
         await session.subagent(Subagent(session_id=id, state="idle"))
         await turn.say("The child was cancelled." if stopped.is_set() else "The child has done its work.")
 
