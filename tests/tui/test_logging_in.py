@@ -110,5 +110,7 @@ async def test_a_login_that_fails_leaves_the_session_as_it_was(folders: Path) ->
         await log_in(chat)
         await chat.until("did not succeed")
         await chat.until("● ready")
+        assert "You are not logged in" in chat.text
+        assert chat.pane.editor.text == "secret one", "it can be sent again"
         await chat.send("more")
         await chat.until("I heard more.")

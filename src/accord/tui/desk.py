@@ -99,10 +99,11 @@ class AnsweringApp(App[int]):
         from accord.tui.screens.picker import Picker, Row
 
         pane = self.pane_of(link, None)
-        if pane is not None:
+        if pane is not None and unasked:
             self.attention(pane, "a login is needed")
         rows = [Row(each.id, each.name, each.description or "") for each in methods]
-        screen = Picker("Log in first", rows, about=f"{link.name} wants you to log in.")
+        about = f"{link.name} wants you to log in." if unasked else f"The logins of {link.name}."
+        screen = Picker("Log in first" if unasked else "Log in", rows, about=about)
         picked = await (self._answer_for_agent(screen) if unasked else self.answer_of(screen))
         return next((each for each in methods if picked is not None and each.id == picked.id), None)
 

@@ -193,7 +193,7 @@ class Turns(Pending, ABC):
 
     async def _wait(self, prompt: Prompt, turn: Turn) -> None:
         from accord.config.mask import masked
-        from accord.errors import AccordError, ConnectionClosed
+        from accord.errors import AccordError, AuthRequired, ConnectionClosed
 
         try:
             await turn
@@ -202,6 +202,8 @@ class Turns(Pending, ABC):
                 return
             self.died_at_work = True
             self._came_back(prompt)
+        except AuthRequired as error:
+            self._locked_out(prompt, str(error))
         except Exception as error:
             self.say("error", "The turn failed", masked(str(error)) if isinstance(error, AccordError) else noted(error))
             if prompt in self.sent:
@@ -216,6 +218,19 @@ class Turns(Pending, ABC):
             self.on_turn_end(turn)
         self._send_next()
         self.on_change()
+
+    def _locked_out(self, prompt: Prompt, why: str) -> None:
+        """The agent wants a login, and there was none. What was typed is there again; what waits would fare alike."""
+        from accord.config.mask import masked
+
+        if prompt in self.sent:
+            self.sent.remove(prompt)
+        if self.on_unsent is not None:
+            self.on_unsent(prompt)
+        self.on_hold = bool(self.queue)
+        how = "Your prompt can be sent again; “Log in” in ctrl+p logs in"
+        told = [masked(why), how, self.held_words]
+        self.say("error", "You are not logged in", "\n".join(filter(None, told)))
 
     @property
     def is_lost(self) -> bool:
