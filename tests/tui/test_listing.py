@@ -103,6 +103,26 @@ async def test_a_session_of_the_list_is_deleted_and_the_list_is_there_again(open
         assert await agent.kept.get(apples) is None
 
 
+@pytest.mark.parametrize(
+    ("key", "question"), [("f7", "A new title for"), ("f8", "Delete “Apples”?"), ("f9", "Write it")]
+)
+async def test_esc_in_a_question_about_a_session_goes_back_to_the_list(
+    opened: Opened, folders: Path, key: str, question: str
+) -> None:
+    agent = Keeping()
+    await talked(agent, folders, "Apples are", "Pears are")
+    async with opened(agent) as chat:
+        await in_list(chat, "Apples")
+        await chat.press(key)
+        await chat.until(question)
+        await chat.press("escape")
+        await chat.gone(question)
+        await chat.until("Sessions of")
+        await chat.until("Pears")
+        await chat.press("escape")
+        await chat.gone("Sessions of")
+
+
 @pytest.mark.parametrize("kind, place", [("md", 0), ("json", 1), ("html", 2)])
 async def test_a_session_of_the_list_is_written_to_a_file(opened: Opened, folders: Path, kind: str, place: int) -> None:
     agent = Keeping()

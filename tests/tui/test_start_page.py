@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +72,28 @@ async def test_a_command_line_that_is_kept_does_not_become_the_default(folders: 
         assert settings.chosen_agent == "built-in"
 
 
+async def test_a_name_that_will_not_do_is_asked_for_again_and_esc_goes_back(folders: Path) -> None:
+    outside = Memory(folders, ScriptedAgent, frozenset({1}))
+    async with AccordApp(outside).run_test(size=(80, 24)) as pilot:
+        chat = Chat(pilot.app, pilot)  # type: ignore[arg-type]
+        await chat.ready()
+        await chat.press("ctrl+n")
+        await chat.until("Talk with")
+        await chat.type("mine --acp")
+        await chat.until("Start: mine --acp")
+        await chat.press("f5")
+        await chat.until("A name for")
+        await chat.type("no good")
+        await chat.press("enter")
+        await chat.until(lambda: [each.severity for each in chat.app._notifications] == ["error"])
+        await chat.until("A name for")
+        assert outside.launched == [None] and outside.configuration().settings.agents == {}
+        await chat.press("escape")
+        await chat.gone("A name for")
+        await chat.until("Talk with")
+        assert outside.launched == [None]
+
+
 async def test_the_default_is_changed_when_that_is_wanted(folders: Path) -> None:
     configured(TWO)
     outside = Memory(folders, ScriptedAgent, frozenset({1}))
@@ -88,8 +110,33 @@ async def test_the_default_is_changed_when_that_is_wanted(folders: Path) -> None
 class Keeping(Memory):
     """Knows sessions of earlier days."""
 
+    present: Sequence[SessionInfo] = ()
+
     def recent(self, most: int) -> list[SessionInfo]:
-        return [SessionInfo(id="old", cwd=str(self.cwd), title="Pears and figs", updated_at="2026-11-15T09:30:00Z")]
+        return [
+            *self.present,
+            SessionInfo(id="old", cwd=str(self.cwd), title="Pears and figs", updated_at="2026-11-15T09:30:00Z"),
+        ]
+
+
+async def test_a_session_that_is_here_already_is_not_gone_on_with(folders: Path) -> None:
+    outside = Keeping(folders, ScriptedAgent, frozenset({1}))
+    async with AccordApp(outside).run_test(size=(80, 24)) as pilot:
+        chat = Chat(pilot.app, pilot)  # type: ignore[arg-type]
+        await chat.ready()
+        here = chat.pane.talk.session
+        assert here is not None
+        outside.present = [SessionInfo(id=here.id, cwd=str(folders), title="The present one")]
+        await chat.press("ctrl+n")
+        await chat.until("Pears and figs")
+        assert "The present one" not in chat.text
+
+
+async def test_without_a_registry_the_page_says_how_to_have_one(folders: Path) -> None:
+    async with AccordApp(Memory(folders, ScriptedAgent(), frozenset({1})), is_undecided=True).run_test() as pilot:
+        chat = Chat(pilot.app, pilot)  # type: ignore[arg-type]
+        await chat.until("none is configured")
+        await chat.until("registry =")
 
 
 async def test_the_latest_sessions_are_gone_on_with(folders: Path) -> None:

@@ -228,6 +228,7 @@ async def test_a_subagent_has_a_line_and_its_conversation_opens_in_a_tab(opened:
         assert chat.pane.talk.title == "A search"
         assert chat.pane.talk.state == "running"
         await chat.until("Search everywhere")
+        assert "/ lists the agent's commands" not in chat.text  # it takes no prompts
         await chat.press("f7")
         await chat.press("tab", "x")
         await chat.until("The child was cancelled.")

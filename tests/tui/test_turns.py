@@ -260,6 +260,20 @@ async def test_escape_gives_back_what_the_agent_had_not_taken(opened: Opened) ->
 # -- a queue on hold
 
 
+async def test_what_waits_is_on_hold_when_the_user_stops_the_turn(opened: Opened) -> None:
+    agent = Busy()
+    async with opened(agent) as chat:
+        await begun(chat)
+        await chat.send("second")
+        await chat.until("1 queued")
+        await chat.press("escape")
+        await chat.until("1 queued, on hold")
+        await chat.until("● ready")
+        assert agent.prompts == ["first"]
+        await chat.press("enter")
+        await chat.until(lambda: agent.prompts == ["first", "second"])
+
+
 async def test_prompts_that_wait_are_not_sent_into_a_session_that_knows_nothing(opened: Opened) -> None:
     agents: list[ScriptedAgent] = []
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from accord.tui.rescue import Rescue
 
 
+NO_SCREEN = "TERM is dumb, so nothing can be drawn here; set TERM to what the terminal is, or pipe a prompt in"
+
+
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("agent", required=False)
 @click.option(
@@ -46,6 +49,8 @@ def chat(
     if not has_terminal():
         if newest:
             raise click.UsageError("--continue needs a terminal; --session ID goes on with a session anywhere")
+        if is_dumb() and sys.stdin is not None and sys.stdin.isatty():
+            raise click.UsageError(NO_SCREEN)
         return _run(agent, cwd, v2, session_id, rules)
     try:
         import importlib.util
@@ -128,8 +133,11 @@ def _run(agent: str | None, cwd: Path, v2: bool, session_id: str | None, rules: 
     return int(run.invoke(context) or 0)
 
 
+def is_dumb() -> bool:
+    """Whether the terminal says that nothing can be drawn on it."""
+    return os.environ.get("TERM") == "dumb"
+
+
 def has_terminal() -> bool:
     """Whether a person is at both ends: a terminal to read from, and one to draw on."""
-    if os.environ.get("TERM") == "dumb":
-        return False
-    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
+    return not is_dumb() and all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))

@@ -93,11 +93,13 @@ def accord(ctx: click.Context, newest: bool, session_id: str | None) -> Any:
 
 def _chat(ctx: click.Context, newest: bool, session_id: str | None) -> Any:
     """What `accord` alone does; with nobody to talk to, it says what there is."""
-    from accord.cli.chat import chat, has_terminal
+    from accord.cli.chat import NO_SCREEN, chat, has_terminal, is_dumb
 
     asked = newest or session_id is not None
     if not asked and not has_terminal() and (sys.stdin is None or sys.stdin.isatty()):
         click.echo(ctx.get_help())
+        if is_dumb():
+            click.echo(f"\n{NO_SCREEN}", err=True)
         return 0
     return ctx.invoke(chat, newest=newest, session_id=session_id, allow=(), ask=(), deny=())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from accord.config.command import BUILT_IN, is_command_line
@@ -12,6 +13,7 @@ from accord.tui.plain import one_line
 from accord.tui.shell import Shell
 
 if TYPE_CHECKING:
+    from accord.model.session import SessionInfo
     from accord.tui.screens.picker import Picked
 
 
@@ -34,10 +36,10 @@ class Choosing(Shell):
             if picked.how == "f6":
                 self._make_default(target)
                 continue
-            if picked.how == "f5":
-                target = await self._named(target)
-            await self._begin_with(target)
-            return
+            kept = await self._named(target) if picked.how == "f5" else target
+            if kept is not None:
+                await self._begin_with(kept)
+                return
 
     async def _pick_agent(self) -> Picked | None:
         from accord.errors import AccordError
@@ -49,9 +51,19 @@ class Choosing(Shell):
             self.notify(str(error), severity="error")
             return None
         is_first = self.active_pane.talk.link.state == "undecided"
-        recent = getattr(self.outside, "recent", None)  # not everybody keeps sessions
+        recent = self._recent() if hasattr(self.outside, "recent") else None  # not everybody keeps sessions
         picked: Picked | None = await self.answer_of(AgentsScreen(loaded.settings, recent, is_first=is_first))
         return picked
+
+    def _recent(self) -> Callable[[int], list[SessionInfo]]:
+        """What reads the newest sessions that are not here already."""
+        here = {pane.talk.id for pane in self.panes} | {id for link in self.links for id in link.untouched.ids}
+
+        def read(most: int) -> list[SessionInfo]:
+            found: list[SessionInfo] = self.outside.recent(most + len(here))  # type: ignore[attr-defined]
+            return [info for info in found if info.id not in here][:most]
+
+        return read
 
     async def _begin_with(self, target: str) -> None:
         """Starts an agent: in this tab if it has none yet, otherwise in a new one."""
@@ -76,14 +88,18 @@ class Choosing(Shell):
 
     # -- the user's configuration
 
-    async def _named(self, target: str) -> str:
-        """Keeps a command line under a name that the user gives; others have a name already."""
+    async def _named(self, target: str) -> str | None:
+        """Keeps a command line under a name that the user gives, and asks until it is one; others have a name already.
+        None when the user goes back."""
         from accord.tui.screens.picker import Asking
 
         if not is_command_line(target):
             return target
-        name = await self.answer_of(Asking(f"A name for {one_line(target, 60)}"))
-        return (self._keep_agent(name, target) or target) if name else target
+        name = ""
+        while name := await self.answer_of(Asking(f"A name for {one_line(target, 60)}", name)):
+            if kept := self._keep_agent(name, target):
+                return kept
+        return None
 
     def _keep_agent(self, name: str, command: str) -> str | None:
         """Adds an agent to the configuration. The agent that is meant when none is named stays the same."""

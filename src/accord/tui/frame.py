@@ -187,7 +187,8 @@ class Frame(Vertical):
             self._say_empty()
         self._show_question()
         self._show_queue()
-        self.tips.fit(talk.transcript)
+        if talk.parent is None:  # the session of a subagent takes no prompts
+            self.tips.fit(talk.transcript)
         self.draw_work()
         if self._side is not None:
             self._side.update()

@@ -122,6 +122,7 @@ class Pane(Workbench):
         if self.talk.link.progress or self.talk.waited >= HASTY:
             self.app.give_up(self)
         elif self.talk.state in ("running", "waiting"):
+            self.talk.hold()
             beside(self, self.app.attempt(self.talk.cancel()))
         else:
             self.conversation.to_end()

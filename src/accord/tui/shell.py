@@ -240,7 +240,8 @@ class Shell(Keeping):
         """Says in two lines what happened. What the program knew, secrets too, is shown to nobody."""
         from accord.tui.fault import told
 
-        self._exit_renderables.append(told())
+        if not self._exit_renderables:  # one fault may bring others with it: the first tells most
+            self._exit_renderables.append(told())
         self._close_messages_no_wait()
 
     async def on_unmount(self) -> None:

@@ -98,6 +98,10 @@ class Turns(Pending, ABC):
             self._start(prompt)
         self.on_change()
 
+    def hold(self) -> None:
+        """The user stops the turn: what waits was meant to follow on it, and is not sent unasked."""
+        self.on_hold = self.on_hold or bool(self.queue)
+
     def release(self) -> bool:
         """The user has seen what is on hold: it may be sent. Gives whether anything was."""
         was_held, self.on_hold = self.on_hold and bool(self.queue), False
