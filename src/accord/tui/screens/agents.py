@@ -63,7 +63,10 @@ class AgentsScreen(Picker):
         if self._recent is not None:
             rows += [_session(info) for info in await asyncio.to_thread(self._recent, _MOST_SESSIONS)]
             self.set_rows(rows)
-        if self._settings.registry is not None:
+        if self._settings.registry is None:
+            how = 'registry = "…" in config.toml names one'
+            self.set_rows([*rows, Row("", "none is configured", how, "Registry")])
+        else:
             waiting = Row("", "the registry is being read …", "", "Registry")
             self.set_rows([*rows, waiting])
             found = await asyncio.to_thread(registry_rows, self._settings.registry)
