@@ -13,6 +13,27 @@ from accord.tui.prompt import history
 from accord.tui.prompt.history import History
 
 
+def test_what_another_client_sent_is_there_when_it_is_looked_for(tmp_path: Path) -> None:
+    first, second = (History(tmp_path / "history.jsonl", "/one") for _ in range(2))
+    first.add("from the first")
+    second.add("from the second")
+    assert second.prompts == ["from the first", "from the second"]
+    first.add("again the first")
+    for each in (first, second):
+        each.look_again()
+        assert each.prompts == ["from the first", "from the second", "again the first"]
+
+
+def test_prompts_that_could_not_be_kept_are_not_forgotten_over_others(tmp_path: Path) -> None:
+    (tmp_path / "folder").write_text("")
+    past = History(tmp_path / "folder" / "history.jsonl")
+    past.add("only here")
+    (tmp_path / "folder").unlink()
+    History(tmp_path / "folder" / "history.jsonl").add("elsewhere")
+    past.look_again()
+    assert past.prompts == ["only here"]
+
+
 def test_prompts_are_recalled_in_the_project_that_they_were_sent_in(tmp_path: Path) -> None:
     path = tmp_path / "history.jsonl"
     History(path, "/one").add("in one")

@@ -96,6 +96,7 @@ async def test_a_session_of_the_list_is_deleted_and_the_list_is_there_again(open
         await in_list(chat, "Apples")
         await chat.press("f8")
         await chat.until("Delete “Apples”?")
+        assert "type to search" not in chat.text
         await chat.press("down", "enter")
         await chat.until("Sessions of")
         await chat.until("Pears")

@@ -28,6 +28,7 @@ class Sessions(Listing):
         from accord.tui.screens.history import HistoryScreen
 
         pane = self.active_pane
+        self.past.look_again()
         picked = await self.answer_of(HistoryScreen(self.past, str(self.outside.cwd)))
         if picked is not None:
             pane.editor.recall(self.past.everything[int(picked.id)].text)

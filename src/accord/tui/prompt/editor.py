@@ -166,6 +166,8 @@ class Editor(TextArea):
 
     def _recall(self, by: int) -> None:
         """Shows an earlier prompt; past the newest is what was being typed."""
+        if self._recalled is None:
+            self.past.look_again()
         count = len(self.past.prompts)
         if self._recalled is None:
             if by > 0 or not count:

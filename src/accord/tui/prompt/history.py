@@ -39,11 +39,19 @@ class History:
         self._on_fault = on_fault
         self._all: list[Sent] | None = None
         self._prompts: list[str] = []
+        self._seen: tuple[int, int] | None = None  # the file as it was when all that it holds was known
+        self._is_kept = True
+
+    def look_again(self) -> None:
+        """Takes in what other clients have sent since."""
+        if self._is_kept and self._all is not None and _stamp(self._path) != self._seen:
+            self._all = None
 
     @property
     def everything(self) -> list[Sent]:
         """The prompts of all projects."""
         if self._all is None:
+            self._seen = _stamp(self._path)
             self._all = [sent for sent in map(_sent, _lines(self._path)) if sent.text][-MOST_PROMPTS:]
             self._prompts = [sent.text for sent in self._all if sent.project in ("", self._project)]
         return self._all
@@ -63,6 +71,7 @@ class History:
         kept.append(Sent(text, self._project))
         self._prompts.append(text)
         fault: OSError | None = None
+        is_alone = _stamp(self._path) == self._seen
         if len(kept) > MOST_PROMPTS + SPARE:
             del kept[: len(kept) - MOST_PROMPTS]
             fault = replace(self._path, "".join(map(_line, kept)))
@@ -73,8 +82,20 @@ class History:
                     file.write(_line(kept[-1]))
             except OSError as error:
                 fault = error
+        self._is_kept = self._is_kept and fault is None
+        if is_alone:
+            self._seen = _stamp(self._path)
         if fault is not None and self._on_fault is not None:
             self._on_fault(fault)
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    """When the file was last written, and how long it is."""
+    try:
+        about = path.stat()
+    except OSError:
+        return None
+    return about.st_mtime_ns, about.st_size
 
 
 def _line(sent: Sent) -> str:

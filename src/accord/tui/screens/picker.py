@@ -102,7 +102,8 @@ class Picker(Above["Picked | None"]):
             box.border_title = words(self._title)
             if self._about:
                 yield Static(Text(plain(self._about)), classes="about")
-            yield Field(placeholder="type to search", compact=True)
+            is_sure = {row.id for row in self._rows} == {"yes", "no"}  # nobody has to search there
+            yield Field(placeholder="" if is_sure else "type to search", compact=True)
             yield Rows()
             yield Static(classes="whole")
             yield Hints("↑ ↓ enter chooses", *(f"{key} {words}" for key, words in self._keys.items()), "esc goes back")

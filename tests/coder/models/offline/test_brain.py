@@ -23,6 +23,8 @@ async def test_one_request_is_one_call_and_then_words() -> None:
     last = await talk.tools_say("a.py  10 bytes\nlib/")
     assert last.calls == []
     assert last.text.startswith("There are 1 file and 1 folder in `src`")
+    await talk.ask("list files in src")
+    assert (await talk.tools_say("a.py  10 bytes")).text.startswith("There is 1 file in `src`")
 
 
 async def test_the_answer_ends_with_its_reason() -> None:

@@ -31,7 +31,8 @@ def list_files(step: r.ListFiles, situation: Situation) -> Script[str]:
         return f"There is nothing in {where}." + _noted(notes)
     folders = sum(1 for line in lines if re.search(r"/(?:\s+\(hidden\))?$", line))
     parts = [counted(len(lines) - folders, "file")] + ([counted(folders, "folder")] if folders else [])
-    return f"There are {' and '.join(parts)} in {where}:\n\n{fenced(chr(10).join(lines), most=60)}" + _noted(notes)
+    are = "is" if len(lines) == 1 and not folders else "are"
+    return f"There {are} {' and '.join(parts)} in {where}:\n\n{fenced(chr(10).join(lines), most=60)}" + _noted(notes)
 
 
 def _noted(notes: list[str]) -> str:
