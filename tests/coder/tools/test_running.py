@@ -48,8 +48,11 @@ async def test_a_command_that_fails_did_run(bench: Benches, lent: dict[str, Any]
     async with bench(**lent) as desk:
         assert await desk.told("run_command", command="echo no; exit 3") == "[exit 3]\nno\n"
         assert await desk.told("run_command", command="true") == "[exit 0]\n[nothing was printed]"
-        told = await desk.told("run_command", command="kill -9 $$")
-        assert told.startswith("[ended by SIGKILL]")
+
+
+async def test_a_command_that_somebody_ended_is_no_success(bench: Benches, lent: dict[str, Any]) -> None:
+    async with bench(**lent) as desk:
+        assert "[ended by SIGKILL]" in await desk.fault("run_command", command="kill -9 $$")
 
 
 async def test_it_runs_where_it_is_told_to(bench: Benches, lent: dict[str, Any]) -> None:

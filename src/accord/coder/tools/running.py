@@ -97,7 +97,7 @@ class RunCommand(Tool[RunCommandArgs]):
             "timedOut": ended is None,
             "output": output,
         }
-        return Outcome(text=text, raw=raw, failed=ended is None)
+        return Outcome(text=text, raw=raw, failed=ended is None or ended.signal is not None)
 
 
 async def _watched(terminal: Terminal, seconds: float, work: Work) -> tuple[ExitStatus | None, Output]:
