@@ -115,7 +115,7 @@ async def main() -> None:
 
 async def _play(scene: Callable[[Run], Awaitable[None]], project: Path, beyond: type, application: type) -> None:
     target = f"{sys.executable} -m accord showcase --pace 0"
-    app = application(beyond(project, frozenset({1}), ("showcase",)), target)
+    app = application(beyond(project, frozenset({1})), target)
     async with app.run_test(size=SIZE) as pilot:
         run = Run(app, pilot)
         await run.until("● ready")
