@@ -7,7 +7,7 @@ from rich.cells import cell_len
 
 from accord.testing import ScriptedAgent
 from accord.tui.screens.lines import Lines, Pages
-from accord.tui.wire import KEPT_BYTES
+from accord.tui.wire import KEPT_BYTES, Log, Sieve, Wanted, title
 
 
 async def test_an_open_log_lets_go_what_the_log_has_let_go(opened: Opened) -> None:
@@ -27,6 +27,13 @@ async def test_an_open_log_lets_go_what_the_log_has_let_go(opened: Opened) -> No
         log.add("stderr", b"one more")
         await chat.until(lambda: view.rows[-1].logged.line == b"one more")
         assert view.rows[-2].logged.line == b"round 3"
+
+
+def test_what_is_no_message_is_not_called_an_answer() -> None:
+    log = Log()
+    log.saw("in", b"<html>Please log in</html>\n")
+    log.saw("in", b' {"id": 1, "result": {}}\n')
+    assert [title(each) for each in Sieve(Wanted.of("", None)).sifted(log.since(0))] == ["no message", "answer"]
 
 
 async def test_a_message_in_wide_characters_is_folded_where_the_window_ends(opened: Opened) -> None:

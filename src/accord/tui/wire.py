@@ -136,6 +136,8 @@ class Shown(NamedTuple):
     logged: Logged
     method: str = ""
     is_answer: bool = False
+    is_stray: bool = False
+    """Whether it came over the wire and is no message at all."""
 
 
 class Sieve:
@@ -154,6 +156,8 @@ class Sieve:
     def _known(self, line: Logged) -> Shown:
         if line.kind not in ("in", "out"):
             return Shown(line)
+        if not line.line[:_HEAD].lstrip().startswith((b"{", b"[")):
+            return Shown(line, is_stray=True)
         method = _METHOD.search(line.line, 0, _HEAD)
         id = _ID.search(line.line, 0, _HEAD)
         if method is not None:
@@ -188,6 +192,8 @@ def clock(line: Logged) -> str:
 
 def title(shown: Shown) -> str:
     """What a message is: its method, or what it answers."""
+    if shown.is_stray:
+        return "no message"
     if shown.is_answer:
         return f"answer to {plain(shown.method)}" if shown.method else "answer"
     return plain(shown.method) if shown.method else WORDS[shown.logged.kind]
