@@ -51,8 +51,8 @@ def choose(requested: int, enabled: Collection[int]) -> int:
 def agreed_version(answer: Any, enabled: Collection[int]) -> int:
     """The version an agent's answer speaks, judged by its shape as well as its number.
 
-    Agents exist that repeat the number they were asked for: version 2 always has `info`, so without it it is 1. A number
-    above all that we know was not asked for by anybody, and is taken at its word."""
+    Agents exist that repeat the number they were asked for: version 2 always has `info`, so without it it is 1. A
+    number above all that we know was not asked for by anybody, and is taken at its word."""
     if not isinstance(answer, dict):
         raise VersionError("initialize: the agent's answer is not an object")
     try:
