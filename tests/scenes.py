@@ -94,7 +94,7 @@ def client_of(tmux: Tmux) -> int:
 
 def child_of(parent: int, words: str) -> int:
     """The process below another one whose command line has these words."""
-    found = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
+    found = subprocess.run(["ps", "-eww", "-o", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
     rows = [line.split(None, 2) for line in found.splitlines()]
     below = {parent}
     for _ in range(4):

@@ -37,6 +37,8 @@ def test_prompts_that_wait_are_listed_changed_and_removed(tmux: Tmux) -> None:
     tmux.until(r"2\. first in line no more")
     tmux.keys("Escape")
     tmux.until("Cancelled")
+    tmux.until("2 queued, on hold")  # who stops the agent may want something else now
+    tmux.keys("Enter")
     tmux.until("You said: third in line, changed")
     tmux.until("You said: first in line no more")
     tmux.until("● ready")
