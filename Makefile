@@ -43,6 +43,7 @@ peers: $(VENV)/.tools ## Install the official SDKs that the tests talk to, and t
 	@$(BIN)/python tests/tui/install.py || true
 
 test: $(VENV)/.tools peers ## Run every test
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[local]" || true
 	@$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
 
 lint: $(VENV)/.tools ## Format, lint and types alone
