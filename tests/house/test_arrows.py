@@ -70,7 +70,7 @@ ARROWS: dict[str, set[str]] = {
         "transcript",
         "version",
     },
-    "tui": {"errors", "model", "client", "transcript", "store", "policy", "config", "workspace", "version"},
+    "tui": {"errors", "process", "model", "client", "transcript", "store", "policy", "config", "workspace", "version"},
 }
 ARROWS["cli"] = set(ARROWS)  # commands use whatever they need, when called
 ARROWS["__main__"] = {"cli"}

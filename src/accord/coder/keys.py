@@ -10,10 +10,10 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-from accord.coder.aside import in_thread
 from accord.coder.models.services import Service, services
 from accord.errors import AccordError
 from accord.model.noun import Noun
+from accord.process.aside import in_thread
 
 if TYPE_CHECKING:
     from accord.config.coder import CoderSettings

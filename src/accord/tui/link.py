@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from accord.config.command import is_command_line
 from accord.errors import AccordError
+from accord.process.aside import in_thread
 from accord.tui.fault import noted
 from accord.tui.lent import Lent
-from accord.tui.patience import in_thread
 from accord.tui.plain import one_line, size_of
 from accord.tui.untouched import Untouched
 from accord.tui.wire import Log
@@ -134,7 +134,7 @@ class Link(Lent):
                 launch.kill()
             return launch
 
-        launch = await in_thread(start)
+        launch = await in_thread(start, finishes=True)
         self._go_on()
         self.progress = ""
         self.name = launch.name

@@ -8,13 +8,13 @@ import asyncio
 from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, Any
 
-from accord.coder.aside import in_thread
 from accord.coder.models.base import Model, Piece, Request
 from accord.coder.models.catalog import described
 from accord.coder.models.hearing import Hearing
 from accord.coder.models.services import Service
 from accord.coder.models.telling import Telling, definitions
 from accord.coder.models.trouble import Trouble
+from accord.process.aside import in_thread
 
 if TYPE_CHECKING:
     from accord.coder.keys import Key

@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from accord.coder.aside import in_thread
+from accord.process.aside import in_thread
 
 ENDS = """
 import asyncio, threading
-from accord.coder.aside import in_thread
+from accord.process.aside import in_thread
 async def main():
     asyncio.create_task(in_thread(threading.Event().wait))
     await asyncio.sleep(0)
