@@ -133,3 +133,22 @@ class Chat:
         """Types a prompt and sends it."""
         self.pane.editor.set_text(text)
         await self.pilot.press("enter")
+
+
+async def selected(chat: Chat, title: str) -> None:
+    """Selects the tool call, or the subagent, of this title."""
+    await chat.until(title)
+    await chat.press("tab")
+    await chat.until(lambda: chat.pane.conversation.has_focus)
+    for _ in range(20):
+        if any(title in line and line.lstrip().startswith("▐") for line in chat.lines):
+            return
+        await chat.press("up")
+    raise AssertionError(f"{title} cannot be selected:\n{chat.text}")
+
+
+def noted(chat: Chat) -> list[str]:
+    """What the user is told in passing, from now on."""
+    told: list[str] = []
+    chat.app.notify = lambda words, **how: told.append(words)  # type: ignore[method-assign, assignment]
+    return told

@@ -1,0 +1,229 @@
+"""Subagents: a line in the conversation, a tab to watch them in, and what they ask."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from chatting import Opened, noted, selected
+
+from accord.agent.turn import Turn
+from accord.model.session import Subagent
+from accord.showcase.showcase import Showcase
+from accord.store.memory import MemoryStore
+from accord.testing import ScriptedAgent
+
+
+async def test_a_subagent_has_a_line_and_its_conversation_opens_in_a_tab(opened: Opened) -> None:
+    async with opened(Showcase(), versions=[2]) as chat:
+        await chat.send("/subagent 600")
+        await selected(chat, "A search")
+        await chat.until("subagent, running")
+        await chat.until("enter shows what it says · x stops the subagent")
+        await chat.press("enter")
+        await chat.until(lambda: len(chat.app.panes) == 2)
+        await chat.until("I look for it.")
+        assert chat.pane.talk.title == "A search"
+        assert chat.pane.talk.state == "running"
+        await chat.until("Search everywhere")
+        assert "/ lists the agent's commands" not in chat.text  # it takes no prompts
+        await chat.press("f7")
+        await chat.press("tab", "x")
+        await chat.until("The child was cancelled.")
+        await chat.until("subagent, done")
+        await chat.press("f8")
+        await chat.until("That was that.")
+        assert chat.pane.talk.state == "idle"
+
+
+@pytest.mark.parametrize(("version", "how"), [(1, "done"), (2, "cancelled")])  # version 1 tells no reasons
+async def test_a_subagent_ends_with_the_turn_that_is_stopped(opened: Opened, version: int, how: str) -> None:
+    async with opened(Showcase(), versions=[version]) as chat:
+        await chat.send("/subagent 600")
+        await chat.until("subagent, running")
+        await chat.press("escape")
+        await chat.until(f"subagent, {how}")
+        await chat.until("● ready")
+
+
+@pytest.mark.req("V1-SUBAG-03", "V1-SUBAG-04", "V2-SUBAG-03")
+@pytest.mark.parametrize("version", [1, 2])
+async def test_a_subagent_is_watched_takes_no_prompts_and_is_stopped_in_its_tab(opened: Opened, version: int) -> None:
+    async with opened(Showcase(), versions=[version]) as chat:
+        told = noted(chat)
+        await chat.send("/subagent 600")
+        await chat.until("A search")
+        await chat.press("alt+a")
+        await chat.until("subagent, running")
+        await chat.press("enter")
+        await chat.until("I look for it.")
+        await chat.send("do something else")
+        await chat.until(lambda: told)
+        assert told == ["This is a subagent's session: it takes no prompts from you."]
+        assert chat.pane.editor.text == "do something else"
+        chat.pane.editor.set_text("")
+        await chat.press("escape")
+        await chat.until("That was that.")
+        await chat.press("f9")
+        await chat.until("The child was cancelled.")
+        assert len(chat.app.panes) == 1
+
+
+async def test_a_subagent_that_cannot_be_stopped_is_not_and_says_so(opened: Opened) -> None:
+    class Delegating(ScriptedAgent):
+        unstable = True
+
+    over = asyncio.Event()
+
+    async def delegate(turn: Turn) -> None:
+        child = turn.session.child(Subagent(session_id="child", title="Stubborn", state="running"))
+        await child.say("I go on.")
+        await over.wait()
+        await turn.session.subagent(Subagent(session_id="child", state="idle", stop_reason="refusal"))
+        await turn.say("so it is")
+
+    async with opened(Delegating([delegate]), versions=[2]) as chat:
+        told = noted(chat)
+        await chat.send("go")
+        await selected(chat, "Stubborn")
+        await chat.until("enter shows what it says")
+        assert "x stops" not in chat.text
+        await chat.press("enter")
+        await chat.until("I go on.")
+        await chat.press("escape")
+        await chat.until(lambda: told)
+        assert "cannot be cancelled on its own" in told[0]
+        over.set()
+        await chat.press("f7")
+        await chat.until("subagent, refusal")
+
+
+async def test_a_subagent_of_which_nothing_was_heard_is_not_opened_and_why_is_told(opened: Opened) -> None:
+    class Delegating(ScriptedAgent):
+        unstable = True
+
+    async def delegate(turn: Turn) -> None:
+        turn.session.child(Subagent(session_id="child", title="Silent", state="running"))
+        await turn.say("it works")
+
+    async with opened(Delegating([delegate])) as chat:
+        told = noted(chat)
+        await chat.send("go")
+        await selected(chat, "Silent")
+        await chat.press("enter")
+        await chat.until(lambda: told)
+        assert told == ["It has said nothing yet, and this agent does not load sessions."]
+        assert len(chat.app.panes) == 1
+
+
+async def test_what_a_subagent_said_before_is_loaded_where_its_agent_kept_it(opened: Opened) -> None:
+    class Delegating(ScriptedAgent):
+        unstable = True
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.store = MemoryStore()
+            self.first = ""
+
+        async def prompt(self, turn: Turn) -> None:
+            if not self.first:
+                self.first = turn.session.id
+                await turn.say("I was there before you.")
+            else:
+                turn.session.child(Subagent(session_id=self.first, title="Early bird", state="idle"))
+                await turn.say("look at it")
+
+    async with opened(Delegating()) as chat:
+        await chat.send("go")
+        await chat.until("I was there before you.")
+        await chat.press("ctrl+t")
+        await chat.until(lambda: len(chat.app.panes) == 2 and chat.pane.talk.session is not None)
+        await chat.press("f7", "f9")
+        await chat.until(lambda: len(chat.app.panes) == 1)
+        await chat.send("go")
+        await selected(chat, "Early bird")
+        assert "I was there before you." not in chat.text
+        await chat.press("enter")
+        await chat.until("I was there before you.")
+        assert chat.pane.talk.title == "Early bird"
+        await chat.until("a subagent")
+
+
+def letter(id: str, sender: str, recipient: str, words: str) -> dict[str, object]:
+    return {
+        "sessionUpdate": "session_message",
+        "messageId": id,
+        "senderSessionId": sender,
+        "recipientSessionId": recipient,
+        "content": [{"type": "text", "text": words}],
+    }
+
+
+@pytest.mark.req("V1-SUBAG-08")
+async def test_what_an_agent_and_its_subagent_write_to_each_other_is_shown(opened: Opened) -> None:
+    class Delegating(ScriptedAgent):
+        unstable = True
+
+    async def delegate(turn: Turn) -> None:
+        session = turn.session
+        session.child(Subagent(session_id="child", title="Finder", state="running"))
+        await session.update(1, letter("a", session.id, "child", "Find the key"))
+        await session.update(1, letter("b", "child", session.id, "It is not there"))
+        await session.update(1, letter("b", "child", session.id, "It is under the mat"))
+        await turn.say("found")
+
+    async with opened(Delegating([delegate])) as chat:
+        await chat.send("go")
+        await chat.until("→ Find the key")
+        await chat.until("← It is under the mat")
+        assert "It is not there" not in chat.text
+
+
+async def test_what_a_subagent_asks_is_asked_where_its_work_is_shown_and_it_ends_with_its_agent(opened: Opened) -> None:
+    class Delegating(ScriptedAgent):
+        unstable = True
+
+        async def prompt(self, turn: Turn) -> None:
+            child = turn.session.child(Subagent(session_id="child", title="Finder", state="running"))
+            await child.say("I look for it.")
+
+    async with opened(Delegating) as chat:
+        told = noted(chat)
+        first, link = chat.pane, chat.pane.talk.link
+        await chat.press("ctrl+t")
+        await chat.until(lambda: chat.pane is not first and chat.pane.talk.session is not None)
+        second = chat.pane
+        await chat.send("go")
+        await selected(chat, "Finder")
+        assert chat.app.pane_of(link, "child") is second
+        await chat.press("enter")
+        await chat.until("I look for it.")
+        third = chat.pane
+        assert chat.app.pane_of(link, "child") is third
+        assert link.agent is not None
+        await link.agent.connection.transport.close()
+        await chat.until(lambda: third.talk.state == "gone")
+        await chat.press("ctrl+r")
+        await chat.until(lambda: any("A subagent ends with" in words for words in told))
+        assert "I look for it." in chat.text
+        await chat.until(lambda: second.talk.state == "idle")
+        await chat.press("f9")
+        await chat.until(lambda: len(chat.app.panes) == 2)
+
+
+async def test_many_subagents_leave_room_in_the_side_panel_and_those_at_work_come_first(opened: Opened) -> None:
+    class Delegating(ScriptedAgent):
+        unstable = True
+
+    async def delegate(turn: Turn) -> None:
+        for number in range(20):
+            state = "running" if number == 3 else "idle"
+            turn.session.child(Subagent(session_id=f"child{number}", title=f"Helper {number}", state=state))
+        await turn.say("delegated")
+
+    async with opened(Delegating([delegate]), size=(120, 60)) as chat:
+        await chat.send("go")
+        await chat.until("and 12 more")
+        listed = [line.rpartition("│")[2].strip() for line in chat.lines if "Helper" in line.rpartition("│")[2]]
+        assert listed[0] == "◐ Helper 3  running"
+        assert listed[1] == "✓ Helper 19  done"
