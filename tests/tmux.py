@@ -167,9 +167,21 @@ class Tmux:
         return screen
 
     def close(self) -> None:
+        """Closes the window, as users do, and waits until what ran in it has ended: what it writes down is there."""
+        leader = self._tmux("display-message", "-p", "-t", "t", "#{pane_pid}").strip()
         self._tmux("kill-server")
         end = time.monotonic() + PATIENCE
         while self._tmux("list-sessions") and time.monotonic() < end:
             time.sleep(0.02)
+        while leader and _is_run_by(leader):
+            assert time.monotonic() < end, "what ran in the window goes on after it was closed"
+            time.sleep(0.02)
         with suppress(OSError):  # tmux leaves it behind
             Path(os.environ.get("TMUX_TMPDIR", "/tmp"), f"tmux-{os.getuid()}", self._name).unlink()
+
+
+def _is_run_by(leader: str) -> bool:
+    """Whether a process of this session is still there. One that ended and waits for its parent does not count."""
+    found = subprocess.run(["ps", "-e", "-o", "sid=,stat="], capture_output=True, text=True, timeout=PATIENCE).stdout
+    rows = (line.split() for line in found.splitlines())
+    return any(session == leader and not state.startswith("Z") for session, state in rows)

@@ -120,6 +120,32 @@ def test_a_draft_that_names_no_agent_is_for_any(tmp_path: Path) -> None:
     assert claimed(tmp_path, "built-in") == "typed long ago"
 
 
+async def test_the_draft_of_a_client_that_is_still_ending_is_taken_over_when_it_has_ended(
+    opened: Opened, folders: Path
+) -> None:
+    ending = Drafts()
+    ending.keep(str(folders), "typed before the window was closed")
+    async with opened(ScriptedAgent()) as chat:
+        assert chat.pane.editor.text == ""
+        ending.close()
+        await chat.until(lambda: chat.pane.editor.text == "typed before the window was closed")
+
+
+async def test_the_draft_of_a_client_that_is_still_ending_does_not_disturb_what_is_typed_here(
+    opened: Opened, folders: Path
+) -> None:
+    ending = Drafts()
+    ending.keep(str(folders), "typed before the window was closed")
+    async with opened(ScriptedAgent()) as chat:
+        await chat.type("typed here")
+        ending.close()
+        chat.app._look_after_drafts()
+        assert chat.pane.editor.text == "typed here"
+    left = Drafts()
+    assert left.claim(str(folders)) == "typed before the window was closed\n\ntyped here"
+    left.close()
+
+
 async def test_another_agents_client_does_not_begin_with_the_draft(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 _DRAFT_SECONDS = 1.0
 """How often what is being typed is written down."""
+_LATE_LOOKS = 10
+"""How many times a client that has just started looks again for the draft of one that is still ending."""
 _TITLE_SECONDS = 0.5
 """How often the title of the window is looked at."""
 
@@ -68,6 +70,7 @@ class Shell(Keeping):
         self._target = target
         self._is_undecided = is_undecided
         self._ending = False
+        self._draft_looks = 0
         self.rescue = rescue or Rescue()
 
     def take_settings(self) -> None:
@@ -111,7 +114,7 @@ class Shell(Keeping):
             self.active_pane.begin(*self.first_session)
         if not self.is_headless:
             self.rescue.stand_by()
-        self.set_interval(_DRAFT_SECONDS, self.keep_drafts)
+        self.set_interval(_DRAFT_SECONDS, self._look_after_drafts)
         self.set_interval(_TITLE_SECONDS, self._entitle)
         gc.freeze()  # what was loaded stays; looking through it again and again would hold up keys
         gc.enable()
@@ -224,6 +227,15 @@ class Shell(Keeping):
         if not self.is_headless:
             self.rescue.insist(status)
         self.exit(status, return_code=status)
+
+    def _look_after_drafts(self) -> None:
+        """Keeps what was typed; soon after the start, a client that was about to end may have let go of its own."""
+        self._draft_looks += 1
+        if self.drafts.is_one_held and self._draft_looks <= _LATE_LOOKS and len(self.panes) == 1:
+            pane = self.active_pane
+            if not pane.editor.text and not pane.talk.unsent:
+                pane.editor.set_text(self.claim_draft(pane.talk.link))
+        self.keep_drafts()
 
     def keep_drafts(self) -> None:
         """Keeps what was typed and not sent, also what waits in queues."""

@@ -26,18 +26,25 @@ class Drafts:
         self._folder = folder or data_folder() / "chat" / "drafts"
         self._on_fault = on_fault
         self._own: dict[str, _Draft] = {}
+        self.is_one_held = False
+        """Whether the last look passed over a draft because its client still runs, if only for a moment."""
 
     def claim(self, project: str, agent: str | None = None) -> str:
         """Takes over what clients that have ended left in a project for an agent; None is for any of them. It is kept
         here from now on."""
         texts = []
         own = self._draft(agent or "")
+        self.is_one_held = False
         with suppress(OSError):
             for path in sorted(self._folder.glob("*.json"), key=lambda each: each.stat().st_mtime):
                 where, _, whom = _read(path)
                 is_meant = where == project and (agent is None or whom in ("", agent))
-                lock = _locked(path) if is_meant and not self._is_own(path) else None
-                if lock is not None:
+                if not is_meant or self._is_own(path):
+                    continue
+                lock = _locked(path)
+                if lock is None:
+                    self.is_one_held = True
+                else:
                     texts.append(_read(path)[1])
                     if self.keep(project, "\n\n".join(filter(None, texts)), agent or ""):
                         _remove(path, lock)
