@@ -12,6 +12,7 @@ from textual.app import App
 from textual.notifications import SeverityLevel
 from textual.widgets import Input, TextArea
 
+from accord.tui.early import SeenFirst
 from accord.tui.moment import PAUSE
 from accord.tui.plain import plain
 from accord.tui.screens.above import Above
@@ -26,13 +27,14 @@ if TYPE_CHECKING:
 
 LONG_PAUSE = 2.0
 """How long the user must not have typed, with half a line typed, before an agent asks something above it."""
-_OURS = ("ctrl+c", "ctrl+z")
 
 
 class AnsweringApp(App[int]):
     """Answers what agents ask."""
 
     is_calm: bool
+    _answer = ""
+    """The key that was pressed last, if it was for something that is asked."""
 
     @property
     @abstractmethod
@@ -151,26 +153,29 @@ class AnsweringApp(App[int]):
         return LONG_PAUSE if typed.strip() else PAUSE
 
     async def on_event(self, event: events.Event) -> None:
-        if isinstance(event, (events.Key, events.Paste, events.MouseDown, events.MouseUp)) and not event.is_forwarded:
-            screen = self.screen if self.screen_stack else None
-            is_ours = isinstance(event, events.Key) and event.key in _OURS
-            if isinstance(screen, Above) and not is_ours and screen.comes_early():
-                self._type_below(event)
-                return
-        await super().on_event(event)
+        is_input = isinstance(event, (events.Key, events.Paste, events.MouseDown, events.MouseUp))
+        if not is_input or event.is_forwarded or not self._comes_early(event):
+            await super().on_event(event)
 
-    def _type_below(self, event: events.Event) -> None:
-        """What is typed on goes where it was being typed, below what an agent asks. Nothing is sent from there."""
-        field = self.screen_stack[-2].focused
-        text = event.text if isinstance(event, events.Paste) else ""
-        if isinstance(event, events.Key):
-            text = event.character or "" if event.is_printable and not event.key.startswith("alt+") else ""
-            if event.key == "backspace" and isinstance(field, (TextArea, Input)):
-                field.action_delete_left()
-        if text and isinstance(field, TextArea):
-            field.insert(text)
-        elif text and isinstance(field, Input):
-            field.insert_text_at_cursor(text.splitlines()[0])
+    def _comes_early(self, event: events.Event) -> bool:
+        """Whether something comes too early for what an agent asks. Then it goes where it was being typed."""
+        asking = self._asking
+        key = event.key if isinstance(event, events.Key) else ""
+        if asking is None or not asking.comes_early(event):
+            self._answer = key if asking is not None else ""
+            return False
+        if not key or key != self._answer:  # else the key that answered what was there before is still held down
+            self._answer = ""
+            asking.type_below(event)
+        return True
+
+    @property
+    def _asking(self) -> SeenFirst | None:
+        """What is asked and has the keys."""
+        screen = self.screen if self.screen_stack else None
+        if isinstance(screen, Above):
+            return screen
+        return screen.focused if screen is not None and isinstance(screen.focused, SeenFirst) else None
 
     def decided(self, link: Link, what: Any, decision: Any) -> None:
         """The policy decided about something unasked; refusals are told, since they explain what follows;

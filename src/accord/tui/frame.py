@@ -252,7 +252,7 @@ class Frame(Vertical):
             if self._question is None:
                 from accord.tui.panels.permission import PermissionPanel
 
-                self._question = PermissionPanel(self.look, str(self.cwd))
+                self._question = PermissionPanel(self.look, str(self.cwd), self.editor)
                 self.mount(self._question, before=self.area)
                 self.app.attention(self, "permission needed")
             self._question.show(waiting)

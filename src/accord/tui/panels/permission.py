@@ -1,7 +1,7 @@
 """The question of the policy: what would happen, and numbered answers. It cannot be missed, and not be hit by accident.
 
 Keys that were typed for the prompt, or for the question before, must not answer it: it takes no keys until the user has
-paused, and none before it has been seen for a moment."""
+paused, and none before it has been seen for a moment. What is typed until then goes to the prompt."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from textual.geometry import Offset
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
+from textual.widgets import TextArea
 
-from accord.tui.moment import Moment
+from accord.tui.panels.asking import AskingPanel
 from accord.tui.panels.facts import what_would_happen
 from accord.tui.panels.lasting import (
     LENGTHS,
@@ -43,7 +44,7 @@ _ASLEEP, _SOON = "tab to answer", "just asked: keys count in a moment"
 _ONCE = ("allow_once", "reject_once")
 
 
-class PermissionPanel(Widget, can_focus=True):
+class PermissionPanel(AskingPanel):
     """Shows one question at a time; the others wait behind it."""
 
     DEFAULT_CSS = """
@@ -64,8 +65,8 @@ class PermissionPanel(Widget, can_focus=True):
     class Escaped(Message):
         """The user wants the whole turn cancelled."""
 
-    def __init__(self, look: Look, cwd: str) -> None:
-        super().__init__()
+    def __init__(self, look: Look, cwd: str, prompt: TextArea) -> None:
+        super().__init__(prompt)
         self.look = look
         self._cwd = cwd
         self._asked: Asked | None = None
@@ -77,16 +78,6 @@ class PermissionPanel(Widget, can_focus=True):
         self._whys = 1
         """How many lines it takes to say why it is asked, or what becomes of an answer."""
         self.cursor = 0
-        self._moment = Moment(self, lambda: self._say_keys(self.has_focus))
-
-    def on_mount(self) -> None:
-        # A key that made a screen above go away is held down, perhaps.
-        self.app.screen_change_signal.subscribe(self, lambda screen: self.hold_on())
-
-    def hold_on(self) -> None:
-        """Takes no answer until it has been seen for a moment."""
-        self._moment.begin()
-        self._say_keys(self.has_focus)
 
     def show(self, waiting: list[Asked]) -> None:
         """Shows the first of those that wait."""
@@ -97,12 +88,12 @@ class PermissionPanel(Widget, can_focus=True):
             self._moment.begin()
         more = f" (1 of {len(waiting)})" if len(waiting) > 1 else ""
         self.border_title = f"Permission needed{more}"
-        self._say_keys(self.has_focus)
+        self.say_keys(self.has_focus)
         self._fit()
         self._draw(self.size.width or self.app.size.width - 4)
         self.refresh(layout=True)
 
-    def _say_keys(self, is_mine: bool) -> None:
+    def say_keys(self, is_mine: bool) -> None:
         how_long = " · t how long" if can_be_shorter(self.question) else ""
         hints = [f"number or ↑↓ and enter{how_long} · esc stops the turn", f"number or ↑↓ enter{how_long} · esc stops"]
         hints += [f"number or enter{how_long} · esc", "number or enter"]
@@ -116,13 +107,7 @@ class PermissionPanel(Widget, can_focus=True):
 
     def on_resize(self) -> None:
         self._fit()
-        self._say_keys(self.has_focus)
-
-    def on_focus(self) -> None:
-        self._say_keys(True)
-
-    def on_blur(self) -> None:
-        self._say_keys(False)
+        self.say_keys(self.has_focus)
 
     @property
     def cursor_screen_offset(self) -> Offset:
@@ -130,6 +115,10 @@ class PermissionPanel(Widget, can_focus=True):
         room, why, _ = self._shares()
         x, y, _, _ = self.content_region
         return Offset(x, y + room + why + self.cursor - self._first)
+
+    @property
+    def is_asking(self) -> bool:
+        return self._asked is not None
 
     @property
     def question(self) -> Question | None:
@@ -237,14 +226,15 @@ class PermissionPanel(Widget, can_focus=True):
         if key == "escape":
             self.post_message(self.Escaped())
         elif self._moment.comes_early() and key not in _MOVES:
-            self._say_keys(self.has_focus)
-        elif key.isdecimal() and 1 <= int(key) <= len(question.choices):
-            self._choose(question.choices[int(key) - 1])
-        elif key in _KINDS and (choice := question.choice(_KINDS[key])) is not None:
+            self.say_keys(self.has_focus)
+        elif (choice := self._answer_by(key)) is not None:
+            self.counts(key)
             self._choose(choice)
         elif key == "enter":
+            self.counts(key)
             self._choose(question.choices[self.cursor])
         elif key == "t" and can_be_shorter(question):
+            self.counts(key)
             self._length = (self._length + 1) % len(LENGTHS)
             self._draw(self.size.width)
             self.refresh()
@@ -256,6 +246,16 @@ class PermissionPanel(Widget, can_focus=True):
             room = max(self._shares()[0] - 1, 1)
             self._at = max(0, min(self._at + (room if key == "pagedown" else -room), len(self._body) - room))
             self.refresh()
+
+    def _answer_by(self, key: str) -> Choice | None:
+        """The answer that a number or a letter gives."""
+        question = self.question
+        if question is not None and key.isdecimal() and 1 <= int(key) <= len(question.choices):
+            return question.choices[int(key) - 1]
+        return question.choice(_KINDS[key]) if question is not None and key in _KINDS else None
+
+    def means_something(self, key: str) -> bool:
+        return self._answer_by(key) is not None or (key == "t" and can_be_shorter(self.question))
 
     def on_click(self, event: events.Click) -> None:
         question = self.question

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from textual import events
 from textual.await_complete import AwaitComplete
 from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen, ScreenResultType
+from textual.widget import Widget
 
+from accord.tui.early import SeenFirst
 from accord.tui.moment import Moment
 
+_OURS = ("ctrl+c", "ctrl+z")
 _SOON = "just asked: keys count in a moment"
 
 
-class Above(ModalScreen[ScreenResultType]):
+class Above(SeenFirst, ModalScreen[ScreenResultType]):
     """What asks or shows something above the conversation."""
 
     _is_unwanted = False
@@ -42,9 +46,16 @@ class Above(ModalScreen[ScreenResultType]):
         self._moment = Moment(self, self._say_keys)
         self._moment.begin()
 
-    def comes_early(self) -> bool:
+    def comes_early(self, event: events.Event) -> bool:
         """Whether a key or a click cannot be meant for what is asked here."""
-        return self._moment is not None and self._moment.comes_early()
+        is_ours = isinstance(event, events.Key) and event.key in _OURS
+        return self._moment is not None and not is_ours and self._moment.comes_early()
+
+    @property
+    def below(self) -> Widget | None:
+        """What has the keys when this is not there."""
+        field = self.app.screen_stack[-2].focused
+        return field.below if isinstance(field, SeenFirst) else field
 
     def _say_keys(self) -> None:
         """Says below the box which keys there are, once they count."""
