@@ -24,7 +24,17 @@ class Clocks:
         if span is None:
             self.spans[call.id] = Span(now, now if call.is_final else None)
         elif call.is_final and span.ended is None:
-            self.spans[call.id] = _went_on(span)._replace(ended=now)
+            self.spans[call.id] = _went_on(span)._replace(ended=now, left=None)
+
+    def left(self, id: str) -> None:
+        """Nothing is at a call any more, though its end was not told: the clock stands."""
+        if (span := self.spans.get(id)) is not None and span.ended is None:
+            self.spans[id] = span._replace(left=time.monotonic())
+
+    def went_on(self, id: str) -> None:
+        """A call that was left goes on after all."""
+        if (span := self.spans.get(id)) is not None and span.left is not None:
+            self.spans[id] = span._replace(left=None)
 
     def asked(self, id: str) -> None:
         """The user is asked about a call, which takes no time meanwhile."""

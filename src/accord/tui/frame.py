@@ -89,6 +89,7 @@ class Frame(Vertical):
             terminal=lambda id: self.talk.terminal(id),
             terminal_end=lambda id: self.talk.terminal_end(id),
             stop_hint=lambda item: self.talk.work.hint(item),
+            untold=lambda item: self.talk.untold.includes(item),
             letters=lambda child: self.talk.work.letters(child),
             side_by_side=self.app.side_by_side,
             says_who=self.app.is_calm,
@@ -216,12 +217,8 @@ class Frame(Vertical):
     def _tick(self) -> None:
         if self.display and self.talk.is_slow:
             self._say_slow()
-        if (
-            self.display
-            and not self.app.is_calm
-            and (self.talk.state in ("running", "waiting") or self.talk.work.count)
-        ):
-            self.conversation.tick()
+        if self.display and not self.app.is_calm:
+            self.conversation.tick()  # calls outlive their turns, and the state of the session does not tell
 
     def _say_empty(self) -> None:
         self.conversation.take(())  # where an agent is gone, what was said stays

@@ -41,6 +41,7 @@ class Resuming(Frame):
 
         One that does not know it was started again for a login; then another session begins in its place."""
         old = self.talk
+        old.untold.leave(for_good=True)
         self.talk = self._talk_with(link)
         self.talk.queue = old.take_all()
         self.talk.on_hold = old.on_hold or old.died_at_work

@@ -8,13 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from accord.model.session import Compaction, Notice
+from accord.model.session import Compaction, Notice, Subagent
 from accord.model.tool import ToolCall
 from accord.transcript import events
 from accord.tui.beginning import Beginning, State
 from accord.tui.clocks import Clocks
 from accord.tui.conversation.block import Printed, Span
 from accord.tui.lent import SHOWN, end_of
+from accord.tui.untold import Untold
 from accord.tui.work import Work
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Talk(Beginning):
         """The items that changed since they were last taken."""
         self.clocks = Clocks()
         self.work = Work(self)
+        self.untold = Untold(self)
         self.asked: list[Asked] = []
         self.unknown = 0
         self.origin = ""
@@ -112,6 +114,17 @@ class Talk(Beginning):
         """Shows the session of a subagent, which runs without us."""
         self.session, self.origin = session, title
         self._begin()
+        if session.parent is not None:
+            self._run(self._heed(session.parent, session.id))
+
+    async def _heed(self, parent: Session, id: str) -> None:
+        """Hears from whom the subagent works for when it begins and ends."""
+        async with parent.events() as listener:
+            async for event in listener:
+                if isinstance(event, Subagent) and event.session_id == id:
+                    if event.state == "idle":
+                        self.untold.leave()
+                    self.on_change()
 
     async def cancel(self) -> None:
         """Stops the running turn; or the subagent, if it lets itself be stopped."""
@@ -123,6 +136,7 @@ class Talk(Beginning):
     def _begin(self) -> None:
         assert self.session is not None
         self.failure = ""
+        self.untold.begin()
         self._run(self._listen(self.session))
         self.link.watchers.append(self._printed)
         self.checkpoints = self.link.checkpoints(self.session.id)
@@ -142,8 +156,8 @@ class Talk(Beginning):
                 except Exception as error:
                     self._misheard(error)
         await self.link.settled()
-        for call in session.transcript.cancel_open_calls():  # nobody is at them any more
-            self.hear(call)
+        self.untold.leave(for_good=True)
+        self.changed |= {("subagent", id) for id in session.transcript.subagents}
         is_lost = self.is_lost
         if is_lost:
             self._unsay()
@@ -195,11 +209,13 @@ class Talk(Beginning):
                 self.unknown += 1
                 self.link.log.unknown(event.kind, event.data)
         self.work.hear(event)
+        self.untold.hear(event)
         self.on_change()
 
     def _printed(self, session: str, terminal: str) -> None:
         if self.session is not None and session == self.session.id:
             self.work.printed(terminal)
+            self.untold.look_again()
 
     def terminal(self, id: str) -> Printed | None:
         """What a terminal printed: one of ours, or one that the agent tells of."""
@@ -238,6 +254,7 @@ class Talk(Beginning):
         finally:
             self.asked.remove(asked)
             self.clocks.answered(id)
+            self.untold.answered(id, is_void=asked.answer.cancelled())
             self._drawn_anew(id)
 
     def _drawn_anew(self, call_id: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from accord.tui.conversation.block import UNTOLD
 from accord.tui.fault import beside
 from accord.tui.plain import one_line, plain
 from accord.tui.sessions import Sessions
@@ -104,6 +105,6 @@ def _row(what: Running, *, is_listed: bool) -> Row:
         "in the background" if is_listed else "",
         "" if what.can_stop else "cannot be stopped alone",
     ]
-    if what.state in ("done", "ended"):
+    if what.state in ("done", "ended", UNTOLD):
         about.pop()
     return Row(f"{what.kind} {what.id}", what.title, ", ".join(filter(None, about)))

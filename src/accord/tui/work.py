@@ -3,15 +3,18 @@ what of it can be stopped alone."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from accord.model.content import text_of
 from accord.model.session import Subagent
 from accord.model.tool import TerminalRef, ToolCall
 from accord.transcript import events
+from accord.tui.conversation.block import UNTOLD
 from accord.tui.conversation.subagent import Delegated, state_of
 
 if TYPE_CHECKING:
+    from accord.model.session import Background
     from accord.transcript.transcript import Transcript
     from accord.tui.conversation.items import Key
     from accord.tui.talk import Talk
@@ -113,21 +116,29 @@ class Work:
 
     def is_listed(self, id: str) -> bool:
         """Whether the agent lists this as work beside the turn."""
-        return id in self._listed
+        return any(each.id == id for each in self._beside)
+
+    def goes_on(self, terminal: str) -> bool:
+        """Whether a command is known to run still: one of ours, or one that the agent lists."""
+        transcript = self._transcript
+        told = transcript.terminals.get(terminal) if transcript is not None else None
+        return self.talk.link.runs(terminal) if told is None else told.exit is None and self.is_listed(terminal)
+
+    @property
+    def _beside(self) -> Sequence[Background]:
+        """What the agent lists as work beside the turn; nothing goes on once it is gone."""
+        session = self.talk.session
+        return () if session is None or session.closed else session.transcript.background or ()
 
     @property
     def count(self) -> int:
         """How much the agent says goes on beside the turn."""
-        transcript = self._transcript
-        return len(transcript.background or ()) if transcript is not None else 0
+        return len(self._beside)
 
     @property
     def background(self) -> list[Running]:
         """What the agent says goes on beside the turn."""
-        transcript = self._transcript
-        if transcript is None or not transcript.background:
-            return []
-        return [self._named(each.kind, each.id) for each in transcript.background]
+        return [self._named(each.kind, each.id) for each in self._beside]
 
     @property
     def children(self) -> list[Running]:
@@ -153,10 +164,12 @@ class Work:
         assert transcript is not None
         if kind == "tool_call" and (call := transcript.tool_calls.get(id)) is not None:
             can_stop = call.can_cancel and not call.is_final and self.talk.link.is_open
-            return Running(kind, id, call.title or call.kind, call.status.replace("_", " "), can_stop)
+            state = UNTOLD if self.talk.untold.includes(call) else call.status.replace("_", " ")
+            return Running(kind, id, call.title or call.kind, state, can_stop)
         if kind == "subagent" and (child := transcript.subagents.get(id)) is not None:
-            can_stop = child.can_cancel and child.state != "idle" and self.talk.link.is_open
-            return Running(kind, id, child.title or "a subagent", state_of(child), can_stop)
+            is_untold = self.talk.untold.includes(child)
+            can_stop = child.can_cancel and child.state != "idle" and not is_untold and self.talk.link.is_open
+            return Running(kind, id, child.title or "a subagent", UNTOLD if is_untold else state_of(child), can_stop)
         if kind == "terminal":
             return self._terminal(id)
         return Running(kind, id, kind.replace("_", " "), "running")

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 GUTTER = 2
 """Columns at the left of every line: a bar that says whose words these are, and a space."""
+UNTOLD, UNTOLD_MARK = "no end told", "◇"
+"""What is said of a tool call or a subagent that nothing is at any more, and that the agent never ended."""
 EDGE, MIDDLE = Style(meta={"edge": "side"}), Style(meta={"edge": "middle"})
 """What stands beside words and is none, or between two columns of them: it is not copied with them."""
 
@@ -49,10 +51,12 @@ class Span(NamedTuple):
     ended: float | None = None
     asked: float | None = None
     """Since when the user is asked about it, if so: the clock stands meanwhile."""
+    left: float | None = None
+    """When it was left without an end, if it was."""
 
     def seconds(self, now: float) -> float:
         """How long it has taken, without what the user took to answer."""
-        return next(each for each in (self.ended, self.asked, now) if each is not None) - self.begun
+        return next(each for each in (self.ended, self.left, self.asked, now) if each is not None) - self.begun
 
 
 @dataclass
@@ -71,6 +75,8 @@ class Setting:
     """The same, or only the last of it, which is quicker."""
     stop_hint: Callable[[ToolCall | Subagent], str] = lambda item: ""
     """What to say of stopping a tool call or a subagent; nothing when it cannot be stopped."""
+    untold: Callable[[ToolCall | Subagent], bool] = lambda item: False
+    """Whether a tool call or a subagent was left without an end: nothing is at it, and how it ended was not told."""
     letters: Callable[[Subagent], list[tuple[bool, str]]] = lambda child: []
     """What was written to a subagent (true) and by it."""
     chosen: tuple[str, str] | None = None

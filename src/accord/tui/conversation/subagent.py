@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.strip import Strip
 
 from accord.model.session import Notice, Subagent
-from accord.tui.conversation.block import Block, Setting
+from accord.tui.conversation.block import UNTOLD, UNTOLD_MARK, Block, Setting
 from accord.tui.plain import one_line
 
 _LETTERS = 4
@@ -28,13 +28,15 @@ class SubagentBlock(Block):
 
     def drawn(self, before: list[Strip]) -> list[Strip]:
         look, child = self.look, self.child
-        state = state_of(child)
+        is_untold = self.setting.untold(child)
+        state = UNTOLD if is_untold else state_of(child)
         style = {"running": look.accent, "requires_action": look.warn, "idle": look.good}.get(
             child.state or "", look.dim
         )
+        mark = UNTOLD_MARK if is_untold else _MARKS.get(child.state or "", "○")
         title = one_line(child.title or "A subagent", max(self.width - len(state) - 18, 10))
         head = look.line(
-            (f"{_MARKS.get(child.state or '', '○')} ", style),
+            (f"{mark} ", look.warn if is_untold else style),
             ("⑂ ", look.accent),
             (title, None),
             (f"  subagent, {state}", look.dim),

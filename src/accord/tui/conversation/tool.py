@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from typing import Any
 
 from rich.segment import Segment
@@ -14,8 +12,9 @@ from accord.model.content import Image, TextContent
 from accord.model.tool import Diff, Location, TerminalRef, ToolCall
 from accord.tui.conversation import diff as diffs
 from accord.tui.conversation.ansi import printed_lines
-from accord.tui.conversation.block import EDGE, GUTTER, Block, Printed, Setting
+from accord.tui.conversation.block import EDGE, GUTTER, UNTOLD, UNTOLD_MARK, Block, Printed, Setting
 from accord.tui.conversation.named import shown
+from accord.tui.conversation.raw import as_json, words_of
 from accord.tui.plain import one_line, plain, seconds_of, size_of
 
 ICONS = {
@@ -43,7 +42,6 @@ PREVIEW = 12
 MOST_LINES = 400
 """Lines of one part that are shown when it is opened."""
 MOST_TEXT = 100_000
-_LONG, _MANY = 4000, 200
 _NOTHING: tuple[Any, ...] = (None, {}, [], "")
 
 
@@ -60,7 +58,21 @@ class ToolBlock(Block):
 
     @property
     def ticks(self) -> bool:
-        return not self.call.is_final or self._goes_on
+        return self._is_at_work or self._goes_on
+
+    @property
+    def _is_untold(self) -> bool:
+        """Whether nothing is at it any more though it has no end."""
+        return not self.call.is_final and self.setting.untold(self.call)
+
+    @property
+    def _is_at_work(self) -> bool:
+        return not self.call.is_final and not self._is_untold
+
+    @property
+    def _status(self) -> str:
+        """How it is, in words."""
+        return UNTOLD if self._is_untold else self.call.status.replace("_", " ")
 
     @property
     def can_open(self) -> bool:
@@ -104,22 +116,27 @@ class ToolBlock(Block):
         parts = [self.text()]
         for title, value in (("input", self.call.raw_input), ("output", self.call.raw_output)):
             if value not in _NOTHING and not (title == "output" and self._says(value)):
-                parts.append(f"{title}:\n{_json(value, clip=False)}")
+                parts.append(f"{title}:\n{as_json(value, clip=False)}")
         return "\n\n".join(parts)
 
     # -- the line itself
 
     def _head(self) -> Strip:
         look, call = self.look, self.call
-        style = {"completed": look.good, "failed": look.bad, "cancelled": look.warn, "in_progress": look.accent}.get(
-            call.status, look.dim
-        )
-        mark = STATUSES.get(call.status, "?")
-        elapsed = self._elapsed()
+        style = {
+            "completed": look.good,
+            "failed": look.bad,
+            "cancelled": look.warn,
+            "in progress": look.accent,
+            UNTOLD: look.warn,
+        }.get(self._status, look.dim)
+        mark = UNTOLD_MARK if self._is_untold else STATUSES.get(call.status, "?")
+        says_untold = [UNTOLD] if self._is_untold and not self.setting.says_who else []
+        about = ", ".join(filter(None, [self._elapsed(), *says_untold]))
         fold = "▾ " if self.is_open else "▸ "
-        tail = f"  {elapsed}" if elapsed else ""
+        tail = f"  {about}" if about else ""
         if self.setting.says_who:
-            words = f"Tool, {one_line(call.status.replace('_', ' '), 20)}: "
+            words = f"Tool, {one_line(self._status, 20)}: "
             title = one_line(call.title or call.name or call.kind, max(self.width - len(tail) - len(words), 10))
             return look.line((words, style), (title, None), (tail, look.dim))
         title = one_line(call.title or call.name or call.kind, max(self.width - len(tail) - 8, 10))
@@ -148,7 +165,7 @@ class ToolBlock(Block):
         if self.call.diffs:
             lines = [line for item in self.call.diffs for line in self._diff(item)]
             return self._cut(lines, PREVIEW)
-        if not self.call.is_final or self._goes_on:
+        if self._is_at_work or self._goes_on:
             lines = [line for item in self._terminals for line in self._shell(item)]
             return lines[-PREVIEW:]
         return [line for item in self.call.content if isinstance(item, Image) for line in shown(item, self)]
@@ -165,22 +182,22 @@ class ToolBlock(Block):
     def _everything(self) -> list[Strip]:
         look, call = self.look, self.call
         lines: list[Strip] = []
-        about = ", ".join(filter(None, [call.kind, call.name, call.status.replace("_", " "), call.id]))
+        about = ", ".join(filter(None, [call.kind, call.name, self._status, call.id]))
         lines.append(look.line((one_line(about, self.width), look.dim)))
         lines += [
             look.line(("→ ", look.accent), (self._place(location), look.primary)) for location in call.locations[:20]
         ]
         if call.raw_input not in _NOTHING:
-            lines += self._part("input", _json(call.raw_input), "json")
+            lines += self._part("input", as_json(call.raw_input), "json")
         for item in call.content:
             lines += self._item(item)
         if call.raw_output not in _NOTHING and not self._says(call.raw_output):
-            lines += self._part("output", _json(call.raw_output), "json")
+            lines += self._part("output", as_json(call.raw_output), "json")
         return lines
 
     def _says(self, value: Any) -> bool:
         """Whether all words of a raw output are in what is shown of the call already."""
-        words = [each.strip() for each in _strings(value)]
+        words = [each.strip() for each in words_of(value)]
         if not words or any(len(each) > MOST_TEXT for each in words):
             return False
         shown = self.text()
@@ -255,34 +272,3 @@ class ToolBlock(Block):
         cwd = self.setting.cwd
         path = location.path[len(cwd) + 1 :] if cwd and location.path.startswith(f"{cwd}/") else location.path
         return one_line(path if location.line is None else f"{path}:{location.line}", self.width - 2)
-
-
-def _json(value: Any, *, clip: bool = True) -> str:
-    if isinstance(value, str):
-        return value
-    try:
-        return json.dumps(_clipped(value) if clip else value, ensure_ascii=False, indent=2, default=str)
-    except (TypeError, ValueError, RecursionError):
-        return str(value)
-
-
-def _strings(value: Any) -> Iterator[str]:
-    """All that a value says, names of fields left out, and zero and yes and no."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, (int, float)) and not isinstance(value, bool) and value:
-        yield str(value)
-    elif isinstance(value, (dict, list)):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from _strings(each)
-
-
-def _clipped(value: Any) -> Any:
-    """The same, with what is too long in it cut: an agent may send megabytes here."""
-    if isinstance(value, str):
-        return value if len(value) <= _LONG else f"{value[:_LONG]}… ({size_of(len(value))} in all)"
-    if isinstance(value, dict):
-        return {key: _clipped(value[key]) for key in list(value)[:_MANY]}
-    if isinstance(value, list):
-        return [_clipped(each) for each in value[:_MANY]]
-    return value

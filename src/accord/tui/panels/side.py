@@ -8,6 +8,7 @@ from rich.text import Text
 from textual.strip import Strip
 from textual.widget import Widget
 
+from accord.tui.conversation.block import UNTOLD, UNTOLD_MARK
 from accord.tui.panels.plan import MARKS, done
 from accord.tui.plain import one_line, plain
 from accord.tui.servers import Servers
@@ -114,10 +115,14 @@ class SidePanel(Widget):
         """What works beside the turn, and the subagents."""
         look, work = self.look, self.talk.work
         going = list(dict.fromkeys([*work.background, *reversed(work.children)]))
-        going.sort(key=lambda each: each.state in ("done", "ended"))  # what is over, the newest first, below the rest
+        going.sort(
+            key=lambda each: each.state in ("done", "ended", UNTOLD)
+        )  # what is over, the newest first, below the rest
         lines = self._title("At work (alt+a)") if going else []
+        over = ("✓", look.good)
+        marks = {"done": over, "ended": over, UNTOLD: (UNTOLD_MARK, look.warn)}
         for each in going[:_MOST_WORK]:
-            mark, style = {"done": ("✓", look.good), "ended": ("✓", look.good)}.get(each.state, ("◐", look.accent))
+            mark, style = marks.get(each.state, ("◐", look.accent))
             state = f"  {each.state}"
             words = one_line(each.title, max(width - 2 - len(state), 6))
             lines.append(look.line((f"{mark} ", style), (words, None), (state, look.dim)))
