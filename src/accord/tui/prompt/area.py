@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,7 @@ from textual.containers import Vertical
 from textual.message import Message
 
 from accord.tui.fault import beside
-from accord.tui.prompt.complete import Completions, Suggestion, commands_for, file_wanted, files_for
+from accord.tui.prompt.complete import Completions, Suggestion, commands_for, file_wanted, files_for, go_on
 from accord.tui.prompt.editor import Editor
 from accord.tui.prompt.files import Files
 from accord.tui.prompt.pasted import files_in, mentions
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from accord.model.session import Command
     from accord.tui.look import Look
     from accord.tui.prompt.history import History
+
+_WORD = re.compile(r"[^\s\"']*")
 
 
 class PromptArea(Vertical):
@@ -41,12 +44,15 @@ class PromptArea(Vertical):
         self.look = look
         self.editor = Editor(past)
         self.editor.on_completion_key = self._complete
+        self.editor.is_awaited = self._is_awaited
         self.editor.on_pasted = self._pasted
         self._cwd = cwd
         self._commands: Sequence[Command] = ()
         self._files = Files(cwd)
         self._list: Completions | None = None
-        self._listed = ""  # what stood before the cursor when the list was made
+        self._known = ""  # what stood before the cursor when it was last known what completes it
+        self._due: list[tuple[str, str]] = []  # keys for a list that is not there yet, and what stood before the cursor
+        self._is_catching_up = False
         self._dismissed = ""  # what stood before the cursor when the user sent the list away
 
     def compose(self) -> ComposeResult:
@@ -105,6 +111,7 @@ class PromptArea(Vertical):
             self._show(files_for(wanted, names))
 
     def _show(self, suggestions: list[Suggestion]) -> None:
+        self._known = self._before()
         if not suggestions:
             self._close()
             return
@@ -112,7 +119,6 @@ class PromptArea(Vertical):
             self._list = Completions(self.look)
             self.mount(self._list, before=self.editor)
         self._list.show(suggestions)
-        self._listed = self._before()
         self.editor.completing = not self._list.is_hint
 
     def _close(self) -> None:
@@ -121,50 +127,100 @@ class PromptArea(Vertical):
             self._list.remove()
             self._list = None
 
+    # -- keys
+
     def _complete(self, key: str) -> None:
-        """A key for the list of completions."""
-        if self._list is None:
+        """A key for the list of completions. Where the list is not about what is there now, the key waits for it."""
+        if key == "escape":
+            self._due.clear()
+        elif key in ("tab", "enter") and (self._due or self._known != self._before()):
+            self._due.append((key, self._before()))
+            if not self._is_catching_up:
+                self._is_catching_up = True
+                work: Any = self._catch_up
+                beside(self, work, group="keys")
             return
-        if key in ("tab", "enter") and self._listed != self._before():
-            anew: Any = partial(self._complete_anew, key)
-            beside(self, anew, group="keys")
-            return
-        chosen = self._list.chosen
+        self._act(key)
+
+    def _act(self, key: str) -> None:
+        chosen = self._list.chosen if self._list is not None else None
         if key == "escape":
             self._dismissed = self._before()
             self._close()
+        elif key == "enter" and (chosen is None or self._before().endswith(chosen.text.rstrip())):
+            self._close()  # it is all there already: then enter means what it always means
+            self.editor.submit()
         elif key in ("tab", "enter") and chosen is not None:
-            if key == "enter" and self._before().endswith(chosen.text.rstrip()):
-                self._close()  # it is all there already: then enter means what it always means
-                self.editor.submit()
-            else:
-                self._take(chosen)
-        else:
+            self._take(chosen)
+        elif self._list is not None:
             self._list.key(key)
 
-    async def _complete_anew(self, key: str) -> None:
-        """Somebody typed faster than the list follows: the key is about what is there now."""
+    def _is_awaited(self, key: str) -> bool:
+        """Whether a key is for a list that is about to be there: tab in a word that can be completed, and what is
+        pressed behind it."""
         before = self._before()
-        wanted = file_wanted(before.rpartition("\n")[2])
-        if wanted is not None:
-            await self._look_up_files(wanted)
-        else:
-            self._show(commands_for(before, self._commands))
-        if self._before() != before:
+        if self._due or key != "tab" or before in (self._known, self._dismissed):
+            return bool(self._due)
+        is_command = any(not each.only_hint for each in commands_for(before, self._commands))
+        return is_command or file_wanted(before.rpartition("\n")[2]) is not None
+
+    async def _catch_up(self) -> None:
+        """Does what keys mean that were pressed faster than the list follows, one after the other."""
+        try:
+            while self._due:
+                due = key, before = self._due[0]
+                wanted = file_wanted(before.rpartition("\n")[2])
+                if wanted is not None:
+                    found = files_for(wanted, await asyncio.to_thread(self._files.surely_matching, wanted))
+                else:
+                    found = commands_for(before, self._commands)
+                if self._due and self._due[0] is due:  # else it was sent away meanwhile
+                    del self._due[0]
+                    self._act_there(key, before, found)
+        finally:
+            self._is_catching_up = False
+            self._due.clear()
+
+    def _act_there(self, key: str, before: str, found: list[Suggestion]) -> None:
+        """Does what a key means where it was pressed. What was typed since then stays behind it; but letters that go on
+        with a name are part of what is to be completed."""
+        now = self._before()
+        if not now.startswith(before):
+            return  # it was taken back, and so was the key
+        rest = now[len(before) :]
+        word = _WORD.match(rest)
+        if key == "tab" and word is not None and go_on(found, before, word[0]):
+            self._due.insert(0, (key, before + word[0]))
             return
-        if self._list is not None and self.editor.completing:
-            self._complete(key)
-        elif key == "enter":
-            self.editor.submit()
+        row, column = before.count("\n"), len(before.rpartition("\n")[2])
+        if rest:
+            self.editor.delete((row, column), self.editor.cursor_location)
+            self.editor.move_cursor((row, column))
+        self._show(found)
+        if key == "tab" and not self.editor.completing:
+            self._leave(at_once=not rest and not self._due)
+        else:
+            self._act(key)
+        if rest.startswith(" ") and self._before().endswith(" "):
+            self.editor.action_delete_left()  # of the space behind a name one is enough
+        after = self._before()
+        if rest:
+            self.editor.insert(rest)
+        self._due = [(each, f"{after}{stood[len(before) :]}") for each, stood in self._due]
+
+    def _leave(self, *, at_once: bool) -> None:
+        """There was nothing to complete: then tab goes elsewhere, unless more was typed here since."""
+        if at_once and self.editor.has_focus and self.editor.on_tab is not None:
+            self.editor.on_tab()
 
     def on_completions_chosen(self, message: Completions.Chosen) -> None:
         message.stop()
         self._take(message.suggestion)
+        self.editor.focus()
 
     def _take(self, chosen: Suggestion) -> None:
         row, column = self.editor.cursor_location
         self.editor.replace(chosen.text, (row, max(column - chosen.length, 0)), (row, column))
-        self.editor.focus()
 
     def restyle(self, look: Look) -> None:
         self.look = look

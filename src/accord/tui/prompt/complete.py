@@ -67,6 +67,15 @@ def files_for(wanted: str, names: Sequence[str]) -> list[Suggestion]:
     return made
 
 
+def go_on(suggestions: Sequence[Suggestion], before: str, more: str) -> bool:
+    """Whether letters behind what was typed before go on with the name of something that fits."""
+    return any(
+        f"{before[len(before) - each.length + 1 :]}{more}".lower() in each.text.lower()
+        for each in suggestions
+        if more and not each.only_hint
+    )
+
+
 class Completions(Widget):
     """The list. It has no focus of its own: the editor passes it the keys that are meant for it."""
 

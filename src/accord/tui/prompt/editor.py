@@ -62,6 +62,8 @@ class Editor(TextArea):
         self.completing = False
         """Whether a list of completions is open, which then gets some keys."""
         self.on_completion_key: Callable[[str], None] = lambda key: None
+        self.is_awaited: Callable[[str], bool] = lambda key: False
+        """Whether a key is for a list of completions that is about to be open."""
         self.on_pasted: Callable[[str], str] = lambda text: ""
         """What is to be put in for a text that was pasted; nothing where it is the text itself."""
         self.on_tab: Callable[[], None] | None = None
@@ -104,7 +106,10 @@ class Editor(TextArea):
     def _meaning(self, event: events.Key) -> Any:
         """What a key does here, if it is not for typing."""
         key = event.key
-        if self.completing and key in ("up", "down", "tab", "enter", "escape", "pageup", "pagedown"):
+        is_choice = key in ("tab", "enter", "escape")
+        if self.completing and (is_choice or key in ("up", "down", "pageup", "pagedown")):
+            return lambda: self.on_completion_key(key)
+        if is_choice and self.is_awaited(key):
             return lambda: self.on_completion_key(key)
         if event.character is not None and event.character in _UNSEEN:
             return lambda: self.insert(event.character or "")

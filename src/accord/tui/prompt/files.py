@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 import os
 import re
 import threading
@@ -53,14 +54,25 @@ class Files:
         that is no longer fresh is made again by one thread, while others use the old one."""
         asked = self._newest = object()
         if self._walking.acquire(blocking=not self._names):
-            try:
-                if not self._names or time.monotonic() - self._at > FRESH:
-                    self._names = list(self._walk())
-                    self._at = time.monotonic()
-            finally:
-                self._walking.release()
+            self._make(FRESH)
         with self._matching:
             return best(wanted, self._names, most) if self._newest is asked else None
+
+    def surely_matching(self, wanted: str, most: int = 50) -> list[str]:
+        """The same for somebody who waits for just this: nobody else's question matters, and any list will do."""
+        if not self._names:
+            self._walking.acquire()
+            self._make(math.inf)
+        return best(wanted, self._names, most)
+
+    def _make(self, fresh: float) -> None:
+        """Makes the list if there is none that is fresh, and lets others do so again."""
+        try:
+            if not self._names or time.monotonic() - self._at > fresh:
+                self._names = list(self._walk())
+                self._at = time.monotonic()
+        finally:
+            self._walking.release()
 
     def _walk(self) -> Iterator[str]:
         end = time.monotonic() + MOST_SECONDS
