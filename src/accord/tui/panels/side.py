@@ -9,12 +9,13 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from accord.tui.conversation.block import UNTOLD, UNTOLD_MARK
+from accord.tui.panels import meter
 from accord.tui.panels.plan import MARKS, done
 from accord.tui.plain import one_line, plain
 from accord.tui.servers import Servers
 
 if TYPE_CHECKING:
-    from accord.model.session import Plan
+    from accord.model.session import Plan, Usage
     from accord.tui.look import Look
     from accord.tui.talk import Talk
 
@@ -73,22 +74,26 @@ class SidePanel(Widget):
         lines: list[Strip] = []
         for plan in about.plans.values():
             lines += self._plan(plan, width)
-        if about.usage is not None and about.usage.size:
-            used, size, cost = about.usage.used, about.usage.size, about.usage.cost
-            share = min(used / size, 1.0)
-            lines += self._title("Context")
-            style = self.look.bad if share > 0.9 else self.look.warn if share > 0.7 else self.look.good
-            full = round(share * (width - 6))
-            rest = ("─" * max(width - 6 - full, 0), self.look.faint)
-            lines.append(self.look.line(("━" * full, style), rest, (f" {share:4.0%}", None)))
-            lines.append(self.look.line((f"{used:,} of {size:,} tokens", self.look.dim)))
-            if cost is not None:
-                words = f"{cost.amount:.2f} {one_line(cost.currency, 12)} so far"
-                lines.append(self.look.line((words, self.look.dim)))
+        if about.usage is not None:
+            lines += self._spent(about.usage, width)
         lines += self._going_on(width)
         lines += self._options()
         lines += self._about(width)
         return lines
+
+    def _spent(self, usage: Usage, width: int) -> list[Strip]:
+        look = self.look
+        lines: list[Strip] = []
+        share = meter.share_of(usage)
+        if share is not None:
+            style = look.bad if share > 0.9 else look.warn if share > 0.7 else look.good
+            full = round(min(share, 1.0) * (width - 6))
+            rest = ("─" * max(width - 6 - full, 0), look.faint)
+            lines.append(look.line(("━" * full, style), rest, (f" {meter.percent(share):>4}", None)))
+        spent = meter.spent(usage.cost, 12)
+        words = filter(None, [meter.tokens(usage), f"{spent} so far" if spent else ""])
+        lines += [look.line((each, look.dim)) for each in words]
+        return [*self._title("Context"), *lines] if lines else []
 
     def _plan(self, plan: Plan, width: int) -> list[Strip]:
         look = self.look

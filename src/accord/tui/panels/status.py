@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from textual.strip import Strip
 from textual.widget import Widget
 
+from accord.tui.panels import meter
 from accord.tui.plain import one_line, seconds_of
 
 if TYPE_CHECKING:
@@ -104,13 +105,16 @@ class StatusLine(Widget):
     def _spent(self) -> list[Part]:
         look, talk = self.look, self.talk
         usage = talk.session.transcript.usage if talk.session is not None else None
-        if usage is None or not usage.size:
+        if usage is None:
             return []
-        share = usage.used / usage.size
-        style = look.bad if share > 0.9 else look.warn if share > 0.7 else look.dim
-        parts = [Part(4, f"  {share:.0%} of context", style, True)]
-        if usage.cost is not None:
-            parts.append(Part(8, f"  {usage.cost.amount:.2f} {one_line(usage.cost.currency, 10)}", look.dim, True))
+        share, words = meter.share_of(usage), meter.tokens(usage)
+        if share is not None:
+            style = look.bad if share > 0.9 else look.warn if share > 0.7 else look.dim
+            parts = [Part(4, f"  {meter.percent(share)} of context", style, True)]
+        else:
+            parts = [Part(4, f"  {words}", look.dim, True)] if words else []
+        if spent := meter.spent(usage.cost, 10):
+            parts.append(Part(8, f"  {spent}", look.dim, True))
         return parts
 
     def _is_read(self) -> bool:
