@@ -65,6 +65,11 @@ class Memory:
 
         return prompt_content(text, images, self.cwd, offers)
 
+    def unfound(self, text: str) -> list[str]:
+        from accord.cli.unfound import unfound
+
+        return unfound(text, self.cwd)
+
     def servers(self, offers: Any) -> tuple[list[Any], list[str]]:
         return [], []
 

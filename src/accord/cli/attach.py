@@ -15,7 +15,8 @@ from accord.model.content import Image, Link, Resource
 _LINES = r":\d{1,9}(?:-\d{1,9})?"
 _AT = re.compile(rf"(?:^|(?<=[\s(\[{{<\"']))@(\"[^\"\n]+\"(?:{_LINES})?|'[^'\n]+'(?:{_LINES})?|[^\s]+)")
 _NAMED = re.compile(rf"(.*?)({_LINES})?", re.DOTALL)
-_TRAILING = ".,;:!?)]}>\"'"
+TRAILING = ".,;:!?)]}>\"'"
+"""What ends a sentence or a bracket, and is not part of a name."""
 _MOST_MARKS = 8
 _MOST_LETTERS = 4096
 _MOST_EMBEDDED = 1024 * 1024
@@ -72,7 +73,7 @@ def _named(word: str, cwd: Path) -> Named | None:
     """What a word means; what ends a sentence or a bracket is not part of its name, unless it is."""
     if word[0] in "\"'" and (end := word.find(word[0], 1)) > 0:
         return _found(word[1:end], word[end + 1 :], cwd)
-    bare = word.rstrip(_TRAILING)
+    bare = word.rstrip(TRAILING)
     some = min(len(word) - len(bare), _MOST_MARKS)  # of more, only that all are a name's or none is
     for name in dict.fromkeys([*(word[: len(word) - count] for count in range(some + 1)), bare]):
         parts = _NAMED.fullmatch(name)

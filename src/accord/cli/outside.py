@@ -128,6 +128,11 @@ class Beyond:
 
         return prompt_content(text, images, self.cwd, offers)
 
+    def unfound(self, text: str) -> list[str]:
+        from accord.cli.unfound import unfound
+
+        return unfound(text, self.cwd)
+
     def servers(self, offers: AgentOffers) -> tuple[list[McpServer], list[str]]:
         entries = dict(self.configuration().settings.mcp_servers)
         if not entries:

@@ -68,6 +68,7 @@ class Frame(Vertical):
         self.conversation = Conversation(self._setting())
         self.tips = Tips()
         self.area = PromptArea(look, self.app.past, cwd)
+        self.area.hint.find = self.talk.link.outside.unfound
         self.status = StatusLine(look, self.talk)
 
     def _talk_with(self, link: Link) -> Talk:

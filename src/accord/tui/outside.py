@@ -66,6 +66,9 @@ class Outside(Protocol):
     def content(self, text: str, images: Sequence[Path], offers: AgentOffers) -> list[Any]:
         """A prompt as the agent takes it: files that it names with @ are embedded or linked."""
 
+    def unfound(self, text: str) -> list[str]:
+        """What a prompt seems to name with @, and is no file. Reads the disk: call it in a thread."""
+
     def servers(self, offers: AgentOffers) -> tuple[list[McpServer], list[str]]:
         """The MCP servers for a session, and what is to be said about those that were left out."""
 

@@ -18,6 +18,7 @@ from accord.tui.prompt.complete import Completions, Suggestion, commands_for, fi
 from accord.tui.prompt.editor import Editor
 from accord.tui.prompt.files import Files
 from accord.tui.prompt.pasted import files_in, mentions
+from accord.tui.prompt.unfound import UnfoundHint
 
 if TYPE_CHECKING:
     from accord.model.session import Command
@@ -46,6 +47,7 @@ class PromptArea(Vertical):
         self.editor.on_completion_key = self._complete
         self.editor.is_awaited = self._is_awaited
         self.editor.on_pasted = self._pasted
+        self.hint = UnfoundHint(self.editor)
         self._cwd = cwd
         self._commands: Sequence[Command] = ()
         self._files = Files(cwd)
@@ -61,6 +63,10 @@ class PromptArea(Vertical):
     def on_text_area_changed(self, message: Editor.Changed) -> None:
         message.stop()
         self._look_up()
+        self.hint.typed(self._finished)
+
+    def on_editor_submitted(self, message: Editor.Submitted) -> None:
+        self.hint.sent(message.text)
 
     def on_text_area_selection_changed(self, message: Editor.SelectionChanged) -> None:
         message.stop()
@@ -109,6 +115,15 @@ class PromptArea(Vertical):
         names = await asyncio.to_thread(self._files.matching, wanted)
         if names is not None and file_wanted(self._before().rpartition("\n")[2]) == wanted:
             self._show(files_for(wanted, names))
+            self.hint.typed(self._finished)
+
+    def _finished(self) -> str:
+        """The text without the name that is being typed, as long as it may become one."""
+        text, before = self.editor.text, self._before()
+        wanted = file_wanted(before.rpartition("\n")[2])
+        if wanted is None or (self._known == before and self._list is None):
+            return text
+        return f"{before[: len(before) - len(wanted) - 1]}{_WORD.sub('', text[len(before) :], count=1)}"
 
     def _show(self, suggestions: list[Suggestion]) -> None:
         self._known = self._before()

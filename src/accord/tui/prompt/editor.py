@@ -32,7 +32,10 @@ class Editor(TextArea):
         Binding("ctrl+c", "app.interrupt", "Quit", show=False),
     ]
     DEFAULT_CSS = """
-    Editor { height: auto; max-height: 14; border: round $primary 60%; padding: 0 1; background: $background; }
+    Editor {
+        height: auto; max-height: 14; border: round $primary 60%; padding: 0 1; background: $background;
+        border-subtitle-color: $foreground 60%;
+    }
     Editor:focus { border: round $primary; }
     """
 
