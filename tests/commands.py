@@ -122,7 +122,7 @@ class Accord:
         return Screen([sys.executable, "-m", "accord", *words], self.project, self.environment(env), **streams)
 
 
-_NOT_OURS = {"PYTHONDONTWRITEBYTECODE", "ACCORD_DEBUG", "ACCORD_AGENT", "ACCORD_CONFIG"}
+_NOT_OURS = {"PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "ACCORD_DEBUG", "ACCORD_AGENT", "ACCORD_CONFIG"}
 
 
 class Screen:

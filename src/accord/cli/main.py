@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import importlib
 import os
@@ -168,6 +167,8 @@ def _fail(text: str, status: int) -> NoReturn:
     from accord.cli.words import fit
     from accord.config.mask import masked
 
-    with contextlib.suppress(OSError):  # then nobody can be told
+    try:
         click.echo(fit(masked(text)), err=True)
+    except OSError:  # then nobody can be told
+        give_up_output(2)
     sys.exit(status)

@@ -24,9 +24,11 @@ def settle() -> None:
             setattr(sys, name, open(fd, mode, encoding="utf-8", errors="replace", closefd=False))  # noqa: SIM115
 
 
-def give_up_output() -> None:
-    """Nobody reads our output, or it cannot be written: what is still in our hands goes nowhere, without complaint."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+def give_up_output(stream: int = 1) -> None:
+    """Nobody reads our output, or it cannot be written: what is still in our hands goes nowhere, without complaint.
+
+    Otherwise Python would try again at the very end, and end with a status of its own."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
 
 
 def read_text(stream: Any) -> str:
