@@ -78,8 +78,8 @@ def test_a_snapshot_names_everything_a_transcript_holds() -> None:
     transcript = Transcript()
     held = {name for name in dir(transcript) if not name.startswith("_") and not callable(getattr(transcript, name))}
 
-    # Messages and notices are in the timeline; the rest is how the transcript was made.
-    apart = {"messages", "notices", "cwd", "additional_directories", "replaying", "text"}
+    # Messages and notices are in the timeline; places are of its own items; the rest is how the transcript was made.
+    apart = {"messages", "notices", "subagents_after", "cwd", "additional_directories", "replaying", "text"}
     assert set(Snapshot.__struct_fields__) == held - apart
 
 

@@ -112,6 +112,7 @@ class About(Fields):
         subagent = self.subagents.get(session_id)
         if subagent is None:
             subagent = self.subagents[session_id] = Subagent(session_id=session_id)
+            self.subagents_after[session_id] = self.timeline[-1] if self.timeline else None
         patch(subagent, changes, meta_patch)
         return copy(subagent)
 

@@ -52,6 +52,7 @@ class Fields:
         "state",
         "stop_reason",
         "subagents",
+        "subagents_after",
         "terminals",
         "timeline",
         "title",
@@ -96,6 +97,8 @@ class Fields:
         self.background: list[Background] | None = None
         """The work outside the turn, as last reported; None when it never was."""
         self.subagents: dict[str, Subagent] = {}
+        self.subagents_after: dict[str, TimelineItem | None] = {}
+        """The last item of the timeline when a subagent was first heard of; None where there was none."""
         self.session_messages: dict[str, SubagentMessage] = {}
         """What this session and its subagents wrote to each other."""
         self.notices: list[Notice] = []

@@ -109,7 +109,10 @@ def put_above(transcript: Transcript, earlier: Transcript) -> None:
     """Lets a transcript that has just begun go on below an earlier one. One that tells its history stays as it is."""
     if transcript is earlier or tells(transcript):
         return
-    transcript.timeline[:0] = earlier.snapshot().timeline
+    above = earlier.snapshot().timeline
+    transcript.timeline[:0] = above
+    for id, item in transcript.subagents_after.items():
+        transcript.subagents_after[id] = above[-1] if item is None and above else item
     for id, terminal in earlier.terminals.items():
         transcript.terminals.setdefault(id, terminal)
 

@@ -12,6 +12,7 @@ from accord.model.session import Compaction, Notice, Subagent
 from accord.model.tool import ToolCall
 from accord.transcript import events
 from accord.tui.beginning import Beginning, State
+from accord.tui.children import add_lines
 from accord.tui.clocks import Clocks
 from accord.tui.conversation.block import Printed, Span
 from accord.tui.lent import SHOWN, end_of
@@ -136,6 +137,7 @@ class Talk(Beginning):
     def _begin(self) -> None:
         assert self.session is not None
         self.failure = ""
+        add_lines(self.session.transcript)
         self.untold.begin()
         self._run(self._listen(self.session))
         self.link.watchers.append(self._printed)

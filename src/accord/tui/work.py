@@ -10,8 +10,9 @@ from accord.model.content import text_of
 from accord.model.session import Subagent
 from accord.model.tool import TerminalRef, ToolCall
 from accord.transcript import events
+from accord.tui.children import add_line
 from accord.tui.conversation.block import UNTOLD
-from accord.tui.conversation.subagent import Delegated, state_of
+from accord.tui.conversation.subagent import state_of
 
 if TYPE_CHECKING:
     from accord.model.session import Background
@@ -108,8 +109,7 @@ class Work:
         transcript = self._transcript
         if transcript is None or (kept := transcript.subagents.get(child.session_id)) is None:
             return
-        if not any(isinstance(each, Delegated) and each.child is kept for each in transcript.notices):
-            transcript.add_notice(Delegated(severity="info", title=kept.title or "A subagent", child=kept))
+        add_line(transcript, kept)
         self.talk.changed.add(("subagent", child.session_id))
 
     # -- what goes on
