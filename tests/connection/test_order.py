@@ -342,3 +342,26 @@ async def test_what_a_handler_of_a_notification_returns_does_not_matter(given: A
         await peer.quiet()
 
     assert connection.connection.troubles == {}
+
+
+async def test_a_request_that_is_refused_unread_is_reported_behind_what_came_before_it() -> None:
+    go_on = asyncio.Event()
+    seen: list[Any] = []
+
+    async def session_update(params: Any) -> None:
+        await go_on.wait()
+        seen.append(text_of(params))
+
+    async with a_client(session_update=session_update, session_request_permission=seen.append) as (peer, client):
+        routes = client.connection._delivering._routes
+        routes.unreadable = lambda method, params, why: seen.append((method, params, why))
+        await peer.tell("session/update", update("s", "first"))
+        answer = await peer.call("session/request_permission", {"sessionId": "s", "options": 7})
+        assert "error" in answer
+        assert seen == []
+        go_on.set()
+        await until(lambda: len(seen) == 2)
+
+    method, params, why = seen[1]
+    assert (seen[0], method, params["options"]) == ("first", "session/request_permission", 7)
+    assert why in answer["error"]["message"]

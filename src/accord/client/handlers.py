@@ -22,6 +22,10 @@ Elicited = Union[Reply, dict[str, Any], None]
 """What the user filled in, a whole reply, or None for going away without an answer."""
 Elicitations = Callable[[Elicitation], Union[Elicited, Awaitable[Elicited]]]
 
+_PERMISSION = "session/request_permission"
+_QUESTIONS = {_PERMISSION: "for permission", "elicitation/create": "for something to be filled in or visited"}
+_MOST_MISASKED = 20  # an agent that never learns must not fill the conversation
+
 
 def allow_all(request: PermissionRequest) -> Decision:
     """Allows everything, once. For agents that are trusted, or confined."""
@@ -45,11 +49,13 @@ class Handlers:
         self.permissions = permissions
         self.elicitation = elicitation
         self.extensions = dict(extensions or {})
+        self._misasked = 0
         self._pages: set[str] = set()  # those the user agreed to visit
 
     async def permit(self, session: Session, request: PermissionRequest) -> str | None:
         """The id of the chosen option; None when nothing was decided."""
         if not request.options:
+            self._tell_misasked(session, _PERMISSION, "options is empty: there is nothing to choose from")
             return None
         if self.permissions is None:
             title = f"Refused: {request.title}"
@@ -60,6 +66,23 @@ class Handlers:
             return option.id if option is not None else None
         decision = await session.ask_user(_awaited(self.permissions, request))
         return _chosen(decision, request)
+
+    def unreadable(self, sessions: Mapping[str, Session], method: str, params: Any, why: str) -> None:
+        """A request was refused unread. Where it names no session, those that are at work are meant."""
+        id = params.get("sessionId") if isinstance(params, dict) else None
+        if isinstance(id, str):
+            meant = [sessions[id]] if id in sessions else []
+        else:
+            meant = [each for each in sessions.values() if each.busy]
+        for session in meant:
+            self._tell_misasked(session, method, why)
+
+    def _tell_misasked(self, session: Session, method: str, why: str) -> None:
+        """Tells the user that the agent wanted to ask something, and was refused because it cannot be understood."""
+        if method in _QUESTIONS and self._misasked < _MOST_MISASKED:
+            self._misasked += 1
+            title = f"The agent asked {_QUESTIONS[method]} in a way that is not understood; it was refused"
+            session.note_locally(Notice(severity="warning", title=title, description=why))
 
     async def elicit(self, agent: ConnectedAgent, question: Elicitation) -> Reply:
         """The user's answer. A kind of question that was never offered is refused."""

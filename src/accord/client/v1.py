@@ -85,7 +85,12 @@ class V1(Dialect):
         }
         if self._lending is not None:
             table.update(self._lending.routes())
-        return Routes(table, other_request=handlers.request, other_notification=handlers.notification)
+        return Routes(
+            table,
+            other_request=handlers.request,
+            other_notification=handlers.notification,
+            unreadable=lambda *what: handlers.unreadable(self.agent.sessions, *what),
+        )
 
     async def _permission(self, params: v1.RequestPermissionRequest) -> v1.RequestPermissionResponse:
         session = self.agent.session_of(params.session_id)

@@ -92,7 +92,12 @@ class V2(Dialect):
             m.ELICITATION_CREATE: self._elicitation,
             m.ELICITATION_COMPLETE: lambda params: handlers.page_done(params.elicitation_id),
         }
-        return Routes(table, other_request=handlers.request, other_notification=handlers.notification)
+        return Routes(
+            table,
+            other_request=handlers.request,
+            other_notification=handlers.notification,
+            unreadable=lambda *what: handlers.unreadable(self.agent.sessions, *what),
+        )
 
     async def _permission(self, params: v2.RequestPermissionRequest) -> v2.RequestPermissionResponse:
         session = self.agent.session_of(params.session_id)

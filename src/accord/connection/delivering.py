@@ -7,6 +7,7 @@ session's lane."""
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -176,6 +177,8 @@ class Delivering:
                 read = read_params(route.method, params)
             except Unreadable as error:
                 self._serving.refuse(id, fault_of(error, name))
+                if routes.unreadable is not None:
+                    self._report_unread(routes.unreadable, name, params, str(error), size)
                 return
             if self._routes is None:
                 self.opening.waiting, self.opening.asked = True, id
@@ -189,6 +192,16 @@ class Delivering:
             self._queue_request(id, lambda value: other(name, value), plain, size, _session_in(plain), name)
         else:
             self._serving.refuse(id, method_not_found(name))
+
+    def _report_unread(
+        self, report: Callable[[str, Any, str], None], name: str, params: bytes, why: str, size: int
+    ) -> None:
+        """Tells of a request that was refused, after everything of its session that came before."""
+        try:
+            plain = msgspec.json.decode(params)
+        except (ValueError, RecursionError):
+            plain = None
+        self._handle(lambda value: report(name, value, why), plain, size, _session_in(plain))
 
     def _sort_notification(self, name: str, params: bytes, routes: Routes, size: int) -> None:
         route = routes.by_name.get((name, True))

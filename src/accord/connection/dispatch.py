@@ -64,7 +64,9 @@ class Routes:
         *,
         other_request: Callable[[str, Any], Any] | None = None,
         other_notification: Callable[[str, Any], Any] | None = None,
+        unreadable: Callable[[str, Any, str], None] | None = None,
     ) -> None:
+        """`unreadable` is told of each known request that is refused unread: its method, its params and why."""
         self.by_name = {(method.name, method.is_notification): Route(method, h) for method, h in table.items()}
         # A name that is both request and notification cannot be told by the method alone: left to the slow path, which
         # also makes sure that what is handed on unread (`Raw`) is sound.
@@ -79,6 +81,7 @@ class Routes:
         }
         self.other_request = other_request
         self.other_notification = other_notification
+        self.unreadable = unreadable
 
 
 def _has_session(params: Any) -> bool:
