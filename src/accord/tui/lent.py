@@ -30,22 +30,23 @@ def end_of(terminal: AgentTerminal, *, goes_on: bool) -> Printed:
 class Lent:
     """The part of a link that knows the user's files and terminals, where the agent works with them through us."""
 
-    workspace: Workspace | None = None
-
     def __init__(self) -> None:
+        self.workspace: Workspace | None = None
+        self._local: Any = None  # the files and terminals themselves, where the workspace stands for others
         self.watchers: list[Callable[[str, str], None]] = []
         """Hear of every terminal of ours that printed or ended: the session, and the terminal."""
-
-    @property
-    def _local(self) -> Any:
-        return getattr(self.workspace, "local", self.workspace)
 
     @property
     def _terminals(self) -> Any:
         return getattr(self._local, "terminals", None)
 
-    def watch_terminals(self) -> None:
-        """From now on, what terminals print is told to the watchers, as it comes."""
+    def lend(self, workspace: Workspace | None) -> None:
+        """From now on the agent has these files and terminals, and what terminals print is told to the watchers.
+
+        A workspace that is made when it is first used is made here, and with it the policy: a rule that cannot be read
+        is told now, and not in the middle of a turn."""
+        self.workspace = workspace
+        self._local = getattr(workspace, "local", workspace)
         terminals = self._terminals
         if terminals is not None and hasattr(terminals, "on_change"):
             terminals.on_change(self._printed)

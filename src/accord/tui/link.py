@@ -17,7 +17,6 @@ from accord.tui.wire import Log
 
 if TYPE_CHECKING:
     from accord.client.agent import ConnectedAgent
-    from accord.client.workspace import Workspace
     from accord.model.requests import AuthMethod, Elicitation, PermissionRequest, Reply
     from accord.model.session import Notice
     from accord.policy.choices import Choice, Question
@@ -66,7 +65,6 @@ class Link(Lent):
         self._connecting: asyncio.Future[ConnectedAgent] | None = None
         self.agent: ConnectedAgent | None = None
         self.launch: Launch | None = None
-        self.workspace: Workspace | None = None
         self.notes: list[Notice] = []
         """What is to be said in the first session."""
         self.log = Log()
@@ -141,11 +139,7 @@ class Link(Lent):
         from accord.client.connect import connect
 
         loaded = self.outside.configuration()
-        self.workspace = self.outside.workspace(launch, self._ask, self._told)
-        getattr(
-            self.workspace, "local", None
-        )  # a rule that cannot be read is told now, and not in the middle of a turn
-        self.watch_terminals()
+        self.lend(self.outside.workspace(launch, self._ask, self._told))
         connecting = connect(
             launch.target,
             cwd=self.outside.cwd,
