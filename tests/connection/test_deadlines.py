@@ -38,14 +38,59 @@ async def test_the_answer_that_comes_too_late_is_dropped_and_the_connection_goes
     assert connection.connection.troubles == {}
 
 
-async def test_an_answer_in_time_leaves_no_timer_behind() -> None:
-    async with a_client() as (peer, connection):
-        asking = asyncio.ensure_future(connection.call(LIST, v1.ListSessionsRequest(), deadline=Deadline("call", 3600)))
-        await peer.reply(await peer.next_call("session/list"), {"sessions": []})
-        await asking
-        loop: Any = asyncio.get_running_loop()
+def _timers_far_off() -> int:
+    loop: Any = asyncio.get_running_loop()
+    return sum(not timer.cancelled() for timer in loop._scheduled if timer.when() > loop.time() + 3000)
 
-        assert all(timer.cancelled() for timer in loop._scheduled if timer.when() > loop.time() + 3000)
+
+async def test_answers_in_time_leave_one_timer_behind_however_many_they_are_and_the_end_none() -> None:
+    async with a_client() as (peer, connection):
+        for _ in range(5):
+            asking = asyncio.ensure_future(
+                connection.call(LIST, v1.ListSessionsRequest(), deadline=Deadline("call", 3600))
+            )
+            await peer.reply(await peer.next_call("session/list"), {"sessions": []})
+            await asking
+        assert _timers_far_off() == 1
+
+    assert _timers_far_off() == 0
+
+
+async def test_each_request_has_its_own_full_time_though_they_share_a_timer() -> None:
+    async with a_client() as (peer, connection):
+        loop = asyncio.get_running_loop()
+        deadline = Deadline("call", 0.1)
+        first = asyncio.ensure_future(connection.call(LIST, v1.ListSessionsRequest(), deadline=deadline))
+        await peer.reply(await peer.next_call("session/list"), {"sessions": []})
+        await first
+        started = loop.time()
+        with pytest.raises(DeadlineExceeded):
+            await connection.call(LIST, v1.ListSessionsRequest(), deadline=deadline)
+
+        assert loop.time() - started >= 0.099
+
+
+async def test_those_who_wait_equally_long_are_too_late_in_the_order_they_asked() -> None:
+    late: list[int] = []
+
+    async def ask(number: int, connection: Any) -> None:
+        with pytest.raises(DeadlineExceeded):
+            await connection.call(LIST, v1.ListSessionsRequest(), deadline=Deadline("call", 0.02))
+        late.append(number)
+
+    async with a_client() as (_, connection):
+        await asyncio.wait_for(asyncio.gather(*(ask(number, connection) for number in range(3))), BOUND)
+
+    assert late == [0, 1, 2]
+
+
+async def test_a_short_deadline_does_not_wait_for_a_long_one_that_was_set_before() -> None:
+    async with a_client() as (_, connection):
+        long = asyncio.ensure_future(connection.call(LIST, v1.ListSessionsRequest(), deadline=Deadline("call", 3600)))
+        short = connection.call(LIST, v1.ListSessionsRequest(), deadline=Deadline("call", 0.01))
+        with pytest.raises(DeadlineExceeded):
+            await asyncio.wait_for(short, BOUND)
+        long.cancel()
 
 
 async def test_without_a_deadline_nothing_is_timed() -> None:

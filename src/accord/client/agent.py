@@ -99,7 +99,10 @@ class ConnectedAgent(Reviving, Logins, Sessions):
         self.early = Early()
         self._versions = versions
         self._login = login
-        self._deadlines = {**DEADLINES, **deadlines}
+        self._deadlines = {
+            stage: None if seconds is None else Deadline(stage, seconds)
+            for stage, seconds in {**DEADLINES, **deadlines}.items()
+        }
         self._tasks: set[asyncio.Task[Any]] = set()
         self._duties: set[asyncio.Task[Any]] = set()
         self._serving: asyncio.Task[None] | None = None
@@ -148,17 +151,17 @@ class ConnectedAgent(Reviving, Logins, Sessions):
     async def _say_hello(self, params: Any) -> Any:
         """Awaits the agent's answer; before that, that it says anything at all."""
         asking = asyncio.ensure_future(self.connection.call(INITIALIZE, params, deadline=self.deadline("initialize")))
-        first = self._deadlines.get("first byte")
+        first = self.deadline("first byte")
         try:
-            await asyncio.wait([asking], timeout=first)
+            await asyncio.wait([asking], timeout=first.seconds if first is not None else None)
             if not asking.done() and not self.connection.heard and first is not None:
                 words = self.connection.transport.last_words()
                 tail = f'; its last words: "{words}"' if words else ""
                 raise DeadlineExceeded(
-                    f"{self.connection.transport.describe()} said nothing within {first:g} s of initialize"
+                    f"{self.connection.transport.describe()} said nothing within {first.seconds:g} s of initialize"
                     f" (stage first byte){tail}",
-                    stage="first byte",
-                    seconds=first,
+                    stage=first.stage,
+                    seconds=first.seconds,
                 )
             return await asking
         except DeadlineExceeded as error:
@@ -244,8 +247,7 @@ class ConnectedAgent(Reviving, Logins, Sessions):
     # -- underneath
 
     def deadline(self, stage: str) -> Deadline | None:
-        seconds = self._deadlines.get(stage)
-        return None if seconds is None else Deadline(stage, seconds)
+        return self._deadlines.get(stage)
 
     def check_open(self, method: str) -> None:
         if not self.connection.is_open:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 from msgspec import UNSET
 
+from accord.connection.deadlines import Deadlines
 from accord.connection.dispatch import log, read_result
 from accord.connection.lanes import Lane, inside
 from accord.connection.limits import Deadline
@@ -50,6 +51,7 @@ class Asking:
         self._conversation = conversation
         self._names: dict[str, bytes] = {}
         self._late: dict[Waiter, Success | Failure | Exception] = {}  # answers that wait behind their session's updates
+        self._deadlines: Deadlines[Waiter] = Deadlines(self._too_late)
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def ask(
@@ -100,17 +102,17 @@ class Asking:
     ) -> R:
         """Asks and awaits the answer."""
         waiter, waiting = self.ask(method, params, session=session, patient=patient, then=then)
-        timer = None
+        in_time = None
         try:
             if deadline is not None:
-                assert self._loop is not None
-                timer = self._loop.call_later(deadline.seconds, self._too_late, waiter, deadline)
+                in_time = self._deadlines.queue(deadline)
+                in_time.add(waiter)
             if waiting is not READY:
                 await (waiting if deadline is None or waiting is YIELD else _sent(waiting, waiter.future))
             return await waiter.future  # type: ignore[no-any-return]
         finally:
-            if timer is not None:
-                timer.cancel()
+            if in_time is not None:
+                in_time.remove(waiter)
             if not patient:
                 self._connection.backlog.call_closed()
             if waiter.future.cancelled() or not waiter.future.done():
@@ -194,6 +196,7 @@ class Asking:
 
     def settle(self) -> None:
         """Nothing more will be delivered: whoever still waits for their turn gets the answer now."""
+        self._deadlines.close()
         for waiter in list(self._late):
             self._now(waiter)
 

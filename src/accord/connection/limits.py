@@ -22,7 +22,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Whether several messages in one line are read, or refused with a single error. None is ever sent."""
 
 
-class Deadline(msgspec.Struct, frozen=True):
+class Deadline(msgspec.Struct, frozen=True, cache_hash=True):
     """A wait for a machine: what it is called, and how many seconds it may take."""
 
     stage: str
