@@ -1,8 +1,9 @@
 """Putting bytes into a descriptor: at once when alone, collected in a burst, never out of order.
 
-A message that comes alone is written when `send` is called. In a burst (the last write is less than 50 µs old) messages
-are collected and written together: at the end of the pass of the event loop, at 64 KiB, or with the next message once
-the oldest is 1 ms old. What the operating system does not take yet waits; past the high-water mark, so do senders."""
+A message that comes alone is written when `send` is called. In a burst (the last write ended less than 200 µs ago)
+messages are collected and written together: at the end of the pass of the event loop, at 64 KiB, or with the next
+message once the oldest is 1 ms old. What the operating system does not take yet waits; past the high-water mark, so do
+senders."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from accord.transports.gate import Gate
 
 HIGH_WATER = 1024 * 1024
 LARGE = 64 * 1024
-BURST_SECONDS = 50e-6
+BURST_SECONDS = 200e-6
 AGE_SECONDS = 1e-3
 """How long what is collected may wait for more, when the sender does not let the loop run in between."""
 YIELD_SECONDS = 10e-3
@@ -133,8 +134,8 @@ class LoopSink(Collector):
             now = perf_counter()
             if len(collected) < LARGE and now - self._collected_at < AGE_SECONDS:
                 return READY
-            self._written_at = now
             self.flush()
+            self._written_at = perf_counter()
             return self._after_writing(now, rest=True)
         now = perf_counter()
         if len(data) >= LARGE:
@@ -144,8 +145,8 @@ class LoopSink(Collector):
         if self._waiting:
             collected += data
         elif now - self._written_at >= BURST_SECONDS:  # alone
-            self._written_at = now
             self._put(data)
+            self._written_at = perf_counter()  # afterwards: a write wakes the peer, and may wait for the processor
         else:
             collected += data
             self._collected_at = now
