@@ -30,11 +30,21 @@ class Options:
     def keep(self, statement: Statement) -> None:
         raise NotImplementedError
 
+    @property
+    def is_kept(self) -> bool:
+        raise NotImplementedError
+
     def option(self, id: str) -> Option | None:
-        return next((option for option in self.options if option.id == id), None)
+        for option in self.options:
+            if option.id == id:
+                return option
+        return None
 
     def by_category(self, category: str) -> Option | None:
-        return next((option for option in self.options if option.category == category), None)
+        for option in self.options:
+            if option.category == category:
+                return option
+        return None
 
     @property
     def mode(self) -> str | None:
@@ -68,7 +78,8 @@ class Options:
         option = self.option(id)
         if option is not None:
             option.value = value
-        self.keep(OptionsAre(options=copies(self.options), changed=id))
+        if self.is_kept:
+            self.keep(OptionsAre(options=copies(self.options), changed=id))
 
     def tell_options(self, changed: str | None = None) -> Awaitable[None]:
         """Tells the client how all options stand; which one changed, when it was one."""
@@ -95,7 +106,7 @@ class Options:
 def _may_be(option: Option, value: Any) -> bool:
     if option.is_boolean:
         return isinstance(value, bool)
-    return isinstance(value, str) and any(choice.value == value for choice in option.choices)
+    return isinstance(value, str) and value in [choice.value for choice in option.choices]
 
 
 def copies(options: Iterable[Option]) -> list[Option]:

@@ -218,6 +218,11 @@ class Session(Saying):
             self._keep(self.id, statement)
         return self.send(lines) if lines else READY
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether what is said here is kept."""
+        return self._keep is not None
+
     def keep(self, statement: Statement) -> None:
         """Keeps a statement without saying it."""
         if self._keep is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from accord.client.listener import Listener
@@ -128,8 +128,13 @@ class Session:
 
     def option(self, id: str) -> Option | None:
         """The option with this id, or of this category when there is no such id (`mode`, `model`, …)."""
-        by_id = next((option for option in self.options if option.id == id), None)
-        return by_id or next((option for option in self.options if option.category == id), None)
+        by_category = None
+        for option in self.transcript.options:
+            if option.id == id:
+                return option
+            if by_category is None and option.category == id:
+                by_category = option
+        return by_category
 
     async def set_option(self, id: str, value: str | bool) -> None:
         """Sets an option by its id or category. Only what the agent listed may be chosen."""
@@ -144,13 +149,13 @@ class Session:
             raise InvalidParams(f"option {id!r} may be {known}; nothing was sent")
         await self._agent.dialect.set_option(self, option, value)
 
-    async def set_mode(self, mode: str) -> None:
+    def set_mode(self, mode: str) -> Coroutine[Any, Any, None]:
         """Changes the mode."""
-        await self.set_option("mode", mode)
+        return self.set_option("mode", mode)
 
-    async def set_model(self, model: str) -> None:
+    def set_model(self, model: str) -> Coroutine[Any, Any, None]:
         """Changes the model."""
-        await self.set_option("model", model)
+        return self.set_option("model", model)
 
     # -- the session itself
 

@@ -151,9 +151,9 @@ def _covered(options: list[Option], category: str) -> bool:
 
 def _option(wire: v1.SessionConfigSelect | v1.SessionConfigBoolean) -> Option:
     choices: list[Choice] = []
-    if isinstance(wire, v1.SessionConfigSelect):
+    if type(wire) is v1.SessionConfigSelect:
         for item in wire.options:
-            if isinstance(item, v1.SessionConfigSelectGroup):
+            if type(item) is v1.SessionConfigSelectGroup:
                 choices += [reading.choice(value, item.group, item.name) for value in item.options]
             else:
                 choices.append(reading.choice(item))
