@@ -20,6 +20,7 @@ def test_every_number_from_one_to_nine_chooses_its_answer(tmux: Tmux) -> None:
         answer(tmux, str(number))
         tmux.until(f"You chose way-{number}")
         tmux.until("● ready")
+        tmux.until_gone("Permission needed")  # else the next number is typed for the panel that is about to go
 
 
 def test_a_number_that_is_no_answer_does_nothing(tmux: Tmux) -> None:
