@@ -108,6 +108,7 @@ FEATURES: dict[str, dict[str, tuple[str, ...]]] = {
         "files, which git does not ignore, embedded or linked": (
             "for_real::test_commands_and_files_are_completed",
             "scenarios_prompt::test_files_that_are_named_go_with_the_prompt",
+            "scenarios_prompt::test_a_file_that_is_not_there_is_told_and_a_tab_waits_for_the_list",
         ),
         "pictures and files pasted": (
             "scenarios_conversation::test_a_picture_and_a_file_that_are_pasted_go_with_the_prompt",

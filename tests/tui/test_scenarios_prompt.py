@@ -86,6 +86,17 @@ def test_files_that_are_named_go_with_the_prompt(tmux: Tmux) -> None:
     tmux.until("● ready")
 
 
+def test_a_file_that_is_not_there_is_told_and_a_tab_waits_for_the_list(tmux: Tmux) -> None:
+    (tmux.project / "notes.md").write_text("these are notes\n")
+    chat(tmux, SHOWCASE)
+    tmux.type("@nothere.txt and me@example.txt")
+    tmux.until("@nothere.txt is no file here: it is sent as text")
+    tmux.keys("C-u")
+    tmux.until_gone("is no file here")
+    tmux.keys("@", "n", "o", "t", "Tab", "o", "k")  # all at once
+    tmux.until("@notes.md ok")
+
+
 def test_commands_have_hints_and_many_lines_can_be_pasted(tmux: Tmux) -> None:
     chat(tmux, SHOWCASE)
     tmux.type("/sl")
