@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any
 
@@ -175,13 +176,56 @@ async def test_what_is_started_by_a_first_step_has_a_task_of_its_own(eager: Eage
     assert tasks[0] is not tasks[1]
 
 
-async def test_inside_a_task_a_coroutine_is_started_the_usual_way(eager: Eager) -> None:
+@pytest.mark.parametrize("waits", [False, True])
+async def test_from_within_a_task_it_is_started_at_once_too_and_that_task_is_itself_again(
+    eager: Eager, waits: bool
+) -> None:
+    ours, seen = asyncio.current_task(), []
+
     async def work() -> None:
-        await asyncio.sleep(0)
+        seen.append(asyncio.current_task())
+        if waits:
+            await asyncio.sleep(0)
 
     task = eager.start(work())
-    assert task is not None and task is not asyncio.current_task()
+    assert asyncio.current_task() is ours
+    assert len(seen) == 1 and seen[0] is not ours
+    assert (task is not None) == waits
+    if task is not None:
+        assert seen == [task]
+        await ended(task)
+
+
+@pytest.mark.parametrize("raises", [False, True])
+async def test_one_that_cancels_its_own_task_and_ends_at_once_harms_no_other(eager: Eager, raises: bool) -> None:
+    story: list[str] = []
+
+    async def mad() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        if raises:
+            raise asyncio.CancelledError
+
+    async def work() -> None:
+        await asyncio.sleep(0)
+        story.append("done")
+
+    def begin() -> Any:
+        with suppress(asyncio.CancelledError):
+            eager.start(mad())
+        return eager.start(work())
+
+    await ended(await outside(begin))
+    assert story == ["done"]
+
+
+async def test_once_closed_coroutines_run_in_tasks_of_their_own_and_no_spare_is_made(eager: Eager) -> None:
+    eager.close()
+    task = await outside(lambda: eager.start(nothing()))
     await ended(task)
+    await asyncio.sleep(0)
+    assert [task for task in asyncio.all_tasks() if task.get_name() == "accord handler"] == []
 
 
 async def test_a_first_step_that_raises_raises_where_it_was_started(eager: Eager) -> None:

@@ -128,6 +128,64 @@ async def test_a_handler_that_cancels_its_own_task_leaves_its_lane_working() -> 
     assert some.active == {}
 
 
+async def collected(some: Lanes, *steps: Any) -> None:
+    """Queues steps as a block that is read does: from the loop, in no task, and worked off at its end."""
+    done = asyncio.get_running_loop().create_future()
+
+    def block() -> None:
+        some.collecting = True
+        for step, value in steps:
+            some.push("s", step, value)
+        some.work()
+        done.set_result(None)
+
+    asyncio.get_running_loop().call_soon(block)
+    await done
+
+
+async def test_what_came_together_is_worked_off_at_once_while_nothing_waits() -> None:
+    some = lanes()
+    story: list[str] = []
+
+    async def step(name: str) -> None:
+        story.append(name)
+
+    async def slow(name: str) -> None:
+        story.append(f"{name} begins")
+        await asyncio.sleep(0)
+        story.append(f"{name} ends")
+
+    await collected(some, (step, "first"))  # gets the spare worker ready
+    await until(lambda: not some.active)
+    story.clear()
+    await collected(some, (step, "a"), (step, "b"), (slow, "c"), (step, "d"))
+    assert story == ["a", "b", "c begins"]
+    await until(lambda: not some.active)
+    await some.close(1)
+
+    assert story == ["a", "b", "c begins", "c ends", "d"]
+
+
+async def test_a_handler_that_cancels_its_own_task_at_once_leaves_its_lane_working() -> None:
+    some = lanes()
+    done: list[str] = []
+
+    async def step(name: str) -> None:
+        if name == "mad":
+            task = asyncio.current_task()
+            assert task is not None
+            task.cancel()
+            raise asyncio.CancelledError
+        done.append(name)
+
+    await collected(some, (step, "a"))
+    await until(lambda: not some.active)
+    await collected(some, (step, "b"), (step, "mad"), (step, "c"))
+    await until(lambda: done == ["a", "b", "c"])
+    await some.close(1)
+    assert some.active == {}
+
+
 async def test_whoever_runs_in_a_lane_knows_it_and_afterwards_no_more() -> None:
     some = lanes()
     found: list[Any] = []

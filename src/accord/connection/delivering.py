@@ -86,11 +86,16 @@ class Delivering:
         """Whole lines came."""
         if self._tap.watchers:
             self._tap.show("in", block)
-        if self._routes is not None:
-            self._deliver_all(block)
-        else:
-            self._connection.heard = True
-            self._deliver_early(block)
+        lanes = self._lanes
+        lanes.collecting = True
+        try:
+            if self._routes is not None:
+                self._deliver_all(block)
+            else:
+                self._connection.heard = True
+                self._deliver_early(block)
+        finally:
+            lanes.work()
 
     def _deliver_all(self, block: bytes) -> None:
         routes = self._routes

@@ -1,7 +1,7 @@
 """Runs the first step of a coroutine at once; only what has to wait becomes a task.
 
-Most handlers of requests never wait. Making a task for each costs more than the handler itself, and another pass of
-the event loop before the answer leaves. So a spare task stands by: the first step runs under its name (it *is* the
+Most handlers never wait. Making a task for each costs more than the handler itself, and another pass of the event loop
+before an answer leaves. So a spare task stands by: the first step runs under its name (it *is* the
 current task, so `asyncio.timeout`, task groups and cancellation find what they need), and if the coroutine is not over
 after that, the spare goes on with it to its end and a new one takes its place. Each coroutine has a context of its own,
 as it would in a task of its own."""
@@ -23,21 +23,24 @@ class Eager:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._spare: _Spare | None = None
         self._busy = False
+        self._closed = False
 
     def start(self, coroutine: Coroutine[Any, Any, None]) -> asyncio.Task[None] | None:
         """Runs a coroutine up to where it waits. Gives the task that goes on with it; None when it is over."""
         loop = self._loop
         if loop is None:
             loop = self._loop = asyncio.get_running_loop()  # asking each time costs a system call in Python 3.11
-        if self._busy or asyncio.current_task(loop) is not None:
-            return loop.create_task(coroutine)
         spare = self._spare
-        if spare is None or not spare.stands_by:
+        if self._busy or spare is None or not spare.stands_by:
             # A task that has not begun yet would be lost if it were cancelled now.
-            self._spare = spare or _Spare(loop)
+            if spare is None and not self._closed:
+                self._spare = _Spare(loop)
             return loop.create_task(coroutine)
         context = copy_context()
         self._busy = True  # what is started from within the first step is started the usual way
+        caller = asyncio.current_task(loop)
+        if caller is not None:
+            _leave_task(loop, caller)
         _enter_task(loop, spare.task)
         try:
             waits_for = context.run(coroutine.send, None)
@@ -45,13 +48,18 @@ class Eager:
             return None
         finally:
             _leave_task(loop, spare.task)
+            if caller is not None:
+                _enter_task(loop, caller)
             self._busy = False
+            if spare.task.cancelling():  # by the coroutine itself: it must not meet another one
+                self._spare = None
         self._spare = None
         spare.go_on(coroutine, context, waits_for)
         return spare.task
 
     def close(self) -> None:
-        """Nothing more will be started."""
+        """Nothing more will be started, or in the usual way."""
+        self._closed = True
         if self._spare is not None:
             self._spare.task.cancel()
             self._spare = None

@@ -1,9 +1,10 @@
 """Delivers in order within a session, and independently across sessions.
 
 Each session has a lane. What can be handled in place is; what must be awaited queues in its lane and is run by a
-worker task, one item at a time. Workers are shared: a burst over a thousand sessions wakes one, a handler that blocks
+worker, one item at a time. Workers are shared: a burst over a thousand sessions wakes one, a handler that blocks
 keeps one, and whenever lanes are waiting a worker that starts on one wakes another, so no session waits for another's
-slow handler. No task is made per message."""
+slow handler. No task is made per message; and none at all while handlers do not wait, for what was read together is
+worked off where it was read (`collecting`, `work`), in the same pass of the event loop."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from accord.connection.backlog import Backlog
+from accord.connection.eager import Eager
 
 _FAIR_SHARE = 100  # items of one lane before the next lane gets its turn
 _SPARE_WORKERS = 4
@@ -44,12 +46,15 @@ class Lanes:
     def __init__(self, backlog: Backlog, failed: Callable[[BaseException], None]) -> None:
         self.active: dict[str | None, Lane] = {}
         """The lanes with something queued or running, by session."""
+        self.collecting = False
+        """Set while more is being queued: no worker is woken for it before `work` is called."""
         self._backlog = backlog
         self._failed = failed
         self._ready: deque[Lane] = deque()
         self._parked: deque[asyncio.Future[None]] = deque()
         self._workers: set[asyncio.Task[None]] = set()
         self._waking = 0
+        self._eager = Eager()
         self._closed = False
 
     def push(self, key: str | None, step: Callable[[Any], Any] | None, value: Any, size: int = 0) -> None:
@@ -63,8 +68,20 @@ class Lanes:
             self._backlog.add(size)
         if len(items) == 1 and not lane.busy:
             self._ready.append(lane)
-            if not self._waking:
+            if not self._waking and not self.collecting:
                 self._wake()
+
+    def work(self) -> None:
+        """All that came together is queued: works it off now, as far as nothing has to be waited for."""
+        self.collecting = False
+        if self._ready and not self._waking:
+            try:
+                worker = self._eager.start(self._work_off())
+            except asyncio.CancelledError:
+                self._go_on()
+            else:
+                if worker is not None:
+                    self._keep(worker)
 
     def _wake(self) -> None:
         self._waking += 1
@@ -73,13 +90,18 @@ class Lanes:
             if not parked.done():
                 parked.set_result(None)
                 return
-        worker = asyncio.get_running_loop().create_task(self._work(), name="accord lane worker")
+        self._keep(asyncio.get_running_loop().create_task(self._work(), name="accord lane worker"))
+
+    def _keep(self, worker: asyncio.Task[None]) -> None:
         self._workers.add(worker)
         worker.add_done_callback(self._worker_done)
 
     def _worker_done(self, worker: asyncio.Task[None]) -> None:
         self._workers.discard(worker)
-        # A handler that cancelled its own task has ended the worker; what waits must not wait for the next message.
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """A handler that cancelled its own task has ended its worker; what waits must not wait for the next message."""
         if self._ready and not self._waking and not self._closed:
             self._wake()
 
@@ -87,18 +109,21 @@ class Lanes:
         loop = asyncio.get_running_loop()
         while True:
             self._waking -= 1
-            while self._ready:
-                lane = self._ready.popleft()
-                if self._ready and not self._waking:
-                    self._wake()
-                await self._empty(lane)
-                if lane.items:
-                    await asyncio.sleep(0)  # handlers that never wait must not keep the loop from everyone else
+            await self._work_off()
             if self._closed or len(self._parked) >= _SPARE_WORKERS:
                 return
             parked = loop.create_future()
             self._parked.append(parked)
             await parked
+
+    async def _work_off(self) -> None:
+        while self._ready:
+            lane = self._ready.popleft()
+            if self._ready and not self._waking:
+                self._wake()
+            await self._empty(lane)
+            if lane.items:
+                await asyncio.sleep(0)  # handlers that never wait must not keep the loop from everyone else
 
     async def _empty(self, lane: Lane) -> None:
         items, backlog = lane.items, self._backlog
@@ -134,6 +159,7 @@ class Lanes:
     async def close(self, grace: float, caller: asyncio.Task[Any] | None = None) -> None:
         """Lets the workers finish what is queued, for so long; then ends them. A handler may be the caller."""
         self._closed = True
+        self._eager.close()
         for parked in self._parked:
             if not parked.done():
                 self._waking += 1
