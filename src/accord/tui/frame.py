@@ -172,6 +172,9 @@ class Frame(Vertical):
         self.app.tabs.refresh()
         if not self.display:
             self._show_question()
+            for pane in self.app.panes:
+                if pane.display:
+                    pane.status.refresh()  # which tells of questions elsewhere
             return
         if self._key_first():
             return

@@ -46,6 +46,7 @@ DEEDS = (
     Deed("kill", "f12", "Kill the agent", "End an agent that does not react, or does not start"),
     Deed("next_tab", "f8,ctrl+pagedown", "Next tab", "Go to the next tab"),
     Deed("previous_tab", "f7,ctrl+pageup", "Tab before", "Go to the tab before"),
+    Deed("waiting_tab", "alt+t", "Tab that waits", "Go to the next tab in which an agent waits for your answer"),
     Deed("close_tab", "f9", "Close the tab", "Close the tab; the agent keeps the session if it can"),
     Deed("settings", "f10", "Settings", "Theme, side panel, changes side by side, notifications"),
     Deed("keys", "f1", "Keys", "Show all keys"),

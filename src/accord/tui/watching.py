@@ -29,6 +29,16 @@ class Watching(Sessions):
 
         self.push_screen(PlanScreen(self.active_pane.plans))
 
+    def action_waiting_tab(self) -> None:
+        """Goes to the next tab in which something is asked."""
+        panes = self.panes
+        at = panes.index(self.active_pane)
+        waiting = [pane for pane in [*panes[at + 1 :], *panes[:at]] if pane.talk.state == "waiting"]
+        if waiting:
+            self.show_pane(waiting[0])
+        else:
+            self.notify("No other tab waits for you.")
+
     # -- beside the conversation
 
     def action_work(self) -> None:

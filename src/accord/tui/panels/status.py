@@ -78,6 +78,8 @@ class StatusLine(Widget):
         if talk.state == "gone" and link.is_open:  # the agent is there, and only the session is not
             words, hint = ("✗ no session", look.bad), "ctrl+r begins one · ctrl+o lists those there are"
         parts = [Part(0, words[0], words[1])]
+        if waiting := self._waiting():
+            parts.append(Part(0, waiting, look.warn))
         if talk.queue:
             parts.append(Part(2, f"  {len(talk.queue)} queued", look.primary))
         if going := talk.work.count:
@@ -89,6 +91,15 @@ class StatusLine(Widget):
             parts.append(Part(1, hint, look.dim, True))
         parts.append(Part(3, f"{' · ' if hint else ''}? keys", look.dim, True))
         return parts
+
+    def _waiting(self) -> str:
+        """Which other tabs wait for the user, and how to get there."""
+        panes = enumerate(self.app.panes, 1)
+        numbers = [str(number) for number, pane in panes if pane.talk is not self.talk and pane.talk.state == "waiting"]
+        if not numbers:
+            return ""
+        which = f"tab {numbers[0]} waits" if len(numbers) == 1 else f"tabs {', '.join(numbers[:3])} wait"
+        return f"  ? {which} (alt+t)"
 
     def _who(self) -> list[Part]:
         look, talk = self.look, self.talk
