@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
+import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -40,9 +41,10 @@ class Named(NamedTuple):
 
     @property
     def name(self) -> str:
+        name = self.path.name.encode("utf-8", "replace").decode()  # not every name is text
         if self.first:
-            return f"{self.path.name}:{self.first}{f'-{self.last}' if self.last > self.first else ''}"
-        return f"{self.path.name}/" if self.path.is_dir() else self.path.name
+            return f"{name}:{self.first}{f'-{self.last}' if self.last > self.first else ''}"
+        return f"{name}/" if self.path.is_dir() else name
 
 
 def prompt_content(text: str, images: Sequence[Path], cwd: Path, offers: AgentOffers) -> list[Any]:
@@ -89,14 +91,14 @@ def _found(name: str, lines: str, cwd: Path) -> Named | None:
     if len(name) > _MOST_LETTERS:
         return None
     try:
-        path = (cwd / Path(name).expanduser()).resolve()
+        path = (cwd / os.path.expanduser(name)).resolve()
         if name and path.is_file():
             first, _, last = lines[1:].partition("-")
             one, other = int(first or 0), int(last or first or 0)
             return Named(path, min(one, other), max(one, other))
         if "/" in name and not lines and path.is_dir():
             return Named(path)
-    except (OSError, ValueError, RuntimeError):  # a name that no file can have, or a user that is not there
+    except (OSError, ValueError, RuntimeError):  # a name that no file can have, or links in a circle
         pass
     return None
 

@@ -81,6 +81,7 @@ class History:
 
     def add(self, label: str, *, is_restore: bool = False) -> Checkpoint:
         """Begins a new one."""
+        label = label.encode("utf-8", "replace").decode()  # no name for a turn is a reason not to keep files
         number = max((int(each.id) for each in self.checkpoints), default=0)
         while True:
             number += 1

@@ -83,9 +83,10 @@ class PromptArea(Vertical):
     def _pasted(self, text: str) -> str:
         """What is put in for a text that was pasted: mentions of the files that it names, if it names nothing else."""
         paths = files_in(text, self._cwd)
-        if paths:
+        made = mentions(paths, self._cwd)
+        if made:
             self.post_message(self.Mentioned(paths))
-        return mentions(paths, self._cwd)
+        return made
 
     def mention(self, path: Path) -> None:
         """Mentions a file where the cursor is."""

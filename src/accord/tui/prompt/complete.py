@@ -12,6 +12,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from accord.tui.plain import one_line
+from accord.tui.prompt.mention import mention
 
 if TYPE_CHECKING:
     from accord.model.session import Command
@@ -59,12 +60,12 @@ def file_wanted(before: str) -> str | None:
 
 
 def files_for(wanted: str, names: Sequence[str]) -> list[Suggestion]:
-    """Files as completions. A folder can be gone on from; a name with spaces stands in quotes."""
-    made = []
-    for name in names:
-        word = f'"{name}"' if " " in name else name
-        made.append(Suggestion(f"@{word}{'' if name.endswith('/') else ' '}", name, "", len(wanted) + 1))
-    return made
+    """Files as completions. A folder can be gone on from; one that cannot be mentioned is none."""
+    return [
+        Suggestion(f"{mentioned}{'' if name.endswith('/') else ' '}", name, "", len(wanted) + 1)
+        for name in names
+        if (mentioned := mention(name)) is not None
+    ]
 
 
 def go_on(suggestions: Sequence[Suggestion], before: str, more: str) -> bool:

@@ -14,6 +14,7 @@ from textual.widgets import TextArea
 
 from accord.tui.painting import paint_at_once
 from accord.tui.prompt.at_once import act_at_once, is_chord
+from accord.tui.prompt.mention import without_halves
 
 if TYPE_CHECKING:
     from accord.tui.prompt.history import History
@@ -161,7 +162,7 @@ class Editor(TextArea):
         self._send()
 
     def _send(self, *, now: bool = False) -> None:
-        text = self.text.strip()
+        text = without_halves(self.text.strip())
         if text:
             self.past.add(text)
             self._recalled = None

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from accord.tui.prompt.mention import mention
+
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
@@ -37,7 +39,7 @@ class Ignoring(NamedTuple):
 
 
 class Files:
-    """The names of a project's files, relative to it, folders with a slash behind them."""
+    """The names of a project's files, relative to it, folders with a slash behind them; those that can be mentioned."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -89,7 +91,7 @@ class Files:
             for entry in entries:
                 is_folder = entry.is_dir(follow_symlinks=False)
                 name = f"{folder}{entry.name}{'/' if is_folder else ''}"
-                if entry.name in _NEVER or _is_ignored(name, specs):
+                if entry.name in _NEVER or _is_ignored(name, specs) or mention(name) is None:
                     continue
                 yield name
                 count += 1

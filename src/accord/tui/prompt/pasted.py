@@ -8,6 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from accord.tui.prompt.mention import mention
+
 _LONGEST = 4000
 MOST_SHOWN = 8 * 1024 * 1024
 """Pictures that are larger are linked."""
@@ -30,8 +32,9 @@ def files_in(text: str, cwd: Path) -> list[Path]:
 
 
 def mentions(paths: list[Path], cwd: Path) -> str:
-    """The `@` mentions of files, to be put into a prompt."""
-    return "".join(f"{_mention(path, cwd)} " for path in paths)
+    """The `@` mentions of files, to be put into a prompt; nothing where one of them cannot be mentioned."""
+    made = [_mention(path, cwd) for path in paths]
+    return "".join(f"{each} " for each in made) if all(made) else ""
 
 
 def _file(word: str, cwd: Path) -> Path | None:
@@ -46,20 +49,16 @@ def _file(word: str, cwd: Path) -> Path | None:
         return None
 
 
-def _mention(path: Path, cwd: Path) -> str:
-    name = f"{_short(path, cwd.resolve())}{'/' if path.is_dir() else ''}"
-    return f'@"{name}"' if any(each.isspace() for each in name) else f"@{name}"
-
-
-def _short(path: Path, cwd: Path) -> str:
+def _mention(path: Path, cwd: Path) -> str | None:
     """A path as people write it: from the project, or from their home."""
-    if path.is_relative_to(cwd):
-        return str(path.relative_to(cwd))
+    slash = "/" if path.is_dir() else ""
+    if path.is_relative_to(cwd := cwd.resolve()):
+        return mention(f"{path.relative_to(cwd)}{slash}")
     with suppress(RuntimeError, OSError):
         home = Path.home().resolve()
         if path != home and path.is_relative_to(home):
-            return f"~/{path.relative_to(home)}"
-    return str(path)
+            return mention(f"~/{path.relative_to(home)}{slash}", from_home=True)
+    return mention(f"{path}{slash}")
 
 
 def doubts(paths: list[Path], takes_pictures: bool) -> str:
