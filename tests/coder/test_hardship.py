@@ -182,6 +182,7 @@ async def test_where_no_checkpoints_can_be_kept_files_are_changed_all_the_same(
     joined: Join, project: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
     (project / "file").write_text("")
+    monkeypatch.delenv("ACCORD_DATA_HOME", raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(project / ("file" if where == "nowhere" else "data")))
     agent, _ = coder([call("change")], ["done"], [call("change", path="b.txt")], ["done"], tools=[Write()])
     async with joined(agent, permissions=ScriptedClient().permit) as client:

@@ -391,17 +391,22 @@ async def test_a_kill_at_any_moment_leaves_a_history_that_is_true(app: Path, sto
 def test_checkpoints_are_kept_in_the_users_data_by_project_and_session(
     files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("ACCORD_DATA_HOME", raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setattr(sys, "platform", "linux")
     for session in ("one", "../../two", "one"):
         Checkpoints(files, session=session)
     (project,) = (tmp_path / "data/accord/checkpoints").iterdir()
     assert len(list(project.iterdir())) == 2
+    monkeypatch.setenv("ACCORD_DATA_HOME", str(tmp_path / "chosen"))
+    Checkpoints(files)
+    assert len(list((tmp_path / "chosen/checkpoints").iterdir())) == 1
 
 
 def test_checkpoints_are_never_kept_in_the_project_unless_told(
     files: Files, app: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("ACCORD_DATA_HOME", raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(app / "data"))
     monkeypatch.setattr(sys, "platform", "linux")
     with pytest.raises(ValueError, match="inside the workspace"):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from accord.errors import NotFound, RequestFailed
+from accord.errors import ConfigError, NotFound, RequestFailed
 from accord.workspace.looking import Entry
 
 if TYPE_CHECKING:
@@ -82,6 +82,8 @@ class DeskFiles:
                 folder = default_folder(self.disk, self._session.id)
             except ValueError:
                 raise ValueError("Accord's own data lies inside this project, where commands could change it") from None
+            except ConfigError as error:  # nobody knows where the home folder is
+                raise ValueError(str(error)) from None
             self._checkpoints = Checkpoints(self.disk, folder)
         return self._checkpoints
 

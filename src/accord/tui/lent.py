@@ -35,6 +35,9 @@ class Lent:
         self._local: Any = None  # the files and terminals themselves, where the workspace stands for others
         self.watchers: list[Callable[[str, str], None]] = []
         """Hear of every terminal of ours that printed or ended: the session, and the terminal."""
+        self.no_rewind = ""
+        """Why files cannot be brought back to what they were, if so."""
+        self.told_of_no_rewind = False
 
     @property
     def _terminals(self) -> Any:
@@ -58,13 +61,27 @@ class Lent:
     # -- files
 
     def checkpoints(self, session_id: str) -> Checkpoints | None:
-        """Keeps what files were before each turn of a session, as far as they are changed through us."""
+        """Keeps what files were before each turn of a session, as far as they are changed through us. None where that
+        cannot be done; then `no_rewind` may say why."""
         files = getattr(self._local, "files", None)
         if files is None or not hasattr(files, "before_change"):
             return None
-        from accord.workspace.checkpoints import Checkpoints
+        from accord.errors import AccordError
+        from accord.workspace.checkpoints import Checkpoints, default_folder
 
-        return Checkpoints(files, session=session_id)
+        try:
+            folder = default_folder(files, session_id)
+        except ValueError:
+            self.no_rewind = "Accord's own data lies inside this folder, where an agent could change it."
+            return None
+        except AccordError as error:
+            self.no_rewind = str(error)
+            return None
+        try:
+            return Checkpoints(files, folder)
+        except OSError as error:
+            self.no_rewind = f"{error.filename or folder}: {error.strerror or error}."
+            return None
 
     def unsaved(self, path: str) -> str | None:
         """What is to be seen of a file and is not on the disk yet."""

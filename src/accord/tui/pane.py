@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from textual import events
 from textual.app import ComposeResult
 
+from accord.tui.checkpointing import NO_REWIND
 from accord.tui.fault import beside
 from accord.tui.patience import HASTY
 from accord.tui.pending import Prompt
@@ -252,6 +253,9 @@ class Pane(Workbench):
 
         kept = self.talk.checkpoints
         points = [] if kept is None else [each for each in reversed(kept.all) if each.files and not each.is_restore]
+        if kept is None and self.talk.link.no_rewind:
+            self.app.notify(f"{NO_REWIND}: {self.talk.link.no_rewind}", severity="warning")
+            return
         if kept is None or not points:
             self.app.notify("No file was changed through this client, so there is nothing to go back to.")
             return

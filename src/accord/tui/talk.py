@@ -141,7 +141,7 @@ class Talk(Beginning):
         self.untold.begin()
         self._run(self._listen(self.session))
         self.link.watchers.append(self._printed)
-        self.checkpoints = self.link.checkpoints(self.session.id)
+        self._keep_files(self.session.id)
         notes, self.link.notes = self.link.notes, []
         for note in notes:
             self.session.note_locally(note)

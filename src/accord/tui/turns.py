@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import asyncio
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from accord.transcript.message import Message
+from accord.tui.checkpointing import Checkpointing
 from accord.tui.fault import noted
-from accord.tui.pending import GRACE, Pending, Prompt
+from accord.tui.pending import GRACE, Prompt
 
 if TYPE_CHECKING:
     from accord.client.turn import Turn
     from accord.transcript.events import Event
     from accord.tui.link import Link
-    from accord.workspace.checkpoints import Checkpoints
 
 ENDINGS = {
     "cancelled": ("info", "Cancelled"),
@@ -31,7 +30,7 @@ STUCK = 4.0
 """Seconds after which an agent that was told to stop, and goes on, seems to hang."""
 
 
-class Turns(Pending, ABC):
+class Turns(Checkpointing):
     """The part of a talk that sends prompts and waits for their turns."""
 
     def __init__(self, link: Link, on_change: Callable[[], None]) -> None:
@@ -46,15 +45,9 @@ class Turns(Pending, ABC):
         self.turn: Turn | None = None
         self.turn_began = 0.0
         self.is_cancelling = False
-        self.checkpoints: Checkpoints | None = None
-        """What files were like before each turn, where the agent changes them through us."""
         self._cancelled_at = 0.0
         self._one_at_a_time = asyncio.Lock()
         self._tasks: set[asyncio.Task[Any]] = set()
-
-    @abstractmethod
-    def say(self, severity: str, title: str, description: str | None = None) -> None:
-        """Tells the user something in the conversation."""
 
     def _run(self, work: Any) -> None:
         task = asyncio.ensure_future(work)
@@ -132,8 +125,7 @@ class Turns(Pending, ABC):
         is_more = self.session.busy
         try:
             async with self._one_at_a_time:
-                if self.checkpoints is not None:
-                    await self.checkpoints.begin(prompt.text[:80])
+                await self._checkpoint(prompt.text[:80])
                 content = await self._content(prompt.text)
                 prompt.place = len(self.session.transcript.timeline)
                 turn = prompt.turn = self.session.prompt(*content)

@@ -14,7 +14,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
-import sys
 import threading
 from collections.abc import Callable
 
@@ -211,17 +210,11 @@ def _task(path: str, touched: Touched) -> _Task:
 
 def default_folder(files: Files, session: str) -> str:
     """Where checkpoints are kept when nobody says: never where the agent itself could change them."""
+    from accord.config.folders import data_folder
+
     project = hashlib.sha256(os.path.realpath(files.roots.paths[0]).encode()).hexdigest()[:16]
     name = hashlib.sha256(session.encode()).hexdigest()[:16]
-    folder = os.path.join(_data_folder(), "accord", "checkpoints", project, name)
+    folder = os.path.join(data_folder(), "checkpoints", project, name)
     if files.roots.contains(os.path.realpath(folder)):
         raise ValueError(f"checkpoints would be kept in {folder}, inside the workspace; say folder= where else")
     return folder
-
-
-def _data_folder() -> str:
-    if sys.platform == "win32":
-        return os.environ.get("LOCALAPPDATA") or os.path.expanduser("~\\AppData\\Local")
-    if sys.platform == "darwin":
-        return os.path.expanduser("~/Library/Application Support")
-    return os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
