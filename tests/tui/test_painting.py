@@ -9,9 +9,11 @@ from chatting import Chat, Opened
 from rich.console import Console
 from textual import events
 from textual._compositor import CompositorUpdate
+from textual.app import App
 from textual.widgets import Static
 
 from accord import Agent, Turn
+from accord.testing import ScriptedAgent
 from accord.tui.painting import Page
 from accord.tui.screens.keys import KeysScreen
 
@@ -24,15 +26,13 @@ class Silent(Agent):
 @pytest.fixture
 def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What is written to the terminal, one text for each time that something is."""
-    from accord.tui.app import AccordApp
-
     texts: list[str] = []
 
-    def note(self: AccordApp, screen: Any, update: Any) -> None:
+    def note(self: App[Any], screen: Any, update: Any) -> None:
         if isinstance(update, CompositorUpdate):
             texts.append(update.render_segments(Console(color_system=None, force_terminal=True)))
 
-    monkeypatch.setattr(AccordApp, "_display", note)
+    monkeypatch.setattr(App, "_display", note)
     return texts
 
 
@@ -57,6 +57,7 @@ async def test_a_line_that_changed_does_not_have_the_others_painted_again(opened
     async with opened(Silent()) as chat:
         status = chat.app.active_pane.status
         await chat.pilot.pause()
+        chat.app.on_terminal.clear()
         status.refresh()
         written.clear()
         assert page(chat).paint(status)
@@ -101,9 +102,44 @@ async def test_a_picture_is_painted_from_the_top_down(opened: Opened, written: l
         await chat.until(lambda: any("done" in text for text in written))
         pane = chat.app.active_pane
         await chat.pilot.pause()
+        chat.app.on_terminal.clear()
         written.clear()
         pane.status.refresh()
         pane.conversation.refresh()
         page(chat)._dirty_widgets |= {pane.status, pane.conversation}
         page(chat)._on_timer_update()
         assert [("done" in text, "ready" in text) for text in written] == [(True, False), (False, True)]
+
+
+async def test_only_lines_that_are_not_on_the_terminal_as_they_are_are_written(
+    opened: Opened, written: list[str]
+) -> None:
+    async with opened(ScriptedAgent(["first\n\nsecond"])) as chat:
+        await chat.send("go")
+        await chat.until("second")
+        await chat.until("ready")
+        conversation = chat.app.active_pane.conversation
+        await chat.until(lambda: page(chat).paint(conversation))
+        lines = chat.app.on_terminal
+        second = next(place for place, strip in lines.items() if "second" in strip.text)
+        del lines[second]
+        written.clear()
+        conversation.refresh()
+        assert page(chat).paint(conversation)
+        assert ["second" in text for text in written] == [True]
+        assert "first" not in written[0]
+
+
+async def test_what_textual_painted_over_is_painted_again(opened: Opened, written: list[str]) -> None:
+    async with opened(Silent()) as chat:
+        await chat.pilot.pause()
+        status = chat.app.active_pane.status
+        status.refresh()
+        page(chat).paint(status)
+        await chat.app.push_screen(KeysScreen())
+        await chat.app.pop_screen()
+        await chat.until(lambda: page(chat)._is_simple)
+        status.refresh()
+        written.clear()
+        assert page(chat).paint(status)
+        assert any("ready" in text for text in written)

@@ -8,12 +8,12 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from textual import events
-from textual.app import App
 from textual.notifications import SeverityLevel
 from textual.widgets import Input, TextArea
 
 from accord.tui.early import SeenFirst
 from accord.tui.moment import PAUSE
+from accord.tui.painting import PaintingApp
 from accord.tui.plain import plain
 from accord.tui.screens.above import Above
 
@@ -29,7 +29,7 @@ LONG_PAUSE = 2.0
 """How long the user must not have typed, with half a line typed, before an agent asks something above it."""
 
 
-class AnsweringApp(App[int]):
+class AnsweringApp(PaintingApp):
     """Answers what agents ask."""
 
     is_calm: bool

@@ -2,17 +2,47 @@
 
 Textual paints what changed together, at most sixty times a second, and looks at every widget each time. Here a widget
 that changed is painted by itself, where nothing lies above it; and what is typed is painted at once, whatever else
-waits to be."""
+waits to be. Of such a widget only the lines are written that are not on the terminal as they are: over a slow line that
+is what counts."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from rich.console import Console
 from rich.control import Control
-from textual._compositor import CompositorUpdate
+from textual._compositor import ChopsUpdate, CompositorUpdate
+from textual.app import App
 from textual.geometry import Region
 from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
+
+
+class PaintingApp(App[int]):
+    """Knows which lines of widgets that are painted by themselves are on the terminal."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.on_terminal: dict[tuple[int, int], Strip] = {}
+        """The line that was painted at a row and a column, as long as nobody painted over it."""
+
+    def _display(self, screen: Screen[Any], renderable: Any) -> None:
+        """Whatever Textual paints may lie on what was painted here."""
+        if isinstance(renderable, ChopsUpdate):
+            rows = {row for row, _, _ in renderable.spans}
+            for place in [each for each in self.on_terminal if each[0] in rows]:
+                del self.on_terminal[place]
+        elif renderable is not None:
+            self.on_terminal.clear()
+        super()._display(screen, renderable)
+
+    def paint_lines(self, screen: Screen[Any], column: int, lines: list[tuple[int, Strip]]) -> None:
+        """Paints those lines that are not there yet."""
+        changed = [(row, strip) for row, strip in lines if self.on_terminal.get((row, column)) != strip]
+        if changed:
+            super()._display(screen, _Rows(column, changed))  # type: ignore[arg-type]  # as Textual does
+            self.on_terminal.update({(row, column): strip for row, strip in changed})
 
 
 class Page(Screen[None]):
@@ -31,8 +61,9 @@ class Page(Screen[None]):
         if rows:
             first, last = rows[0], rows[-1]
             strips = widget.render_lines(Region(0, first, region.width, last - first + 1))
-            lines = [(region.y + row, strips[row - first]) for row in rows]
-            self.app._display(self, _Rows(region.x, lines))  # type: ignore[arg-type]  # as Textual does
+            app = self.app
+            assert isinstance(app, PaintingApp)
+            app.paint_lines(self, region.x, [(region.y + row, strips[row - first]) for row in rows])
         return True
 
     @property
