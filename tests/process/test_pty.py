@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 from process.alive import BOUND
@@ -23,36 +27,60 @@ async def heard(child: Child, words: bytes) -> bytes:
     return said
 
 
-async def test_what_is_typed_is_read_and_the_keys_for_signals_work() -> None:
-    code = "import sys, time; print('name?', flush=True); print('hello', input(), flush=True); time.sleep(600)"
-    child = await start_on_pty([sys.executable, "-c", code])
-    await heard(child, b"name?")
-    assert child.stdout is not None
-    os.write(child.stdout, b"Ada\n")
-    await heard(child, b"hello Ada\r\n")
-    os.write(child.stdout, b"\x03")  # Ctrl-C
+@asynccontextmanager
+async def on_pty(argv: list[str], **more: Any) -> AsyncIterator[Child]:
+    """A program on a terminal, for as long as it is looked at."""
+    child = await start_on_pty(argv, **more)
+    try:
+        yield child
+    finally:
+        await child.stop(stdin_grace=0.0)
 
-    await heard(child, b"KeyboardInterrupt")
-    assert await asyncio.wait_for(child.wait(), BOUND) == -2
-    await child.stop()
+
+@pytest.fixture
+def deaf() -> Iterator[None]:
+    """We do not hear Ctrl-C, as behind `nohup` and in the background of a script."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+ASKING = "import sys, time; print('name?', flush=True); print('hello', input(), flush=True); time.sleep(600)"
+
+
+async def test_what_is_typed_is_read_and_the_keys_for_signals_work() -> None:
+    async with on_pty([sys.executable, "-c", ASKING]) as child:
+        await heard(child, b"name?")
+        assert child.stdout is not None
+        os.write(child.stdout, b"Ada\n")
+        await heard(child, b"hello Ada\r\n")
+        os.write(child.stdout, b"\x03")  # Ctrl-C
+
+        await heard(child, b"KeyboardInterrupt")
+        assert await asyncio.wait_for(child.wait(), BOUND) == -2
+
+
+async def test_the_keys_for_signals_work_also_where_we_ourselves_do_not_hear_them(deaf: None) -> None:
+    async with on_pty([sys.executable, "-c", ASKING]) as child:
+        await heard(child, b"name?")
+        assert child.stdout is not None
+        os.write(child.stdout, b"\x03")
+        await heard(child, b"KeyboardInterrupt")
 
 
 async def test_the_command_is_named_and_not_what_goes_before_it() -> None:
-    child = await start_on_pty(["sleep", "600"])
-
-    assert child.command == "`sleep 600`"
-    await child.stop(stdin_grace=0.0)
+    async with on_pty(["sleep", "600"]) as child:
+        assert child.command == "`sleep 600`"
 
 
 async def test_the_size_is_there_from_the_start_and_can_change() -> None:
-    child = await start_on_pty(["/bin/sh", "-c", "stty size; read x; stty size"], columns=70, rows=20)
-    await heard(child, b"20 70\r\n")
-    assert child.stdout is not None
-    resize(child.stdout, 132, 50)
-    os.write(child.stdout, b"\n")
+    async with on_pty(["/bin/sh", "-c", "stty size; read x; stty size"], columns=70, rows=20) as child:
+        await heard(child, b"20 70\r\n")
+        assert child.stdout is not None
+        resize(child.stdout, 132, 50)
+        os.write(child.stdout, b"\n")
 
-    await heard(child, b"50 132\r\n")
-    await child.stop()
+        await heard(child, b"50 132\r\n")
 
 
 async def test_nothing_of_a_failed_start_is_left_open() -> None:

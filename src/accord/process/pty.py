@@ -20,12 +20,13 @@ from accord.process.child import Child
 from accord.process.guard import can_supervise
 from accord.process.launch import explain, spoken
 
-# Python ignores two signals and may choose a locale; the program must find both as they were.
+# Python ignores two signals and may choose a locale; the program must find both as they were. The keys of its own
+# terminal must work, also where we run behind `nohup` or in the background of a script, which ignore their signals.
 _LEAD = """\
 import errno, fcntl, os, signal, sys, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+for name in ("SIGPIPE", "SIGXFSZ", "SIGINT", "SIGQUIT", "SIGTSTP", "SIGHUP"):
+    signal.signal(getattr(signal, name), signal.SIG_DFL)
 os.environ.pop(sys.argv[1], None)
 try:
     os.execvp(sys.argv[2], sys.argv[2:])
