@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from textual import events
 from textual.await_complete import AwaitComplete
 from textual.containers import Vertical, VerticalScroll
@@ -10,7 +12,10 @@ from textual.widget import Widget
 
 from accord.tui.early import SeenFirst
 from accord.tui.moment import Moment
+from accord.tui.screens.hints import shortest
 
+_MOST_WIDTH = 90
+"""Columns of the narrowest box in a wide window."""
 _OURS = ("ctrl+c", "ctrl+z")
 _SOON = "just asked: keys count in a moment"
 
@@ -20,12 +25,15 @@ class Above(SeenFirst, ModalScreen[ScreenResultType]):
 
     _is_unwanted = False
     _moment: Moment | None = None
-    _hint: str | None = None
 
     def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
         if not self.is_active:  # gone already, or below another: its keys may still be on their way
             return AwaitComplete()
-        return super().dismiss(result)
+        gone = super().dismiss(result)
+        # What it does beside would go on until it is unmounted, and find that what it fills has gone before it.
+        for node in self.walk_children(with_self=True):
+            self.workers.cancel_node(node)
+        return gone
 
     def take_back(self) -> None:
         """Nobody wants to know the answer any more: it goes, and if others lie above it, as soon as they have gone."""
@@ -37,13 +45,32 @@ class Above(SeenFirst, ModalScreen[ScreenResultType]):
             self.dismiss()
         elif self._moment is not None:
             self._moment.begin()
-            self._say_keys()
+            self.say_keys()
+
+    # -- which keys there are
+
+    @property
+    def key_hints(self) -> Sequence[str]:
+        """Ways to say which keys there are, the longest first; the one that fits stands below the box."""
+        return ()
+
+    def on_resize(self) -> None:
+        self.say_keys()
+
+    def say_keys(self) -> None:
+        """Says below the box which keys there are, once they count."""
+        is_early = self._moment is not None and not self._moment.is_over
+        if not self.key_hints and self._moment is None:
+            return
+        hint = shortest(self.key_hints or ("",), min(self.app.size.width * 9 // 10, _MOST_WIDTH) - 6)
+        for box in [each for each in self.query("*") if isinstance(each, (Vertical, VerticalScroll))][:1]:
+            box.border_subtitle = _SOON if is_early else hint
 
     # -- what agents ask
 
     def hold_on(self) -> None:
         """It was not the user who opened this: no key counts for it before it has been seen for a moment."""
-        self._moment = Moment(self, self._say_keys)
+        self._moment = Moment(self, self.say_keys)
         self._moment.begin()
 
     def comes_early(self, event: events.Event) -> bool:
@@ -56,12 +83,3 @@ class Above(SeenFirst, ModalScreen[ScreenResultType]):
         """What has the keys when this is not there."""
         field = self.app.screen_stack[-2].focused
         return field.below if isinstance(field, SeenFirst) else field
-
-    def _say_keys(self) -> None:
-        """Says below the box which keys there are, once they count."""
-        if self._moment is None:
-            return
-        for box in [each for each in self.query("*") if isinstance(each, (Vertical, VerticalScroll))][:1]:
-            if self._hint is None:
-                self._hint = str(box.border_subtitle or "")
-            box.border_subtitle = self._hint if self._moment.is_over else _SOON

@@ -127,9 +127,9 @@ class LogScreen(Above[None]):
             self._kinds = key
             self._again()
         elif key == "f7":
-            beside(self, self._copy(view.chosen))
+            beside(self.app, self._copy(view.chosen))  # it is done also when the user goes on at once
         elif key == "f8":
-            beside(self, self._save(list(view.rows)))
+            beside(self.app, self._save(list(view.rows)))
         else:
             return view.move(key)
         return True
