@@ -88,3 +88,61 @@ async def test_x_says_so_where_nothing_is_selected_or_can_be_stopped_alone(opene
         await chat.until(lambda: "Think hard" in selected(chat))
         await chat.press("x")
         await chat.until(lambda: told[1:] == ["This cannot be stopped alone; esc stops the whole turn."])
+
+
+class Printing(Agent):
+    """Prints so many lines in one of its tool calls, and some in others."""
+
+    async def prompt(self, turn: Turn) -> None:
+        count = int(turn.text)
+        for number in range(30):
+            async with turn.tool(f"Step {number}", kind="read") as tool:
+                lines = count if number == 28 else 3
+                await tool.show("\n\n".join(f"{number}: line {line} of {lines}" for line in range(1, lines + 1)))
+        await turn.say("All done.")
+
+
+async def test_what_is_opened_at_the_bottom_is_brought_into_view(opened: Opened) -> None:
+    async with opened(Printing(), size=(100, 24)) as chat:
+        await chat.send("5")
+        await chat.until("All done.")
+        await chat.press("tab", "up", "up")
+        await chat.until(lambda: "Step 28" in selected(chat))
+        await chat.press("enter")
+        await chat.until("28: line 5 of 5")
+        assert "Step 28" in selected(chat)
+        assert "Step 20" in chat.text  # it moved no further than it had to
+        await chat.press("enter")
+        await chat.gone("28: line 5 of 5")
+        assert "Step 28" in selected(chat)
+
+
+async def test_of_what_is_taller_than_the_window_the_beginning_is_seen_and_folding_it_shows_it_again(
+    opened: Opened,
+) -> None:
+    async with opened(Printing(), size=(100, 24)) as chat:
+        await chat.send("50")
+        await chat.until("All done.")
+        await chat.press("tab", "up", "up", "enter")
+        await chat.until("28: line 1 of 50")
+        assert "Step 28" in chat.lines[chat.pane.conversation.region.y]
+        await chat.press("pagedown")
+        await chat.gone("28: line 1 of 50")
+        await chat.press("enter")
+        await chat.until(lambda: "Step 28" in selected(chat))
+
+
+async def test_opening_and_folding_everything_leaves_what_is_selected_where_it_is(opened: Opened) -> None:
+    async with opened(Printing(), size=(100, 24)) as chat:
+        await chat.send("3")
+        await chat.until("All done.")
+        await chat.press("tab", *["up"] * 6)
+        await chat.until(lambda: "Step 24" in selected(chat))
+        row = next(row for row, line in enumerate(chat.lines) if "Step 24" in line)
+        for _ in range(2):
+            await chat.press("o")
+            await chat.until("24: line 3 of 3")
+            assert "Step 24" in chat.lines[row]
+            await chat.press("o")
+            await chat.gone("24: line 3 of 3")
+            assert "Step 24" in chat.lines[row]

@@ -195,17 +195,38 @@ class Layout(Blocks):
     # -- folding
 
     def toggle(self, index: int) -> None:
-        """Opens an item that is folded, or folds it; the window stays where it is."""
-        self._set_open(index, self.block(index).can_open)
+        """Opens an item that is folded, or folds it. The window moves only as far as is needed to see it."""
+        block = self.block(index)
+        is_open, goes_on = block.can_open, block.ticks
+        self._set_open(index, is_open)
         self.following = self.following and index == len(self.timeline) - 1
+        if not (self.following and goes_on):  # of what runs, the end is wanted
+            self._show_whole(index)
         self.compose()
 
-    def open_all(self, is_open: bool) -> None:
-        """Opens all tool calls and thoughts, or folds them."""
+    def open_all(self, is_open: bool, keep: int | None = None) -> None:
+        """Opens all tool calls and thoughts, or folds them. One item stays where it is on the screen, if it is there;
+        else what the window begins with."""
+        if keep not in self.visible():
+            keep = None if self.following else self.at[0]
+        place = next((row for row, (_, index) in enumerate(self.picture) if index == keep), 0)
         for index, item in enumerate(self.timeline):
             if key_of(item, index)[0] in _FOLDING:
                 self._set_open(index, is_open)
+        if keep is not None:
+            self.following = False
+            self.at = self._up(keep, 0, place)
+            self._show_whole(keep)
         self.compose()
+
+    def _show_whole(self, index: int) -> None:
+        """Moves the view so that all of an item is seen; its beginning, where it is taller than the window."""
+        height = len(self.lines(index))
+        if self.following and height <= self.rows:
+            return
+        self.following = False
+        highest, lowest = self._up(index, height, self.rows), (index, 0)
+        self.at = min(max(self.at, min(highest, lowest)), lowest)
 
     def set_open(self, index: int, is_open: bool | None) -> None:
         """Opens or folds an item, or leaves it as it comes."""

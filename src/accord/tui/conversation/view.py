@@ -154,7 +154,7 @@ class Conversation(Canvas, can_focus=True):
     def toggle_all(self) -> None:
         """Opens all tool calls and thoughts, or folds them."""
         self._all_open = not self._all_open
-        self.layout_of.open_all(self._all_open)
+        self.layout_of.open_all(self._all_open, self.cursor if self.has_focus else None)
         self.moved()
 
     @property
