@@ -36,6 +36,8 @@ class Rescue:
         self._attributes: list[Any] | None = None
         self._timer: threading.Timer | None = None
         self._standby: Standby | None = None
+        self._before: dict[int, Any] = {}  # what was done about a signal before we watched
+        self._told: Callable[[int, FrameType | None], None] | None = None
         with suppress(Exception):  # not a terminal, or a system that has no such thing
             import termios
 
@@ -49,10 +51,18 @@ class Rescue:
             self.insist(status, PATIENCE if self._is_there() else _GONE)
             leave(status)
 
+        self._told = told
         for name in ("SIGTERM", "SIGHUP", "SIGQUIT"):
             number = getattr(signal, name, None)
             if number is not None and threading.current_thread() is threading.main_thread():
-                signal.signal(number, told)
+                self._before[number] = signal.signal(number, told)
+
+    def unwatch(self) -> None:
+        """Signals do again what they did before, where nobody else has taken them since."""
+        for number, before in self._before.items():
+            if signal.getsignal(number) is self._told:
+                signal.signal(number, signal.SIG_DFL if before is None else before)
+        self._before, self._told = {}, None
 
     def stand_by(self) -> None:
         """From now on the terminal is put back even if we are killed. Call it when the first picture was drawn."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
-import sys
 from abc import abstractmethod
 from collections.abc import Iterable
 from contextlib import suppress
@@ -16,6 +14,7 @@ from textual.screen import Screen
 
 from accord.tui import greeting
 from accord.tui.fault import beside
+from accord.tui.haste import Haste
 from accord.tui.keeping import Keeping
 from accord.tui.keys import DEEDS, bindings
 from accord.tui.link import Link
@@ -70,7 +69,10 @@ class Shell(Keeping):
         self._target = target
         self._is_undecided = is_undecided
         self._ending = False
+        self._haste = Haste()
         self._draft_looks = 0
+        self._lent_rescue = rescue
+        """Whoever gave it to us sees to the end of the process, and to signals on the way there."""
         self.rescue = rescue or Rescue()
 
     def take_settings(self) -> None:
@@ -116,9 +118,7 @@ class Shell(Keeping):
             self.rescue.stand_by()
         self.set_interval(_DRAFT_SECONDS, self._look_after_drafts)
         self.set_interval(_TITLE_SECONDS, self._entitle)
-        gc.freeze()  # what was loaded stays; looking through it again and again would hold up keys
-        gc.enable()
-        sys.setswitchinterval(0.001)  # keys come and lines go through threads, which must not wait for a whole picture
+        self._haste.begin()
 
     def _resumed(self, app: App[Any]) -> None:
         """Draws everything anew: somebody else had the terminal."""
@@ -260,3 +260,6 @@ class Shell(Keeping):
         self.attentive.give_back()
         self.drafts.close()
         await asyncio.gather(*(link.close() for link in self.links), return_exceptions=True)
+        self._haste.end()
+        if self._lent_rescue is None:
+            self.rescue.unwatch()
