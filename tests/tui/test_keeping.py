@@ -215,7 +215,7 @@ async def test_a_fault_of_ours_is_told_in_two_lines_and_what_was_typed_is_kept(
     assert "Traceback" not in told and "NOTE" not in told
     assert "in broken" in (folders.parent / "data" / "chat" / "faults.log").read_text()
     drafts = Drafts()
-    assert drafts.claim(str(folders)) == "half a prompt"
+    assert drafts.claim(str(folders)).text == "half a prompt"
     drafts.close()
 
 

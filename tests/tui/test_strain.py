@@ -88,5 +88,5 @@ async def test_ctrl_c_twice_ends_it_with_status_0(opened: Opened) -> None:
         cwd = str(chat.app.outside.cwd)
     assert chat.app.return_code == 0
     drafts = Drafts()
-    assert drafts.claim(cwd) == "draft"
+    assert drafts.claim(cwd).text == "draft"
     drafts.close()

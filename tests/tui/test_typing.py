@@ -6,7 +6,7 @@ from pathlib import Path
 
 from accord.model.session import Command
 from accord.tui.prompt.complete import commands_for, file_wanted, files_for
-from accord.tui.prompt.drafts import Drafts
+from accord.tui.prompt.drafts import Drafts, Left
 from accord.tui.prompt.files import Files, best
 from accord.tui.prompt.history import History
 from accord.tui.prompt.pasted import files_in, mentions
@@ -69,7 +69,7 @@ def test_a_damaged_history_is_no_reason_to_stop(tmp_path: Path) -> None:
 def claimed(folder: Path, project: str) -> str:
     """What a client finds that starts now."""
     drafts = Drafts(folder)
-    text = drafts.claim(project)
+    text = drafts.claim(project).text
     drafts.close()
     return text
 
@@ -85,7 +85,7 @@ def test_drafts_are_kept_by_project(tmp_path: Path) -> None:
 def test_a_draft_belongs_to_its_client_as_long_as_that_runs(tmp_path: Path) -> None:
     first, second = Drafts(tmp_path), Drafts(tmp_path)
     first.keep("/a", "typed in the first")
-    assert second.claim("/a") == ""
+    assert second.claim("/a") == Left()
     second.keep("/a", "typed in the second")
     first.close()
     second.close()

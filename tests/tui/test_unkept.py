@@ -13,7 +13,7 @@ from accord.agent.turn import Turn
 from accord.testing import ScriptedAgent
 from accord.tui import preferences
 from accord.tui.prompt import history
-from accord.tui.prompt.drafts import Drafts
+from accord.tui.prompt.drafts import Drafts, Left
 
 
 async def change(turn: Turn) -> None:
@@ -34,7 +34,7 @@ def unwritable(folders: Path) -> Path:
 def claimed(folder: Path, agent: str) -> str:
     """What a client with this agent finds that starts now."""
     drafts = Drafts(folder)
-    text = drafts.claim("/a", agent)
+    text = drafts.claim("/a", agent).text
     drafts.close()
     return text
 
@@ -109,7 +109,7 @@ def test_settings_are_written_and_read_again(folders: Path) -> None:
 
 def test_a_draft_is_for_the_agent_it_was_typed_for(tmp_path: Path) -> None:
     typed = Drafts(tmp_path)
-    typed.keep_all("/a", {"built-in": "for the one", "other": "for the other"})
+    typed.keep_all("/a", {"built-in": Left("for the one"), "other": Left("for the other")})
     typed.close()
     found = [claimed(tmp_path, agent) for agent in ("third", "built-in", "other")]
     assert found == ["", "for the one", "for the other"]
@@ -142,7 +142,7 @@ async def test_the_draft_of_a_client_that_is_still_ending_does_not_disturb_what_
         chat.app._look_after_drafts()
         assert chat.pane.editor.text == "typed here"
     left = Drafts()
-    assert left.claim(str(folders)) == "typed before the window was closed\n\ntyped here"
+    assert left.claim(str(folders)).text == "typed before the window was closed\n\ntyped here"
     left.close()
 
 

@@ -75,7 +75,7 @@ class Choosing(Shell):
         id, how = (session, "load") if session is not None else (None, "new")
         if link.state == "undecided":
             link.decide(target)
-            pane.editor.give_back(self.claim_draft(link))
+            self.claim_draft(pane)
             id, how = (id, how) if session is not None else self.first_session
         else:
             link = Link(self.outside, target, self)

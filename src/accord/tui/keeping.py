@@ -8,7 +8,7 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 from accord.tui import preferences
-from accord.tui.prompt.drafts import Drafts
+from accord.tui.prompt.drafts import Drafts, Left, joined
 from accord.tui.prompt.history import History
 from accord.tui.surface import Surface
 
@@ -64,18 +64,23 @@ class Keeping(Surface):
 
     # -- what was typed and not sent
 
-    def claim_draft(self, link: Link) -> str:
-        """What was typed for this agent, in this folder, in a client that has ended."""
-        return "" if link.state == "undecided" else self.drafts.claim(str(self.outside.cwd), self._name_of(link))
+    def claim_draft(self, pane: Pane) -> None:
+        """Goes on with what was typed for this agent, in this folder, in a client that has ended. What waited there to
+        be sent waits here for the user."""
+        link = pane.talk.link
+        if link.state != "undecided":
+            left = self.drafts.claim(str(self.outside.cwd), self._name_of(link))
+            pane.editor.give_back(left.text)
+            pane.talk.wait_with(left.queue)
 
     def keep_drafts(self) -> None:
         """Keeps what was typed and not sent, also what waits in queues."""
-        texts: dict[str, list[str]] = {}
+        drafts: dict[str, list[Left]] = {}
         for pane in self.panes:
-            unsent = [each for each in [*pane.talk.unsent, pane.editor.text] if each.strip()]
-            if unsent:
-                texts.setdefault(self._name_of(pane.talk.link), []).extend(unsent)
-        self.drafts.keep_all(str(self.outside.cwd), {name: "\n\n".join(each) for name, each in texts.items()})
+            text, queue = pane.editor.text, tuple(each for each in pane.talk.unsent if each.strip())
+            left = Left(text if text.strip() else "", queue)
+            drafts.setdefault(self._name_of(pane.talk.link), []).append(left)
+        self.drafts.keep_all(str(self.outside.cwd), {name: joined(each) for name, each in drafts.items()})
 
     def _name_of(self, link: Link) -> str:
         """By what name the agent is known; nothing as long as none was chosen."""

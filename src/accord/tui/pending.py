@@ -6,7 +6,7 @@ of the conversation; one that the agent did not take comes back."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Literal
@@ -80,6 +80,14 @@ class Pending:
             return ""
         those = "The prompt that waits is" if len(self.queue) == 1 else f"The {len(self.queue)} prompts that wait are"
         return f"{those} on hold: enter in an empty prompt sends what waits, f6 selects"
+
+    def wait_with(self, texts: Iterable[str]) -> None:
+        """Prompts that waited when their client ended wait here, before others, and are not sent unasked."""
+        prompts = [Prompt(text) for text in texts]
+        if prompts:
+            self.queue[:0] = prompts
+            self.on_hold = True
+            self.on_change()
 
     def take_back(self, prompt: Prompt, *, away: bool = False) -> bool:
         """Takes a prompt that is pending out of the queue, or back from the agent; then it comes, or goes, later.

@@ -95,9 +95,9 @@ class Shell(Keeping):
     def on_mount(self) -> None:
         loop = asyncio.get_running_loop()
         pane = self.active_pane
-        draft = self.claim_draft(self.links[0])
-        if draft or self.typed_early:
-            pane.editor.set_text(f"{draft or ''}{self.typed_early}")
+        self.claim_draft(pane)
+        if self.typed_early:
+            pane.editor.insert(self.typed_early)
         pane.editor.focus()
         self.take_settings()
         self.theme_changed_signal.subscribe(self, self._restyle)
@@ -234,7 +234,7 @@ class Shell(Keeping):
         if self.drafts.is_one_held and self._draft_looks <= _LATE_LOOKS and len(self.panes) == 1:
             pane = self.active_pane
             if not pane.editor.text and not pane.talk.unsent:
-                pane.editor.set_text(self.claim_draft(pane.talk.link))
+                self.claim_draft(pane)
         self.keep_drafts()
 
     def keep_drafts(self) -> None:

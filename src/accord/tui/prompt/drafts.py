@@ -9,14 +9,21 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 from uuid import uuid4
 
 from accord.config.folders import data_folder
-from accord.tui.prompt.history import MOST_LENGTH, replace
+from accord.tui.prompt.history import replace
+
+
+class Left(NamedTuple):
+    """What was typed and not sent: what stands in the prompt, and the prompts that wait behind it to be sent."""
+
+    text: str = ""
+    queue: tuple[str, ...] = ()
 
 
 class Drafts:
@@ -29,15 +36,15 @@ class Drafts:
         self.is_one_held = False
         """Whether the last look passed over a draft because its client still runs, if only for a moment."""
 
-    def claim(self, project: str, agent: str | None = None) -> str:
+    def claim(self, project: str, agent: str | None = None) -> Left:
         """Takes over what clients that have ended left in a project for an agent; None is for any of them. It is kept
         here from now on."""
-        texts = []
+        found = []
         own = self._draft(agent or "")
         self.is_one_held = False
         with suppress(OSError):
             for path in sorted(self._folder.glob("*.json"), key=lambda each: each.stat().st_mtime):
-                where, _, whom = _read(path)
+                where, whom, _ = _read(path)
                 is_meant = where == project and (agent is None or whom in ("", agent))
                 if not is_meant or self._is_own(path):
                     continue
@@ -45,24 +52,24 @@ class Drafts:
                 if lock is None:
                     self.is_one_held = True
                 else:
-                    texts.append(_read(path)[1])
-                    if self.keep(project, "\n\n".join(filter(None, texts)), agent or ""):
+                    found.append(_read(path)[2])
+                    if self.keep(project, joined(found), agent or ""):
                         _remove(path, lock)
                     else:
                         lock.close()
-        return own.text
+        return own.left
 
-    def keep(self, project: str, text: str, agent: str = "") -> bool:
+    def keep(self, project: str, left: Left | str, agent: str = "") -> bool:
         """Keeps a draft; an empty one is forgotten. Gives whether that could be done."""
-        fault = self._draft(agent).keep(project, text, agent)
+        fault = self._draft(agent).keep(project, Left(left) if isinstance(left, str) else left, agent)
         if fault is not None and self._on_fault is not None:
             self._on_fault(fault)
         return fault is None
 
-    def keep_all(self, project: str, texts: dict[str, str]) -> None:
+    def keep_all(self, project: str, drafts: dict[str, Left]) -> None:
         """Keeps what was typed for each agent, and forgets the rest."""
-        for agent in {*self._own, *texts}:
-            self.keep(project, texts.get(agent, ""), agent)
+        for agent in {*self._own, *drafts}:
+            self.keep(project, drafts.get(agent, Left()), agent)
 
     def close(self) -> None:
         """Leaves what is kept to the next client."""
@@ -81,19 +88,19 @@ class _Draft:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.text = ""
+        self.left = Left()
         self._lock: IO[bytes] | None = None
 
-    def keep(self, project: str, text: str, agent: str) -> OSError | None:
-        """Keeps a text, or forgets it if it is empty. Gives why that could not be done."""
-        if text == self.text:
+    def keep(self, project: str, left: Left, agent: str) -> OSError | None:
+        """Keeps what was typed, or forgets it if that is nothing. Gives why that could not be done."""
+        if left == self.left:
             return None
-        self.text = text
-        if text:
+        self.left = left
+        if left != Left():
             with suppress(OSError):
                 self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
                 self._lock = self._lock or _locked(self.path)
-            return replace(self.path, json.dumps([project, text[:MOST_LENGTH], agent]))
+            return replace(self.path, json.dumps([project, left.text, agent, left.queue]))
         lock, self._lock = self._lock, None
         _remove(self.path, lock)
         return None
@@ -136,10 +143,24 @@ def _remove(path: Path, lock: IO[bytes] | None) -> None:
             os.unlink(path.with_suffix(".lock"))
 
 
-def _read(path: Path) -> tuple[str, str, str]:
-    """The project, the text and the agent of a draft."""
+def joined(drafts: Iterable[Left]) -> Left:
+    """Several of them as one."""
+    every = list(drafts)
+    text = "\n\n".join(each.text for each in every if each.text)
+    return Left(text, tuple(prompt for each in every for prompt in each.queue))
+
+
+def _read(path: Path) -> tuple[str, str, Left]:
+    """The project of a draft, the agent it is for, and what was typed. Older ones say less."""
     try:
-        project, text, *agent = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, TypeError):
-        return "", "", ""
-    return str(project), str(text), str(agent[0]) if agent else ""
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return "", "", Left()
+    match found:
+        case [str(project), str(text), str(agent), list(queue)]:
+            return project, agent, Left(text, tuple(map(str, queue)))
+        case [str(project), str(text), str(agent)]:
+            return project, agent, Left(text)
+        case [str(project), str(text)]:
+            return project, "", Left(text)
+    return "", "", Left()

@@ -204,6 +204,8 @@ class Editor(TextArea):
 
     def give_back(self, text: str) -> None:
         """Puts back a prompt that could not be sent, before what was typed since."""
+        if not text:
+            return
         self.set_text("\n\n".join(filter(None, [text, self.text])))
 
     def clear_text(self) -> None:
