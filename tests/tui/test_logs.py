@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from chatting import Opened
 
 from accord.testing import ScriptedAgent
+from accord.tui.gist import gist
 from accord.tui.screens.lines import Lines
 from accord.tui.wire import KEPT_LENGTH, Log, Sieve, Wanted, as_text, contents, pretty, readable, title
 
@@ -58,9 +60,39 @@ def test_an_update_is_named_by_its_kind_and_shown_by_what_it_says() -> None:
     log.saw("out", b'{"jsonrpc":"2.0","id":4,"method":"session/cancel","params":{"sessionId":"s"}}')
     first, second = Sieve(Wanted()).sifted(log.since(0))
     assert title(first) == "session/update agent_message_chunk"
-    assert contents(first, (), 100).startswith('"content":{"type":"text","text":"Pears"}}')
-    assert contents(second, (), 30) == '{"sessionId":"s"}}'
+    assert contents(first, (), 100) == '{"content":"Pears","sessionId":"s"}'
+    assert contents(second, (), 30) == '{"sessionId":"s"}'
     assert sifted(log, "method:agent_message") == ["session/update agent_message_chunk"]
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ('{"id":1,"result":{}}', "{}"),
+        ('{"id":1,"result":null}', "null"),
+        ('{"id":1,"error":{"code":-32000,"message":"Log in"}}', '{"code":-32000,"message":"Log in"}'),
+        (
+            '{"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"Hi"}]}}',
+            '{"prompt":["Hi"],"sessionId":"s"}',
+        ),
+        (
+            '{"method":"session/update","params":{"sessionId":"s","update":'
+            '{"sessionUpdate":"tool_call","toolCallId":"t","title":"Look"}}}',
+            '{"title":"Look","toolCallId":"t","sessionId":"s"}',
+        ),
+    ],
+)
+def test_what_was_said_comes_before_names_and_no_bracket_is_left_over(message: str, told: str) -> None:
+    assert gist(message.encode()).decode() == told
+
+
+def test_of_a_message_that_is_long_or_broken_the_beginning_is_told_as_it_is() -> None:
+    text = "x" * 100_000
+    update = f'{{"sessionUpdate":"agent_message_chunk","content":{{"type":"text","text":"{text}"}}}}'
+    line = f'{{"method":"session/update","params":{{"sessionId":"s","update":{update}}}}}'
+    assert gist(line.encode()) == f"{update}}}}}".encode()
+    assert gist(b'{"method":"a","params":{"b":') == b'{"b":'
+    assert gist(b"[" * 20_000) == b"[" * 20_000
 
 
 def test_words_are_wanted_or_not_and_kinds_are_chosen() -> None:

@@ -14,6 +14,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, Literal, NamedTuple
 
+from accord.tui.gist import gist
 from accord.tui.plain import plain, size_of
 
 Kind = Literal["stderr", "in", "out", "trouble", "unknown"]
@@ -36,7 +37,6 @@ _METHOD = re.compile(rb'"method"\s*:\s*"([^"\\]{1,100})"')
 _ID = re.compile(rb'"id"\s*:\s*("[^"\\]{0,100}"|-?\d{1,20})')
 _UPDATE = re.compile(rb'"sessionUpdate"\s*:\s*"([^"\\]{1,60})"')
 _HEAD = 400
-_CONTENTS = (b'"params":', b'"result":', b'"error":')
 # Names that only sound like secrets: without them a conversation could not be followed.
 _HARMLESS = re.compile(r'"(session(?=Id")|\w*[Tt]ok(?=ens"))')
 _BREAK = "\x01"
@@ -203,13 +203,8 @@ def contents(shown: Shown, secrets: Iterable[str], most: int) -> str:
     """The beginning of what a message says, without what is told of it already."""
     line = shown.logged
     if shown.method or shown.is_answer:
-        head = line.line[:_HEAD]
-        update = _UPDATE.search(head) if " " in shown.method else None
-        places = [at + len(mark) for mark in _CONTENTS if (at := head.find(mark)) >= 0]
-        if update is not None:
-            line = line._replace(line=line.line[update.end() :].lstrip(b", "))
-        elif places:
-            line = line._replace(line=line.line[min(places) :])
+        told = gist(line.line)
+        line = line._replace(line=told, size=len(told) if line.is_whole else line.size)
     return readable(line, secrets, most)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from textual import events
 from textual.geometry import Offset
 from textual.message import Message
@@ -15,6 +16,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import TextArea
 
+from accord.tui.fitting import fitted
 from accord.tui.panels.asking import AskingPanel
 from accord.tui.panels.facts import what_would_happen
 from accord.tui.panels.lasting import (
@@ -152,12 +154,16 @@ class PermissionPanel(AskingPanel):
         look, choice = self.look, question.choices[place]
         letter = _LETTERS.get(choice.kind, "")
         letter = f" ({letter})" if letter and question.choice(choice.kind) is choice else ""
+        room = width - 2 - len(f"{place + 1}. ") - len(letter)
+        name = fitted(choice.name, max(room, 1))
+        remembered = what_is_remembered(choice, self._lasts(choice)).strip()
+        left = room - cell_len(name) - 2
         return look.line(
             ("❯ " if place == self.cursor else "  ", look.accent),
             (f"{place + 1}. ", look.strong),
-            (one_line(choice.name, max(width - 12, 8)), look.good if choice.allows else look.bad),
+            (name, look.good if choice.allows else look.bad),
             (letter, look.dim),
-            (what_is_remembered(choice, self._lasts(choice)), look.dim),
+            (f"  {fitted(remembered, left)}" if remembered and left > 0 else "", look.dim),
         )
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:

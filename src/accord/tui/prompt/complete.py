@@ -6,12 +6,13 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from rich.cells import cell_len
 from textual import events
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from accord.tui.plain import one_line
+from accord.tui.fitting import fitted, fitted_path
 from accord.tui.prompt.mention import mention
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class Suggestion(NamedTuple):
     about: str = ""
     length: int = 0
     only_hint: bool = False
+    is_path: bool = False
 
 
 def commands_for(before: str, commands: Sequence[Command]) -> list[Suggestion]:
@@ -62,7 +64,7 @@ def file_wanted(before: str) -> str | None:
 def files_for(wanted: str, names: Sequence[str]) -> list[Suggestion]:
     """Files as completions. A folder can be gone on from; one that cannot be mentioned is none."""
     return [
-        Suggestion(f"{mentioned}{'' if name.endswith('/') else ' '}", name, "", len(wanted) + 1)
+        Suggestion(f"{mentioned}{'' if name.endswith('/') else ' '}", name, "", len(wanted) + 1, is_path=True)
         for name in names
         if (mentioned := mention(name)) is not None
     ]
@@ -133,8 +135,8 @@ class Completions(Widget):
         each = self.suggestions[place]
         is_chosen = place == self.cursor and not each.only_hint
         room = max(width // 2, 20) if each.about else width - 2
-        label = one_line(each.label, room)
-        about = one_line(each.about, max(width - len(label) - 4, 1)) if each.about else ""
+        label = fitted_path(each.label, room) if each.is_path else fitted(each.label, room)
+        about = fitted(each.about, max(width - cell_len(label) - 4, 1)) if each.about else ""
         return look.line(
             ("❯ " if is_chosen else "  ", look.accent),
             (label, look.primary if is_chosen else None),
