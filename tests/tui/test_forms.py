@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from chatting import Chat, Opened
 
 from accord.agent.turn import Turn
@@ -83,3 +84,99 @@ async def test_a_complaint_goes_when_its_field_is_put_right(opened: Opened) -> N
         await chat.gone("This one is needed.")
         await chat.press("ctrl+s")
         await chat.until("it was accept: {'field1': 'x', 'ready': False, 'late': True")
+
+
+async def test_ctrl_x_declines_and_does_not_cut_what_a_field_holds(opened: Opened) -> None:
+    async with opened(ScriptedAgent([ask]), size=(80, 24)) as chat:
+        await asked(chat)
+        await chat.type("kept")
+        await chat.press("shift+home", "ctrl+x")
+        await chat.until("it was decline")
+        assert chat.app.clipboard == ""
+
+
+async def test_the_hints_below_a_form_are_as_long_as_the_window_allows(opened: Opened) -> None:
+    async with opened(ScriptedAgent([ask]), size=(40, 24)) as chat:
+        await asked(chat)
+        assert "ctrl+x" not in chat.text
+        assert "esc leaves it" in chat.text
+        await chat.pilot.resize_terminal(80, 24)
+        await chat.until("tab next field · ctrl+s sends · ctrl+x declines · esc leaves it")
+        await chat.pilot.resize_terminal(40, 24)
+        await chat.gone("ctrl+x")
+
+
+async def test_a_form_in_which_nothing_was_filled_in_is_left_at_once(opened: Opened) -> None:
+    async with opened(ScriptedAgent([ask]), size=(80, 24)) as chat:
+        await asked(chat)
+        await chat.press("escape")
+        await chat.until("it was cancel")
+
+
+async def test_a_form_in_which_something_was_filled_in_is_left_by_a_second_esc(opened: Opened) -> None:
+    async with opened(ScriptedAgent([ask]), size=(80, 24)) as chat:
+        await asked(chat)
+        screen = chat.app.screen
+        assert isinstance(screen, FormScreen)
+        await chat.type("much")
+        await chat.press("escape", "escape", "escape")  # held down
+        await chat.until("esc again leaves it")
+        await chat.type("!")
+        await chat.until("ctrl+s sends")
+        await chat.press("escape")
+        await chat.until("esc again leaves it")
+        await chat.until(lambda: screen._leaving is not None and screen._leaving.is_over)
+        assert chat.app.screen is screen
+        assert "much!" in chat.text
+        await chat.press("escape")
+        await chat.until("it was cancel")
+
+
+async def test_what_belongs_into_a_field_is_said_in_words(opened: Opened) -> None:
+    formats = ("uri", "date", "date-time", "email")
+    shapes = {each: {"type": "string", "format": each, "title": each.upper()} for each in formats}
+
+    async def formal(turn: Turn) -> None:
+        await turn.ask("Please tell me all of this.", {"type": "object", "properties": shapes})
+
+    async with opened(ScriptedAgent([formal]), size=(80, 24)) as chat:
+        await asked(chat)
+        for hint in ("an address, with https://", "a date such as", "a date and time such as", "an e-mail address"):
+            await chat.until(hint)
+        assert "date-time" not in chat.text
+
+
+async def test_the_page_to_visit_is_opened_by_a_key(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    from accord.tui import viewing
+
+    async def visit(turn: Turn) -> None:
+        reply = await turn.ask("Please look at this.", url="https://example.com/page?a=1")
+        await turn.say(f"it was {reply.action}")
+
+    opening: list[list[str]] = []
+    monkeypatch.setattr(viewing, "_start", opening.append)
+    monkeypatch.setattr(viewing, "viewer", lambda: ["see"])
+    async with opened(ScriptedAgent([visit]), size=(80, 24)) as chat:
+        await chat.send("go")
+        await chat.until("enter done · o opens it · c copies it · n no · esc leaves it")
+        await chat.press("o")
+        await chat.until(lambda: opening)
+        assert opening == [["see", "https://example.com/page?a=1"]]
+        await chat.press("enter")
+        await chat.until("it was accept")
+
+
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "javascript:alert(1)", "--help", "", "httpsx"])
+def test_what_is_no_page_is_not_opened(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from accord.tui import viewing
+
+    monkeypatch.setattr(viewing, "_start", lambda command: pytest.fail(f"{command} was started"))
+    monkeypatch.setattr(viewing, "viewer", lambda: ["see"])
+    assert viewing.open_address(url).startswith("Only addresses with https://")
+
+
+def test_without_a_screen_no_page_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    from accord.tui import viewing
+
+    monkeypatch.setattr(viewing, "viewer", lambda: None)
+    assert "no screen" in viewing.open_address("https://example.com")

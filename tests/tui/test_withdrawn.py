@@ -74,6 +74,11 @@ async def test_nothing_is_told_of_a_form_that_was_left_or_not_touched(opened: Op
     async with opened(ScriptedAgent([ask])) as chat:
         await fill_in(chat)
         await chat.press("escape")
+        await chat.until("esc again leaves it")
+        screen = chat.app.screen
+        assert isinstance(screen, FormScreen)
+        await chat.until(lambda: screen._leaving is not None and screen._leaving.is_over)
+        await chat.press("escape")
         await chat.until("And again.")
         enough.set()
         await chat.until("First cancel, then never mind.")

@@ -79,7 +79,8 @@ class AnsweringApp(PaintingApp):
             pane.talk.say("warning", f"You are asked: {what or question.action.line or question.action.kind}", answers)
 
     async def elicit(self, link: Link, question: Elicitation) -> Reply | None:
-        from accord.tui.screens.form import FormScreen, PageScreen
+        from accord.tui.screens.form import FormScreen
+        from accord.tui.screens.page import PageScreen
 
         pane = self.pane_of(link, question.session_id)
         if pane is not None:

@@ -1,4 +1,4 @@
-"""Pictures outside the terminal: as files, shown by what the system shows pictures with, where there is a screen."""
+"""Pictures and pages outside the terminal: shown by what the system shows them with, where there is a screen."""
 
 from __future__ import annotations
 
@@ -49,6 +49,20 @@ def show(images: Iterable[Image]) -> str:
                 _start([*command, str(path)])
     where = f"Written to {files[0][0]}" if len(files) == 1 else f"{len(files)} pictures written to {folder}"
     return f"{where} until Accord ends"
+
+
+def open_address(url: str) -> str:
+    """Opens a page in the user's browser. Gives what is in the way, if anything is."""
+    if not url.startswith(("https://", "http://")):  # others start programs, or open files
+        return "Only addresses with https:// or http:// are opened from here: c copies it."
+    command = viewer()
+    if command is None:
+        return "There is no screen here to open it on: c copies the address."
+    try:
+        _start([*command, url])
+    except OSError as error:
+        return f"It cannot be opened: {error.strerror}; c copies the address."
+    return ""
 
 
 def _start(command: list[str]) -> None:

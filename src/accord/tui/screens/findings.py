@@ -20,6 +20,7 @@ from accord.tui.screens.above import Above
 class FindingsScreen(Above[None]):
     """Shows each finding as it comes."""
 
+    key_hints = ("↑ ↓ scroll · esc goes back",)
     DEFAULT_CSS = """
     FindingsScreen { align: center middle; }
     FindingsScreen > VerticalScroll {
@@ -35,7 +36,6 @@ class FindingsScreen(Above[None]):
     def compose(self) -> ComposeResult:
         with VerticalScroll() as box:
             box.border_title = words(self._title)
-            box.border_subtitle = "esc"
             yield Static("looking …")
 
     def on_mount(self) -> None:

@@ -1,7 +1,8 @@
-"""A form that the agent asks to be filled in, with every kind of field; and a page it asks to be visited."""
+"""A form that the agent asks to be filled in, with every kind of field."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from rich.text import Text
@@ -13,48 +14,54 @@ from textual.widget import Widget
 from textual.widgets import Input, Select, Static
 from textual.widgets.selection_list import Selection
 
-from accord.client.form import choices_of, counted, host_of, read
+from accord.client.form import choices_of, counted, read
 from accord.config.mask import is_secret_name
 from accord.model.requests import Elicitation, Reply
 from accord.tui.harmless import words
+from accord.tui.moment import Moment
 from accord.tui.plain import one_line, plain
 from accord.tui.prompt.at_once import Field
 from accord.tui.screens.above import Above
-from accord.tui.screens.hints import shortest
+from accord.tui.screens.page import BOX
 from accord.tui.screens.ticks import Tick, Ticks
 
 _FORM_KEYS = (
-    "tab next field · ctrl+s sends · ctrl+x declines · esc",
-    "ctrl+s sends · ctrl+x declines · esc",
-    "ctrl+s sends · esc",
+    "tab next field · ctrl+s sends · ctrl+x declines · esc leaves it",
+    "ctrl+s sends · ctrl+x declines · esc leaves it",
+    "ctrl+s sends · esc leaves it",
 )
-_PAGE_KEYS = (
-    "enter done · c copies the address · n no · esc",
-    "enter done · c copies · n no · esc",
-    "enter · c · n · esc",
+_SURE = (
+    "esc again leaves it: what you filled in is lost",
+    "esc again: all this is lost",
 )
-_BOX = """
-{name} {{ align: center middle; }}
-{name} > .box {{
-    width: 90%; max-width: 90; height: auto; max-height: 90%; border: heavy $warning; padding: 0 1;
-    background: $background; border-title-color: $warning;
-}}
-{name} .message {{ text-style: bold; margin-bottom: 1; }}
-"""
+_HINTS = {
+    "integer": "a whole number",
+    "number": "a number",
+    "email": "an e-mail address",
+    "uri": "an address, with https://",
+    "date": "a date such as 2030-01-31",
+    "date-time": "a date and time such as 2030-01-31T12:00:00Z",
+}
+"""What belongs into a field, by its type or its format."""
 
 
 class FormScreen(Above[Reply]):
-    """Fields from a flat JSON schema. Ctrl-S sends, Esc leaves it; what was typed is checked first.
+    """Fields from a flat JSON schema. Ctrl-S sends what was typed, which is checked first. Esc leaves it, and has to be
+    pressed again where something was filled in.
 
     It opens at its top. A field that gets the keys is brought into view together with its name."""
 
-    BINDINGS = [  # at once: what is typed after them in a hurry belongs into the next field
+    BINDINGS = [
+        # At once: what is typed after them in a hurry belongs into the next field.
         Binding("tab", "app.focus_next", show=False, priority=True),
         Binding("shift+tab", "app.focus_previous", show=False, priority=True),
+        # Before the field gets them, which would cut what it holds.
+        Binding("ctrl+s", "send", show=False, priority=True),
+        Binding("ctrl+x", "decline", show=False, priority=True),
     ]
 
     DEFAULT_CSS = (
-        _BOX.format(name="FormScreen")
+        BOX.format(name="FormScreen")
         + """
     FormScreen .row { height: auto; margin-bottom: 1; }
     FormScreen Input, FormScreen Select, FormScreen Ticks, FormScreen Tick { height: auto; }
@@ -78,11 +85,18 @@ class FormScreen(Above[Reply]):
         self._required = set(question.schema.get("required") or [])
         self._fields: dict[str, Widget] = {}
         self._complaints: dict[str, Static] = {}
+        self._at_first: list[Any] = []
+        """What the fields held before the user came."""
+        self._leaving: Moment | None = None
+        """There once the user wants to leave: esc, pressed again, does so."""
+
+    @property
+    def key_hints(self) -> Sequence[str]:
+        return _FORM_KEYS if self._leaving is None else _SURE
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(can_focus=False, classes="box") as box:
             box.border_title = words(f"{one_line(self._agent, 40)} asks")
-            box.border_subtitle = shortest(_FORM_KEYS, self.app.size.width * 9 // 10 - 6)
             yield Static(Text(plain(self._question.message)), classes="message")
             for name, shape in self._shapes.items():
                 with Vertical(classes="row"):
@@ -100,10 +114,12 @@ class FormScreen(Above[Reply]):
         yield complaint
 
     def on_mount(self) -> None:
+        self._at_first = self._held
         if self._fields:
             next(iter(self._fields.values())).focus(scroll_visible=False)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        self._stay()
         # After Textual has scrolled to the field itself: its name and what is wrong with it belong to it.
         self.call_after_refresh(self._reveal, event.widget)
 
@@ -124,13 +140,31 @@ class FormScreen(Above[Reply]):
             (box.scroll_page_up if event.key == "pageup" else box.scroll_page_down)(animate=False)
         elif event.key == "escape":
             event.stop()
+            self._leave()
+
+    def _stay(self) -> None:
+        """The user does something else than leave."""
+        if self._leaving is not None:
+            self._leaving = None
+            self.say_keys()
+
+    def _leave(self) -> None:
+        """Goes away; but not without a second Esc where something was filled in, and not by one that is held down."""
+        if self._leaving is None and self._held != self._at_first:
+            self._leaving = Moment(self, self.say_keys)
+            self._leaving.begin()
+            self.say_keys()
+        elif self._leaving is None or not self._leaving.comes_early():
             self.dismiss(Reply(action="cancel"))
-        elif event.key == "ctrl+s":
-            event.stop()
-            self._send()
-        elif event.key == "ctrl+x":
-            event.stop()
-            self.dismiss(Reply(action="decline"))
+
+    def action_decline(self) -> None:
+        self.dismiss(Reply(action="decline"))
+
+    @property
+    def _held(self) -> list[Any]:
+        """What the fields hold."""
+        fields = self._fields.values()
+        return [sorted(each.selected) if isinstance(each, Ticks) else getattr(each, "value", None) for each in fields]
 
     @property
     def typed(self) -> str:
@@ -148,7 +182,7 @@ class FormScreen(Above[Reply]):
         fields = list(self._fields.values())
         at = next((place for place, field in enumerate(fields) if field.has_focus), -1)
         if at == len(fields) - 1:
-            self._send()
+            self.action_send()
         else:
             self.focus_next()
 
@@ -161,8 +195,12 @@ class FormScreen(Above[Reply]):
     def on_selection_list_selected_changed(self, message: Ticks.SelectedChanged[int]) -> None:
         self._check_again(message.selection_list)
 
+    def on_checkbox_changed(self) -> None:
+        self._stay()
+
     def _check_again(self, changed: Widget) -> None:
         """Takes a complaint back, or changes it; none is made about what was not sent yet."""
+        self._stay()
         for name, field in self._fields.items():
             if field is changed and self._complaints[name].display:
                 self._check(name)
@@ -175,7 +213,7 @@ class FormScreen(Above[Reply]):
         label.update(Text(complaint or ""))
         return value, complaint
 
-    def _send(self) -> None:
+    def action_send(self) -> None:
         filled: dict[str, Any] = {}
         wrong: list[str] = []
         for name in self._shapes:
@@ -204,9 +242,8 @@ def _widget(shape: dict[str, Any], title: str) -> Widget:
         options = [(words(label), place) for place, (_, label) in enumerate(choices)]
         at = next((place for place, (value, _) in enumerate(choices) if value == default), None)
         return Select[int](options, allow_blank=True, compact=True, value=Select.NULL if at is None else at)
-    hint = {"integer": "a whole number", "number": "a number"}.get(str(shape.get("type"))) or str(
-        shape.get("format") or ""
-    )
+    format = str(shape.get("format") or "")
+    hint = _HINTS.get(str(shape.get("type"))) or _HINTS.get(format, format)
     return Field(_shown(default), placeholder=one_line(hint), compact=True)
 
 
@@ -232,36 +269,3 @@ def _value(field: Widget, shape: dict[str, Any], is_required: bool) -> tuple[Any
         return None, "This one is needed." if is_required else None
     untouched = field.value == _shown(shape.get("default"))  # then what is sent is what was proposed, to the letter
     return read(shape, [], str(shape["default"]) if untouched else field.value)
-
-
-class PageScreen(Above[Reply]):
-    """A page to visit. Nothing is opened from here: the user sees where the address leads, and goes there or not."""
-
-    DEFAULT_CSS = _BOX.format(name="PageScreen") + "PageScreen .doubt { color: $warning; }"
-
-    def __init__(self, question: Elicitation, agent: str) -> None:
-        super().__init__()
-        self._question = question
-        self._agent = agent
-
-    def compose(self) -> ComposeResult:
-        url = self._question.url or ""
-        host, doubts = host_of(url)
-        with Vertical(classes="box") as box:
-            box.border_title = words(f"{one_line(self._agent, 40)} asks you to visit a page")
-            box.border_subtitle = shortest(_PAGE_KEYS, self.app.size.width * 9 // 10 - 6)
-            yield Static(Text(plain(self._question.message)), classes="message")
-            yield Static(Text(plain(url)))
-            yield Static(Text(f"on {one_line(host)}"))
-            if doubts:
-                yield Static(Text(f"Be careful: {one_line('; '.join(doubts))}"), classes="doubt")
-
-    def on_key(self, event: events.Key) -> None:
-        actions = {"enter": "accept", "n": "decline", "escape": "cancel"}
-        if event.key in actions:
-            event.stop()
-            self.dismiss(Reply(action=actions[event.key]))
-        elif event.key == "c":
-            event.stop()
-            self.app.copy_to_clipboard(self._question.url or "")
-            self.app.notify("The address is in the clipboard.")

@@ -25,6 +25,7 @@ _MOST, _LEAST = 26, 18
 class KeysScreen(Above[None]):
     """The help."""
 
+    key_hints = ("↑ ↓ scroll · esc goes back",)
     DEFAULT_CSS = """
     KeysScreen { align: center middle; }
     KeysScreen > VerticalScroll {
@@ -35,13 +36,12 @@ class KeysScreen(Above[None]):
     def compose(self) -> ComposeResult:
         with VerticalScroll() as box:
             box.border_title = "Keys"
-            box.border_subtitle = "esc"
             yield Static()
 
     def on_mount(self) -> None:
         self.query_one(VerticalScroll).focus()
 
-    def on_resize(self, event: events.Resize) -> None:
+    def on_resize(self) -> None:
         self.call_after_refresh(self._write)
 
     def _write(self) -> None:

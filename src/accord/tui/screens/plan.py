@@ -25,6 +25,7 @@ _EVERY = 0.3
 class PlanScreen(Above[None]):
     """All plans of a session."""
 
+    key_hints = ("↑ ↓ scroll · esc goes back",)
     DEFAULT_CSS = """
     PlanScreen { align: center middle; }
     PlanScreen > VerticalScroll {
@@ -41,7 +42,6 @@ class PlanScreen(Above[None]):
     def compose(self) -> ComposeResult:
         with VerticalScroll() as box:
             box.border_title = "Plan"
-            box.border_subtitle = "↑ ↓ · esc"
             yield Static()
 
     def on_mount(self) -> None:
