@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import errno
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
-from chatting import Memory, Opened
+from chatting import Memory, Opened, noted
 
 from accord.agent.turn import Turn
 from accord.testing import ScriptedAgent
@@ -76,6 +77,52 @@ async def test_what_cannot_be_kept_before_there_is_a_session_is_told_in_it(opene
         chat.app.keep_settings()
         await chat.ready()
         await chat.until("Settings cannot be kept")
+
+
+@pytest.mark.usefixtures("unwritable")
+async def test_where_there_is_no_session_it_is_told_beside_why(opened: Opened) -> None:
+    async with opened(ScriptedAgent(), wait=False, fails="there is no robot") as chat:
+        await chat.until("there is no robot")
+        told = noted(chat)
+        await chat.send("half a prompt")
+        await chat.until("What you type cannot be kept")
+        await chat.until("Send it before you leave, or it is lost.")
+        assert chat.pane.editor.text == "half a prompt"
+        await chat.press("ctrl+c")
+        assert "stays in the prompt, but cannot be kept when you leave." in told[0]
+        assert told[1] == "Press ctrl+c again to quit; what you typed cannot be kept and is lost."
+        chat.app.outside.fails = ""  # type: ignore[attr-defined]
+        await chat.press("ctrl+r")
+        await chat.ready()
+        await chat.until("What you type cannot be kept")
+
+
+async def test_what_can_be_kept_again_is_kept(opened: Opened, unwritable: Path) -> None:
+    async with opened(ScriptedAgent()) as chat:
+        chat.pane.editor.set_text("half a prompt")
+        assert not chat.app.keeps_typed()
+        os.remove(unwritable)
+        assert chat.app.keeps_typed()
+    async with opened(ScriptedAgent()) as chat:
+        assert chat.pane.editor.text == "half a prompt"
+
+
+@pytest.mark.usefixtures("unwritable")
+async def test_a_fault_of_ours_does_not_promise_what_was_not_kept(
+    opened: Opened, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken() -> None:
+        raise ZeroDivisionError
+
+    async def break_it() -> None:
+        async with opened(ScriptedAgent()) as chat:
+            await chat.type("half a prompt")
+            chat.app.call_later(broken)
+            await chat.until(lambda: not chat.app.is_running)
+
+    with pytest.raises(ZeroDivisionError):
+        await break_it()
+    assert "What you typed could not be kept." in capsys.readouterr().err
 
 
 def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

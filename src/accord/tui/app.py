@@ -31,7 +31,8 @@ class AccordApp(Watching):
             self.leave(0)
             return
         self._interrupted = now
-        self.notify("Press ctrl+c again to quit; what you typed is kept.", timeout=TWICE)
+        what = "is kept" if self.keeps_typed() else "cannot be kept and is lost"
+        self.notify(f"Press ctrl+c again to quit; what you typed {what}.", timeout=TWICE)
 
     def leave(self, status: int = 0) -> None:
         for pane in self.panes:

@@ -20,14 +20,15 @@ from textual.worker import Worker
 from accord.config.folders import data_folder
 
 
-def told() -> Text:
+def told(is_kept: bool = True) -> Text:
     """What to say about the exception that is being handled. ACCORD_DEBUG=1 shows where it happened, too."""
     from accord.config.mask import masked
 
     error = sys.exc_info()[1]
     words = masked(f"Accord had to stop: {type(error).__name__}: {error}")
     path = _written(error) if error is not None else None
-    told = "What you typed is kept." + (f" Where it happened is in {path}" if path is not None else "")
+    where = f" Where it happened is in {path}" if path is not None else ""
+    told = f"What you typed {'is kept' if is_kept else 'could not be kept'}.{where}"
     lines = [traceback.format_exc()] if os.environ.get("ACCORD_DEBUG") == "1" else []
     return Text("\n".join([*lines, words, told]))
 

@@ -229,7 +229,8 @@ class Frame(Vertical):
         failure = self.talk.failure or self.talk.link.failure
         if failure:
             tell = greeting.without_session if self.talk.link.is_open else greeting.failed
-            self.conversation.empty_text = self._wrapped(tell(self.talk.link.title, failure))
+            lines = [*tell(self.talk.link.title, failure), *greeting.untold(self.talk.link)]
+            self.conversation.empty_text = self._wrapped(lines)
         self.conversation.refresh()
 
     def _say_slow(self) -> None:

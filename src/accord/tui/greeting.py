@@ -72,6 +72,11 @@ def without_session(name: str, why: str) -> list[str]:
     ]
 
 
+def untold(link: Link) -> list[str]:
+    """What is to be said in the first session, for where there is none."""
+    return [line for note in link.notes for line in ("", f"{note.title}: {note.description or ''}".rstrip(": "))]
+
+
 def wrapped(lines: list[str], width: int) -> list[str]:
     return [row for line in lines for row in wrap(line, max(width, 20)) or [""]]
 

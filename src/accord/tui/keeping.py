@@ -40,21 +40,20 @@ class Keeping(Surface):
 
     def unkept(self, what: tuple[str, str], fault: OSError) -> None:
         """Tells the user, once for each kind of thing, that it cannot be written."""
-        if what in self._told:
+        from accord.model.session import Notice
+
+        pane = next((each for each in self.panes if each.display), None)
+        if what in self._told or pane is None:
             return
         self._told.add(what)
         title, so = what
         where = f"{fault.filename}: " if fault.filename else ""
-        pane = next((each for each in self.panes if each.display), None)
-        if pane is None:
-            return
-        words = f"{where}{fault.strerror or fault}. {so}"
-        if pane.talk.session is not None:
-            pane.talk.say("warning", title, words)
+        notice = Notice(severity="warning", title=title, description=f"{where}{fault.strerror or fault}. {so}")
+        if pane.talk.transcript is not None:
+            pane.talk.transcript.add_notice(notice)
         else:
-            from accord.model.session import Notice
-
-            pane.talk.link.notes.append(Notice(severity="warning", title=title, description=words))
+            pane.talk.link.notes.append(notice)
+        pane.changed()
 
     def keep_settings(self) -> None:
         """Writes the settings down."""
@@ -81,6 +80,11 @@ class Keeping(Surface):
             left = Left(text if text.strip() else "", queue)
             drafts.setdefault(self._name_of(pane.talk.link), []).append(left)
         self.drafts.keep_all(str(self.outside.cwd), {name: joined(each) for name, each in drafts.items()})
+
+    def keeps_typed(self) -> bool:
+        """Keeps what was typed at once; gives whether that can be done, so that nobody is told so in vain."""
+        self.keep_drafts()
+        return self.drafts.are_kept
 
     def _name_of(self, link: Link) -> str:
         """By what name the agent is known; nothing as long as none was chosen."""

@@ -49,8 +49,9 @@ class Pane(Workbench):
                 if self.talk.link.is_open
                 else "The agent is gone: ctrl+r starts it again"
             )
-            self.app.notify(f"{what}. What you typed is kept.", severity="warning")
             self.editor.give_back(message.text)
+            kept = "is kept" if self.app.keeps_typed() else "stays in the prompt, but cannot be kept when you leave"
+            self.app.notify(f"{what}. What you typed {kept}.", severity="warning")
             return
         if self.talk.parent is not None:
             self.app.notify("This is a subagent's session: it takes no prompts from you.", severity="warning")

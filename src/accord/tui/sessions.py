@@ -96,6 +96,7 @@ class Sessions(Listing):
         link = Link(self.outside, old.target, self)
         link.log = old.log  # what it did before it was gone is still to be looked at
         link.log.add("trouble", b"it is started again")
+        link.notes = old.notes
         self.links[self.links.index(old)] = link
         beside(self, old.close())
         self.open_link(link)

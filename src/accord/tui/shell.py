@@ -253,7 +253,7 @@ class Shell(Keeping):
         from accord.tui.fault import told
 
         if not self._exit_renderables:  # one fault may bring others with it: the first tells most
-            self._exit_renderables.append(told())
+            self._exit_renderables.append(told(self.drafts.are_kept))
         self._close_messages_no_wait()
 
     async def on_unmount(self) -> None:

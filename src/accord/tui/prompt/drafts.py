@@ -71,6 +71,11 @@ class Drafts:
         for agent in {*self._own, *drafts}:
             self.keep(project, drafts.get(agent, Left()), agent)
 
+    @property
+    def are_kept(self) -> bool:
+        """Whether all that was typed could be kept when that was last tried."""
+        return all(draft.fault is None for draft in self._own.values())
+
     def close(self) -> None:
         """Leaves what is kept to the next client."""
         for draft in self._own.values():
@@ -89,13 +94,17 @@ class _Draft:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.left = Left()
+        self.fault: OSError | None = None
+        """Why it is not kept, if it is not."""
         self._lock: IO[bytes] | None = None
 
     def keep(self, project: str, left: Left, agent: str) -> OSError | None:
         """Keeps what was typed, or forgets it if that is nothing. Gives why that could not be done."""
-        if left == self.left:
-            return None
-        self.left = left
+        if left != self.left or self.fault is not None:
+            self.left, self.fault = left, self._kept(project, left, agent)
+        return self.fault
+
+    def _kept(self, project: str, left: Left, agent: str) -> OSError | None:
         if left != Left():
             with suppress(OSError):
                 self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
