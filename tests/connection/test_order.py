@@ -41,6 +41,46 @@ async def test_slow_handlers_see_updates_one_at_a_time_in_wire_order() -> None:
     assert seen == [str(number) for number in range(20)]
 
 
+@pytest.mark.parametrize("plain", [True, False])
+async def test_calls_and_answers_that_come_in_one_block_keep_their_order(plain: bool) -> None:
+    story: list[str] = []
+
+    def note(params: Any) -> None:
+        story.append(text_of(params))
+
+    async def note_async(params: Any) -> None:
+        note(params)
+
+    async def asking(number: int, connection: Any) -> None:
+        await connection.session_prompt(v1.PromptRequest(session_id="s", prompt=[]))
+        story.append(f"answer {number}")
+
+    async with a_client(session_update=note if plain else note_async) as (peer, connection):
+        turns = [asyncio.ensure_future(asking(number, connection)) for number in range(2)]
+        first, second = [await peer.next_call("session/prompt") for _ in turns]
+        lines: list[dict[str, Any]] = []
+        for request in (first, second):
+            lines += [
+                {"jsonrpc": "2.0", "method": "session/update", "params": update("s", f"before {request['id']}")},
+                {"jsonrpc": "2.0", "method": "session/update", "params": update("other", "elsewhere")},
+                {"jsonrpc": "2.0", "id": request["id"], "result": {"stopReason": "end_turn"}},
+            ]
+        lines.append({"jsonrpc": "2.0", "method": "session/update", "params": update("s", "after both")})
+        await peer.send(b"\n".join(json.dumps(line).encode() for line in lines))
+        await asyncio.wait_for(asyncio.gather(*turns), BOUND)
+        await until(lambda: len(story) == 7)
+
+    ours = [said for said in story if said != "elsewhere"]
+    assert ours.index(f"before {first['id']}") < ours.index("answer 0")
+    assert ours.index(f"before {second['id']}") < ours.index("answer 1")
+    assert [said for said in ours if not said.startswith("answer")] == [
+        f"before {first['id']}",
+        f"before {second['id']}",
+        "after both",
+    ]
+    assert connection.connection.troubles == {}
+
+
 async def test_plain_handlers_are_called_in_place_without_a_task() -> None:
     tasks: list[Any] = []
 

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
-from accord.rpc import envelope
+from accord.rpc import answers, envelope
 from accord.rpc.envelope import (
     Batch,
     Failure,
@@ -137,7 +137,7 @@ def test_a_method_that_is_no_string_is_refused_with_the_id(method: bytes) -> Non
 @pytest.mark.req("V1-FRAME-21")
 @pytest.mark.parametrize("result", [b"{}", b"null", b"[1]", b'"x"', b"0", b"false"])
 def test_a_result_may_be_any_value(result: bytes) -> None:
-    for reading in (read, envelope.answer):
+    for reading in (read, answers.answer):
         answer = reading(BASE + b'"id":1,"result":' + result + b"}")
         assert isinstance(answer, Success)
         assert (answer.id, bytes(answer.result)) == (1, result)
@@ -148,7 +148,7 @@ def test_a_result_may_be_any_value(result: bytes) -> None:
 def test_an_error_keeps_its_code_message_and_data(code: int) -> None:
     line = BASE + b'"id":"a","error":{"code":%d,"message":"no","data":{"x":[1]}}}' % code
 
-    assert read(line) == envelope.answer(line) == Failure("a", Fault(code, "no", {"x": [1]}))
+    assert read(line) == answers.answer(line) == Failure("a", Fault(code, "no", {"x": [1]}))
 
 
 def test_an_error_without_data_has_none() -> None:

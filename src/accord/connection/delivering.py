@@ -19,9 +19,11 @@ from accord.connection.opening import Opening
 from accord.connection.serving import Serving
 from accord.connection.trouble import Troubles
 from accord.errors import INVALID_REQUEST, AccordError
-from accord.rpc.conversation import Answered, Cancelled, Conversation, Unexpected
-from accord.rpc.envelope import Call, Fault, Malformed, Notification, Request, looks_like_answer
-from accord.rpc.envelope import answer as read_answer
+from accord.rpc.answers import answer as read_answer
+from accord.rpc.answers import answers as read_answers
+from accord.rpc.answers import beginnings, looks_like_answer
+from accord.rpc.conversation import Answered, Cancelled, Conversation, Unexpected, unexpected
+from accord.rpc.envelope import Call, Failure, Fault, Malformed, Notification, Request, Success
 from accord.rpc.glimpse import Glimpse, glimpse
 from accord.rpc.ids import RequestId
 from accord.schema.repair import Unreadable
@@ -102,23 +104,54 @@ class Delivering:
         assert routes is not None
         lines = block.count(b"\n") or 1
         size = self._connection.message_size = len(block) // lines or 1
-        answers = looks_like_answer(block)
-        if not answers:
+        if looks_like_answer(block):
+            answers = read_answers(block, lines)
+            if answers is not None:
+                self._deliver_answers(answers, routes, size)
+                return
+        else:
             calls = routes.reader.block(block, lines)
             if calls is not None:
                 self._deliver_calls(calls, routes, size)
                 return
-        alone = lines == 1 and block.endswith(b"\n")
+        if lines > 1:
+            self._deliver_mixed(block, routes, size)
+        else:
+            self._deliver_lines(block, routes, size)
+
+    def _deliver_mixed(self, block: bytes, routes: Routes, size: int) -> None:
+        """Calls and answers in one block: what lies between two answers is read in one pass all the same."""
+        begin = 0
+        for at in [*beginnings(block), len(block)]:
+            if begin < at:
+                calls = routes.reader.block(block[begin:at], block.count(b"\n", begin, at))
+                if calls is not None:
+                    self._deliver_calls(calls, routes, size)
+                else:
+                    self._deliver_lines(block[begin:at], routes, size)
+            begin = block.find(b"\n", at) + 1 or len(block)
+            if at < begin:
+                self._deliver_lines(block[at:begin], routes, size)
+
+    def _deliver_lines(self, block: bytes, routes: Routes, size: int) -> None:
+        """One line after the other: anything may be among them. As calls they have been read in vain, together."""
+        alone = block.find(b"\n", 0, -1) < 0
         for line in (block,) if alone else block.split(b"\n"):
             if line:
-                answer = read_answer(line) if answers or looks_like_answer(line) else None
-                waiter = self._conversation.take(answer) if answer is not None else None
-                if waiter is not None:
-                    self._asking.answered(waiter, answer)  # type: ignore[arg-type]
+                answer = read_answer(line) if looks_like_answer(line) else None
+                if answer is not None:
+                    self._deliver_answers([answer], routes, size)
                 else:
-                    tried = False if alone and not answers else None
-                    for message in self._conversation.receive_line(line, is_call=tried):
+                    for message in self._conversation.receive_line(line, is_call=False if alone else None):
                         self._sort(message, routes, size)
+
+    def _deliver_answers(self, answers: list[Success | Failure], routes: Routes, size: int) -> None:
+        for answer in answers:
+            waiter = self._conversation.take(answer)
+            if waiter is not None:
+                self._asking.answered(waiter, answer)
+            else:
+                self._sort(unexpected(answer), routes, size)
 
     def _deliver_calls(self, calls: list[Any], routes: Routes, size: int) -> None:
         """The hot path: calls of known methods, read in one pass. `_deliver` is written out here."""

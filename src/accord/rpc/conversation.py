@@ -13,7 +13,7 @@ import msgspec
 from msgspec import UNSET
 
 from accord.errors import INVALID_REQUEST, LocalProtocolError
-from accord.rpc import envelope
+from accord.rpc import answers, envelope
 from accord.rpc.envelope import (
     Batch,
     Call,
@@ -55,7 +55,8 @@ class Answered(NamedTuple, Generic[W]):
 Incoming = Union[Call, Request, Notification, "Answered[Any]", Cancelled, Malformed, Unexpected]
 
 
-def _unexpected(answer: Success | Failure) -> Unexpected:
+def unexpected(answer: Success | Failure) -> Unexpected:
+    """An answer that nobody awaits."""
     return Unexpected(answer.id, answer.error if isinstance(answer, Failure) else None)
 
 
@@ -91,7 +92,7 @@ class Conversation(Generic[W]):
     def receive(self, block: bytes) -> Iterator[Incoming]:
         """The messages of a block of lines, in order. Each is noted as it is handed out."""
         lines = block.count(b"\n") + (not block.endswith(b"\n"))
-        calls = None if envelope.looks_like_answer(block) else self.reader.block(block, lines)
+        calls = None if answers.looks_like_answer(block) else self.reader.block(block, lines)
         if calls is None:
             yield from self.receive_lines(block)
             return
@@ -114,8 +115,8 @@ class Conversation(Generic[W]):
         `is_call` False says that the quick reading as a call was tried already. What the likely quick reading refuses
         is read slowly, which understands everything."""
         message: Any = None
-        if envelope.looks_like_answer(line):
-            message = envelope.answer(line)
+        if answers.looks_like_answer(line):
+            message = answers.answer(line)
         elif is_call is not False:
             message = self.reader.line(line)
         if message is None:
@@ -156,7 +157,7 @@ class Conversation(Generic[W]):
             case Success(id=id) | Failure(id=id):
                 if id in self._we_await:
                     return Answered(self._we_await.pop(id), message)
-                return _unexpected(message)
+                return unexpected(message)
 
     def cancelled_by_them(self, params: bytes) -> Cancelled | None:
         """What a `$/cancel_request` of theirs cancels; None when it names nothing that is open."""

@@ -1,8 +1,8 @@
 """Lines to messages, and messages to lines.
 
-Two ways in. The fast one reads a whole block of lines in one pass, straight into the types of the methods that are
-served (`Reader`). What it refuses is read again here, line by line and loosely: unknown methods, answers, batches,
-faults. Nothing here raises: any bytes become messages, a fault becomes `Malformed`."""
+Two ways in. The fast one reads a whole block of lines in one pass: calls straight into the types of the methods that
+are served (`Reader`), answers in `answers`. What it refuses is read again here, line by line and loosely: unknown
+methods, odd answers, batches, faults. Nothing here raises: any bytes become messages, a fault becomes `Malformed`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Notification(NamedTuple):
     params: bytes
 
 
-class Success(NamedTuple):
+class Success(msgspec.Struct, frozen=True):
     """Their answer to a request of ours. `result` is JSON, not yet read."""
 
     id: RequestId
@@ -51,7 +51,7 @@ class Fault(msgspec.Struct, frozen=True):
     data: Any | UnsetType = UNSET
 
 
-class Failure(NamedTuple):
+class Failure(msgspec.Struct, frozen=True):
     """They answered no."""
 
     id: RequestId
@@ -150,42 +150,12 @@ class _Loose(msgspec.Struct):
     error: Raw | UnsetType = UNSET
 
 
-class _Answer(msgspec.Struct):
-    """The usual shape of an answer, its result unread."""
-
-    jsonrpc: Literal["2.0"]
-    id: Int64 | str | None
-    result: Raw | UnsetType = UNSET
-    error: Fault | UnsetType = UNSET
-    method: Raw | UnsetType = UNSET
-
-
-_answer = msgspec.json.Decoder(_Answer)
 _loose = msgspec.json.Decoder(_Loose)
 _entries = msgspec.json.Decoder(list[Raw])
 _any = msgspec.json.Decoder()
 _fault = msgspec.json.Decoder(Fault)
 _id = msgspec.json.Decoder(Union[Int64, str, None])
 _word = msgspec.json.Decoder(str)
-
-
-def answer(line: bytes) -> Success | Failure | None:
-    """One line as an answer, quickly; None when it is something else or out of the ordinary."""
-    try:
-        found = _answer.decode(line)
-    except (ValueError, RecursionError):
-        return None
-    if found.method is not UNSET:
-        return None
-    if found.error is not UNSET:
-        return Failure(found.id, found.error) if found.result is UNSET else None
-    return Success(found.id, found.result) if found.result is not UNSET else None
-
-
-def looks_like_answer(line: bytes) -> bool:
-    """A guess from the first bytes, to try the right reading first; both are tried in the end."""
-    head = line[:80]
-    return b'"method"' not in head and (b'"result"' in head or b'"error"' in head)
 
 
 def read(line: bytes) -> Message | Batch | None:
