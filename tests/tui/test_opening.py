@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from chatting import Opened
@@ -17,6 +19,8 @@ from accord.store.base import Page
 from accord.store.memory import MemoryStore
 from accord.testing import ScriptedAgent
 from accord.testing.scripted import Step
+from accord.tui import elsewhere as locks
+from accord.tui.elsewhere import OpenHere
 
 
 class Keeping(ScriptedAgent):
@@ -216,3 +220,84 @@ def test_continue_before_a_command_is_refused() -> None:
     done = CliRunner().invoke(accord, ["--continue", "run", "hello"])
     assert done.exit_code == 2
     assert "goes behind the command" in done.output
+
+
+# -- sessions of other clients
+
+
+@contextmanager
+def elsewhere(id: str) -> Iterator[None]:
+    """Another client has a session open. It is of this process, and so needs locks of its own."""
+    other, ours = OpenHere(lambda: "memory"), locks._held
+    theirs: dict[Path, Any] = {}
+    locks._held = theirs
+    other.add(id)
+    locks._held = ours
+    try:
+        yield
+    finally:
+        locks._held = theirs
+        other.close()
+        locks._held = ours
+
+
+@pytest.mark.parametrize("version", [1, 2])
+async def test_continue_leaves_alone_what_another_client_has_just_begun(
+    opened: Opened, folders: Path, version: int
+) -> None:
+    agent = Keeping()
+    (said,) = await talked(agent, folders, "about pears")
+    async with connect(agent, cwd=folders) as there:
+        begun = (await there.new_session()).id
+        async with opened(agent, first=(None, "newest"), versions=(version,)) as chat:
+            await chat.until("You said: about pears")
+            assert chat.pane.talk.id == said
+        assert begun in await kept(agent)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+async def test_continue_begins_a_session_where_nothing_was_said_in_any(
+    opened: Opened, folders: Path, version: int
+) -> None:
+    agent = Keeping()
+    async with connect(agent, cwd=folders) as there:
+        begun = [(await there.new_session()).id for _ in range(2)]
+        async with opened(agent, first=(None, "newest"), versions=(version,)) as chat:
+            await chat.until("There is no earlier session of this folder")
+            assert chat.pane.talk.id not in begun
+            await chat.send("hello")
+            await chat.until("You said: hello")
+
+
+async def test_a_session_that_another_client_has_open_is_announced(opened: Opened, folders: Path) -> None:
+    agent = Keeping()
+    (id,) = await talked(agent, folders, "about pears")
+    with elsewhere(id):
+        async with opened(agent, first=(None, "newest")) as chat:
+            await chat.until("This session is open in another client, too")
+    async with opened(agent, first=(None, "newest")) as chat:
+        await chat.until("You said: about pears")
+        assert "open in another client" not in chat.text
+
+
+async def test_a_session_in_which_another_client_speaks_is_not_forgotten_here(opened: Opened) -> None:
+    agent = Keeping()
+    with ExitStack() as other:
+        async with opened(agent) as chat:
+            id = chat.pane.talk.id
+            assert id is not None
+            other.enter_context(elsewhere(id))
+        assert await kept(agent) == [id]
+
+
+async def test_a_session_that_goes_on_after_its_agent_died_is_nobody_elses(opened: Opened, folders: Path) -> None:
+    agent = Keeping()
+    (id,) = await talked(agent, folders, "about pears")
+    async with opened(agent, first=(id, "named")) as chat:
+        assert chat.pane.talk.link.agent is not None
+        await chat.pane.talk.link.agent.connection.transport.close()
+        await chat.until(lambda: chat.pane.talk.state == "gone")
+        await chat.press("ctrl+r")
+        await chat.until("The agent is there again and goes on with this session")
+        assert "open in another client" not in chat.text
+    assert list((folders.parent / "data" / "chat" / "open").iterdir()) == []

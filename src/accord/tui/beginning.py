@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from accord.model.session import Notice
 from accord.tui.fault import noted
-from accord.tui.opening import How, find_named, find_newest, open_session
+from accord.tui.opening import How, find_named, is_used, newest_first, open_session
 from accord.tui.patience import SLOW
 from accord.tui.turns import Turns
 
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from accord.transcript.transcript import Transcript
     from accord.tui.link import Link
 
+MOST_OPENED = 20
+"""How many sessions are opened in search of one in which something was said."""
+ELSEWHERE = "This session is open in another client, too"
+BOTH = "What is said there is not shown here, and the other way round. Go on in one of them only."
 State = Literal["starting", "opening", "running", "waiting", "idle", "gone"]
 
 
@@ -70,26 +74,50 @@ class Beginning(Turns):
             return
         if how == "new":
             self.link.untouched.ids.add(self.session.id)
+        if self.link.open_here.add(self.session.id) and how != "new":
+            self.link.notes.append(Notice(severity="warning", title=ELSEWHERE, description=BOTH))
         self._begin()
 
     async def _enter(
         self, agent: ConnectedAgent, id: str | None, how: How, earlier: Transcript | None
     ) -> tuple[Session, How]:
-        if how == "newest" or (how == "named" and id is not None):
-            id, how = await self._find(agent, id if how == "named" else None)
         servers, notices = self.link.outside.servers(agent.offers)
         self.servers = servers
         self.link.notes += [Notice(severity="warning", title=notice) for notice in notices]
+        if how == "newest":
+            session = await self._newest(agent)
+            if session is not None:
+                return session, how
+            how = "new"
+        elif how == "named" and id is not None:
+            id, how = await find_named(agent, id)
+            self._wanted = id
         return await open_session(agent, id, how, servers, earlier), how
 
-    async def _find(self, agent: ConnectedAgent, id: str | None) -> tuple[str | None, How]:
-        """Which session is meant by a name, or as the newest."""
-        found = await (find_newest(agent, str(self.link.outside.cwd)) if id is None else find_named(agent, id))
-        self._wanted = found.id
-        if found.why_not:
-            note = Notice(severity="warning", title="This is a new session", description=found.why_not)
-            self.link.notes.append(note)
-        return found.id, found.how
+    async def _newest(self, agent: ConnectedAgent) -> Session | None:
+        """The session of this folder in which something was last said. Where there is none, it is said why. One in
+        which nothing was said may be that of another client, which is about to say something in it."""
+        from accord.errors import CapabilityError, NotFound
+
+        why_not = "There is no earlier session of this folder"
+        try:
+            found = await newest_first(agent, str(self.link.outside.cwd))
+        except CapabilityError as error:
+            found, why_not = [], str(error)
+        for info in found[:MOST_OPENED]:
+            self._wanted = info.id
+            try:
+                session = await open_session(agent, info.id, "load" if agent.offers.load else "resume", self.servers)
+            except NotFound:
+                if info.title is not None:
+                    raise
+                continue  # nothing was said in it, and whoever had it open has left meanwhile
+            if is_used(agent, session, info):
+                return session
+            await session.close()
+        self._wanted = None
+        self.link.notes.append(Notice(severity="warning", title="This is a new session", description=why_not))
+        return None
 
     def _not_opened(self, why: str) -> None:
         self.failure = why

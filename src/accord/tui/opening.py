@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from accord.client.agent import ConnectedAgent
     from accord.client.session import Session
     from accord.model.requests import McpServer
+    from accord.model.session import SessionInfo
     from accord.transcript.transcript import Transcript
 
 How = Literal["new", "load", "resume", "fork", "newest", "named"]
@@ -21,34 +22,32 @@ MOST = 2000
 
 
 class Found(NamedTuple):
-    """The session that is meant, if there is one, how it is opened, and what the user is to be told."""
+    """The session that is meant, and how it is opened."""
 
-    id: str | None
+    id: str
     how: How
-    why_not: str = ""
 
 
-async def find_newest(agent: ConnectedAgent, cwd: str) -> Found:
-    """The session of a folder in which something was last said. Where there is none, a new one begins, and it is said
-    why."""
+async def newest_first(agent: ConnectedAgent, cwd: str) -> list[SessionInfo]:
+    """The sessions of a folder that may be gone on with. Raises `CapabilityError` where that cannot be known."""
+    from accord.errors import CapabilityError
+
     offers = agent.offers
     if not offers.load and not offers.resume:
-        return Found(None, "new", "This agent cannot go on with earlier sessions")
+        raise CapabilityError("This agent cannot go on with earlier sessions")
     if not offers.list:
-        return Found(
-            None, "new", "This agent does not list its sessions, so the newest is not known; --session opens one"
-        )
-    newest = None
-    count = 0
+        raise CapabilityError("This agent does not list its sessions, so the newest is not known; --session opens one")
+    found: list[SessionInfo] = []
     async for info in agent.list_sessions(cwd):
-        count += 1
-        if newest is None or (info.updated_at or "") > (newest.updated_at or ""):
-            newest = info
-        if count >= MOST:
+        found.append(info)
+        if len(found) >= MOST:
             break
-    if newest is None:
-        return Found(None, "new", "There is no earlier session of this folder")
-    return Found(newest.id, "load" if offers.load else "resume")
+    return sorted(found, key=lambda info: info.updated_at or "", reverse=True)
+
+
+def is_used(agent: ConnectedAgent, session: Session, info: SessionInfo) -> bool:
+    """Whether anything was said in a session that was opened; where its agent does not tell that, it may have been."""
+    return not agent.offers.load or bool(info.title or session.title) or tells(session.transcript)
 
 
 async def find_named(agent: ConnectedAgent, id: str) -> Found:
@@ -77,7 +76,7 @@ async def find_named(agent: ConnectedAgent, id: str) -> Found:
 
 
 async def open_session(
-    agent: ConnectedAgent, id: str | None, how: How, servers: list[McpServer], earlier: Transcript | None
+    agent: ConnectedAgent, id: str | None, how: How, servers: list[McpServer], earlier: Transcript | None = None
 ) -> Session:
     """Begins a session, or opens one. `earlier` is put above what it says, unless it tells its history itself."""
     if id is None or how == "new":

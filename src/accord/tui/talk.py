@@ -298,3 +298,4 @@ class Talk(Beginning):
                     await self.session.close()
             except (AccordError, TimeoutError):
                 pass
+            self.link.open_here.remove(self.session.id)

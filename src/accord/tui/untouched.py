@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,10 @@ PATIENCE = 1.0
 class Untouched:
     """The ids of such sessions, at one agent."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_elsewhere: Callable[[str], bool]) -> None:
+        """`is_elsewhere` tells whether another client has a session open: what is said there is not known here."""
         self.ids: set[str] = set()
+        self._is_elsewhere = is_elsewhere
 
     async def forget(self, agent: ConnectedAgent | None, id: str | None = None) -> None:
         """Has the agent forget one of them, or all, where it can. What fails is no reason to stay."""
@@ -32,5 +35,7 @@ class Untouched:
                 for each in sorted(self.ids if id is None else self.ids & {id}):
                     self.ids.discard(each)
                     session = agent.sessions.get(each)
-                    if session is not None and not (session.busy or session.title or tells(session.transcript)):
+                    if session is None or session.busy or session.title or tells(session.transcript):
+                        continue
+                    if not self._is_elsewhere(each):
                         await agent.delete_session(each)
