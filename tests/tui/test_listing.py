@@ -278,3 +278,19 @@ async def test_sessions_are_listed_newest_first_however_an_agent_sorts_them(open
         await chat.until(lambda: len(getattr(chat.app.screen, "_rows", [])) == 4)
         shown = [row.label for row in chat.app.screen._rows]  # type: ignore[attr-defined]
         assert shown[-3:] == ["Pears", "Apples", "Figs"]
+
+
+async def test_where_no_session_fits_it_is_said(opened: Opened, folders: Path) -> None:
+    async with opened(Keeping(["one"])) as chat:
+        await chat.send("Pears")
+        await chat.until("one")
+        await chat.press("ctrl+o")
+        await chat.until("type to search")
+        await chat.type("zebra")
+        await chat.until("nothing fits “zebra” in this folder: f4 shows those of others")
+        await chat.press("f4")
+        await chat.until("nothing fits “zebra”")
+        await chat.gone("in this folder")
+        await chat.press("enter")
+        await chat.pilot.pause()
+        assert "nothing fits" in chat.text

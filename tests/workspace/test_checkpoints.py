@@ -82,6 +82,7 @@ async def test_a_turn_is_taken_back_and_the_taking_back_too(files: Files, app: P
 
     report = await checkpoints.restore(start)
     assert report.is_complete and str(app / "changed.txt") in report.restored
+    assert sorted(report.removed) == [str(app / f"new/{name}") for name in ("er/made.txt", "er/too.txt", "moved.bin")]
     assert tree(app) == before
     assert stat.S_IMODE(os.stat(app / "deleted.sh").st_mode) == 0o755
 

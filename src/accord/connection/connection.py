@@ -151,8 +151,9 @@ class Connection:
         where = f"while {method} (id {id}) was open" if id is not None else f"before {method}" if method else "already"
         error = self._end_error
         if isinstance(error, PeerDied):
+            how = "hung up" if error.status is None else "ended"  # a process may live on without us
             return PeerDied(
-                f"the {self.peer} ended {where}: {error}",
+                f"the {self.peer} {how} {where}: {error}",
                 command=error.command,
                 status=error.status,
                 stderr=error.stderr,

@@ -228,9 +228,9 @@ class Frame(Vertical):
         self.conversation.take(())  # where an agent is gone, what was said stays
         failure = self.talk.failure or self.talk.link.failure
         if failure:
-            tell = greeting.without_session if self.talk.link.is_open else greeting.failed
-            lines = [*tell(self.talk.link.title, failure), *greeting.untold(self.talk.link)]
-            self.conversation.empty_text = self._wrapped(lines)
+            link = self.talk.link
+            why = greeting.without_session(link, failure) if link.is_open else greeting.failed(link.title, failure)
+            self.conversation.empty_text = self._wrapped([*why, *greeting.untold(link)])
         self.conversation.refresh()
 
     def _say_slow(self) -> None:

@@ -60,15 +60,15 @@ def failed(name: str, why: str) -> list[str]:
     ]
 
 
-def without_session(name: str, why: str) -> list[str]:
+def without_session(link: Link, why: str) -> list[str]:
     """Why there is no session, though the agent is there."""
     return [
         "",
-        f"{name} is there, but the session could not be opened:",
+        f"{link.title} is there, but the session could not be opened:",
         "",
         *why.splitlines(),
         "",
-        "ctrl+r begins a new one · ctrl+o shows those there are",
+        f"ctrl+r begins a new one{' · ctrl+o shows those there are' if link.lists else ''}",
     ]
 
 

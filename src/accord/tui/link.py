@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from accord.config.command import is_command_line
 from accord.errors import AccordError
 from accord.process.aside import in_thread
-from accord.tui.elsewhere import OpenHere
 from accord.tui.fault import noted
 from accord.tui.lent import Lent
 from accord.tui.plain import one_line, size_of
@@ -71,8 +70,7 @@ class Link(Lent):
         self.log = Log()
         self.ready = asyncio.Event()
         """Set when it is known whether the agent can be used."""
-        self.open_here = OpenHere(lambda: outside.named(self.target))
-        self.untouched = Untouched(self.open_here.is_elsewhere)
+        self.untouched = Untouched()
         """Sessions that were begun here and in which nothing was said."""
         self.was_killed = False
         """Whether the user ended it."""
@@ -89,6 +87,11 @@ class Link(Lent):
     def is_open(self) -> bool:
         """Whether something can be sent."""
         return self.state == "ready" and self.agent is not None and self.agent.connection.is_open
+
+    @property
+    def lists(self) -> bool:
+        """Whether the agent lists its sessions."""
+        return self.agent is not None and self.agent.offers.list
 
     def decide(self, target: str) -> None:
         """The user chose an agent."""
@@ -234,7 +237,6 @@ class Link(Lent):
             self._mourning.cancel()
         if self.agent is not None:
             await self.untouched.forget(self.agent)
-            self.open_here.close()
             await self.agent.close()
         elif self.launch is not None:
             self.launch.kill()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from accord.tui.plain import one_line
 from accord.tui.prompt.area import PromptArea
 from accord.tui.prompt.editor import Editor
 from accord.tui.prompt.pasted import doubts
+from accord.tui.rewinding import named, what_was_restored
 from accord.tui.workbench import Workbench
 
 if TYPE_CHECKING:
@@ -263,16 +263,16 @@ class Pane(Workbench):
         rows, touched = [], dict[str, None]()
         for each in points:  # the newest first: to go back to one brings back all that changed since
             touched |= dict.fromkeys(each.files)
-            rows.append(Row(each.id, f"before: {one_line(each.label, 60)}", _named(list(touched), str(self.cwd))))
+            rows.append(Row(each.id, f"before: {one_line(each.label, 60)}", named(list(touched), str(self.cwd))))
         picked = await self.app.answer_of(Picker("Rewind files to", rows))
         if picked is not None:
             await self._restored(kept.restore(picked.id))
 
     async def undo_rewind(self) -> None:
         if self.talk.checkpoints is not None:
-            await self._restored(self.talk.checkpoints.undo_restore(), "The rewind is undone")
+            await self._restored(self.talk.checkpoints.undo_restore(), "The rewind is undone", can_undo=False)
 
-    async def _restored(self, work: Any, what: str = "Rewound") -> None:
+    async def _restored(self, work: Any, what: str = "Rewound", *, can_undo: bool = True) -> None:
         from accord.errors import AccordError
 
         try:
@@ -280,16 +280,5 @@ class Pane(Workbench):
         except AccordError as error:
             self.app.notify(str(error), severity="error")
             return
-        count = len(report.restored)
-        parts = ["one file is as it was" if count == 1 else f"{count} files are as they were"]
-        if report.conflicts:
-            parts.append(f"left alone, since somebody else changed them: {', '.join(report.conflicts)}")
-        if report.lost:
-            parts.append(f"not kept: {', '.join(report.lost)}")
-        self.talk.say("info" if report.is_complete else "warning", what, "; ".join(parts))
-
-
-def _named(paths: list[str], cwd: str) -> str:
-    """The first of some files by their names, and how many more there are."""
-    names = ", ".join(os.path.relpath(path, cwd) for path in paths[:5])
-    return f"{names} and {len(paths) - 5} more" if len(paths) > 5 else names
+        told = what_was_restored(report, str(self.cwd), can_undo=can_undo)
+        self.talk.say("info" if report.is_complete else "warning", what, told)

@@ -34,6 +34,8 @@ class Restored(Noun):
     """What a restore did, by path."""
 
     restored: list[str] = []
+    removed: list[str] = []
+    """Those of them that were not there then, and are not there now."""
     same: list[str] = []
     """Nothing was to do."""
     conflicts: list[str] = []
@@ -178,7 +180,10 @@ class Checkpoints:
         try:
             await self._files.away(self._begin, label, is_restore)
             for task in tasks:
-                lists[await self._bring_back(task, force)].append(task.path)
+                done = await self._bring_back(task, force)
+                lists[done].append(task.path)
+                if done == "restored" and task.before.kind == "absent":
+                    report.removed.append(task.path)
             folders = {folder for task in tasks if task.before.kind == "absent" for folder in task.made_folders}
             for folder in sorted(folders, key=len, reverse=True):
                 await self._files.away(self._files.disk.remove_folder_if_empty, folder)

@@ -76,7 +76,8 @@ class StatusLine(Widget):
             words = (f"{self._spin()}stopping {self._elapsed()}", look.warn)
             hint = "it does not stop: f12 ends the agent" if talk.is_stuck else ""
         if talk.state == "gone" and link.is_open:  # the agent is there, and only the session is not
-            words, hint = ("✗ no session", look.bad), "ctrl+r begins one · ctrl+o lists those there are"
+            words = ("✗ no session", look.bad)
+            hint = f"ctrl+r begins one{' · ctrl+o lists those there are' if link.lists else ''}"
         parts = [Part(0, words[0], words[1])]
         if waiting := self._waiting():
             parts.append(Part(0, waiting, look.warn))

@@ -152,6 +152,10 @@ class Picker(Above["Picked | None"]):
         words = wanted.lower().split()
         return [row for row in self._rows if all(word in f"{row.label} {row.about}".lower() for word in words)]
 
+    def _nothing(self, wanted: str) -> str:
+        """What is said where there is nothing to pick."""
+        return f"nothing fits “{one_line(wanted, 40)}”" if wanted.strip() else ""
+
     def _fill(self, wanted: str) -> None:
         rows = self._fitting(wanted)
         made = self._typed(wanted.strip()) if self._typed is not None and wanted.strip() else None
@@ -169,6 +173,9 @@ class Picker(Above["Picked | None"]):
                 options.append(Option(Text(one_line(row.group), style="italic"), disabled=True))
             self._shown.append(row)
             options.append(Option(self._drawn(row)))
+        if not rows and (nothing := self._nothing(wanted)):
+            self._shown.append(None)
+            options.append(Option(Text(f"  {nothing}", style="italic"), disabled=True))
         if rest > 0:
             self._shown.append(None)
             options.append(Option(Text(f"  … and {rest} more: type to search", style="italic"), disabled=True))

@@ -51,6 +51,7 @@ class SessionsScreen(Picker):
         self._agent = agent
         self._cwd = cwd
         self._everywhere = False
+        self._is_looking = True
         self._is_ours = offers.info is not None and offers.info.name == OURS
         self._store: SqliteStore | None = None
         self._found: tuple[str, list[Row]] = "", []
@@ -64,7 +65,15 @@ class SessionsScreen(Picker):
         if self._store is not None:
             await self._store.close()
 
+    def _nothing(self, wanted: str) -> str:
+        is_searching = self._is_ours and len(wanted.strip()) > 1 and self._found[0] != wanted.strip()
+        if self._is_looking or is_searching:
+            return "looking …"
+        there = super()._nothing(wanted) or "there are no sessions yet"
+        return there if self._everywhere else f"{there} in this folder: f4 shows those of others"
+
     def _look(self) -> None:
+        self._is_looking = True
         beside(self, self._list(), exclusive=True)
 
     async def _list(self) -> None:
@@ -80,6 +89,7 @@ class SessionsScreen(Picker):
                     break
         except AccordError as error:
             self.app.notify(str(error), severity="error", markup=False)
+        self._is_looking = False
         found.sort(key=lambda each: each.updated_at or "", reverse=True)  # the newest first, however the agent sorts
         self.set_rows([_row(each, self._cwd) for each in found])
 
