@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from accord.config.command import is_command_line
 from accord.errors import AccordError
 from accord.process.aside import in_thread
+from accord.tui.elsewhere import OpenHere
 from accord.tui.fault import noted
 from accord.tui.lent import Lent
 from accord.tui.plain import one_line, size_of
@@ -70,7 +71,8 @@ class Link(Lent):
         self.log = Log()
         self.ready = asyncio.Event()
         """Set when it is known whether the agent can be used."""
-        self.untouched = Untouched()
+        self.open_here = OpenHere(lambda: outside.named(self.target))
+        self.untouched = Untouched(self.open_here.is_elsewhere)
         """Sessions that were begun here and in which nothing was said."""
         self.was_killed = False
         """Whether the user ended it."""
@@ -237,6 +239,7 @@ class Link(Lent):
             self._mourning.cancel()
         if self.agent is not None:
             await self.untouched.forget(self.agent)
+            self.open_here.close()
             await self.agent.close()
         elif self.launch is not None:
             self.launch.kill()
