@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Iterator
 from typing import Any
 
 import pytest
@@ -11,7 +12,9 @@ from wires import ask, begun, kinds, states, until_states
 
 from accord import Diff, PermissionOption, ToolCall, Turn
 from accord.agent.permission import Permission
+from accord.agent.session import Session
 from accord.testing import ScriptedAgent, ScriptedClient, WirePeer, wire_client
+from accord.transports.base import YIELD
 
 
 def asking(answers: list[Permission], **how: Any) -> ScriptedAgent:
@@ -309,3 +312,25 @@ async def test_a_cancelled_question_leaves_the_call_its_title_too() -> None:
 
     assert answer["result"] == {"stopReason": "cancelled"}
     assert [update["title"] for update in peer.updates if "title" in update][-1] == "git push"
+
+
+async def test_questions_that_are_asked_side_by_side_come_in_their_order(
+    link: Link, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent = Session.send
+    others: Iterator[Awaitable[None]] = iter(())
+
+    def send(session: Session, lines: bytes) -> Awaitable[None]:
+        done = sent(session, lines)
+        return next(others, done)  # whoever says something first lets others go on before
+
+    async def side_by_side(turn: Turn) -> None:
+        nonlocal others
+        others = iter([YIELD])
+        await asyncio.gather(*(turn.permit(title) for title in ("One", "Two", "Three")))
+
+    monkeypatch.setattr(Session, "send", send)
+    client = ScriptedClient(permissions=[True] * 3)
+    async with link(does(side_by_side), client) as agent:
+        await (await agent.new_session()).prompt("go")
+    assert [question.title for question in client.asked] == ["One", "Two", "Three"]

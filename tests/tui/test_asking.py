@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -69,3 +70,19 @@ async def test_what_is_told_in_passing_lies_over_neither_question_nor_prompt(fol
         lines = chat.lines
         told = next(place for place, line in enumerate(lines) if "in passing" in line)
         assert told < next(place for place, line in enumerate(lines) if "Permission needed" in line)
+
+
+async def test_questions_that_wait_behind_one_another_are_counted_up(opened: Opened) -> None:
+    async def several(turn: Turn) -> None:
+        await asyncio.gather(*(turn.permit(f"Move stone {number}", kind="move") for number in (1, 2, 3)))
+        await turn.permit("Go home", kind="move")
+
+    async with opened(ScriptedAgent([several])) as chat:
+        await chat.send("go")
+        for number in (1, 2, 3):
+            await chat.until(f"Permission needed ({number} of 3)")
+            await chat.until(f"┃ Move stone {number}")
+            await chat.until("number or")
+            await chat.press("y")
+        await chat.until("┃ Go home")
+        assert "Permission needed ━" in chat.text

@@ -14,15 +14,14 @@ pytestmark = pytest.mark.slow
 def test_several_questions_wait_for_one_another_and_letters_and_numbers_answer_them(tmux: Tmux) -> None:
     chat(tmux, agent_at("trying.py"))
     tmux.send("several")
-    tmux.until(r"\(1 of 3\)")
+    tmux.until(r"\(1 of 3\)(.|\n)*Move stone 1")
     answer(tmux, "y")
-    tmux.until(r"\(1 of 2\)")
+    tmux.until(r"\(2 of 3\)(.|\n)*Move stone 2")
     answer(tmux, "n")
-    tmux.until_gone(r"\(1 of 2\)")
+    tmux.until(r"\(3 of 3\)(.|\n)*Move stone 3")
     answer(tmux, "1")
-    tmux.until("stone 1: (yes|no); stone 2: (yes|no); stone 3: (yes|no)")
-    screen = tmux.until("● ready")
-    assert screen.count(": yes") == 2 and screen.count(": no") == 1
+    tmux.until("stone 1: yes; stone 2: no; stone 3: yes")
+    tmux.until("● ready")
 
 
 def test_always_is_remembered_and_not_asked_again(tmux: Tmux) -> None:

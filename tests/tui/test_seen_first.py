@@ -43,7 +43,7 @@ async def test_a_key_that_is_held_down_answers_one_question_and_no_more(opened: 
         await chat.until("Permission needed (1 of 3)")
         await chat.until("number or")
         await chat.press("y")
-        await chat.until("Permission needed (1 of 2)")
+        await chat.until("Permission needed (2 of 3)")
         await chat.press(*"yyyy")
         assert len(chat.pane.talk.asked) == 2
         await chat.until("number or")

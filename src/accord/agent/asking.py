@@ -58,9 +58,10 @@ async def permit(
     )
     if tool is not None:
         return await _answer(session, request, is_background=tool.background)
-    # What is asked about is shown like any other call: announced before the question, ended after the answer.
+    # What is asked about is shown like any other call: announced before the question, ended after the answer. The
+    # question follows at once: of several that are asked side by side, none overtakes another.
     call.content = shown
-    await call.announce()
+    call.announce()
     answer = Permission(None)
     try:
         answer = await _answer(session, request)

@@ -12,6 +12,7 @@ from msgspec import UNSET, UnsetType
 from accord.model.content import as_content
 from accord.model.statement import ToolPatch
 from accord.model.tool import FINAL, Diff, Location, TerminalRef, ToolContent, ToolKind, ToolStatus
+from accord.transports.base import READY
 
 if TYPE_CHECKING:
     from accord.agent.permission import Permission
@@ -66,10 +67,10 @@ class Tool:
         else:
             await self.fail(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
 
-    async def announce(self) -> None:
-        """Says that the call is coming."""
+    def announce(self) -> Awaitable[None]:
+        """Says that the call is coming. It is said when this is called; awaiting it waits while the client is slow."""
         if self.status is not None:
-            return
+            return READY
         self.status = "pending"
         self.session.open_tools[self.id] = self
         patch = ToolPatch(id=self.id, first=True, title=self.title, kind=self.kind, status="pending", meta=self._meta)
@@ -83,7 +84,7 @@ class Tool:
             patch.name = self._name
         if self.can_cancel:
             patch.can_cancel = True
-        await self._state(patch)
+        return self._state(patch)
 
     async def start(self) -> None:
         """Says that the call is running now."""

@@ -76,6 +76,8 @@ class PermissionPanel(AskingPanel):
         self._options: list[Strip] = []
         self._at = 0
         self._drawn: tuple[int, bool] | None = None
+        self._row: list[Asked] = []
+        """The questions that wait behind one another, with those that are over."""
         self._length = 0
         self._whys = 1
         """How many lines it takes to say why it is asked, or what becomes of an answer."""
@@ -88,7 +90,10 @@ class PermissionPanel(AskingPanel):
             self._asked, self._at, self.cursor, self._length = asked, 0, _first_place(asked.question), 0
             self._drawn = None
             self._moment.begin()
-        more = f" (1 of {len(waiting)})" if len(waiting) > 1 else ""
+        known = {id(each) for each in self._row}
+        self._row = [*(self._row if id(asked) in known else []), *(each for each in waiting if id(each) not in known)]
+        place = next(place for place, each in enumerate(self._row, 1) if each is asked)
+        more = f" ({place} of {len(self._row)})" if len(self._row) > 1 else ""
         self.border_title = f"Permission needed{more}"
         self.say_keys(self.has_focus)
         self._fit()
