@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from accord.config.command import BUILT_IN, is_command_line
 from accord.tui.fault import beside
+from accord.tui.greeting import MISCONFIGURED
 from accord.tui.link import Link
 from accord.tui.plain import one_line
 from accord.tui.shell import Shell
@@ -48,7 +49,7 @@ class Choosing(Shell):
         try:
             loaded = await asyncio.to_thread(self.outside.configuration)
         except AccordError as error:
-            self.notify(str(error), severity="error")
+            self.notify(f"{MISCONFIGURED}: {error}", severity="error")
             return None
         is_first = self.active_pane.talk.link.state == "undecided"
         recent = self._recent() if hasattr(self.outside, "recent") else None  # not everybody keeps sessions

@@ -229,7 +229,7 @@ class Frame(Vertical):
         failure = self.talk.failure or self.talk.link.failure
         if failure:
             link = self.talk.link
-            why = greeting.without_session(link, failure) if link.is_open else greeting.failed(link.title, failure)
+            why = greeting.without_session(link, failure) if link.is_open else greeting.failed(link, failure)
             self.conversation.empty_text = self._wrapped([*why, *greeting.untold(link)])
         self.conversation.refresh()
 

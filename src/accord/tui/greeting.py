@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from accord.tui.link import Link
 
+MISCONFIGURED = "The configuration cannot be read"
+
 
 def starting(link: Link, cwd: Path) -> list[str]:
     """Who is being started, or installed before that."""
@@ -47,11 +49,20 @@ def welcome(link: Link, cwd: Path) -> list[str]:
     ]
 
 
-def failed(name: str, why: str) -> list[str]:
+def failed(link: Link, why: str) -> list[str]:
     """Why nobody is there, and what can be done."""
+    if link.is_misconfigured:  # no other agent could be used either
+        return [
+            "",
+            f"{MISCONFIGURED}:",
+            "",
+            *why.splitlines(),
+            "",
+            "alt+d asks the doctor what else is wrong · ctrl+r tries again, once it is mended",
+        ]
     return [
         "",
-        f"{name} could not be used:",
+        f"{link.title} could not be used:",
         "",
         *why.splitlines(),
         "",

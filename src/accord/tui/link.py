@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from accord.config.command import is_command_line
-from accord.errors import AccordError
+from accord.errors import AccordError, RuleError
 from accord.process.aside import in_thread
 from accord.tui.elsewhere import OpenHere
 from accord.tui.fault import noted
@@ -57,6 +57,8 @@ class Link(Lent):
         self.name = target or "agent"
         self.state: State = "undecided" if is_undecided else "starting"
         self.failure = ""
+        self.is_misconfigured = False
+        """Whether it failed because the configuration cannot be read, which no agent can be used without."""
         self.progress = ""
         """What is being done before the agent can be started: it is installed, and how far that is."""
         self.is_stopping = False
@@ -112,6 +114,7 @@ class Link(Lent):
             self._failed(f"You ended it before it was {'installed' if self.progress else 'there'}.")
         except AccordError as error:
             self._failed(str(error))
+            self.is_misconfigured = isinstance(error, RuleError) or not self._can_be_configured()
         except OSError as error:
             self._failed(f"{type(error).__name__}: {error}")
         except Exception as error:
@@ -173,6 +176,13 @@ class Link(Lent):
         self.state = "ready"
         self._mourning = asyncio.ensure_future(self._mourn())
         self._say_notes(loaded.notes)
+
+    def _can_be_configured(self) -> bool:
+        try:
+            self.outside.configuration()
+        except AccordError:
+            return False
+        return True
 
     def _go_on(self) -> None:
         if self._is_closed:
