@@ -33,6 +33,19 @@ class Working(accord.Agent):
             await tool.update(locations=["one.py:40", "two.py:7", "missing.py"])
         await turn.say("Walked.")
 
+    async def forgets(self, turn: accord.Turn) -> None:
+        """Begins something, and does not say how it ended."""
+        begun = {"sessionUpdate": "tool_call", "toolCallId": "dig", "title": "Dig a hole", "status": "in_progress"}
+        await turn.session.update(1, begun)
+        await until(turn, "go-on")
+        await turn.say("That was it.")
+
+    async def remembers(self, turn: accord.Turn) -> None:
+        """Says later how it ended."""
+        ended = {"sessionUpdate": "tool_call_update", "toolCallId": "dig", "status": "completed"}
+        await turn.session.update(1, ended)
+        await turn.say("It is dug.")
+
     async def talks(self, turn: accord.Turn) -> None:
         await turn.say("Before the editor. ")
         await until(turn, "go-on")

@@ -59,6 +59,9 @@ FEATURES: dict[str, dict[str, tuple[str, ...]]] = {
             "scenarios_editor::test_the_place_that_a_call_is_about_is_opened_at_its_line",
             "scenarios_work::test_which_file_is_opened_is_asked",
         ),
+        "calls that nobody ends": (
+            "scenarios_work::test_a_call_that_nobody_ends_does_not_run_for_ever_and_an_end_that_comes_late_is_taken",
+        ),
         "follow mode": ("scenarios_work::test_the_agent_is_followed_from_place_to_place",),
         "stopping one of them, and what goes on in the background": (
             "scenarios_work::test_one_tool_call_is_stopped_and_the_turn_goes_on",

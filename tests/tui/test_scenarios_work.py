@@ -33,6 +33,19 @@ def test_the_agent_is_followed_from_place_to_place(tmux: Tmux, size: tuple[int, 
     tmux.until_gone("told no place in a file yet")
 
 
+def test_a_call_that_nobody_ends_does_not_run_for_ever_and_an_end_that_comes_late_is_taken(tmux: Tmux) -> None:
+    chat(tmux, agent_at("working.py"))
+    tmux.send("forgets")
+    tmux.until("◐ • Dig a hole")
+    (tmux.project / "go-on").touch()
+    tmux.until("That was it.")
+    tmux.until("◇ • Dig a hole")
+    tmux.until("no end told")
+    tmux.send("remembers")
+    tmux.until("✓ • Dig a hole")
+    assert "no end told" not in tmux.screen
+
+
 def test_what_is_said_while_the_editor_is_open_is_there_afterwards_and_was_not_drawn_over_it(tmux: Tmux) -> None:
     script = tmux.folder / "editor"
     lines = ["#!/bin/sh", "echo this is the editor", "touch go-on", "while ! test -e closed; do sleep 0.05; done"]
