@@ -11,6 +11,7 @@ from textual.timer import Timer
 
 from accord.tui import preferences
 from accord.tui.attention import Attention
+from accord.tui.chords import heed_chords
 from accord.tui.colourless import Colourless
 from accord.tui.conversation.picture_sending import Sender
 from accord.tui.desk import AnsweringApp
@@ -26,6 +27,7 @@ class Surface(AnsweringApp):
 
     def __init__(self) -> None:
         super().__init__()
+        heed_chords(self.driver_class)
         if self.no_color:  # instead of shades of grey on a ground that need not be the terminal's
             self._filters[:] = [*(each for each in self._filters if not isinstance(each, Monochrome)), Colourless()]
         self.preferences = preferences.load()
