@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from abc import abstractmethod
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from textual import events
@@ -90,7 +91,8 @@ class AnsweringApp(PaintingApp):
         name = link.agent.name if link.agent is not None else link.name
         screen = PageScreen(question, name) if question.mode == "url" else FormScreen(question, name)
         try:
-            reply: Reply | None = await self._answer_for_agent(screen)
+            with nullcontext() if pane is None else pane.talk.clocks.standing():
+                reply: Reply | None = await self._answer_for_agent(screen)
         except asyncio.CancelledError:
             if pane is not None and isinstance(screen, FormScreen) and (typed := screen.typed):
                 pane.talk.say("warning", "Its question is withdrawn. You had typed:", typed)

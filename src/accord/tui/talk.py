@@ -249,13 +249,12 @@ class Talk(Beginning):
         call = question.request.tool_call if question.request is not None else None
         id = call.id if call is not None else ""
         self.asked.append(asked)
-        self.clocks.asked(id)
-        self._drawn_anew(id)
         try:
-            return await asked.answer
+            with self.clocks.standing(id) as id:
+                self._drawn_anew(id)
+                return await asked.answer
         finally:
             self.asked.remove(asked)
-            self.clocks.answered(id)
             self.untold.answered(id, is_void=asked.answer.cancelled())
             self._drawn_anew(id)
 

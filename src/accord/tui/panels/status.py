@@ -146,7 +146,8 @@ class StatusLine(Widget):
     def _elapsed(self) -> str:
         if self.app.is_calm or not self.talk.turn_began:
             return ""
-        return seconds_of(time.monotonic() - self.talk.turn_began)
+        began = self.talk.turn_began
+        return seconds_of(max(time.monotonic() - began - self.talk.clocks.thought_since(began), 0))
 
 
 def fitting(parts: list[Part], width: int) -> list[Part]:
