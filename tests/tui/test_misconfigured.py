@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from chatting import Opened, noted
 
+from accord.cli.outside import Beyond
 from accord.testing import ScriptedAgent
 from accord.tui.greeting import MISCONFIGURED
 
@@ -47,3 +48,10 @@ async def test_an_agent_that_cannot_be_used_for_its_own_reasons_is_told_as_befor
     async with opened(ScriptedAgent(), wait=False, fails="there is no robot") as chat:
         await chat.until("could not be used:")
         assert "ctrl+n chooses another agent" in chat.text and MISCONFIGURED not in chat.text
+
+
+async def test_the_doctor_says_which_file_it_is(folders: Path) -> None:
+    path = broken(folders, "user")
+    (found,) = [each async for each in Beyond(folders, frozenset({1})).diagnose(None)]
+    assert (found.ok, found.stage) == (False, "configuration")
+    assert found.found.startswith(f"{path}: line 1") and "mend the file" in found.advice

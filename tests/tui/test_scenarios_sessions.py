@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from scenes import SHOWCASE, agent_at, answer, chat, do, say, until_written
 from tmux import Tmux
@@ -121,3 +123,21 @@ def test_files_are_rewound_to_before_a_turn_and_the_rewind_is_undone(tmux: Tmux)
     do(tmux, "Undo the rewind")
     tmux.until("Rewound(.|\n)*(Rewound|undone|Undone)|undone|Undone")
     assert notes.read_text() == "one color\n"
+
+
+def test_another_client_goes_on_where_something_was_said_and_hears_that_it_is_not_alone(tmux: Tmux) -> None:
+    chat(tmux, None)
+    other = Tmux(tmux.folder, f"accord-other-{os.getpid()}")
+    try:
+        other.start("-c", size=(120, 40))
+        other.until("There is no earlier session of this folder")
+        other.until("● ready")
+        other.keys("C-c")
+        other.keys("C-c")
+        other.until_gone("● ready")
+        other.close()
+        say(tmux, "list files", "I list the project")
+        other.start("-c", size=(120, 40))
+        other.until("I list the project(.|\n)*This session is open in another client, too")
+    finally:
+        other.close()

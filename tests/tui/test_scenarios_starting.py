@@ -49,3 +49,29 @@ def test_an_agent_that_hangs_is_ended_in_a_real_terminal(tmux: Tmux, step: str) 
     tmux.keys("Escape" if step == "initialize" else "F12")
     tmux.until("You ended it before")
     tmux.until("ctrl.r starts it again")
+
+
+def test_in_the_home_folder_everything_works_but_rewinding_which_is_said(tmux: Tmux) -> None:
+    (tmux.project / "notes.md").write_text("The secret word is wombat.\n")
+    data = {"ACCORD_DATA_HOME": str(tmux.project / "data")}
+    tmux.start("chat", size=(120, 40), env={**data, "HOME": str(tmux.project)})
+    tmux.until("╰──")
+    tmux.send("read notes.md")  # perhaps before there is a session
+    screen = tmux.until("The secret word is wombat")
+    assert "Files cannot be rewound here" in screen and "fault" not in screen
+
+
+def test_a_configuration_that_cannot_be_read_is_named_and_mended(tmux: Tmux) -> None:
+    file = tmux.folder / "config" / "config.toml"
+    file.parent.mkdir()
+    file.write_text("agents = [[[ nonsense\n")
+    tmux.start("chat", size=(120, 40))
+    screen = tmux.until("The configuration cannot be read:(.|\n)*line 1")
+    assert "could not be used" not in screen and "chooses another" not in screen
+    tmux.keys("M-d")
+    tmux.until("configuration: (.|\n)*mend the file")
+    tmux.keys("Escape")
+    tmux.until_gone("mend the file")
+    file.write_text("")
+    tmux.keys("C-r")
+    tmux.until("● ready")

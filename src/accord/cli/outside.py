@@ -159,7 +159,7 @@ class Beyond:
         from accord.cli.diagnosis import stations
         from accord.tui.outside import Finding
 
-        async for step in stations(self._named(target), None, 30, self.cwd):
+        async for step in stations(self.named(target), None, 30, self.cwd):
             yield Finding(step.ok, step.stage, step.found, step.advice)
 
 
