@@ -30,6 +30,7 @@ class Entry(Noun):
     name: str
     kind: EntryKind
     size: int = 0
+    has_escapes: bool = False
 
 
 class Call:
@@ -105,7 +106,7 @@ def _entry(entry: os.DirEntry[str]) -> Entry:
     try:
         entry.name.encode()
     except UnicodeEncodeError:
-        return Entry(name=os.fsencode(entry.name).decode(errors="backslashreplace"), kind="other")
+        return Entry(name=os.fsencode(entry.name).decode(errors="backslashreplace"), kind="other", has_escapes=True)
     try:
         status = entry.stat(follow_symlinks=False)
     except OSError:  # gone meanwhile, or not for us

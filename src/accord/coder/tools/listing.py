@@ -143,9 +143,8 @@ async def directory(work: Work, path: str) -> Found:
 
 def _line(step: Step) -> str:
     name, kind = step.entry.name, step.entry.kind
-    end = {"directory": "/", "link": "  (link)", "other": "  (no file)"}.get(
-        kind, f"  {size_in_words(step.entry.size)}"
-    )
+    other = "  (a name that is no text: it cannot be asked for)" if step.entry.has_escapes else "  (no file)"
+    end = {"directory": "/", "link": "  (link)", "other": other}.get(kind, f"  {size_in_words(step.entry.size)}")
     return f"{'  ' * (step.depth - 1)}{name}{end}{'  (hidden)' if name.startswith('.') else ''}"
 
 

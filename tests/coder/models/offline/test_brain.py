@@ -276,3 +276,13 @@ async def test_a_history_without_a_request_is_answered_in_words() -> None:
     said = await Talk(Summary(text="something")).answer()
     assert said.calls == []
     assert said.parts == [Text(text=said.text)]
+
+
+async def test_a_file_whose_name_begins_with_a_bracket_is_a_file_and_no_note() -> None:
+    talk = Talk()
+    await talk.ask("list files")
+    said = await talk.tools_say("[bold]x.txt  2 bytes\n[x]/\n[left out because of .gitignore: a.log]")
+    assert said.text == (
+        "There are 1 file and 1 folder in the project:\n\n```\n[bold]x.txt  2 bytes\n[x]/\n```\n\n"
+        "(left out because of .gitignore: a.log)"
+    )

@@ -150,6 +150,12 @@ def names_of(listing: str) -> list[str]:
     names = []
     for line in listing.split("\n"):
         name = re.sub(r"\s{2,}.*$", "", line)
-        if name and not name.startswith((" ", "[")):
+        if name and not name.startswith(" ") and not is_note(line):
             names.append(name)
     return names
+
+
+def is_note(line: str) -> bool:
+    """Whether a line of what list_files gave is no name, but says something of them. A name has its size or its kind
+    behind it, or a slash."""
+    return line.startswith("[") and line.endswith("]")

@@ -16,6 +16,7 @@ from accord.coder.models.offline.answering import (
     paths,
     reading,
 )
+from accord.coder.models.offline.projects import is_note
 from accord.coder.models.offline.script import Script, Situation, Stopped, failure, use, want
 
 MOST_AT_ONCE = 20
@@ -25,8 +26,9 @@ MOST_AT_ONCE = 20
 def list_files(step: r.ListFiles, situation: Situation) -> Script[str]:
     where = "the project" if step.path == "." else f"`{step.path}`"
     (result,) = yield from use(situation, f"I list {where}.", want("list_files", path=step.path, depth=step.depth))
-    lines = [line for line in result.text.rstrip("\n").split("\n") if line and not line.startswith("[")]
-    notes = [line for line in result.text.split("\n") if line.startswith("[")]
+    told = [line for line in result.text.split("\n") if line]
+    notes = [line for line in told if is_note(line)]
+    lines = [line for line in told if not is_note(line)]
     if not lines:
         return f"There is nothing in {where}." + _noted(notes)
     folders = sum(1 for line in lines if re.search(r"/(?:\s+\(hidden\))?$", line))
