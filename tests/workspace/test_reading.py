@@ -222,7 +222,7 @@ async def test_a_directory_is_listed_by_name(files: Files, tmp_path: Path) -> No
     os.mkdir(os.fsencode(tmp_path) + b"/\xff")
 
     assert await files.list(str(tmp_path)) == [
-        Entry(name="\\xff", kind="other"),
+        Entry(name="\\xff", kind="other", has_escapes=True),
         Entry(name="a", kind="directory"),
         Entry(name="b.txt", kind="file", size=5),
         Entry(name="c", kind="link"),
