@@ -146,3 +146,19 @@ async def test_opening_and_folding_everything_leaves_what_is_selected_where_it_i
             await chat.press("o")
             await chat.gone("24: line 3 of 3")
             assert "Step 24" in chat.lines[row]
+
+
+async def test_who_has_scrolled_up_is_told_so_and_how_to_get_back(opened: Opened) -> None:
+    async with opened(Printing(), size=(100, 24)) as chat:
+        await chat.send("3")
+        await chat.until("All done.")
+        assert "more below" not in chat.text
+        await chat.press("pageup")
+        await chat.until("↓ more below (ctrl+end)")
+        await chat.press("tab", "ctrl+end")
+        await chat.gone("more below")
+        assert "All done." in chat.text
+        await chat.press("tab", "shift+up")
+        await chat.until("↓ more below (ctrl+end)")
+        await chat.press("ctrl+end")
+        await chat.gone("more below")

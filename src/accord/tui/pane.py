@@ -21,6 +21,7 @@ from accord.tui.rewinding import named, what_was_restored
 from accord.tui.workbench import Workbench
 
 if TYPE_CHECKING:
+    from accord.tui.conversation.canvas import Canvas
     from accord.tui.conversation.view import Conversation
     from accord.tui.panels.permission import PermissionPanel
     from accord.tui.panels.queue import QueuePanel
@@ -32,6 +33,7 @@ class Pane(Workbench):
     def compose(self) -> ComposeResult:
         yield from super().compose()
         self.editor.on_tab = self._to_reading
+        self.status.is_following = lambda: self.conversation.layout_of.following
 
     # -- what the user types
 
@@ -140,6 +142,10 @@ class Pane(Workbench):
         self.escape()
 
     # -- the conversation
+
+    def on_canvas_following(self, message: Canvas.Following) -> None:
+        message.stop()
+        self.status.refresh()
 
     def on_conversation_copied(self, message: Conversation.Copied) -> None:
         message.stop()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.segment import Segment
 from textual import events
 from textual.geometry import Region, Size
+from textual.message import Message
 from textual.strip import Strip
 
 from accord.tui.conversation.block import GUTTER, Setting
@@ -28,8 +29,12 @@ _NEXT_FRAME = 0.05
 class Canvas(Pictured, Selecting):
     """Shows a transcript. `take` takes what changed; the rest is scrolling. What is done with it is in view.py."""
 
+    class Following(Message):
+        """The view follows what comes, or does not any more."""
+
     def __init__(self, setting: Setting, **options: Any) -> None:
         super().__init__(**options)
+        self._told_following = True
         self.layout_of = Layout(setting)
         self.hang_pictures()
         self.empty_text: list[str] = []
@@ -66,6 +71,7 @@ class Canvas(Pictured, Selecting):
         """Draws what is new or has changed. Gives whether there is more to draw than fitted into one frame."""
         more = self.layout_of.take(changed)
         self.refresh()
+        self.tell_following()
         return more
 
     def tick(self) -> None:
@@ -91,9 +97,16 @@ class Canvas(Pictured, Selecting):
     def moved(self) -> None:
         """Paints another part of the conversation; what of it did not fit into this frame follows in the next."""
         self.refresh()
+        self.tell_following()
         if self.layout_of.is_behind and not self._going_on:
             self._going_on = True
             self.set_timer(_NEXT_FRAME, self._go_on)
+
+    def tell_following(self) -> None:
+        """Says whether the view follows what comes, if that has changed."""
+        if self._told_following != self.layout_of.following:
+            self._told_following = self.layout_of.following
+            self.post_message(self.Following())
 
     def _go_on(self) -> None:
         self._going_on = False

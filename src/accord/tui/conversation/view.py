@@ -180,6 +180,7 @@ class Conversation(Canvas, can_focus=True):
             elif kind != "agent":
                 layout.toggle(self.cursor)
         self.refresh()
+        self.tell_following()
 
     def _click_again(self, chain: int) -> None:
         """Marks what was clicked on several times; what the first click opened or folded is as it was before."""
@@ -215,8 +216,10 @@ class Conversation(Canvas, can_focus=True):
             "pageup": lambda: self.scroll_pages(-1),
             "pagedown": lambda: self.scroll_pages(1),
             "home": self._select_first,
+            "ctrl+home": self._select_first,
             "g": self._select_first,
             "end": self._select_last,
+            "ctrl+end": self._select_last,
             "G": self._select_last,
             "f": self._select_last,
             "enter": self.toggle,

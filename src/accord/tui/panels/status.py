@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
@@ -43,6 +44,8 @@ class StatusLine(Widget):
         super().__init__()
         self.look = look
         self.talk = talk
+        self.is_following: Callable[[], bool] = lambda: True
+        """Whether the end of the conversation is looked at."""
 
     def render_line(self, y: int) -> Strip:
         look, width = self.look, self.size.width
@@ -81,6 +84,8 @@ class StatusLine(Widget):
         parts = [Part(0, words[0], words[1])]
         if waiting := self._waiting():
             parts.append(Part(0, waiting, look.warn))
+        if not self.is_following():
+            parts.append(Part(2, "  ↓ more below (ctrl+end)", look.primary))
         if talk.queue:
             parts.append(Part(2, f"  {len(talk.queue)} queued", look.primary))
         if going := talk.work.count:
