@@ -173,3 +173,19 @@ def cell_after(chat: Chat, words: str) -> tuple[int, int]:
         if words in line:
             return cell_len(line[: line.index(words) + len(words)]), row
     return (-1, -1)
+
+
+@pytest.mark.parametrize("action", ["keys", "settings", "new_tab", "command_palette", "plan"])
+async def test_of_what_lies_below_a_dialog_nothing_is_read(opened: Opened, action: str) -> None:
+    async def speak(turn: Turn) -> None:
+        await turn.say("wxyz " * 600)
+
+    async with opened(ScriptedAgent([speak]), size=(90, 30)) as chat:
+        await chat.send("go")
+        await chat.until("wxyz")
+        chat.app.preferences.screen_reader = True  # as in the settings, while it runs
+        chat.app.take_settings()
+        getattr(chat.app, f"action_{action}")()
+        await chat.until(lambda: len(chat.app.screen_stack) == 2)
+        await chat.gone("wxyz")
+        assert all(not line or line.startswith(" ") for line in chat.lines)

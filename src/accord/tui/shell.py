@@ -51,6 +51,9 @@ class Shell(Keeping):
     CommandPalette.-low SearchIcon { margin-top: 0; }
     CommandPalette.-low CommandInput { border: none; height: 1; }
     CommandPalette.-low CommandList { border: none; padding: 0; }
+    .-calm ModalScreen, .-calm CommandPalette { background: $background; }
+    .-calm ModalScreen { align: left top; }
+    .-calm Above > Vertical, .-calm Above > VerticalScroll { width: 100%; max-width: 100%; max-height: 100%; }
     """
     VERTICAL_BREAKPOINTS = [(0, "-low"), (14, "-high")]
     BINDINGS = [*bindings()]

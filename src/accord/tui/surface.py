@@ -67,6 +67,7 @@ class Surface(AnsweringApp):
     def take_settings(self) -> None:
         """Does as the settings say, where that is not asked for anew each time."""
         self.is_calm = is_wanted(self.preferences)
+        self.set_class(self.is_calm, "-calm")  # what lies above the conversation covers all of it then
         for each in self._filters:
             if isinstance(each, Linear):
                 each.enabled = self.is_calm
