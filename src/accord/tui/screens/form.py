@@ -55,8 +55,7 @@ class FormScreen(Above[Reply]):
         # At once: what is typed after them in a hurry belongs into the next field.
         Binding("tab", "app.focus_next", show=False, priority=True),
         Binding("shift+tab", "app.focus_previous", show=False, priority=True),
-        # Before the field gets them, which would cut what it holds.
-        Binding("ctrl+s", "send", show=False, priority=True),
+        # Before the field gets it, which would cut what it holds.
         Binding("ctrl+x", "decline", show=False, priority=True),
     ]
 
@@ -141,6 +140,9 @@ class FormScreen(Above[Reply]):
         elif event.key == "escape":
             event.stop()
             self._leave()
+        elif event.key == "ctrl+s":  # in its turn: what was typed before it in a hurry is sent with the rest
+            event.stop()
+            self.send()
 
     def _stay(self) -> None:
         """The user does something else than leave."""
@@ -182,7 +184,7 @@ class FormScreen(Above[Reply]):
         fields = list(self._fields.values())
         at = next((place for place, field in enumerate(fields) if field.has_focus), -1)
         if at == len(fields) - 1:
-            self.action_send()
+            self.send()
         else:
             self.focus_next()
 
@@ -213,7 +215,7 @@ class FormScreen(Above[Reply]):
         label.update(Text(complaint or ""))
         return value, complaint
 
-    def action_send(self) -> None:
+    def send(self) -> None:
         filled: dict[str, Any] = {}
         wrong: list[str] = []
         for name in self._shapes:
