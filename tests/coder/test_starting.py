@@ -162,3 +162,18 @@ async def test_an_mcp_server_whose_command_does_not_exist_is_told_and_the_sessio
         told += [notice.title for notice in session.transcript.notices]
     assert session.last_turn.text == "Still here."
     assert any("ghost" in text and "/no/such/server" in text for text in told), told
+
+
+async def test_that_there_is_no_model_is_told_once_to_each_client(joined: Join) -> None:
+    agent = Coder()
+    for _ in range(2):
+        async with joined(agent) as client:
+            await client.login("keys")
+            told = []
+            for _ in range(2):
+                session = await client.new_session()
+                events = [event async for event in session.prompt("/help")]
+                thoughts = [event.text for event in events if isinstance(event, accord.Thought)]
+                notices = [notice.title for notice in session.transcript.notices]
+                told.append(sum(NO_MODEL in text for text in [*thoughts, *notices]))
+            assert told == [1, 0]

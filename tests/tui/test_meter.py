@@ -44,7 +44,8 @@ def test_a_share_is_told_only_where_both_numbers_make_sense(used: int, size: int
     ("amount", "words"),
     [
         (0.25, "0.25 USD"),
-        (0, "0.00 USD"),
+        (0, ""),
+        (0.004, "<0.01 USD"),
         (1234.5, "1234.50 USD"),
         (3e11, "3e+11 USD"),
         (1e308, "1e+308 USD"),

@@ -14,8 +14,8 @@ pytestmark = pytest.mark.slow
 
 
 def test_the_keys_are_shown_and_settings_last(tmux: Tmux) -> None:
-    chat(tmux, agent_at("trying.py"))
-    tmux.until("ACP version 1")
+    chat(tmux, None)
+    tmux.until("Mode: Ask")
     tmux.type("?")
     tmux.until("In the prompt")
     tmux.keys("Escape")
@@ -32,11 +32,11 @@ def test_the_keys_are_shown_and_settings_last(tmux: Tmux) -> None:
     tmux.keys("Escape")
     tmux.until_gone("Theme: ")
     tmux.keys("F2")
-    tmux.until_gone("ACP version 1")
+    tmux.until_gone("Mode: Ask")
     assert _background(tmux) != dark
     tmux.close()
-    chat(tmux, agent_at("trying.py"))
-    assert "ACP version 1" not in tmux.screen
+    chat(tmux, None)
+    assert "Mode: Ask" not in tmux.screen
     assert _background(tmux) != dark
 
 

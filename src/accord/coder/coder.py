@@ -26,12 +26,13 @@ from accord.model.session import Command, StopReason
 from accord.version import __version__
 
 if TYPE_CHECKING:
+    from accord.agent.offers import ClientOffers
     from accord.agent.session import Session
     from accord.agent.turn import Prompt, Turn
     from accord.coder.desk import Desk
     from accord.store.base import SessionStore
 
-NO_MODEL = "No language model is configured: this session works on the offline model"
+NO_MODEL = "No language model is configured: sessions work on the offline model"
 HOW_TO_HAVE_ONE = "accord agent login stores a key; or set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY."
 NOTHING_SAID = "There was nothing in that prompt. Say what should be done, or `/help`."
 _SLASH = re.compile(r"\s*/(\S+)\s*(.*)", re.DOTALL)
@@ -58,6 +59,7 @@ class Coder(Settings, Commands, Agent):
         self.equipment = equipment if equipment is not None else Equipment()
         """What all sessions share: the configuration, the keys, the models."""
         self.open_sessions: set[Session] = set()
+        self._knows_no_model: ClientOffers | None = None
 
     @property
     def auth_methods(self) -> list[AuthMethod]:  # type: ignore[override]
@@ -102,7 +104,8 @@ class Coder(Settings, Commands, Agent):
         for note in (*settings.notes, *desk.policy.notes):
             await desk.tell_user(note, severity="warning")
         session.data["makeshift"] = how == "new" and self.equipment.is_makeshift(session.cwd)
-        if session.data["makeshift"]:
+        if session.data["makeshift"] and self._knows_no_model is not session.client:
+            self._knows_no_model = session.client  # who has read it once knows it in every session
             await desk.tell_user(NO_MODEL, HOW_TO_HAVE_ONE)
 
     async def _open_again(self, session: Session, desk: Desk) -> None:

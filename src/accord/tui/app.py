@@ -77,8 +77,13 @@ class AccordApp(Watching):
     def action_side(self) -> None:
         self.preferences.side_panel = not self.preferences.side_panel
         self.keep_settings()
+        panel = self.active_pane.side
         for pane in self.panes:
             pane.fit_panels()
+        panel = panel or self.active_pane.side
+        if panel is not None and not panel.has_something:  # nobody would see that anything happened
+            how = "comes when there is something in it" if self.preferences.side_panel else "is off"
+            self.notify(f"The side panel {how}.")
 
     def action_settings(self) -> None:
         beside(self, self._set())

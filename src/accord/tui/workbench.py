@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from accord.tui.look import Look
     from accord.tui.panels.follow import FollowPanel
     from accord.tui.panels.plan import PlanLine
+    from accord.tui.panels.side import SidePanel
 
 _TEXT = "text"
 
@@ -76,6 +77,11 @@ class Workbench(Resuming):
                 self.query_one(Horizontal).mount(self._follow, after=self.conversation)
             else:
                 self.mount(self._follow, before=self.area)
+
+    @property
+    def side(self) -> SidePanel | None:
+        """The side panel, where there is room for it."""
+        return self._side
 
     def draw_work(self) -> None:
         """Keeps up with the agent; and tells how far it is with its plan, where the side panel does not."""

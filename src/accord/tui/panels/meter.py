@@ -14,6 +14,7 @@ _MOST_TOKENS = 10**10
 """More than any context holds: an agent that tells more means that it does not know, or that there is no limit."""
 _MOST_SPENT = 10**7
 """An amount from which on hundredths say nothing, and digits take more room than there is."""
+_LEAST_SPENT = 0.01
 
 
 def used_of(usage: Usage) -> int | None:
@@ -48,8 +49,10 @@ def tokens(usage: Usage) -> str:
 
 
 def spent(cost: Cost | None, most: int) -> str:
-    """An amount with its unit, which takes at most so many columns; nothing where the amount makes no sense."""
-    if cost is None or not math.isfinite(cost.amount) or cost.amount < 0:
+    """An amount with its unit, which takes at most so many columns; nothing where nothing was spent, or where the
+    amount makes no sense."""
+    if cost is None or not math.isfinite(cost.amount) or cost.amount <= 0:
         return ""
     amount = f"{cost.amount:.2f}" if cost.amount < _MOST_SPENT else f"{cost.amount:.2g}"
+    amount = "<0.01" if cost.amount < _LEAST_SPENT else amount
     return f"{amount} {one_line(cost.currency, most)}".rstrip()

@@ -24,7 +24,8 @@ _MOST_WORK = 8
 
 
 class SidePanel(Widget):
-    """A column of what is worth knowing, drawn anew when something of it changed."""
+    """A column of what is worth knowing, drawn anew when something of it changed. It takes no room before there is
+    something that is not said elsewhere."""
 
     DEFAULT_CSS = """
     SidePanel {
@@ -39,9 +40,23 @@ class SidePanel(Widget):
         self._lines: list[Strip] = []
         self._servers = Servers()
         self._shown: object = None
+        self.display = False
+
+    @property
+    def has_something(self) -> bool:
+        """Whether there is more to say than that there is a session."""
+        talk, session = self.talk, self.talk.session
+        if session is None:
+            return False
+        about, usage = session.transcript, session.transcript.usage
+        is_known = usage is not None and (meter.tokens(usage) or meter.spent(usage.cost, 12))
+        going = talk.work.background or talk.work.children
+        told = about.plans, is_known, session.options, session.title, going, self._servers.of(talk), talk.unknown
+        return talk.parent is not None or any(told)
 
     def update(self, *, anew: bool = False) -> None:
         """Draws what changed, if anything did."""
+        self.display = self.has_something
         told = self._told()
         if anew or told != self._shown:
             self._shown = told
