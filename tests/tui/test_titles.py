@@ -1,14 +1,22 @@
-"""By what name an agent goes: by its own title once that is known, made fit for a line. The log names its command."""
+"""By what name an agent goes: by its own title once that is known, made fit for a line, and the same everywhere. The
+log names its command."""
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 from chatting import Chat, Memory
 
+from accord.agent.turn import Turn
+from accord.config.command import BUILT_IN
+from accord.model.requests import AuthMethod
+from accord.store.base import Page
 from accord.testing import ScriptedAgent
 from accord.tui.app import AccordApp
+from accord.tui.greeting import _short
+from accord.tui.naming import called
 
 COMMAND = "python3 agents/wombat.py"
 
@@ -43,3 +51,76 @@ async def test_tabs_and_the_window_name_the_agent_by_its_title(
         await chat.press("ctrl+l")
         whose = f"{shown} ({target})" if target == COMMAND else shown
         await chat.until(f"Log of {whose}: everything")
+
+
+@pytest.mark.parametrize(
+    ("target", "name"),
+    [
+        ("digger", "digger"),
+        (BUILT_IN, "built-in agent"),
+        ("/usr/bin/python3 /home/ada/agents/wombat.py --deep", "python3 wombat.py --deep"),
+        ("./wombat --in=/srv/x https://example.com/a", "wombat --in=/srv/x https://example.com/a"),
+        ("bin/ 'odd", "bin 'odd"),
+    ],
+)
+def test_an_agent_that_has_not_said_anything_goes_by_its_name_or_its_command_without_folders(
+    target: str, name: str
+) -> None:
+    assert called(target) == name
+
+
+class Everywhere(ScriptedAgent):
+    """Calls itself something that the user may not know it by."""
+
+    name = "wombat"
+    title = "Wombat"
+    version = "3"
+
+    async def prompt(self, turn: Turn) -> None:
+        await turn.ask("How many?", {"type": "object", "properties": {"n": {"type": "integer"}}})
+
+    async def list_sessions(self, *, cwd: str | None, cursor: str | None) -> Page:
+        return Page([])
+
+
+class Standing(Memory):
+    """Has a default agent."""
+
+    def __init__(self, cwd: Path, default: str) -> None:
+        super().__init__(cwd, Everywhere(), frozenset({1}))
+        self.default = default
+
+    def named(self, target: str | None) -> str:
+        return target or self.default
+
+
+@pytest.mark.parametrize("target", [None, "given"])
+@pytest.mark.parametrize(
+    ("meant", "shown"), [(BUILT_IN, "built-in agent"), ("digger", "Wombat"), ("./x/digger --acp", "Wombat")]
+)
+async def test_an_agent_has_one_name_whoever_speaks_of_it(
+    folders: Path, target: str | None, meant: str, shown: str
+) -> None:
+    app = AccordApp(Standing(folders, meant), meant if target else None)
+    async with app.run_test(size=(120, 24)) as pilot:
+        chat = Chat(app, pilot)
+        await chat.ready()
+        await chat.until(f"{shown} 3, in ~/project")
+        assert f"● ready  {shown}" in chat.lines[-1]
+        await chat.press("ctrl+o")
+        await chat.until(f"Sessions of {shown}")
+        await chat.press("escape")
+        await chat.send("go")
+        await chat.until(f"{shown} asks")
+        await chat.until("ctrl+s sends")
+        await chat.press("escape")
+        link = chat.pane.talk.link
+        methods = [AuthMethod(id="key", name="A key")]
+        choosing = asyncio.ensure_future(app.choose_login(link, methods))
+        await chat.until(f"{shown} wants you to log in.")
+        choosing.cancel()
+
+
+def test_the_home_folder_is_a_tilde(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert [_short(tmp_path), _short(tmp_path / "a"), _short(Path("/"))] == ["~", "~/a", "/"]

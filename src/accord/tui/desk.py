@@ -88,8 +88,8 @@ class AnsweringApp(PaintingApp):
             self.attention(pane, "a form to fill in")
             if self.is_calm:
                 pane.talk.say("warning", f"You are asked: {question.message}")
-        name = link.agent.name if link.agent is not None else link.name
-        screen = PageScreen(question, name) if question.mode == "url" else FormScreen(question, name)
+        make = PageScreen if question.mode == "url" else FormScreen
+        screen = make(question, link.title)
         try:
             with nullcontext() if pane is None else pane.talk.clocks.standing():
                 reply: Reply | None = await self._answer_for_agent(screen)
@@ -107,7 +107,7 @@ class AnsweringApp(PaintingApp):
         if pane is not None and unasked:
             self.attention(pane, "a login is needed")
         rows = [Row(each.id, each.name, each.description or "") for each in methods]
-        about = f"{link.name} wants you to log in." if unasked else f"The logins of {link.name}."
+        about = f"{link.title} wants you to log in." if unasked else f"The logins of {link.title}."
         screen = Picker("Log in first" if unasked else "Log in", rows, about=about)
         picked = await (self._answer_for_agent(screen) if unasked else self.answer_of(screen))
         return next((each for each in methods if picked is not None and each.id == picked.id), None)

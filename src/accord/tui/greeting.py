@@ -15,10 +15,10 @@ MISCONFIGURED = "The configuration cannot be read"
 def starting(link: Link, cwd: Path) -> list[str]:
     """Who is being started, or installed before that."""
     if link.is_stopping:
-        return ["", f"Stopping {link.name} …"]
+        return ["", f"Stopping {link.title} …"]
     if link.progress:
-        return ["", f"{link.name} is installed first: {link.progress}", "esc stops it"]
-    return ["", f"Starting {link.name} in {_short(cwd)} …"]
+        return ["", f"{link.title} is installed first: {link.progress}", "esc stops it"]
+    return ["", f"Starting {link.title} in {_short(cwd)} …"]
 
 
 def slow(link: Link, cwd: Path, is_opening: bool, seconds: int) -> list[str]:
@@ -27,7 +27,7 @@ def slow(link: Link, cwd: Path, is_opening: bool, seconds: int) -> list[str]:
     what = "has not opened a session" if is_opening else "has not answered"
     return [
         "",
-        f"Starting {link.name} in {_short(cwd)} …",
+        f"Starting {link.title} in {_short(cwd)} …",
         f"It {what}{since}.",
         "",
         "esc or f12 ends it · ctrl+l shows what it printed · alt+d asks the doctor why",
@@ -39,7 +39,7 @@ def welcome(link: Link, cwd: Path) -> list[str]:
     """Who is there, and how to begin."""
     assert link.agent is not None
     info = link.agent.offers.info
-    who = f"{link.agent.name} {info.version if info is not None else ''}".strip()
+    who = f"{link.title} {info.version if info is not None else ''}".strip()
     return [
         "",
         f"{who}, in {_short(cwd)}",
@@ -95,6 +95,7 @@ def wrapped(lines: list[str], width: int) -> list[str]:
 def _short(path: Path) -> str:
     """A path as people write it, the home directory as a tilde."""
     try:
-        return f"~/{path.relative_to(Path.home())}"
+        inside = path.relative_to(Path.home())
+        return f"~/{inside}" if inside.parts else "~"
     except (ValueError, RuntimeError):
         return str(path)

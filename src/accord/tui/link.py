@@ -12,6 +12,7 @@ from accord.process.aside import in_thread
 from accord.tui.elsewhere import OpenHere
 from accord.tui.fault import noted
 from accord.tui.lent import Lent
+from accord.tui.naming import OURS, called
 from accord.tui.plain import one_line, size_of
 from accord.tui.untouched import Untouched
 from accord.tui.wire import Log
@@ -54,7 +55,7 @@ class Link(Lent):
         self.outside = outside
         self.target = target
         self.desk = desk
-        self.name = target or "agent"
+        self._meant = target or ""
         self.state: State = "undecided" if is_undecided else "starting"
         self.failure = ""
         self.is_misconfigured = False
@@ -82,10 +83,15 @@ class Link(Lent):
 
     @property
     def title(self) -> str:
-        """What the agent calls itself, once that is known; until then, and for the default one, what we call it."""
-        info = self.agent.offers.info if self.agent is not None and self.target is not None else None
-        told = "" if info is None else info.title or (info.name if is_command_line(self.target or "") else "")
-        return one_line(told or "", 60) or self.name
+        """What the user reads wherever the agent is meant: what it calls itself, once that is known; until then, and
+        for the built-in one, what we call it."""
+        if self.state == "undecided":
+            return "agent"
+        self._meant = self._meant or self.outside.named(self.target)
+        name = called(self._meant)
+        info = self.agent.offers.info if self.agent is not None and name != OURS else None
+        told = "" if info is None else info.title or (info.name if is_command_line(self._meant) else "")
+        return one_line(told or "", 60) or name
 
     @property
     def is_open(self) -> bool:
@@ -99,7 +105,7 @@ class Link(Lent):
 
     def decide(self, target: str) -> None:
         """The user chose an agent."""
-        self.target = self.name = target
+        self.target = self._meant = target
         self.state = "starting"
 
     async def open(self) -> None:
@@ -145,7 +151,6 @@ class Link(Lent):
         launch = await in_thread(start, finishes=True)
         self._go_on()
         self.progress = ""
-        self.name = launch.name
         from accord.client.connect import connect
 
         loaded = self.outside.configuration()

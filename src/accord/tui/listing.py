@@ -31,7 +31,8 @@ class Listing(Choosing):
             self.notify("This agent does not list its sessions.", severity="warning")
             return
         while True:
-            screen = SessionsScreen(agent, str(self.outside.cwd), session.id if session is not None else None)
+            current = session.id if session is not None else None
+            screen = SessionsScreen(agent, pane.talk.link.title, str(self.outside.cwd), current)
             picked = await self.answer_of(screen)
             if picked is None:
                 return

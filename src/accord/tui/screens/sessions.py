@@ -34,7 +34,8 @@ UNTITLED = "without a title"
 class SessionsScreen(Picker):
     """Gives the session that was picked and what is wanted with it: `enter` opens it, the keys do what they say."""
 
-    def __init__(self, agent: ConnectedAgent, cwd: str, current: str | None) -> None:
+    def __init__(self, agent: ConnectedAgent, name: str, cwd: str, current: str | None) -> None:
+        """`name` is the agent's, as the user knows it; `current` the session that is open."""
         offers = agent.offers
         keys = {"f4": "other folders"}
         if offers.load and offers.resume:
@@ -47,7 +48,7 @@ class SessionsScreen(Picker):
             keys["f8"] = "deletes"
         if offers.load:
             keys["f9"] = "exports"
-        super().__init__(f"Sessions of {one_line(agent.name, 40)}", [], keys=keys, chosen=current)
+        super().__init__(f"Sessions of {one_line(name, 40)}", [], keys=keys, chosen=current)
         self._agent = agent
         self._cwd = cwd
         self._everywhere = False
