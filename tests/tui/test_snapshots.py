@@ -196,6 +196,7 @@ async def states(opened: Opened) -> list[str]:
         (line,) = seen(chat, "StatusLine")
         line = re.sub("[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] working [0-9.]+s", "⠋ working 0.0s", line)
         lines.append(re.sub(" {3,}", "   ", line))
+        chat.pane.take_back(-1, away=True)  # or the next client would have it
         await chat.press("escape")
     async with opened(ScriptedAgent(), size=(100, 20), fails="No API key", wait=False) as chat:
         await chat.until("could not be")
