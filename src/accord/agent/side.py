@@ -156,8 +156,8 @@ class AgentSide(Sessions):
 
     def lines_of(self, session: Session, statement: Statement) -> bytes:
         """A statement as lines of the client's version; empty when it has no words for it."""
-        head = b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%b,"update":' % encode(session.id)
-        return b"".join(head + encode(update) + b"}}\n" for update in self.dialect.updates(session, statement))
+        id, updates = encode(session.id), self.dialect.updates(session, statement)
+        return b"".join([_UPDATE % (id, encode(update)) for update in updates])
 
     def keeps(self, session_id: str) -> Callable[[str, Statement], None] | None:
         """What keeps a session's statements, if anything does."""
@@ -247,6 +247,9 @@ class AgentSide(Sessions):
         if not self.agent.offers("logout"):
             raise MethodNotFound("this agent offers no logout")
         await self.agent.logout()
+
+
+_UPDATE = b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%b,"update":%b}}\n'
 
 
 def _dialect(version: int) -> type[Dialect]:

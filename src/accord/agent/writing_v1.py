@@ -20,13 +20,14 @@ _KINDS = frozenset({"read", "edit", "delete", "move", "search", "execute", "thin
 _STATUSES = {"pending": "pending", "in_progress": "in_progress", "completed": "completed", "failed": "failed"}
 
 
-def updates(statement: say.Statement, client: ClientOffers, terminals: dict[str, list[bytes]]) -> Iterator[Any]:
+def updates(statement: say.Statement, client: ClientOffers, terminals: dict[str, list[bytes]]) -> list[Any]:
     """A statement as updates. What the client did not ask for, or version 1 cannot say, gives none."""
+    found = [*_updates(statement, client, terminals)]
     meta = getattr(statement, "meta", None)
-    for update in _updates(statement, client, terminals):
-        if meta:
+    if meta:
+        for update in found:
             update.meta = meta
-        yield update
+    return found
 
 
 def _updates(statement: say.Statement, client: ClientOffers, terminals: dict[str, list[bytes]]) -> Iterator[Any]:
@@ -187,29 +188,40 @@ def config_options(options: list[Option], client: ClientOffers) -> list[Any]:
 
 
 def config_option(option: Option, client: ClientOffers) -> Any:
-    common: dict[str, Any] = {
-        "id": option.id,
-        "name": option.name,
-        "description": option.description or UNSET,
-        "category": option.category or UNSET,
-    }
-    if isinstance(option.value, bool):
-        if client.boolean_options:
-            return v1.SessionConfigBoolean(**common, current_value=option.value)
-        on_off = [
-            v1.SessionConfigSelectOption(value="true", name="On"),
-            v1.SessionConfigSelectOption(value="false", name="Off"),
-        ]
-        return v1.SessionConfigSelect(**common, current_value="true" if option.value else "false", options=on_off)
-    return v1.SessionConfigSelect(**common, current_value=option.value, options=select_options(option))
+    description, category = option.description or UNSET, option.category or UNSET
+    if not isinstance(option.value, bool):
+        value, choices = option.value, select_options(option)
+    elif client.boolean_options:
+        return v1.SessionConfigBoolean(
+            id=option.id, name=option.name, description=description, category=category, current_value=option.value
+        )
+    else:
+        value, choices = "true" if option.value else "false", _on_off()
+    return v1.SessionConfigSelect(
+        id=option.id,
+        name=option.name,
+        description=description,
+        category=category,
+        current_value=value,
+        options=choices,
+    )
+
+
+def _on_off() -> list[v1.SessionConfigSelectOption]:
+    """An option that is on or off, for clients that can only show lists."""
+    return [
+        v1.SessionConfigSelectOption(value="true", name="On"),
+        v1.SessionConfigSelectOption(value="false", name="Off"),
+    ]
 
 
 def select_options(option: Option) -> Any:
-    values = [
-        v1.SessionConfigSelectOption(value=c.value, name=c.name, description=c.description or UNSET)
-        for c in option.choices
-    ]
-    if not any(choice.group for choice in option.choices):
+    values, grouped = [], False
+    for choice in option.choices:
+        description = choice.description or UNSET
+        values.append(v1.SessionConfigSelectOption(value=choice.value, name=choice.name, description=description))
+        grouped = grouped or bool(choice.group)
+    if not grouped:
         return values
     groups: dict[str, v1.SessionConfigSelectGroup] = {}
     for choice, value in zip(option.choices, values, strict=True):

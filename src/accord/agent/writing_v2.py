@@ -19,13 +19,14 @@ _CHUNKS = {"agent": v2.AgentMessageChunk, "thought": v2.AgentThoughtChunk, "user
 _MESSAGES = {"agent": v2.AgentMessage, "thought": v2.AgentThought, "user": v2.UserMessage}
 
 
-def updates(statement: say.Statement, *, unstable: bool) -> Iterator[Any]:
+def updates(statement: say.Statement, *, unstable: bool) -> list[Any]:
     """A statement as updates. What only the unstable schema can say is said only when asked for."""
+    found = [*_updates(statement, unstable)]
     meta = getattr(statement, "meta", None)
-    for update in _updates(statement, unstable):
-        if meta:
+    if meta:
+        for update in found:
             update.meta = meta
-        yield update
+    return found
 
 
 def _updates(statement: say.Statement, unstable: bool) -> Iterator[Any]:

@@ -142,9 +142,10 @@ class Session:
         option = self.option(id)
         if option is None:
             raise CapabilityError(f"this session has no option {id!r}; nothing was sent")
-        if option.is_boolean != isinstance(value, bool):
-            raise InvalidParams(f"option {id!r} takes {'a boolean' if option.is_boolean else 'one of its values'}")
-        if not option.is_boolean and value not in [choice.value for choice in option.choices]:
+        on_off = option.is_boolean
+        if on_off != isinstance(value, bool):
+            raise InvalidParams(f"option {id!r} takes {'a boolean' if on_off else 'one of its values'}")
+        if not on_off and value not in [choice.value for choice in option.choices]:
             known = ", ".join(choice.value for choice in option.choices)
             raise InvalidParams(f"option {id!r} may be {known}; nothing was sent")
         await self._agent.dialect.set_option(self, option, value)

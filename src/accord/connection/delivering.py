@@ -162,12 +162,13 @@ class Delivering:
                 self._note(call, route, size)
                 continue
             params = call.params
-            lane = lanes.get(params.session_id if route.by_session else None)
+            session = params.session_id if route.by_session else None
+            lane = lanes.get(session)
             if lane is not None:
                 lane.items.append((route.handler, params, size))
                 backlog.add(size)
             else:
-                self._deliver(route, params, size)
+                self._handle(route.handler, params, size, session)
 
     def _note(self, call: Call, route: Route, size: int) -> None:
         """A request of theirs, read in one pass: from now on they await an answer."""

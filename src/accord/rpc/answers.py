@@ -44,11 +44,16 @@ def answer(line: bytes) -> Success | Failure | None:
 
 def answers(block: bytes, lines: int) -> list[Success | Failure] | None:
     """All lines of the block as answers; None when any line is something else. `lines` is how many there are."""
+    found = []
     try:
-        found = [_usual(answer) for answer in _decoder.decode_lines(block)]
+        for each in _decoder.decode_lines(block):
+            usual = _usual(each)
+            if usual is None:
+                return None
+            found.append(usual)
     except (ValueError, RecursionError):
         return None
-    return found if len(found) == lines and None not in found else None  # type: ignore[return-value]
+    return found if len(found) == lines else None
 
 
 def _usual(found: _Answer) -> Success | Failure | None:

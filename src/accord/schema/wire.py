@@ -16,9 +16,5 @@ def unknown_kept(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no place in a message")
 
 
-_encoder = msgspec.json.Encoder(enc_hook=unknown_kept)
-
-
-def encode(message: Any) -> bytes:
-    """A message, or plain data, as JSON."""
-    return _encoder.encode(message)
+encode = msgspec.json.Encoder(enc_hook=unknown_kept).encode
+"""A message, or plain data, as JSON. The encoder's own method: a function around it costs a short text a third more."""
