@@ -126,7 +126,7 @@ def page(look: Look) -> list[Strip]:
     ended = msgspec.structs.replace(RAN, status="failed")
     return [
         *conversation(look)[:14],
-        *change(look, 76)[3:15],
+        *change(look, 76)[2:14],
         *ToolBlock(ended, setting(look), True).lines,
         *ToolBlock(CALLS[2], setting(look)).lines,
     ]

@@ -267,7 +267,7 @@ def drawn(look: Look, *, says_who: bool = False, is_open: bool | None = None) ->
 
 def test_a_call_without_an_end_says_so_in_a_mark_and_in_words_and_for_how_long_it_was_seen(look: Look) -> None:
     assert drawn(look) == ["▸ ◇ • Dig 7.0s, no end told"]
-    assert drawn(look, is_open=True)[1] == "│ other, no end told, dig"
+    assert drawn(look, is_open=True)[1] == "│ other, no end told"
 
 
 def test_a_call_without_an_end_is_read_as_such(look: Look) -> None:

@@ -12,12 +12,14 @@ _LONG, _MANY = 4000, 200
 """Characters of a text, and items of a list, that are shown."""
 
 
-def as_json(value: Any, *, clip: bool = True) -> str:
-    """A value to be read; a text as it is."""
+def as_json(value: Any, *, clip: bool = True, flat: bool = False) -> str:
+    """A value to be read, on many lines or on one; a text as it is."""
     if isinstance(value, str):
         return value
     try:
-        return json.dumps(_clipped(value) if clip else value, ensure_ascii=False, indent=2, default=str)
+        return json.dumps(
+            _clipped(value) if clip else value, ensure_ascii=False, indent=None if flat else 2, default=str
+        )
     except (TypeError, ValueError, RecursionError):
         return str(value)
 

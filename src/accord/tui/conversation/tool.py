@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.text import Text
 from textual.strip import Strip
@@ -13,8 +14,10 @@ from accord.model.tool import Diff, Location, TerminalRef, ToolCall
 from accord.tui.conversation import diff as diffs
 from accord.tui.conversation.ansi import printed_lines
 from accord.tui.conversation.block import EDGE, GUTTER, UNTOLD, UNTOLD_MARK, Block, Printed, Setting
+from accord.tui.conversation.given import given, last_words
 from accord.tui.conversation.named import shown
 from accord.tui.conversation.raw import as_json, words_of
+from accord.tui.fitting import fitted_path
 from accord.tui.plain import one_line, plain, seconds_of, size_of
 
 ICONS = {
@@ -137,9 +140,9 @@ class ToolBlock(Block):
         tail = f"  {about}" if about else ""
         if self.setting.says_who:
             words = f"Tool, {one_line(self._status, 20)}: "
-            title = one_line(call.title or call.name or call.kind, max(self.width - len(tail) - len(words), 10))
+            title = self._title(max(self.width - len(tail) - len(words), 10))
             return look.line((words, style), (title, None), (tail, look.dim))
-        title = one_line(call.title or call.name or call.kind, max(self.width - len(tail) - 8, 10))
+        title = self._title(max(self.width - len(tail) - 8, 10))
         return look.line(
             (fold, look.faint),
             (f"{mark} ", style),
@@ -147,6 +150,10 @@ class ToolBlock(Block):
             (title, look.bad if call.status == "failed" else None),
             (tail, look.dim),
         )
+
+    def _title(self, most: int | None = None) -> str:
+        """What it is called, as much as there is room for above what is below it."""
+        return one_line(self.call.title or self.call.name or self.call.kind, most or max(self.width - 18, 10))
 
     def _elapsed(self) -> str:
         span = self.setting.spans.get(self.call.id)
@@ -159,7 +166,10 @@ class ToolBlock(Block):
     # -- what is below it
 
     def _preview(self) -> list[Strip]:
-        """The change, or the last lines of a command that runs."""
+        """The change, or the last lines of a command that runs, or the last one of what failed."""
+        failed = last_words(self.call, self._ends.values()) if not self._is_at_work and not self._goes_on else None
+        if failed is not None and not self.call.diffs:
+            return self.look.draw(failed, self.width)[:1]
         if self.call.replayed:
             return []
         if self.call.diffs:
@@ -182,18 +192,28 @@ class ToolBlock(Block):
     def _everything(self) -> list[Strip]:
         look, call = self.look, self.call
         lines: list[Strip] = []
-        about = ", ".join(filter(None, [call.kind, call.name, self._status, call.id]))
-        lines.append(look.line((one_line(about, self.width), look.dim)))
         lines += [
             look.line(("→ ", look.accent), (self._place(location), look.primary)) for location in call.locations[:20]
         ]
-        if call.raw_input not in _NOTHING:
-            lines += self._part("input", as_json(call.raw_input), "json")
+        command, rest = given(call.raw_input)
+        if command and not self._is_told(command):
+            lines += self._cut(
+                self.look.draw(Text(f"$ {plain(command[:MOST_TEXT])}", look.strong), self.width), PREVIEW
+            )
         for item in call.content:
             lines += self._item(item)
         if call.raw_output not in _NOTHING and not self._says(call.raw_output):
-            lines += self._part("output", as_json(call.raw_output), "json")
+            lines += self._part("output", call.raw_output)
+        if rest not in _NOTHING:
+            lines += self._part("input", rest)
+        if call.name or not lines:
+            about = ", ".join(filter(None, [call.kind, call.name, self._status]))
+            lines.append(look.line((one_line(about, self.width), look.dim)))
         return lines
+
+    def _is_told(self, command: str) -> bool:
+        """Whether a command is seen anyway, in the line above or by the terminal that it runs in."""
+        return command == self._title() or any(printed and printed.command for printed in self._ends.values())
 
     def _says(self, value: Any) -> bool:
         """Whether all words of a raw output are in what is shown of the call already."""
@@ -251,12 +271,15 @@ class ToolBlock(Block):
             lines.append(look.line((words, look.good if end.code == 0 else look.bad)))
         return lines
 
-    def _part(self, title: str, text: str, language: str) -> list[Strip]:
+    def _part(self, title: str, value: Any) -> list[Strip]:
+        look = self.look
+        flat = as_json(value, flat=True)
+        if len(title) + 1 + cell_len(flat) <= self.width and "\n" not in flat:
+            return [look.line((f"{title} ", look.dim), (plain(flat), None))]
         from rich.syntax import Syntax
 
-        look = self.look
-        shown = plain(text[:MOST_TEXT])
-        syntax = Syntax(shown, language, theme=look.code_theme, word_wrap=True, background_color="default")
+        shown = plain(as_json(value)[:MOST_TEXT])
+        syntax = Syntax(shown, "json", theme=look.code_theme, word_wrap=True, background_color="default")
         lines = self._cut(look.draw(syntax, self.width), 60)
         return [look.line((title, look.dim)), *lines]
 
@@ -271,4 +294,4 @@ class ToolBlock(Block):
     def _place(self, location: Location) -> str:
         cwd = self.setting.cwd
         path = location.path[len(cwd) + 1 :] if cwd and location.path.startswith(f"{cwd}/") else location.path
-        return one_line(path if location.line is None else f"{path}:{location.line}", self.width - 2)
+        return fitted_path(path if location.line is None else f"{path}:{location.line}", self.width - 2)
