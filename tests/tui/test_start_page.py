@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -241,3 +242,41 @@ async def test_an_installation_that_fails_says_why(folders: Path) -> None:
 def test_what_matters_least_goes_first_where_there_is_no_room(width: int, left: str) -> None:
     parts = [Part(rank, letter * 2, None) for rank, letter in ((0, "a"), (2, "b"), (1, "c"), (3, "d"))]
     assert "".join(each.text[0] for each in fitting(parts, width)) == left
+
+
+@pytest.mark.parametrize(("key", "above"), [("f3", "Doctor: nosuchprog --acp"), ("f5", "A name for nosuchprog --acp")])
+async def test_who_comes_back_to_the_start_page_finds_what_was_typed(folders: Path, key: str, above: str) -> None:
+    outside = Memory(folders, ScriptedAgent, frozenset({1}))
+    async with AccordApp(outside).run_test(size=(80, 24)) as pilot:
+        chat = Chat(pilot.app, pilot)  # type: ignore[arg-type]
+        await chat.ready()
+        await chat.press("ctrl+n")
+        await chat.until("Talk with")
+        await chat.type("nosuchprog --acp")
+        await chat.until("Start: nosuchprog --acp")
+        await chat.press(key)
+        await chat.until(above)
+        await chat.press("escape")
+        await chat.gone(above)
+        await chat.until("Start: nosuchprog --acp")
+        await chat.press("enter")
+        await chat.until(lambda: outside.launched[-1:] == ["nosuchprog --acp"])
+
+
+async def test_the_start_page_shows_at_once_which_agent_is_the_default_now(folders: Path) -> None:
+    configured(TWO)
+    outside = Memory(folders, ScriptedAgent(), frozenset({1}))
+    async with AccordApp(outside, is_undecided=True).run_test(size=(80, 24)) as pilot:
+        chat = Chat(pilot.app, pilot)  # type: ignore[arg-type]
+        await chat.until("one --acp")
+        await chat.press("down", "f6")
+        await chat.until("✓ two")
+        await chat.press("enter")
+        await chat.until(lambda: outside.launched == ["two"])
+
+
+async def test_the_doctor_tells_nothing_that_cannot_be_done_here(folders: Path) -> None:
+    told = [
+        each.stage async for each in Beyond(folders, frozenset({1})).diagnose(f"{sys.executable} -m accord showcase")
+    ]
+    assert told[-1] == "session"

@@ -160,6 +160,8 @@ class Beyond:
         from accord.tui.outside import Finding
 
         async for step in stations(self.named(target), None, 30, self.cwd):
+            if step.stage == "prompt":
+                continue  # which is not tried here, and cannot be
             yield Finding(step.ok, step.stage, step.found, step.advice)
 
 

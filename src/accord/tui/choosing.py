@@ -15,6 +15,7 @@ from accord.tui.shell import Shell
 
 if TYPE_CHECKING:
     from accord.model.session import SessionInfo
+    from accord.tui.screens.agents import AgentsScreen
     from accord.tui.screens.picker import Picked
 
 
@@ -29,18 +30,28 @@ class Choosing(Shell):
 
     async def _choose_agent(self) -> None:
         """Shows the start page until an agent was chosen, or the user goes away."""
-        while (picked := await self._pick_agent()) is not None:
-            target = picked.id
-            if picked.how == "f3":
-                self._diagnose(target)
-                return
-            if picked.how == "f6":
-                self._make_default(target)
-                continue
-            kept = await self._named(target) if picked.how == "f5" else target
-            if kept is not None:
-                await self._begin_with(kept)
-                return
+        picked = await self._pick_agent()
+        if picked is not None:
+            await self._begin_with(picked.id)
+
+    def _aside(self, page: AgentsScreen, picked: Picked) -> None:
+        """Does something about a row of the start page, which stays below."""
+        from accord.tui.screens.agents import session_of
+
+        if picked.how == "f3":
+            self._diagnose(picked.id if session_of(picked.id) is None else BUILT_IN)
+        elif picked.how == "f6":
+            if self._make_default(picked.id):
+                page.default_is(picked.id)
+        else:
+            beside(self, self._keep_and_begin(page, picked))
+
+    async def _keep_and_begin(self, page: AgentsScreen, picked: Picked) -> None:
+        from accord.tui.screens.agents import session_of
+
+        kept = picked.id if session_of(picked.id) is not None else await self._named(picked.id)
+        if kept is not None:
+            page.dismiss(picked._replace(id=kept))
 
     async def _pick_agent(self) -> Picked | None:
         from accord.errors import AccordError
@@ -53,7 +64,8 @@ class Choosing(Shell):
             return None
         is_first = self.active_pane.talk.link.state == "undecided"
         recent = self._recent() if hasattr(self.outside, "recent") else None  # not everybody keeps sessions
-        picked: Picked | None = await self.answer_of(AgentsScreen(loaded.settings, recent, is_first=is_first))
+        page = AgentsScreen(loaded.settings, recent, is_first=is_first, aside=self._aside)
+        picked: Picked | None = await self.answer_of(page)
         return picked
 
     def _recent(self) -> Callable[[int], list[SessionInfo]]:
@@ -122,20 +134,21 @@ class Choosing(Shell):
         self.notify(f"{name} is configured now.{still}")
         return name
 
-    def _make_default(self, target: str) -> None:
+    def _make_default(self, target: str) -> bool:
         from accord.config.agents import AgentFile
         from accord.errors import AccordError
         from accord.tui.screens.agents import session_of
 
         if is_command_line(target) or session_of(target) is not None:
             self.notify("Only an agent that has a name can be the default one: f5 gives it one.", severity="warning")
-            return
+            return False
         try:
             AgentFile().set_default(target)
         except AccordError as error:
             self.notify(str(error), severity="error")
-            return
+            return False
         self.notify(f"{target} is meant now when no agent is named.")
+        return True
 
     # -- the doctor
 

@@ -7,12 +7,12 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from textual.widgets import OptionList
+from textual.widgets import Input, OptionList
 
 from accord.config.command import BUILT_IN
 from accord.tui.fault import beside
 from accord.tui.plain import one_line
-from accord.tui.screens.picker import Picker, Row
+from accord.tui.screens.picker import Picked, Picker, Row
 
 if TYPE_CHECKING:
     from accord.config.settings import Settings
@@ -31,7 +31,8 @@ def session_of(id: str) -> str | None:
 class AgentsScreen(Picker):
     """Everything that can be talked to. What is typed and is no row is taken as a command line.
 
-    It is there at once; sessions and the registry, which may have to be fetched, come when they are read."""
+    What its other keys do is done above it: who comes back from there finds it as it was. It is there at once; sessions
+    and the registry, which may have to be fetched, come when they are read."""
 
     def __init__(
         self,
@@ -39,9 +40,11 @@ class AgentsScreen(Picker):
         recent: Callable[[int], Sequence[SessionInfo]] | None = None,
         *,
         is_first: bool = False,
+        aside: Callable[[AgentsScreen, Picked], None] | None = None,
     ) -> None:
-        """`recent` reads the newest sessions; it is called in a thread."""
+        """`recent` reads the newest sessions; it is called in a thread. `aside` does what the other keys are for."""
         default = settings.chosen_agent or (BUILT_IN if not settings.agents else None)
+        self._aside = aside
         self._settings = settings
         self._recent = recent
         about = "Choose an agent, or type a command line that starts one. ✓ is meant when none is named."
@@ -76,7 +79,16 @@ class AgentsScreen(Picker):
         at = self.query_one(OptionList).highlighted
         if at is not None and at < len(self._shown) and self._id_at(at) == "":
             return  # a row that only says something
-        super()._done(how)
+        row = self._shown[at] if at is not None and at < len(self._shown) else None
+        if how == "enter" or self._aside is None or row is None:
+            super()._done(how)
+        else:
+            self._aside(self, Picked(row.id, how, row.label))
+
+    def default_is(self, name: str) -> None:
+        """Another agent is meant now when none is named."""
+        self._chosen = name
+        self._fill(self.query_one(Input).value)
 
 
 def _agents(settings: Settings) -> list[Row]:
