@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from textual import events
 from textual.binding import Binding
 from textual.message import Message
-from textual.widgets import TextArea
 
 from accord.tui.painting import paint_at_once
 from accord.tui.prompt.at_once import act_at_once, is_chord
+from accord.tui.prompt.killing import EMPTY, Killing
 from accord.tui.prompt.mention import without_halves
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _UNSEEN = frozenset("\u200c\u200d") | {chr(code) for code in range(0xE0020, 0xE0
 """Characters that cannot be seen and are part of words and pictures: joiners, and the tags of flags."""
 
 
-class Editor(TextArea):
+class Editor(Killing):
     """Where prompts are typed. It knows no session: it says what was typed, and others act."""
 
     BINDINGS = [
@@ -80,7 +80,8 @@ class Editor(TextArea):
 
     async def _on_key(self, event: events.Key) -> None:
         self.last_key = event.time
-        if is_chord(event):
+        self.note_key(event.key)
+        if event.key != EMPTY and is_chord(event):
             return
         act = self._meaning(event)
         if act is not None:
@@ -123,6 +124,8 @@ class Editor(TextArea):
             return self._enter
         if key in ("ctrl+j", "shift+enter"):
             return lambda: self.insert("\n")
+        if key == EMPTY:
+            return self.empty
         if key == "ctrl+s":
             return lambda: self._send(now=True)
         if (
