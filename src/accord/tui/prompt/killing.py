@@ -1,4 +1,4 @@
-"""Taking text away by the line, the word or as a whole, and putting it back: one after the other is one, as in shells."""
+"""Taking text away by the line, the word or as a whole, and putting it back: as in shells, several in a row are one."""
 
 from __future__ import annotations
 
