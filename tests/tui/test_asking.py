@@ -86,3 +86,28 @@ async def test_questions_that_wait_behind_one_another_are_counted_up(opened: Ope
             await chat.press("y")
         await chat.until("┃ Go home")
         assert "Permission needed ━" in chat.text
+
+
+async def test_each_letter_means_the_same_whoever_asks(opened: Opened) -> None:
+    async def both(turn: Turn) -> None:
+        await turn.permit("Change it", kind="edit", always=True, locations=["a.txt"])
+        await turn.files.write("a.txt", "x")
+        await turn.say("Written.")
+
+    async with opened(ScriptedAgent([both])) as chat:
+        await chat.send("go")
+        await chat.until("1. Allow (y)")
+        for words in ("2. Always allow (a)", "3. Reject (n)"):
+            await chat.until(words)
+        await chat.until("number or")
+        await chat.press("s")  # which is not offered
+        await chat.pilot.pause()
+        assert chat.pane.talk.asked
+        await chat.press("n")
+        await chat.until("1. Allow once (y)")
+        for words in ("2. Allow for this session (s)", "3. Always allow this (a)", "Reject (n)"):
+            await chat.until(words)
+        assert chat.text.count("(a)") == 1
+        await chat.until("number or")
+        await chat.press("s")
+        await chat.until("Written.")

@@ -8,6 +8,7 @@ from chatting import Opened
 from accord.agent.turn import Turn
 from accord.testing import ScriptedAgent
 from accord.tui.conversation.block import Span
+from accord.tui.keys import ASKED, DEEDS, QUEUED, READING, TYPING
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -16,12 +17,12 @@ async def test_what_keys_do_stands_in_one_column(opened: Opened, width: int) -> 
         await chat.press("question_mark")
         await chat.until("All commands, to be searched")
         texts = (
-            "send; while the agent works",
-            "scroll",
-            "earlier prompts",
-            "to the conversation",
-            "select",
-            "copy (OSC 52)",
+            "Send; while the agent works",
+            "Scroll",
+            "Earlier prompts",
+            "To the conversation",
+            "Select",
+            "Copy (OSC 52)",
         )
         columns = {next(line.index(text) for line in chat.lines if text in line) for text in texts}
         assert len(columns) == 1
@@ -30,18 +31,18 @@ async def test_what_keys_do_stands_in_one_column(opened: Opened, width: int) -> 
 async def test_in_a_narrow_window_what_keys_do_stands_below_them(opened: Opened) -> None:
     async with opened(ScriptedAgent(), size=(40, 12)) as chat:
         await chat.press("question_mark")
-        await chat.until("send; while the agent works")
+        await chat.until("Send; while the agent works")
         assert any(line.strip("│ ") == "enter" for line in chat.lines)
         await chat.pilot.resize_terminal(100, 40)
-        await chat.until(lambda: any("enter " in line and "send; while" in line for line in chat.lines))
+        await chat.until(lambda: any("enter " in line and "Send; while" in line for line in chat.lines))
 
 
 async def test_where_there_is_little_room_most_of_it_is_for_what_keys_do(opened: Opened) -> None:
     async with opened(ScriptedAgent(), size=(64, 30)) as chat:
         await chat.press("question_mark")
-        await chat.until("send; while the agent works")
-        line = next(line for line in chat.lines if "send; while" in line)
-        assert line.index("send;") < 30
+        await chat.until("Send; while the agent works")
+        line = next(line for line in chat.lines if "Send; while" in line)
+        assert line.index("Send;") < 30
 
 
 @pytest.mark.parametrize("size", [(20, 6), (40, 8), (80, 24)])
@@ -91,3 +92,21 @@ async def test_names_of_files_are_read_as_they_were_written(opened: Opened) -> N
         await chat.send('look at @"日 本.txt"')
         await chat.until("日 本.txt  ")
         assert "%E6" not in chat.text
+
+
+def test_no_key_stands_twice_in_a_part_of_the_page_or_in_two_that_hold_at_the_same_time() -> None:
+    everywhere = [key for deed in DEEDS for key in deed.keys.split(",") if key]
+    for part in (TYPING, READING, QUEUED, ASKED):
+        keys = [key.strip() for keys, _ in part for key in keys.split(",")]
+        assert len(keys) == len(set(keys))
+        assert set(keys) & set(everywhere) <= {"ctrl+c"}  # which copies what is marked
+    assert len(everywhere) == len(set(everywhere))
+
+
+async def test_what_keys_do_begins_with_a_capital_everywhere(opened: Opened) -> None:
+    async with opened(ScriptedAgent(), size=(100, 150)) as chat:
+        await chat.press("f1")
+        await chat.until("In the prompt")
+        await chat.until("Send; while the agent works, queue")
+        for words in ("Stop the turn, or a start", "Open or fold all", "Choose that answer", "Go to the next tab"):
+            assert words in chat.text

@@ -86,7 +86,6 @@ READING = (
 )
 
 QUEUED = (
-    ("f6", "select among the prompts that wait"),
     ("↑ ↓", "select"),
     ("enter", "take it back to change it"),
     ("delete, d", "remove it"),
@@ -95,7 +94,8 @@ QUEUED = (
 
 ASKED = (
     ("1 … 9", "choose that answer"),
-    ("y, n, a", "allow once, reject once, allow always"),
+    ("y, n", "allow this once, reject it this once"),
+    ("s, a", "allow it for this session, allow it always, where that is offered"),
     ("↑ ↓ enter", "choose"),
     ("t", "how long it is remembered: for ever, an hour, a day, this session"),
     ("page up, page down", "see all of it"),

@@ -28,6 +28,7 @@ from accord.tui.panels.lasting import (
     what_becomes_of_it,
     what_is_remembered,
 )
+from accord.tui.panels.letters import LETTERS, meant
 from accord.tui.plain import one_line
 from accord.tui.screens.hints import shortest
 
@@ -157,8 +158,7 @@ class PermissionPanel(AskingPanel):
 
     def _option(self, question: Question, place: int, width: int) -> Strip:
         look, choice = self.look, question.choices[place]
-        letter = _LETTERS.get(choice.kind, "")
-        letter = f" ({letter})" if letter and question.choice(choice.kind) is choice else ""
+        letter = next((f" ({each})" for each in LETTERS if meant(question, each) is choice), "")
         room = width - 2 - len(f"{place + 1}. ") - len(letter)
         name = fitted(choice.name, max(room, 1))
         remembered = what_is_remembered(choice, self._lasts(choice)).strip()
@@ -263,7 +263,7 @@ class PermissionPanel(AskingPanel):
         question = self.question
         if question is not None and key.isdecimal() and 1 <= int(key) <= len(question.choices):
             return question.choices[int(key) - 1]
-        return question.choice(_KINDS[key]) if question is not None and key in _KINDS else None
+        return meant(question, key) if question is not None and key in LETTERS else None
 
     def means_something(self, key: str) -> bool:
         return self._answer_by(key) is not None or (key == "t" and can_be_shorter(self.question))
@@ -290,5 +290,3 @@ def _first_place(question: Question) -> int:
 
 _MOVES = ("up", "down", "pageup", "pagedown")
 _MINE = ("escape", "enter", *_MOVES)
-_LETTERS = {"allow_once": "y", "reject_once": "n", "allow_always": "a"}
-_KINDS = {"y": "allow_once", "n": "reject_once", "a": "allow_always"}

@@ -60,12 +60,13 @@ def _page(width: int) -> Group:
     parts = (
         ("In the prompt", TYPING),
         ("In the conversation", READING),
-        ("Among the prompts that wait", QUEUED),
+        ("Among the prompts that wait (f6)", QUEUED),
         ("When you are asked", ASKED),
         ("Everywhere", (("ctrl+p", "All commands, to be searched"), *everywhere)),
     )
     page: list[RenderableType] = []
-    for title, rows in parts:
+    for title, told in parts:
+        rows = [(keys, f"{about[0].upper()}{about[1:]}") for keys, about in told]
         page.append(Text(title, style="bold underline"))
         if width < _NARROW:
             page += [each for keys, about in rows for each in (Text(keys, "bold"), Padding(Text(about), (0, 0, 0, 2)))]
