@@ -29,7 +29,7 @@ def test_ctrl_c_ends_a_login_and_nothing_else(tmux: Tmux) -> None:
     do(tmux, "Log in")
     tmux.until("The logins of")
     tmux.keys("Enter")
-    tmux.until("Your name:")
+    tmux.until("Mortal: Log in\\.[^\n]*Ctrl-C ends the login(.|\n)*Your name:")
     tmux.keys("C-c")
     tmux.until("did not succeed")
     tmux.until("● ready")

@@ -15,7 +15,7 @@ from textual.widgets import Input, TextArea
 from accord.tui.early import SeenFirst
 from accord.tui.moment import PAUSE
 from accord.tui.painting import PaintingApp
-from accord.tui.plain import plain
+from accord.tui.plain import one_line, plain
 from accord.tui.screens.above import Above
 
 if TYPE_CHECKING:
@@ -117,7 +117,8 @@ class AnsweringApp(PaintingApp):
         from accord.tui.editing import lent
 
         assert link.launch is not None
-        with lent(self):  # Ctrl-C is for the login, which then did not succeed
+        words = f"{link.title}: {one_line(method.name, 60)}. Ctrl-C ends the login and comes back to Accord."
+        with lent(self, words):  # Ctrl-C is for the login, which then did not succeed
             try:
                 return await link.launch.log_in(method)
             except Exception as error:

@@ -7,6 +7,7 @@ import os
 import shlex
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -71,8 +72,9 @@ def _written(text: str, suffix: str) -> str:
 
 
 @contextmanager
-def lent(app: App[int]) -> Iterator[None]:
-    """The terminal is somebody else's: nothing is drawn, nothing written, and Ctrl-C is not meant for us."""
+def lent(app: App[int], words: str = "") -> Iterator[None]:
+    """The terminal is somebody else's: nothing is drawn, nothing written, and Ctrl-C is not meant for us. `words` stand
+    above what it shows."""
     driver = app._driver
     with ExitStack() as stack:
         stack.enter_context(app.batch_update())
@@ -81,6 +83,8 @@ def lent(app: App[int]) -> Iterator[None]:
             # Bells and the like would wait for the thread that writes, which is not there now, and at last for ever.
             setattr(driver, "write", lambda data: None)  # noqa: B010
             stack.callback(delattr, driver, "write")
+            if words and sys.__stderr__ is not None:
+                print(f"\n{words}\n", file=sys.__stderr__, flush=True)
         if threading.current_thread() is threading.main_thread():
             # A handler, and not to ignore it, which the editor would inherit.
             before = signal.signal(signal.SIGINT, lambda number, frame: None)
