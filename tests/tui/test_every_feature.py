@@ -230,6 +230,7 @@ FEATURES: dict[str, dict[str, tuple[str, ...]]] = {
             "scenarios_attention::"
             "test_a_turn_that_ends_while_the_user_looks_elsewhere_rings_and_one_that_is_seen_does_not",
             "scenarios_attention::test_a_turn_that_ends_in_another_tab_rings_and_its_tab_is_marked",
+            "scenarios_attention::test_a_question_in_a_tab_that_is_not_seen_is_told_of_and_gone_to",
             "scenarios_called::test_a_notification_and_the_bell_reach_the_terminal_around_tmux",
         ),
         "settings that last": (

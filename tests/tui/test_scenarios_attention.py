@@ -130,3 +130,19 @@ def test_a_question_stands_between_the_conversation_and_the_prompt_and_says_what
         for wanted in ("/permission command", "Permission needed", "$ make test", "1. ", "╰────", "waiting for you")
     ]
     assert places == sorted(places)
+
+
+def test_a_question_in_a_tab_that_is_not_seen_is_told_of_and_gone_to(tmux: Tmux) -> None:
+    chat(tmux, agent_at("trying.py"), size=(80, 24))
+    for number in range(2, 8):
+        tmux.keys("C-t")
+        tmux.until(rf"^[^\n]* {number} [^\n]*\n(.|\n)*● ready")
+    tmux.send("several")
+    tmux.until("Permission needed")
+    tmux.keys("F8")
+    tmux.until_gone("Permission needed")
+    screen = tmux.until(r"tab 7 waits \(alt\+t\)")
+    assert screen.splitlines()[0].rstrip().endswith("?›")
+    tmux.keys("M-t")
+    tmux.until(r"Permission needed \(1 of 3\)")
+    tmux.until(r"^‹")
