@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from chatting import Chat, Opened
 
 from accord.agent.turn import Turn
 from accord.testing import ScriptedAgent
+from accord.tui.moment import SEEN
 from accord.tui.panels.permission import PermissionPanel
 from accord.tui.screens.picker import Picker
 
@@ -37,41 +39,66 @@ def panel(chat: Chat) -> PermissionPanel:
     return chat.pane.query_one(PermissionPanel)
 
 
-async def test_a_key_that_is_held_down_answers_one_question_and_no_more(opened: Opened) -> None:
+class Patience:
+    """How long a question has to be seen: as long as a test says, however slow the machine is."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self._patch = patch
+
+    def lasts(self) -> None:
+        """Moments that begin now do not end by themselves."""
+        self._patch.setattr("accord.tui.moment.SEEN", 600.0)
+
+    async def ends(self, chat: Chat) -> None:
+        """The question has been seen."""
+        self._patch.setattr("accord.tui.moment.SEEN", SEEN)
+        panel(chat).hold_on()
+        await chat.until("number or")
+
+
+@pytest.fixture
+def moment(monkeypatch: pytest.MonkeyPatch) -> Patience:
+    return Patience(monkeypatch)
+
+
+async def test_a_key_that_is_held_down_answers_one_question_and_no_more(opened: Opened, moment: Patience) -> None:
     async with opened(ScriptedAgent([thrice])) as chat:
         await chat.send("go")
         await chat.until("Permission needed (1 of 3)")
         await chat.until("number or")
+        moment.lasts()
         await chat.press("y")
         await chat.until("Permission needed (2 of 3)")
         await chat.press(*"yyyy")
         assert len(chat.pane.talk.asked) == 2
-        await chat.until("number or")
+        await moment.ends(chat)
         await chat.press("y")
         await chat.until("Do thing 3")
 
 
-async def test_enter_and_clicks_count_for_what_was_seen_only(opened: Opened) -> None:
+async def test_enter_and_clicks_count_for_what_was_seen_only(opened: Opened, moment: Patience) -> None:
+    moment.lasts()
     async with opened(ScriptedAgent([once])) as chat:
         await chat.send("go")
         await chat.until(lambda: chat.pane.query(PermissionPanel))
         chat.pane.query_one(PermissionPanel).focus()
         await chat.until("keys count in a moment")
         row = next(place for place, line in enumerate(chat.lines) if "1. " in line)
-        panel(chat).hold_on()
         await chat.press("enter", "1")
         await chat.pilot.click(offset=(6, row))
         await chat.pilot.pause()
         assert len(chat.pane.talk.asked) == 1
-        await chat.until("number or")
+        await moment.ends(chat)
+        row = next(place for place, line in enumerate(chat.lines) if "1. " in line)
         await chat.pilot.click(offset=(6, row))
         await chat.until("(True)")
 
 
-async def test_a_key_that_closed_a_screen_above_does_not_answer_what_is_below(opened: Opened) -> None:
+async def test_a_key_that_closed_a_screen_above_does_not_answer_what_is_below(opened: Opened, moment: Patience) -> None:
     async with opened(ScriptedAgent([once])) as chat:
         await chat.send("go")
         await chat.until("number or")
+        moment.lasts()
         chat.app.action_keys()
         await chat.pilot.pause()
         await chat.press("escape", "y", "enter")
