@@ -9,6 +9,7 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from textual.pilot import Pilot
 
 from accord.agent.agent import Agent
@@ -16,6 +17,7 @@ from accord.client.local import LocalWorkspace
 from accord.errors import LaunchError
 from accord.policy.project import configuration, policy
 from accord.tui.app import AccordApp
+from accord.tui.moment import Moment
 from accord.tui.outside import Finding
 from accord.tui.pane import Pane
 
@@ -157,3 +159,28 @@ def noted(chat: Chat) -> list[str]:
     told: list[str] = []
     chat.app.notify = lambda words, **how: told.append(words)  # type: ignore[method-assign, assignment]
     return told
+
+
+class Moments:
+    """How long what is asked has to be seen before keys count for it: as long as a test says, not as the machine is."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self._patch = patch
+        self._begun: list[Moment] = []
+        begin = Moment.begin
+
+        def note(moment: Moment) -> None:
+            self._begun.append(moment)
+            begin(moment)
+
+        patch.setattr(Moment, "begin", note)
+
+    def last(self) -> None:
+        """Moments that begin from now on do not end by themselves."""
+        self._patch.setattr("accord.tui.moment.SEEN", 600.0)
+
+    def end(self) -> None:
+        """What is asked has been seen for almost long enough."""
+        self._patch.setattr("accord.tui.moment.SEEN", 0.05)
+        for moment in [each for each in self._begun if not each.is_over]:
+            moment.begin()

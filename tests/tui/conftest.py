@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from chatting import Chat, Memory, Opened
+from chatting import Chat, Memory, Moments, Opened
 from looks import COLOURS
 from tmux import Tmux, tmux_missing
 
@@ -57,6 +57,12 @@ def opened(folders: Path) -> Opened:
             yield chat
 
     return open_chat
+
+
+@pytest.fixture
+def moments(monkeypatch: pytest.MonkeyPatch) -> Moments:
+    """How long what is asked has to be seen, in the test's hands."""
+    return Moments(monkeypatch)
 
 
 @pytest.fixture

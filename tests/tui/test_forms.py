@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from chatting import Chat, Opened
+from chatting import Chat, Moments, Opened
 
 from accord.agent.turn import Turn
 from accord.testing import ScriptedAgent
@@ -113,18 +113,22 @@ async def test_a_form_in_which_nothing_was_filled_in_is_left_at_once(opened: Ope
         await chat.until("it was cancel")
 
 
-async def test_a_form_in_which_something_was_filled_in_is_left_by_a_second_esc(opened: Opened) -> None:
+async def test_a_form_in_which_something_was_filled_in_is_left_by_a_second_esc(
+    opened: Opened, moments: Moments
+) -> None:
     async with opened(ScriptedAgent([ask]), size=(80, 24)) as chat:
         await asked(chat)
         screen = chat.app.screen
         assert isinstance(screen, FormScreen)
         await chat.type("much")
+        moments.last()
         await chat.press("escape", "escape", "escape")  # held down
         await chat.until("esc again leaves it")
         await chat.type("!")
         await chat.until("ctrl+s sends")
         await chat.press("escape")
         await chat.until("esc again leaves it")
+        moments.end()
         await chat.until(lambda: screen._leaving is not None and screen._leaving.is_over)
         assert chat.app.screen is screen
         assert "much!" in chat.text

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from chatting import Opened
+from chatting import Moments, Opened
 from textual import events
 
 from accord.agent.turn import Turn
@@ -26,7 +26,8 @@ def asking(now: asyncio.Event) -> ScriptedAgent:
     return ScriptedAgent([ask])
 
 
-async def test_a_form_does_not_come_while_the_user_types(opened: Opened) -> None:
+async def test_a_form_does_not_come_while_the_user_types(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("accord.tui.desk.LONG_PAUSE", 4.0)
     now = asyncio.Event()
     async with opened(asking(now)) as chat:
         await chat.send("go")
@@ -40,10 +41,11 @@ async def test_a_form_does_not_come_while_the_user_types(opened: Opened) -> None
 
 
 async def test_what_is_typed_before_a_form_was_seen_is_for_the_prompt(
-    opened: Opened, monkeypatch: pytest.MonkeyPatch
+    opened: Opened, moments: Moments, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = asyncio.Event()
     monkeypatch.setattr("accord.tui.desk.LONG_PAUSE", 0.0)
+    moments.last()
     async with opened(asking(now)) as chat:
         await chat.send("go")
         await chat.type("plea")
@@ -53,14 +55,18 @@ async def test_what_is_typed_before_a_form_was_seen_is_for_the_prompt(
         await chat.press("backspace", "backspace", "enter", "escape", "ctrl+s")
         chat.app.post_message(events.Paste(" and so on"))
         await chat.until(lambda: chat.pane.editor.text == "please and so on")
+        moments.end()
         await chat.until("ctrl+s sends")
         await chat.type("no")
         await chat.press("enter")
         await chat.until("it was accept: {'sure': 'no'}")
 
 
-async def test_what_is_typed_into_another_field_stays_there(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_is_typed_into_another_field_stays_there(
+    opened: Opened, moments: Moments, monkeypatch: pytest.MonkeyPatch
+) -> None:
     now = asyncio.Event()
+    moments.last()
     monkeypatch.setattr("accord.tui.desk.LONG_PAUSE", 0.0)
     async with opened(asking(now)) as chat:
         await chat.send("go")
@@ -70,6 +76,7 @@ async def test_what_is_typed_into_another_field_stays_there(opened: Opened, monk
         now.set()
         await chat.until(lambda: isinstance(chat.app.screen, FormScreen))
         await chat.type("way")
+        moments.end()
         await chat.until("ctrl+s sends")
         await chat.press("escape")
         await chat.until("it was cancel")
@@ -77,7 +84,7 @@ async def test_what_is_typed_into_another_field_stays_there(opened: Opened, monk
         assert await title == "halfway"
 
 
-async def test_a_form_below_another_is_seen_before_it_takes_keys(opened: Opened) -> None:
+async def test_a_form_below_another_is_seen_before_it_takes_keys(opened: Opened, moments: Moments) -> None:
     async def ask(turn: Turn) -> None:
         replies = await asyncio.gather(turn.ask("First?", FIELDS), turn.ask("Second?", FIELDS))
         await turn.say(f"it was {[reply.content for reply in replies]}")
@@ -86,6 +93,7 @@ async def test_a_form_below_another_is_seen_before_it_takes_keys(opened: Opened)
         await chat.send("go")
         await chat.until(lambda: len(chat.app.screen_stack) == 3)
         await chat.until("ctrl+s sends")
+        moments.last()
         await chat.press("enter", "enter", "enter")
         await chat.until(lambda: len(chat.app.screen_stack) == 2)
         await chat.until("keys count in a moment")

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-import pytest
-from chatting import Chat, Opened
+from chatting import Chat, Moments, Opened
 
 from accord.agent.turn import Turn
 from accord.testing import ScriptedAgent
-from accord.tui.moment import SEEN
 from accord.tui.panels.permission import PermissionPanel
 from accord.tui.screens.picker import Picker
 
@@ -39,45 +37,24 @@ def panel(chat: Chat) -> PermissionPanel:
     return chat.pane.query_one(PermissionPanel)
 
 
-class Patience:
-    """How long a question has to be seen: as long as a test says, however slow the machine is."""
-
-    def __init__(self, patch: pytest.MonkeyPatch) -> None:
-        self._patch = patch
-
-    def lasts(self) -> None:
-        """Moments that begin now do not end by themselves."""
-        self._patch.setattr("accord.tui.moment.SEEN", 600.0)
-
-    async def ends(self, chat: Chat) -> None:
-        """The question has been seen."""
-        self._patch.setattr("accord.tui.moment.SEEN", SEEN)
-        panel(chat).hold_on()
-        await chat.until("number or")
-
-
-@pytest.fixture
-def moment(monkeypatch: pytest.MonkeyPatch) -> Patience:
-    return Patience(monkeypatch)
-
-
-async def test_a_key_that_is_held_down_answers_one_question_and_no_more(opened: Opened, moment: Patience) -> None:
+async def test_a_key_that_is_held_down_answers_one_question_and_no_more(opened: Opened, moments: Moments) -> None:
     async with opened(ScriptedAgent([thrice])) as chat:
         await chat.send("go")
         await chat.until("Permission needed (1 of 3)")
         await chat.until("number or")
-        moment.lasts()
+        moments.last()
         await chat.press("y")
         await chat.until("Permission needed (2 of 3)")
         await chat.press(*"yyyy")
         assert len(chat.pane.talk.asked) == 2
-        await moment.ends(chat)
+        moments.end()
+        await chat.until("number or")
         await chat.press("y")
         await chat.until("Do thing 3")
 
 
-async def test_enter_and_clicks_count_for_what_was_seen_only(opened: Opened, moment: Patience) -> None:
-    moment.lasts()
+async def test_enter_and_clicks_count_for_what_was_seen_only(opened: Opened, moments: Moments) -> None:
+    moments.last()
     async with opened(ScriptedAgent([once])) as chat:
         await chat.send("go")
         await chat.until(lambda: chat.pane.query(PermissionPanel))
@@ -88,17 +65,18 @@ async def test_enter_and_clicks_count_for_what_was_seen_only(opened: Opened, mom
         await chat.pilot.click(offset=(6, row))
         await chat.pilot.pause()
         assert len(chat.pane.talk.asked) == 1
-        await moment.ends(chat)
+        moments.end()
+        await chat.until("number or")
         row = next(place for place, line in enumerate(chat.lines) if "1. " in line)
         await chat.pilot.click(offset=(6, row))
         await chat.until("(True)")
 
 
-async def test_a_key_that_closed_a_screen_above_does_not_answer_what_is_below(opened: Opened, moment: Patience) -> None:
+async def test_a_key_that_closed_a_screen_above_does_not_answer_what_is_below(opened: Opened, moments: Moments) -> None:
     async with opened(ScriptedAgent([once])) as chat:
         await chat.send("go")
         await chat.until("number or")
-        moment.lasts()
+        moments.last()
         chat.app.action_keys()
         await chat.pilot.pause()
         await chat.press("escape", "y", "enter")
