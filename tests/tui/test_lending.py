@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from chatting import Opened
 
+from accord.model.requests import AuthMethod
 from accord.testing import ScriptedAgent
 
 
@@ -34,8 +35,7 @@ async def test_what_is_written_while_a_login_has_the_terminal_goes_nowhere(
             return True
 
         launch.log_in = log_in
-        method: Any = None
-        assert await app.log_in(link, method)
+        assert await app.log_in(link, AuthMethod(id="page", name="By a page"))
         assert "\a" not in written
         app._driver.write("\a")
         assert "\a" in written
