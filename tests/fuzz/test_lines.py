@@ -1,4 +1,4 @@
-"""A few seconds of hostile lines; `make fuzz` sends a million."""
+"""Some thousand hostile lines; `make fuzz` sends a million."""
 
 from __future__ import annotations
 
@@ -14,10 +14,7 @@ SEED = 20
 
 @pytest.mark.req("V1-FRAME-25", "V1-FRAME-27", "V1-FRAME-28", "V1-FRAME-24", "V2-FRAME-13", "V2-FRAME-14")
 async def test_hostile_lines_break_neither_side() -> None:
-    sent = await fuzz(20_000, SEED, seconds=3)
-    print(f"seed {SEED}: {sent} lines")
-
-    assert sent >= 1000
+    assert await fuzz(8_000, SEED) == 8_000
 
 
 def test_the_same_seed_gives_the_same_lines() -> None:
