@@ -6,7 +6,6 @@ import asyncio
 import json
 import subprocess
 import sys
-import time
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -160,11 +159,9 @@ def test_an_agent_answers_into_a_file(tmp_path: Path) -> None:
 
 
 def test_an_agent_answers_what_a_shell_pipes_into_it() -> None:
-    begin = time.monotonic()
     done = subprocess.run(AGENT, input=lines(INITIALIZE, NEW)[:-1], capture_output=True, timeout=BOUND, check=True)
 
     assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [0, 1]
-    assert time.monotonic() - begin < 10
 
 
 async def test_an_agent_that_dies_says_how_and_what_it_last_said() -> None:
