@@ -79,7 +79,7 @@ def test_how_pictures_are_shown_is_set_and_kept(tmux: Tmux) -> None:
     tmux.type("Pictures")
     tmux.until_gone("Theme: ")
     tmux.keys("Enter")
-    tmux.until("how they are shown")
+    tmux.until("in blocks of colour")  # the choices; their heading stands on the page before, too
     tmux.type("off")
     tmux.until_gone("in blocks of colour")
     tmux.keys("Enter")
