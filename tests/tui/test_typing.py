@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from accord.model.session import Command
 from accord.tui.prompt.complete import commands_for, file_wanted, files_for
@@ -90,6 +95,46 @@ def test_a_draft_belongs_to_its_client_as_long_as_that_runs(tmp_path: Path) -> N
     first.close()
     second.close()
     assert claimed(tmp_path, "/a") == "typed in the first\n\ntyped in the second"
+
+
+def test_a_draft_that_another_client_takes_at_the_same_moment_does_not_hide_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for text in ("one", "two"):
+        drafts = Drafts(tmp_path)
+        drafts.keep("/a", Left(text))
+        drafts.close()
+    stat, gone = Path.stat, next(path for path in tmp_path.glob("*.json") if "one" in path.read_text())
+
+    def taken(path: Path, **more: Any) -> os.stat_result:
+        if path == gone:
+            path.unlink(missing_ok=True)
+        return stat(path, **more)
+
+    monkeypatch.setattr(Path, "stat", taken)
+    assert claimed(tmp_path, "/a") == "two"
+
+
+def test_a_lock_that_was_let_go_of_while_it_was_opened_is_not_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = Drafts(tmp_path)
+    left.keep("/a", Left("half"))
+    left.close()
+    flock = fcntl.flock
+
+    def late(file: Any, how: int) -> None:
+        for lock in tmp_path.glob("*.lock"):
+            lock.unlink()
+        flock(file, how)
+
+    drafts = Drafts(tmp_path)
+    with monkeypatch.context() as race:
+        race.setattr(fcntl, "flock", late)
+        assert drafts.claim("/a") == Left()
+    assert drafts.is_one_held, "so it is looked for again"
+    assert drafts.claim("/a") == Left("half")
+    drafts.close()
 
 
 def test_a_draft_that_was_sent_is_forgotten(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ class Drafts:
         own = self._draft(agent or "")
         self.is_one_held = False
         with suppress(OSError):
-            for path in sorted(self._folder.glob("*.json"), key=lambda each: each.stat().st_mtime):
+            for path in sorted(self._folder.glob("*.json"), key=_age):
                 where, whom, _ = _read(path)
                 is_meant = where == project and (agent is None or whom in ("", agent))
                 if not is_meant or self._is_own(path):
@@ -56,7 +56,7 @@ class Drafts:
                     if self.keep(project, joined(found), agent or ""):
                         _remove(path, lock)
                     else:
-                        lock.close()
+                        _release(path, lock)
         return own.left
 
     def keep(self, project: str, left: Left | str, agent: str = "") -> bool:
@@ -116,11 +116,9 @@ class _Draft:
 
     def close(self) -> None:
         """Leaves what is kept to the next client."""
-        if self._lock is not None:
-            self._lock.close()
-            self._lock = None
-            with suppress(OSError):
-                self.path.with_suffix(".lock").unlink()
+        lock, self._lock = self._lock, None
+        if lock is not None:
+            _release(self.path, lock)
 
 
 def _locked(path: Path) -> IO[bytes] | None:
@@ -135,10 +133,12 @@ def _locked(path: Path) -> IO[bytes] | None:
         file = lock.open("wb")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(file.fileno()), lock.stat()):
+                return file
         except OSError:
-            file.close()
-            return None
-        return file
+            pass
+        file.close()  # somebody has it, or it was let go of since it was opened: the next one is another file
+        return None
     except OSError:
         return None
 
@@ -147,9 +147,24 @@ def _remove(path: Path, lock: IO[bytes] | None) -> None:
     with suppress(OSError):
         path.unlink(missing_ok=True)
     if lock is not None:
+        _release(path, lock)
+
+
+def _release(path: Path, lock: IO[bytes]) -> None:
+    """Lets go of the lock beside a file. Its name goes first, where it can: no other client has it by then."""
+    if sys.platform == "win32":
         lock.close()
-        with suppress(OSError):
-            os.unlink(path.with_suffix(".lock"))
+    with suppress(OSError):
+        path.with_suffix(".lock").unlink()
+    lock.close()
+
+
+def _age(path: Path) -> float:
+    """When a file was last written; another client may have taken it over by now."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def joined(drafts: Iterable[Left]) -> Left:
