@@ -1,4 +1,4 @@
-"""How soon `accord agent` answers `initialize`, beside a Python that only imports what every agent needs.
+"""Measure how fast `accord agent` answers `initialize`, relative to a Python that only imports what every agent needs.
 
 Both are measured in turns, from the start of the process: to the answer, and to the end of the import. The ratio is of
 the medians. The goal: at most 1.3 times. Status 1 when it is missed."""
@@ -18,7 +18,7 @@ from pathlib import Path
 GOAL = 1.3
 SCRIPT = Path(sys.executable).with_name("accord")
 AGENT = [str(SCRIPT), "agent"] if SCRIPT.exists() else [sys.executable, "-m", "accord", "agent"]
-BARE = [sys.executable, "-c", "import accord.agent.run, accord.agent.v1"]
+BARE = [sys.executable, "-c", "import accord.agent.run, accord.agent.v1.dialect"]
 HELLO = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1, "clientCapabilities": {}}}
 
 
@@ -29,7 +29,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         ours = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         environment = ours | {f"ACCORD_{name}_HOME": folder for name in ("CONFIG", "DATA", "CACHE")}
-        bare(environment), hello(environment)  # once for the disk, and for compiled modules
+        bare(environment), hello(environment)  # warm up the disk cache and bytecode
         pairs = [(bare(environment), hello(environment)) for _ in range(rounds)]
     alone, answered = (1000 * statistics.median(column) for column in zip(*pairs, strict=True))
     ratio = answered / alone
@@ -39,14 +39,14 @@ def main() -> int:
 
 
 def bare(environment: dict[str, str]) -> float:
-    """Seconds that the import takes, from start to end of a process."""
+    """Return the seconds from start to end of a process that only imports."""
     start = time.perf_counter()
     subprocess.run(BARE, env=environment, check=True)
     return time.perf_counter() - start
 
 
 def hello(environment: dict[str, str]) -> float:
-    """Seconds until the agent has answered."""
+    """Return the seconds until the agent has answered."""
     start = time.perf_counter()
     with subprocess.Popen(AGENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as agent:
         assert agent.stdin is not None

@@ -1,4 +1,4 @@
-"""How soon `accord run "hello"` prints, beside how soon the same agent answers when it is asked raw.
+"""Measure how fast `accord run "hello"` prints, relative to the same agent with blocking reads and writes.
 
 Both are measured in turns, from the start of the process to the first byte of the answer; the ratio is taken within a
 pair, then the median. The goal: at most twice the agent's own time. Status 1 when it is missed."""
@@ -28,7 +28,7 @@ def main() -> int:
     rounds = parser.parse_args().rounds
     with tempfile.TemporaryDirectory() as folder:
         environment = _environment(folder)
-        raw(environment), through_accord(environment)  # once for the disk, and for compiled modules
+        raw(environment), through_accord(environment)  # warm up the disk cache and bytecode
         pairs = [_pair(environment, number) for number in range(rounds)]
     ratio = statistics.median(ours / theirs for theirs, ours in pairs)
     agent, run = (1000 * statistics.median(column) for column in zip(*pairs, strict=True))
@@ -50,7 +50,7 @@ def _environment(folder: str) -> dict[str, str]:
 
 
 def through_accord(environment: dict[str, str]) -> float:
-    """Seconds until `accord run` has printed something."""
+    """Return the seconds until `accord run` prints something."""
     command = [*ACCORD, "run", "--agent", shlex.join(AGENT), "hello"]
     start = time.perf_counter()
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment) as process:
@@ -59,12 +59,12 @@ def through_accord(environment: dict[str, str]) -> float:
         took = time.perf_counter() - start
         process.stdout.read()
     if not first or process.returncode != 0:
-        raise SystemExit(f"accord run ended with status {process.returncode}")
+        raise SystemExit(f"accord run exited with status {process.returncode}")
     return took
 
 
 def raw(environment: dict[str, str]) -> float:
-    """Seconds until the agent has said something, asked by blocking writes and reads."""
+    """Return the seconds until the agent sends text, with blocking writes and reads."""
     start = time.perf_counter()
     with subprocess.Popen(AGENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, env=environment) as agent:
         assert agent.stdin is not None

@@ -1,4 +1,4 @@
-"""Who takes part: each contender is an agent and a client of the same make, in `contenders/`."""
+"""The contenders: each is an agent and a client of one library, in `contenders/`."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ sys.path.insert(0, str(HERE.parent / "tests"))
 
 from peers import commands, install  # noqa: E402  (the official SDKs are installed for the tests)
 
+install.use_installed_node()
+
 
 @dataclass(frozen=True)
 class Contender:
-    """One library, by the name its two files begin with."""
+    """One library; its two files start with `name`."""
 
     name: str
     title: str
     language: str = "py"
     sdk: bool = False  # an official SDK, installed for the test peers
-    ours: bool = False  # Accord: what the others are measured for
+    ours: bool = False  # Accord itself
     accumulates: bool = False  # folds updates into a session, which W7s measures
 
     def agent(self) -> list[str]:
@@ -30,7 +32,7 @@ class Contender:
         return self._start("client")
 
     def missing(self) -> str | None:
-        """Why it cannot take part here, or nothing."""
+        """Return why it can't run here, or None."""
         for side in ("agent", "client"):
             if not self._file(side).exists():
                 return f"there is no contenders/{self._file(side).name}"
@@ -53,4 +55,4 @@ CONTENDERS = [
     Contender("accord_wire", "accord.v1", ours=True),
     Contender("accord_neutral", "accord", ours=True, accumulates=True),
 ]
-COMMON_AGENT = "raw_blocking"  # the agent of every client where only the client is measured
+COMMON_AGENT = "raw_blocking"  # the agent of every client when only the client is measured

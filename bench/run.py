@@ -1,4 +1,4 @@
-"""Runs the benchmarks and writes RESULTS.md: agent and client as two processes over stdio, contenders taking turns.
+"""Run the benchmarks and write RESULTS.md: agent and client are two processes over stdio, and contenders take turns.
 
 README.md says what a contender must do. Only ratios inside one run mean something; two runs do not compare."""
 
@@ -8,19 +8,22 @@ import argparse
 import json
 import os
 import platform
+import resource
 import select
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import tables
-from registry import COMMON_AGENT, CONTENDERS, Contender
 from workloads import WORKLOADS, Workload
+
+from registry import COMMON_AGENT, CONTENDERS, Contender
 
 HERE = Path(__file__).resolve().parent
 DEADLINE = 120.0  # seconds, for one run of one contender at scale 1
@@ -30,7 +33,7 @@ INITIALIZE = (
 
 
 class Failed(Exception):
-    """A contender did not do the work; its message says how."""
+    """A contender didn't do the work; the message says why."""
 
 
 class Initialized(msgspec.Struct, rename="camel"):
@@ -46,6 +49,9 @@ def main() -> int:
     options = arguments()
     contenders, absent = present(options.contenders)
     chosen = [work for work in WORKLOADS if options.only is None or work.name in options.only]
+    if options.cpu:  # the clocks are in `measure.py`
+        contenders = [contender for contender in contenders if contender.language == "py"]
+        chosen = [replace(work, figures=(work.cpu_figure,)) for work in chosen if work.cpu_figure is not None]
     figures: tables.Figures = {}
     failures: list[str] = []
     for work in chosen:
@@ -55,7 +61,7 @@ def main() -> int:
     if notes or failures:
         text += "\n## Notes\n\n" + "\n".join(f"- {note}" for note in [*notes, *failures]) + "\n"
     print(text)
-    if not options.dry:
+    if not options.dry and not options.cpu:
         (HERE / "RESULTS.md").write_text(text)
     return 1 if failures else 0
 
@@ -69,6 +75,11 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--scale", type=float, default=1.0, help="multiplies the length of W1 to W4 and W8")
     parser.add_argument("--only", type=names, help="workloads, as W1,W2")
     parser.add_argument("--contenders", type=names, help="contenders, as python_sdk,raw_asyncio")
+    parser.add_argument(
+        "--cpu",
+        action="store_true",
+        help="measure CPU time of client and agent together instead of wall time; for busy machines, implies --dry",
+    )
     parser.add_argument("--dry", action="store_true", help="print the tables, leave RESULTS.md alone")
     options = parser.parse_args()
     known = {"--only": [w.name for w in WORKLOADS], "--contenders": [c.name for c in CONTENDERS]}
@@ -79,7 +90,7 @@ def arguments() -> argparse.Namespace:
 
 
 def present(wanted: list[str] | None) -> tuple[list[Contender], list[tuple[str, str]]]:
-    """The contenders that can run here, and why the others cannot."""
+    """Return the contenders that can run here, and why others can't."""
     named = [contender for contender in CONTENDERS if wanted is None or contender.name in wanted]
     reasons = [(contender, contender.missing()) for contender in named]
     here = [contender for contender, reason in reasons if reason is None]
@@ -89,10 +100,10 @@ def present(wanted: list[str] | None) -> tuple[list[Contender], list[tuple[str, 
 def measure(
     work: Workload, contenders: list[Contender], options: argparse.Namespace, failures: list[str]
 ) -> tables.Figures:
-    """All rounds of one workload. Who begins moves on with every round."""
+    """Run all rounds of one workload. A different contender starts each round."""
     able = [contender for contender in contenders if work.needs(contender)]
     figures: tables.Figures = {figure.key: [] for figure in work.figures}
-    count = work.counted(options.scale)
+    count = work.scale_count(options.scale)
     rounds = min(options.rounds, work.rounds or options.rounds)
     for number in range(rounds):
         print(f"{work.name} {work.title}: round {number + 1} of {rounds}", file=sys.stderr)
@@ -111,12 +122,12 @@ def measure(
 
 
 def run_once(work: Workload, contender: Contender, count: int, within: float) -> dict[str, Any]:
-    """One run of one contender: what its client printed, checked; for W6 what we measured ourselves."""
+    """Run one contender once, and return the checked output of its client; for W6, our own measurement."""
     common = next(other for other in CONTENDERS if other.name == COMMON_AGENT)
     agent = (common if work.common_agent else contender).agent()
-    start = time.perf_counter()
+    start, used = time.perf_counter(), children_cpu()
     line = run_client([*contender.client(), work.name, str(count), *agent], within, work.one_core)
-    took = time.perf_counter() - start
+    took, used = time.perf_counter() - start, children_cpu() - used
     try:
         run: dict[str, Any] = json.loads(line)
         if not work.check(run, count):
@@ -124,12 +135,18 @@ def run_once(work: Workload, contender: Contender, count: int, within: float) ->
     except (ValueError, KeyError) as error:
         raise Failed(f"the client printed {line!r} ({error!r})") from None
     if work.name == "W6":
-        run = {"client": took, "agent": spawn_to_initialize(contender.agent())}
+        run = {"both": used, "client": took, "agent": spawn_to_initialize(contender.agent())}
     return run
 
 
+def children_cpu() -> float:
+    """Return the CPU time of ended child processes, in seconds."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def run_client(command: list[str], within: float, one_core: bool) -> str:
-    """Runs a client to its end, in a process group of its own so that a late one takes its agent along."""
+    """Run a client in its own process group, so that a timeout ends its agent as well."""
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -147,18 +164,18 @@ def run_client(command: list[str], within: float, one_core: bool) -> str:
         raise Failed(f"no end within {within:.0f} s") from None
     if process.returncode != 0:
         last = (complaints.strip().splitlines() or ["it said nothing"])[-1]
-        raise Failed(f"the client ended with status {process.returncode}: {last}")
+        raise Failed(f"the client exited with status {process.returncode}: {last}")
     return (output.strip().splitlines() or [""])[-1]
 
 
 def stay_on_one_core() -> None:
-    """For this process and its children, where the system knows how."""
+    """Pin this process and its children to one core, if the system supports it."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
 def spawn_to_initialize(command: list[str], within: float = 20.0) -> float:
-    """Seconds from starting an agent to its answer to initialize, asked by blocking reads and writes."""
+    """Return the seconds from starting an agent to its response to `initialize`."""
     start = time.perf_counter()
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as agent:
         assert agent.stdin is not None
@@ -185,7 +202,8 @@ def spawn_to_initialize(command: list[str], within: float = 20.0) -> float:
 
 
 def preface(options: argparse.Namespace) -> str:
-    flags = [f"--rounds {options.rounds}", f"--scale {options.scale:g}"]
+    flags = ["--cpu"] if options.cpu else []
+    flags += [f"--rounds {options.rounds}", f"--scale {options.scale:g}"]
     flags += [f"--only {','.join(options.only)}"] if options.only else []
     flags += [f"--contenders {','.join(options.contenders)}"] if options.contenders else []
     node = ""

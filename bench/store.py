@@ -1,4 +1,4 @@
-"""What keeping sessions in a file costs, and how soon they are listed, found and told again. Adds a part to RESULTS.md.
+"""Measure the cost of saving sessions, and of listing, searching and replaying them. Adds a section to RESULTS.md.
 
 Streams and loads are measured between two processes, in turns; a ratio is taken within a round, then the median. The
 file with many sessions holds one row for every update, as it does when a model speaks a word at a time."""
@@ -25,7 +25,7 @@ from contenders import workload
 
 import accord
 from accord import SessionInfo, SqliteStore, Turn
-from accord.store.schema import PLACES
+from accord.store.database import PLACES
 
 HERE = Path(__file__).resolve().parent
 HEADING = "## Sessions in a file"
@@ -36,7 +36,7 @@ VOCABULARY = 20_000
 
 
 class Streamer(accord.Agent):
-    """Says what the prompt asks for, with a file or without."""
+    """Sends the updates that the prompt asks for, with a file or without."""
 
     async def prompt(self, turn: Turn) -> None:
         word, _, count = turn.text.partition(" ")
@@ -59,14 +59,14 @@ def serve(path: str) -> None:
 
 
 def words(chance: random.Random) -> list[str]:
-    """Few words are said often and most hardly ever, as in any language."""
+    """Return words with the frequencies of natural language: few are common, most are rare."""
     letters = "etaoinshrdlucmfw"
     vocabulary = ["".join(chance.choices(letters, k=chance.randrange(2, 9))) for _ in range(VOCABULARY)]
     return chance.choices(vocabulary, weights=[1 / (rank + 2) for rank in range(VOCABULARY)], k=200_000)
 
 
 async def make(path: Path, sessions: int, updates: int) -> None:
-    """A file with so many sessions of so many updates."""
+    """Create a file with `sessions` sessions of `updates` updates each."""
     chance = random.Random(1)
     spoken = words(chance)
     async with SqliteStore(path) as store:
@@ -109,8 +109,8 @@ def size(path: Path) -> int:
 # -- measuring
 
 
-async def timed(work: dict[str, Callable[[], Awaitable[Any]]], times: int) -> dict[str, float]:
-    """The times of several kinds of work, done in turns: the lower quartile, which others on the machine move least."""
+async def time_in_turns(work: dict[str, Callable[[], Awaitable[Any]]], times: int) -> dict[str, float]:
+    """Time several kinds of work in turns, and return the lower quartile, which other load affects least."""
     took: dict[str, list[float]] = {name: [] for name in work}
     for number in range(times + 5):
         for name, do in work.items():
@@ -122,7 +122,7 @@ async def timed(work: dict[str, Callable[[], Awaitable[Any]]], times: int) -> di
 
 
 async def stream(agent: Any, prompt: str) -> tuple[float, float]:
-    """Seconds for a turn, and seconds of the agent's processor in it."""
+    """Return the seconds for a turn, and the agent's CPU seconds in it."""
     session = await agent.new_session("/project")
     start = time.perf_counter()
     turn = await session.prompt(prompt)
@@ -138,7 +138,7 @@ def command(path: Path | None) -> list[str]:
 
 
 async def streams_and_loads(folder: Path, rounds: int) -> dict[str, Any]:
-    """Updates with a file and without, and a session told again, in turns."""
+    """Measure updates with a file and without, and a replayed session, in turns."""
     path = folder / "load.db"
     await make(path, 20, UPDATES)
     found: dict[str, list[float]] = {
@@ -156,8 +156,8 @@ async def streams_and_loads(folder: Path, rounds: int) -> dict[str, Any]:
             one["load"] = time.perf_counter() - start
             pieces = sum(len(item.pieces) for item in again.transcript.timeline if hasattr(item, "pieces"))
             if pieces != UPDATES:
-                raise SystemExit(f"{pieces} of {UPDATES} updates were told again")
-            if number:  # the first is to warm up
+                raise SystemExit(f"{pieces} of {UPDATES} updates were replayed")
+            if number:  # the first one warms up
                 for name, value in one.items():
                     found[name].append(value)
     return found
@@ -174,7 +174,7 @@ async def lists_and_searches(folder: Path) -> dict[str, float]:
             "folder 50": lambda: few.list(cwd="/project/0"),
             "folder 5000": lambda: many.list(cwd="/project/0"),
         }
-        figures |= await timed(work, 300)
+        figures |= await time_in_turns(work, 300)
     path = folder / "many.db"
     await make(path, SESSIONS, UPDATES)
     async with SqliteStore(path) as store:
@@ -182,14 +182,14 @@ async def lists_and_searches(folder: Path) -> dict[str, float]:
         await store.search("needle")
         figures["indexed"] = time.perf_counter() - start
         figures["size"] = size(path)
-        # One that is in most messages, and one that is in few: what is said often costs most.
+        # A word in most messages, and one in few: common words cost most.
         counts = Counter(words(random.Random(1)))
         common = next(word for word, _ in counts.most_common() if len(word) > 3)
         if len(await store.search("needle", limit=50)) != SESSIONS // 50 or len(await store.search(common)) != 20:
-            raise SystemExit("the search did not find what is there")
+            raise SystemExit("the search missed a session")
         texts = {"rare": "needle", "common": common, "absent": "xyzzy", "two": f"needle {common}"}
         searches = {f"search {name}": functools.partial(store.search, text) for name, text in texts.items()}
-        figures |= await timed({"list many": store.list, **searches}, 200)
+        figures |= await time_in_turns({"list many": store.list, **searches}, 200)
     return figures
 
 
@@ -207,8 +207,8 @@ def page(streamed: dict[str, Any], found: dict[str, float], rounds: int) -> tupl
     slowest = max(found[f"search {name}"] for name in searches)
     goals = [
         ("first page of the list, 5,000 sessions over 50", found["list 5000"] / found["list 50"], "≤", 1.5),
-        ("first page of one folder, 5,000 sessions over 50", found["folder 5000"] / found["folder 50"], "≤", 1.5),
-        ("updates a second when told again, over W1's", ratio("single", "load"), "≥", 0.3),
+        ("first page of one directory, 5,000 sessions over 50", found["folder 5000"] / found["folder 50"], "≤", 1.5),
+        ("updates a second when replayed, over W1's", ratio("single", "load"), "≥", 0.3),
         (
             f"slowest search in {SESSIONS} × {UPDATES:,} updates, over the first page",
             slowest / found["list many"],
@@ -235,7 +235,7 @@ def page(streamed: dict[str, Any], found: dict[str, float], rounds: int) -> tupl
         ["first page of 5,000 sessions", found["list 5000"]],
         [f"first page of {SESSIONS} sessions of {UPDATES:,} updates", found["list many"]],
         *([f"search there: {name}", found[f"search {name}"]] for name in searches),
-        [f"a session of {UPDATES:,} updates told again to a client", statistics.median(streamed["load"])],
+        [f"a session of {UPDATES:,} updates replayed to a client", statistics.median(streamed["load"])],
         [f"the same {UPDATES:,} updates streamed without a file", statistics.median(streamed["single"])],
     ]
     met = all(value <= bound if sign == "≤" else value >= bound for _, value, sign, bound in goals)
@@ -274,7 +274,7 @@ def table(heads: list[str], rows: list[list[Any]]) -> str:
 
 
 def write(text: str) -> None:
-    """Puts this part at the end of the results, in place of an older one."""
+    """Replace this section at the end of the results."""
     results = HERE / "RESULTS.md"
     others = results.read_text().partition(HEADING)[0].rstrip() if results.exists() else "# Results"
     results.write_text(f"{others}\n\n{text}")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from statistics import median, quantiles
 
 from goals import GOALS
-from registry import Contender
 from workloads import FIGURES
+
+from registry import Contender
 
 Rounds = list[dict[str, float]]  # per round: contender → figure
 Figures = dict[str, Rounds]  # figure → rounds
@@ -47,12 +48,12 @@ def _ratios(figures: Figures, subject: Contender, others: list[Contender]) -> st
     return heading + _table(["", *(other.title for other in others)], rows)
 
 
-def _paired(rounds: Rounds, subject: str, other: str) -> list[float]:
+def _pair_ratios(rounds: Rounds, subject: str, other: str) -> list[float]:
     return [r[subject] / r[other] for r in rounds if r.get(other) and subject in r]
 
 
 def _ratio(rounds: Rounds, subject: str, other: str) -> str:
-    ratios = _paired(rounds, subject, other)
+    ratios = _pair_ratios(rounds, subject, other)
     if not ratios:
         return "-"
     if len(ratios) < 3:
@@ -70,7 +71,7 @@ def _goals(figures: Figures, contenders: dict[str, Contender]) -> str:
     for goal in GOALS:
         rounds = figures.get(goal.figure, [])
         if goal.against:
-            values = _paired(rounds, goal.contender, goal.against)
+            values = _pair_ratios(rounds, goal.contender, goal.against)
         else:
             values = [r[goal.contender] for r in rounds if goal.contender in r]
         if not values:

@@ -27,7 +27,7 @@ from pathlib import Path
 
 KEYS, START, LONG = 2.0, 1.5, 1.0
 ROUND = 30
-"""Keys that are pressed in the one session before it is the other's turn."""
+"""Keys pressed in one session before switching to the other."""
 READY = "● ready".encode()
 MINIMAL = """
 from textual.app import App
@@ -40,7 +40,7 @@ Smallest().run()
 
 
 class Terminal:
-    """A program on a terminal of its own; what it prints is read all the time."""
+    """A program on its own terminal, whose output is read continuously."""
 
     def __init__(self, command: list[str], env: dict[str, str], cwd: str, size: tuple[int, int] = (120, 40)) -> None:
         self.started = time.perf_counter()
@@ -53,7 +53,7 @@ class Terminal:
         self._seen = b""
 
     def until(self, wanted: bytes, within: float = 60.0) -> float:
-        """Waits until this is printed; gives the moment."""
+        """Wait until this is printed, and return the time."""
         end = time.perf_counter() + within
         while True:
             place = self._seen.find(wanted)
@@ -65,12 +65,12 @@ class Terminal:
             if left <= 0 or not select.select([self._ours], [], [], left)[0]:
                 raise TimeoutError(f"{wanted.decode()!r} did not come within {within:g} s")
             read = os.read(self._ours, 1 << 16)
-            if b"\x1b[c" in read:  # what every terminal is asked for, and answers
+            if b"\x1b[c" in read:  # a query that every terminal answers
                 os.write(self._ours, b"\x1b[?6c")
             self._seen += read
 
     def drain(self, seconds: float) -> None:
-        """Reads and forgets for a while."""
+        """Read and discard output for a while."""
         end = time.perf_counter() + seconds
         while (left := end - time.perf_counter()) > 0:
             if select.select([self._ours], [], [], left)[0]:
@@ -118,7 +118,7 @@ def main() -> int:
         lambda env, folder: starts(given.starts, env, folder),
     )
     good = True
-    for part in parts:  # each in a folder of its own: what was typed in one is not found by the next
+    for part in parts:  # in separate directories, so that one doesn't find the other's draft
         with tempfile.TemporaryDirectory() as folder:
             good = part(_environment(folder), folder) and good
     return 0 if good else 1
@@ -139,7 +139,7 @@ def keys(given: argparse.Namespace, env: dict[str, str], folder: str) -> bool:
 
 
 def _rounds(given: argparse.Namespace, quiet: Terminal, full: Terminal) -> bool:
-    """Keys in turns: some in the one, some in the other, so that what else the machine does meets both."""
+    """Press keys in both sessions in turns, so that other load affects both."""
     quiet.until(READY)
     full.until(READY)
     empty = full.megabytes()
@@ -176,7 +176,7 @@ def long_message(length: int, env: dict[str, str], folder: str) -> bool:
     try:
         terminal.until(READY)
         terminal.drain(1.0)
-        begun = terminal.press(f"\x15long {length}\r")  # whatever an earlier client left there is not meant
+        begun = terminal.press(f"\x15long {length}\r")  # clears an earlier client's draft
         terminal.until(b"THE-END-OF-IT", within=120)
         said = time.time()
         took = time.perf_counter() - begun
@@ -196,7 +196,7 @@ def long_message(length: int, env: dict[str, str], folder: str) -> bool:
 
 
 def _key(terminal: Terminal, number: int) -> float:
-    """Milliseconds from a key to its letter on the screen. Each letter is one that is nowhere else."""
+    """Return the milliseconds from a key to its letter on the screen. Each letter is unique on the screen."""
     if number % 30 == 29:
         terminal.press("\x15")
         terminal.drain(0.1)
@@ -214,7 +214,7 @@ def starts(count: int, env: dict[str, str], folder: str) -> bool:
     pairs = []
     for number in range(count + 1):
         pair = (_start(smallest, b"prompt", env, folder), _start(ours, "╭".encode(), env, folder))
-        if number:  # the first is for the disk, and for compiled modules
+        if number:  # the first one warms up the disk cache and bytecode
             pairs.append(pair)
     ratio = statistics.median(b / a for a, b in pairs)
     floor, took = (1000 * statistics.median(column) for column in zip(*pairs, strict=True))
@@ -250,7 +250,7 @@ def _verdict(good: bool) -> str:
 
 
 def agent() -> None:
-    """The agent of the benchmark: fills a session, or streams at a pace."""
+    """The agent of the benchmark: fills a session, or streams at a fixed rate."""
     import asyncio
 
     from accord import Agent, Turn, run
@@ -268,7 +268,7 @@ def agent() -> None:
             elif words[0] == "long":
                 for number in range(int(words[1]) // 50):
                     await turn.say(f"Part {number:6} of a message with *some* words.\n\n")
-                Path("said").write_text(str(time.time()))  # noqa: ASYNC240 - a moment is noted, once
+                Path("said").write_text(str(time.time()))  # noqa: ASYNC240  # one small write
                 await turn.say("THE-END-OF-IT")
             elif words[0] == "stream":
                 rate, seconds = int(words[1]), float(words[2])

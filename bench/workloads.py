@@ -1,4 +1,4 @@
-"""What is measured: the workloads, the figures taken from each run, and the checks that a run did the work."""
+"""The workloads: their figures, and checks that a run did the work."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MICRO, MILLI, MEGA = 1e6, 1e3, 1e6
 
 @dataclass(frozen=True)
 class Figure:
-    """One number of a workload, and how it is read from a run of `count` items."""
+    """One number of a workload, and how to compute it from a run of `count` items."""
 
     key: str
     title: str
@@ -31,28 +31,43 @@ class Workload:
     figures: tuple[Figure, ...]
     check: Callable[[Run, int], bool] = lambda run, count: True
     scales: bool = True  # whether --scale makes it longer
-    common_agent: bool = False  # every client meets the same agent: only the client is measured
-    one_core: bool = False  # both processes share a core: else where they land moves the figure more than who they are
-    rounds: int | None = None  # at most so many rounds
+    common_agent: bool = False  # every client gets the same agent: only the client is measured
+    one_core: bool = False  # both processes share a core: else their placement affects the figure most
+    rounds: int | None = None  # maximum number of rounds
+    items: Callable[[int], float] | None = None  # messages, requests or bytes in a run: what --cpu divides by
     needs: Callable[[Any], bool] = lambda contender: True
 
-    def counted(self, scale: float) -> int:
+    def scale_count(self, scale: float) -> int:
         return max(1, round(self.count * scale)) if self.scales else self.count
+
+    @property
+    def cpu_figure(self) -> Figure | None:
+        """CPU time of client and agent together, which is independent of other load."""
+        items = self.items
+        if items is None:
+            return None
+        title = f"{self.name} CPU of both processes, µs per item"
+        return Figure(f"{self.name}.both", title, lambda run, count: float(run["both"]) / items(count) * MICRO, 2)
 
 
 def _each(field: str, per_item: float = 1) -> Callable[[Run, int], float]:
     return lambda run, count: float(run[field]) / (count * per_item) * MICRO
 
 
-def _streamed(chunks: Callable[[int], int], times: Callable[[int], int]) -> Callable[[Run, int], bool]:
-    """Every chunk came, with every letter of it."""
+def _check_stream(chunks: Callable[[int], int], times: Callable[[int], int]) -> Callable[[Run, int], bool]:
+    """Check that every chunk arrived complete."""
     return lambda run, count: (
         run["letters"] == workload.letters(chunks(count)) * times(count) and run["updates"] >= chunks(count)
     )
 
 
-def _pipelined(run: Run, count: int) -> float:
-    return float(run["wall"]) / (count // workload.IN_FLIGHT * workload.IN_FLIGHT) * MICRO
+def _time_per_request(run: Run, count: int) -> float:
+    return float(run["wall"]) / _in_flight(count) * MICRO
+
+
+def _in_flight(count: int) -> int:
+    """Return the number of requests in a pipelined run: the same for each worker."""
+    return count // workload.IN_FLIGHT * workload.IN_FLIGHT
 
 
 WORKLOADS = [
@@ -64,14 +79,15 @@ WORKLOADS = [
             Figure("W1.wall", "W1 stream, µs a message", _each("wall"), 2),
             Figure("W1.cpu", "W1 stream, client CPU µs", _each("cpu"), 2),
         ),
-        _streamed(lambda count: count, lambda count: 1),
+        _check_stream(lambda count: count, lambda count: 1),
+        items=lambda count: count,
     ),
     Workload(
         "W1t",
         "the same, a message at a time as tokens come",
         1_000,
         (Figure("W1t.cpu", "W1t one at a time, client CPU µs", _each("cpu")),),
-        _streamed(lambda count: count, lambda count: 1),
+        _check_stream(lambda count: count, lambda count: 1),
         common_agent=True,
     ),
     Workload(
@@ -83,14 +99,22 @@ WORKLOADS = [
             Figure("W2.p99", "W2 round trip, p99 µs", lambda run, count: run["p99"]),
         ),
         one_core=True,
+        items=lambda count: count,
     ),
-    Workload("W3", "requests, 256 in flight", 10_240, (Figure("W3.wall", "W3 pipelined, µs each", _pipelined),)),
+    Workload(
+        "W3",
+        "requests, 256 in flight",
+        10_240,
+        (Figure("W3.wall", "W3 pipelined, µs each", _time_per_request),),
+        items=_in_flight,
+    ),
     Workload(
         "W4",
         "mixed turns: plan, thoughts, chunks, tool calls with 8 kB diffs, permissions, file reads",
         6,
         (Figure("W4.wall", "W4 mixed turn, µs a message", _each("wall", workload.TURN_MESSAGES)),),
-        _streamed(lambda count: 500, lambda count: count),
+        _check_stream(lambda count: 500, lambda count: count),
+        items=lambda count: count * workload.TURN_MESSAGES,
     ),
     Workload(
         "W5",
@@ -102,6 +126,7 @@ WORKLOADS = [
         ),
         lambda run, count: run["letters"] == count,
         scales=False,
+        items=lambda count: 2 * count / MEGA,
     ),
     Workload(
         "W6",
@@ -109,10 +134,11 @@ WORKLOADS = [
         0,
         (
             Figure("W6.agent", "W6 agent: spawn to initialize, ms", lambda run, count: run["agent"] * MILLI, 0),
-            Figure("W6.client", "W6 client: spawn to its end, ms", lambda run, count: run["client"] * MILLI, 0),
+            Figure("W6.client", "W6 client: spawn to exit, ms", lambda run, count: run["client"] * MILLI, 0),
         ),
         scales=False,
         common_agent=True,
+        items=lambda count: 1,
     ),
     Workload(
         "W7",
@@ -150,7 +176,8 @@ WORKLOADS = [
         "1,000 sessions on one connection, 20 updates each",
         1_000,
         (Figure("W8.wall", "W8 many sessions, µs an update", _each("wall", workload.UPDATES_PER_SESSION)),),
-        _streamed(lambda count: workload.UPDATES_PER_SESSION, lambda count: count),
+        _check_stream(lambda count: workload.UPDATES_PER_SESSION, lambda count: count),
+        items=lambda count: count * workload.UPDATES_PER_SESSION,
     ),
 ]
-FIGURES = {figure.key: figure for work in WORKLOADS for figure in work.figures}
+FIGURES = {figure.key: figure for work in WORKLOADS for figure in (*work.figures, work.cpu_figure) if figure}

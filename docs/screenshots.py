@@ -1,4 +1,4 @@
-"""Makes the pictures of the terminal client in docs/screenshots: real runs on the showcase agent, drawn as SVG."""
+"""Make the screenshots in docs/screenshots: real runs of the terminal client with the showcase agent, saved as SVG."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).resolve().parent / "screenshots"
+DIRECTORY = Path(__file__).resolve().parent / "screenshots"
 SIZE = (118, 34)
-PATIENCE = 60.0
+TIMEOUT_SECONDS = 60.0
 EXAMPLE = '''"""Greets people."""
 
 from datetime import datetime
@@ -37,8 +37,8 @@ class Run:
         self.pilot: Any = pilot
 
     async def until(self, wanted: str) -> None:
-        """Waits until this is on the screen."""
-        end = time.monotonic() + PATIENCE
+        """Wait until a text is on the screen."""
+        end = time.monotonic() + TIMEOUT_SECONDS
         while wanted not in "\n".join(strip.text for strip in self.app.screen._compositor.render_strips()):
             if time.monotonic() > end:
                 raise TimeoutError(f"{wanted!r} did not appear")
@@ -46,21 +46,21 @@ class Run:
         await self.pilot.pause(0.3)
 
     async def send(self, text: str) -> None:
-        self.app.active_pane.editor.set_text(text)
+        self.app.tabs.active.editor.set_text(text)
         await self.pilot.press("enter")
 
     def save(self, name: str) -> None:
-        FOLDER.mkdir(exist_ok=True)
-        path = FOLDER / f"{name}.svg"
+        DIRECTORY.mkdir(exist_ok=True)
+        path = DIRECTORY / f"{name}.svg"
         path.write_text(self.app.export_screenshot(title="accord"), encoding="utf-8")
         print(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
 async def conversation(run: Run) -> None:
     await run.send("/plan")
-    await run.until("Planned, done")
+    await run.until("Three steps are completed")
     await run.send("/usage")
-    await run.until("the cost is in credits")
+    await run.until("the cost is now in credits")
     await run.send("/markdown")
     await run.until("and the end.")
     run.save("conversation")
@@ -68,7 +68,7 @@ async def conversation(run: Run) -> None:
 
 async def tools(run: Run) -> None:
     await run.send("/diff")
-    await run.until("Nothing was changed on the disk.")
+    await run.until("No file was changed.")
     run.save("changes")
 
 
@@ -79,15 +79,15 @@ async def permission(run: Run) -> None:
     run.save("permission")
 
 
-async def following(run: Run) -> None:
-    source = run.app.outside.cwd / "src" / "example.py"
+async def follow(run: Run) -> None:
+    source = run.app.host.cwd / "src" / "example.py"
     source.parent.mkdir()
     source.write_text(EXAMPLE, encoding="utf-8")
     await run.pilot.press("alt+w")
     await run.send("/tools 1")
     await run.until("1 at once")
     await run.until("▶ 7")
-    run.save("following")
+    run.save("follow")
 
 
 async def completion(run: Run) -> None:
@@ -97,11 +97,11 @@ async def completion(run: Run) -> None:
 
 
 async def main() -> None:
-    from accord.cli.outside import Beyond
+    from accord.cli.support.host import TuiHost
     from accord.tui.app import AccordApp
 
     wanted = sys.argv[1:]
-    for scene in (conversation, tools, permission, following, completion):
+    for scene in (conversation, tools, permission, follow, completion):
         if wanted and scene.__name__ not in wanted:
             continue
         with tempfile.TemporaryDirectory() as folder:
@@ -110,12 +110,12 @@ async def main() -> None:
             os.environ["HOME"] = folder
             project = Path(folder) / "project"
             project.mkdir()
-            await _play(scene, project, Beyond, AccordApp)
+            await _play(scene, project, TuiHost, AccordApp)
 
 
-async def _play(scene: Callable[[Run], Awaitable[None]], project: Path, beyond: type, application: type) -> None:
+async def _play(scene: Callable[[Run], Awaitable[None]], project: Path, host: type, application: type) -> None:
     target = f"{sys.executable} -m accord showcase --pace 0"
-    app = application(beyond(project, frozenset({1})), target)
+    app = application(host(project, frozenset({1})), target)
     async with app.run_test(size=SIZE) as pilot:
         run = Run(app, pilot)
         await run.until("● ready")

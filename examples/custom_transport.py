@@ -1,12 +1,12 @@
-"""A transport of your own, in full: messages over a stream socket. Here the client makes a pair of sockets and gives
-one of them to the agent, which it starts as a process; standard input and output stay free.
+"""A complete custom transport: messages over a stream socket. The client creates a pair of sockets and passes one of
+them to the agent, which it starts as a process; standard input and output stay free.
 
-How the ends find each other: the client makes both (`socket.socketpair`) and starts the agent with one of them, named
-    by its number on the command line. Anything that ends in a connected stream socket would do as well.
-Who may speak: whoever holds an end. The pair has no name, so nobody else can reach it, and nothing more is checked.
-What travels: JSON-RPC messages in UTF-8, a line each, in both directions at once; the client speaks first.
-How it ends: either side closes its socket, after sending what it had. The other sees the end of the stream, finishes
-    what it can, and closes too. A process that dies has closed its socket."""
+Connecting: the client creates both ends (`socket.socketpair`) and starts the agent with one of them, whose number is on
+    the command line. Any other way to get a connected stream socket works as well.
+Authentication: none. The pair has no name, so only processes that inherit an end can use it.
+Messages: JSON-RPC in UTF-8, one per line, in both directions at once; the client starts.
+Closing: either side closes its socket after sending what is left. The other one sees the end of the stream, finishes,
+    and closes too. A process that exits closes its socket."""
 
 import asyncio
 import os
@@ -19,16 +19,16 @@ import accord
 from accord import Agent, ConnectionClosed, Turn
 from accord.agent.run import serve
 from accord.transports.base import READY, Receiver
-from accord.transports.lines import LineFramer, hand_over
+from accord.transports.framing import LineFramer, hand_over
 
-FAREWELL = 5.0
-"""How long closing waits for a peer that does not read."""
+CLOSE_TIMEOUT_SECONDS = 5.0
+"""The time that closing waits for a peer that doesn't read."""
 
 
 class SocketTransport(accord.Transport, asyncio.Protocol):
     """One end of a connected stream socket. `await SocketTransport.over(sock)` makes one; closing it closes the socket.
 
-    asyncio calls the methods of a protocol, the connection those of a transport; this class leads each to the other."""
+    asyncio calls the methods of a protocol, the connection those of a transport; this class connects the two."""
 
     @classmethod
     async def over(cls, sock: socket.socket) -> "SocketTransport":
@@ -41,7 +41,7 @@ class SocketTransport(accord.Transport, asyncio.Protocol):
         self._gone: asyncio.Future[None] = loop.create_future()
         self._room = Room()
 
-    # -- what the connection calls
+    # -- called by the connection
 
     def start(self, receiver: Receiver) -> None:
         self._receiver = receiver
@@ -55,35 +55,35 @@ class SocketTransport(accord.Transport, asyncio.Protocol):
         return READY if self._room.is_set() else self._room
 
     def flush(self) -> None:
-        """asyncio writes at once what the socket takes, and the rest as soon as there is room."""
+        """Do nothing: asyncio writes immediately, and the rest as soon as the socket accepts it."""
 
     def pause(self) -> None:
-        self._wire.pause_reading()  # repeating it changes nothing, and so with resuming
+        self._wire.pause_reading()  # can be repeated, and so can resuming
 
     def resume(self) -> None:
         self._wire.resume_reading()
 
     async def close(self) -> None:
-        self._wire.close()  # sends what was collected, then calls connection_lost
-        await asyncio.wait([self._gone], timeout=FAREWELL)
+        self._wire.close()  # sends buffered data, then calls connection_lost
+        await asyncio.wait([self._gone], timeout=CLOSE_TIMEOUT_SECONDS)
         self._wire.abort()
         await asyncio.wait([self._gone])
 
     def describe(self) -> str:
         return "the peer behind the socket"
 
-    # -- what asyncio calls
+    # -- called by asyncio
 
     def connection_made(self, transport: Any) -> None:
         self._wire: asyncio.Transport = transport
-        self._wire.pause_reading()  # until somebody is there to receive
+        self._wire.pause_reading()  # until there is a receiver
 
     def data_received(self, data: bytes) -> None:
         assert self._receiver is not None
         hand_over(self._framer, self._framer.feed(data), self._receiver)
 
     def eof_received(self) -> None:
-        """They closed their end: a last line may lack its newline. Returning nothing lets asyncio close ours."""
+        """Handle the end of the stream, whose last line may lack its newline. Returning None closes our end."""
         assert self._receiver is not None
         hand_over(self._framer, self._framer.finish(), self._receiver)
 
@@ -94,16 +94,16 @@ class SocketTransport(accord.Transport, asyncio.Protocol):
         self._room.set()
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Comes once, whoever ended it; nothing comes after it."""
-        self._room.set()  # nobody waits for a peer that is gone
+        """Called once, whichever side closed the connection; nothing follows."""
+        self._room.set()  # don't wait for a peer that is gone
         self._gone.set_result(None)
         if self._receiver is not None:
-            self._receiver.ended(None if error is None else ConnectionClosed(f"{self.describe()}: {error}"))
+            self._receiver.on_end(None if error is None else ConnectionClosed(f"{self.describe()}: {error}"))
 
 
 class Room(asyncio.Event):
-    """Whether the peer has read enough. It is awaited by those who want to be held back, and by nobody else: a
-    coroutine in its place would complain that nobody awaited it."""
+    """Set while the peer reads fast enough. `send` returns it, and callers may ignore it: unlike a coroutine, an event
+    doesn't warn when it is never awaited."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -113,7 +113,7 @@ class Room(asyncio.Event):
         yield from self.wait().__await__()
 
 
-# -- both ends at work
+# -- both ends
 
 
 class Echo(Agent):

@@ -1,4 +1,4 @@
-"""An agent whose sessions outlive it: they are in the user's data folder, and `accord sessions` shows them."""
+"""An agent whose sessions outlive it: they are in the user's data directory, and `accord sessions` shows them."""
 
 from accord import Agent, SqliteStore, Turn, run
 
@@ -8,7 +8,7 @@ class Diary(Agent):
 
     async def prompt(self, turn: Turn) -> None:
         await turn.set_title(f"About {turn.text}")
-        await turn.say(f"Written down: {turn.text}")
+        await turn.say(f"Saved: {turn.text}")
 
 
 if __name__ == "__main__":

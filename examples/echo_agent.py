@@ -1,4 +1,4 @@
-"""The smallest agent: it says what it was told."""
+"""The smallest agent: it repeats the prompt."""
 
 from accord import Agent, Turn, run
 

@@ -1,7 +1,7 @@
-"""Methods that the protocol does not know, both ways: the client asks the agent, the agent asks the client.
+"""Extension methods in both directions: the client calls the agent, and the agent calls the client.
 
-Such names begin with an underscore and a domain of yours. Each side says what it has (`capability_meta`), so that the
-other need not guess; whoever asks for more gets `MethodNotFound`, and nothing breaks."""
+Their names start with an underscore and your domain. Each side announces its extensions (`capability_meta`). A call of
+an unknown method raises `MethodNotFound`, and the connection continues."""
 
 import asyncio
 from typing import Any
@@ -11,14 +11,14 @@ from accord import Agent, Turn
 
 
 class Librarian(Agent):
-    """Counts words when asked, and wants to know from the client which book is open."""
+    """Counts words on request, and asks the client which book is open."""
 
     capability_meta = {"example.org": {"count": True}}
 
     async def extension_request(self, method: str, params: Any) -> Any:
         if method == "_example.org/count":
             return {"words": len(params["text"].split())}
-        return await super().extension_request(method, params)  # which refuses it
+        return await super().extension_request(method, params)  # raises MethodNotFound
 
     async def prompt(self, turn: Turn) -> None:
         await turn.notify("_example.org/looking", {"for": "the open book"})
@@ -30,12 +30,12 @@ async def open_book(params: Any) -> Any:
     return {"title": "Middlemarch", "page": 81}
 
 
-def looking(params: Any) -> None:
-    print(f"the agent looks for {params['for']}")
+def show_search(params: Any) -> None:
+    print(f"the agent is looking for {params['for']}")
 
 
 async def main() -> None:
-    ours = {"_example.org/open_book": open_book, "_example.org/looking": looking}
+    ours = {"_example.org/open_book": open_book, "_example.org/looking": show_search}
     async with accord.connect(Librarian(), extensions=ours) as agent:
         theirs = (agent.offers.meta or {}).get("example.org", {})
         if theirs.get("count"):

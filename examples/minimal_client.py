@@ -1,4 +1,4 @@
-"""The smallest client: it starts an agent, asks it one thing and prints the answer.
+"""The smallest client: it starts an agent, sends one prompt and prints the answer.
 
 python minimal_client.py [COMMAND …]    (without one: the echo agent beside this file)"""
 

@@ -1,6 +1,6 @@
-"""A whole agent: it reads a file of the user's, asks before it changes it, and says what it did.
+"""A complete agent: it reads a file of the user, asks before it changes it, and reports the result.
 
-Put `python scribe_agent.py` into your editor's settings; the editor must offer its files, as most do."""
+Add `python scribe_agent.py` to your editor's settings; the editor must offer its files, as most do."""
 
 from accord import Agent, Turn, run
 

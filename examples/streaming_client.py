@@ -1,8 +1,8 @@
-"""A client that shows a turn while it happens: every kind of event that most agents send, matched and printed.
+"""A client that shows a turn while it happens: it matches and prints the events that most agents send.
 
     python streaming_client.py [COMMAND …]    (without one: the tour agent beside this file)
 
-It works in a temporary folder and allows everything: good for a first look at an agent, not for daily use."""
+It works in a temporary directory and allows everything: good for trying an agent, not for daily use."""
 
 import asyncio
 import sys
@@ -16,7 +16,7 @@ PROMPT = "Correct the greeting in hello.py, please."
 MARKS = {"pending": "[ ]", "in_progress": "[~]", "completed": "[x]", "failed": "[!]", "cancelled": "[-]"}
 
 
-shown: dict[str, str] = {}  # of each tool call, the status that was printed last
+shown: dict[str, str] = {}  # the last printed status of each tool call
 
 
 def show(event: accord.Event) -> None:
@@ -26,7 +26,7 @@ def show(event: accord.Event) -> None:
         case accord.Plan(entries=entries):
             print("\nplan:", *(f"{MARKS.get(entry.status, '[?]')} {entry.content}" for entry in entries), sep="\n  ")
         case accord.ToolCall(id=id, title=title, kind=kind, status=status) if shown.get(id) != status:
-            shown[id] = status  # each change of a call is an event, and shows the whole call as it stands then
+            shown[id] = status  # each change of a call is an event with its whole state
             print(f"\n{MARKS.get(status, '[?]')} {kind}: {title}")
             if event.is_final:
                 print(*(diff.patch for diff in event.diffs), sep="", end="")

@@ -1,7 +1,7 @@
-"""What `make run` plays: a client starts an agent, sends it one prompt, and shows everything that happens.
+"""The program behind `make tour`: a client starts an agent, sends one prompt, and shows everything that happens.
 
-The agent (tour_agent.py) is a process of its own. The file that it reads and changes exists only here in memory, lent
-to it as an editor lends what is on its screen. Permission is asked on the terminal, if there is one."""
+The agent (tour_agent.py) is a separate process. The file that it reads and changes exists only in memory here, offered
+to the agent as an editor offers its open files. Permission requests go to the terminal, if there is one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MARGIN = 9
 
 
 class Screen(accord.Workspace):
-    """The files on the user's screen: all that the agent may use of ours."""
+    """The files on the user's screen: the only ones that the agent may use."""
 
     def __init__(self, files: dict[str, str]) -> None:
         self.files = files
@@ -47,19 +47,19 @@ class Screen(accord.Workspace):
 
 
 class Page:
-    """Prints what happens, with a label in the margin where something else begins."""
+    """Prints events, with a label in the margin."""
 
     def __init__(self) -> None:
         self._label = ""
         self._column = 0
-        self._gap = ""  # the space between words, until it is known where the next word goes
+        self._gap = ""  # pending space, until the next word is placed
         self._width = min(shutil.get_terminal_size().columns, 100)
         self._plan: dict[str, str] = {}
         self._calls: dict[str, str] = {}
         self._diffs: set[str] = set()
 
     def show(self, event: accord.Event) -> None:
-        """One event of the turn."""
+        """Print one event of the turn."""
         match event:
             case accord.Text(text=text):
                 self.stream("agent", text)
@@ -85,13 +85,13 @@ class Page:
                 self.line("tool", f"    {line}", GREEN if line.startswith("+") else RED)
 
     def line(self, label: str, text: str, style: str = "", end: str = "\n") -> None:
-        """A line of its own."""
+        """Print a separate line."""
         self._begin(label)
-        print(painted(text, style), end=end, flush=True)
+        print(paint(text, style), end=end, flush=True)
         self._column = 0
 
     def stream(self, label: str, text: str, style: str = "") -> None:
-        """More of a text as it comes, broken between words."""
+        """Print streamed text, wrapped between words."""
         if label != self._label:
             self._begin(label)
         for piece in re.findall(r"\s+|\S+", text):
@@ -101,30 +101,30 @@ class Page:
             if "\n" in self._gap or self._column + len(self._gap + piece) > self._width:
                 print(f"\n{'':{MARGIN}}", end="")
                 self._column, self._gap = MARGIN, ""
-            print(painted(self._gap + piece, style), end="", flush=True)
+            print(paint(self._gap + piece, style), end="", flush=True)
             self._column += len(self._gap + piece)
             self._gap = ""
 
     def end(self) -> None:
-        """Below everything that was printed."""
+        """End the output with a line."""
         print("\n" if self._column else "")
 
     def _begin(self, label: str) -> None:
         if self._column:
             print()
         if label != self._label:
-            print(f"\n{painted(f'{label:<{MARGIN}}', LABELS[label])}", end="")
+            print(f"\n{paint(f'{label:<{MARGIN}}', LABELS[label])}", end="")
         else:
             print(" " * MARGIN, end="")
         self._label, self._column, self._gap = label, MARGIN, ""
 
 
-def painted(text: str, style: str) -> str:
+def paint(text: str, style: str) -> str:
     return f"\x1b[{style}m{text}\x1b[0m" if COLOURS and style and text.strip() else text
 
 
 async def typed_line() -> str:
-    """What the user types. It is awaited, so the connection goes on meanwhile, and Ctrl-C ends the wait."""
+    """Read a line from the user without blocking the connection. Ctrl-C ends the wait."""
     loop = asyncio.get_running_loop()
     ready = asyncio.Event()
     try:
@@ -150,9 +150,9 @@ async def main() -> None:
         return answer != "" and not answer.strip().lower().startswith("n")
 
     screen = Screen({FILE: 'print("Helo, world")\n'})
-    print(painted("Accord: a client, an agent, one prompt", BOLD))
+    print(paint("Accord: a client, an agent, one prompt", BOLD))
     async with accord.connect(AGENT, workspace=screen, permissions=decide) as agent:
-        print(f"The client is here, {agent.name} in a process of its own; they speak version {agent.version} of ACP.")
+        print(f"The client is here, {agent.name} in a separate process; they speak version {agent.version} of ACP.")
         session = await agent.new_session()
         page.line("you", PROMPT)
         turn = session.prompt(PROMPT)
@@ -160,11 +160,11 @@ async def main() -> None:
             page.show(event)
     page.end()
     print(f"The turn ended with {turn.stop_reason}; hello.py now reads {screen.files[FILE].strip()}")
-    print(painted(NEXT, BOLD))
+    print(paint(NEXT, BOLD))
 
 
 if __name__ == "__main__":
-    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # a terminal that knows no ○ gets a ?
+    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]  # a terminal without ○ gets a ?
     try:
         asyncio.run(main())
     except KeyboardInterrupt:

@@ -1,6 +1,6 @@
-"""An agent that shows what agents do, without a model: it plans, thinks, reads, shows a change, asks, writes and tells.
+"""An agent that shows what agents do, without a model: it plans, thinks, reads, shows a change, asks and writes.
 
-`tour.py` and `streaming_client.py` play it. Whatever it is told, it corrects the greeting in hello.py: through the
+`tour.py` and `streaming_client.py` play it. Whatever the prompt, it corrects the greeting in hello.py: through the
 client where that lends its files, as editors do, and on the disk where it does not. `--fast` leaves out the pauses."""
 
 import asyncio
@@ -51,26 +51,26 @@ class TourAgent(Agent):
 
 
 async def plan(turn: Turn, done: int) -> None:
-    """Shows the plan: so many steps are done, the next one is being worked on."""
+    """Send the plan: the first `done` steps are completed, the next one is in progress."""
     states = ["completed"] * done + ["in_progress"] + ["pending"] * len(STEPS)
     await turn.plan([PlanEntry(content=step, status=state) for step, state in zip(STEPS, states, strict=False)])
 
 
 async def stream(speak: Callable[[str], Awaitable[None]], text: str) -> None:
-    """Says a text a word at a time, as models do."""
+    """Send a text one word at a time, as models do."""
     for word in re.findall(r"\S+\s*", text):
         await speak(word)
         await asyncio.sleep(PACE)
 
 
 async def read(turn: Turn) -> str:
-    if turn.client.read_files:
+    if turn.client.offers.read_files:
         return await turn.files.read(FILE)
     return await asyncio.to_thread(Path(turn.session.cwd, FILE).read_text, encoding="utf-8")
 
 
 async def write(turn: Turn, text: str) -> None:
-    if turn.client.write_files:
+    if turn.client.offers.write_files:
         await turn.files.write(FILE, text)
     else:
         await asyncio.to_thread(Path(turn.session.cwd, FILE).write_text, text, encoding="utf-8")

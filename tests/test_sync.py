@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from accord import Agent, AuthMethod, AuthRequired, LocalProtocolError, MemoryStore, Mode, Text, Turn
+from accord import Agent, AuthMethod, AuthRequired, Client, LocalProtocolError, MemoryStore, Mode, Text, Turn
 from accord.sync import ask, connect
 from accord.testing import ScriptedAgent
 
@@ -129,7 +129,7 @@ def test_a_login_may_be_chosen_without_await() -> None:
             if not self.user:
                 raise AuthRequired("who are you?")
 
-        async def login(self, method_id: str) -> None:
+        async def login(self, method_id: str, client: Client) -> None:
             self.user = method_id
 
         async def logout(self) -> None:

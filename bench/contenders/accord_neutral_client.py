@@ -44,12 +44,12 @@ class Bench:
         with Stopwatch() as watch:
             for _ in range(times):
                 await self.prompt(text)
-        return {"wall": watch.wall, "cpu": watch.cpu, "updates": self.updates, "letters": self.letters}
+        return {**watch.times(), "updates": self.updates, "letters": self.letters}
 
     async def ping(self) -> None:
         await self.session.set_mode("code")  # type: ignore[union-attr]
 
-    async def pipelined(self, count: int) -> None:
+    async def send_pipelined(self, count: int) -> None:
         async def worker() -> None:
             for _ in range(count // workload.IN_FLIGHT):
                 await self.ping()
@@ -71,13 +71,13 @@ class Bench:
                 start = time.perf_counter()
                 await self.ping()
                 times.append(time.perf_counter() - start)
-        return {"wall": watch.wall, "cpu": watch.cpu, **percentiles(times)}
+        return {**watch.times(), **percentiles(times)}
 
     async def W3(self) -> dict[str, Any]:
-        await self.pipelined(workload.WARM_UP)
+        await self.send_pipelined(workload.WARM_UP)
         with Stopwatch() as watch:
-            await self.pipelined(COUNT)
-        return {"wall": watch.wall, "cpu": watch.cpu}
+            await self.send_pipelined(COUNT)
+        return {**watch.times()}
 
     async def W4(self) -> dict[str, Any]:
         return await self.turn("mixed", COUNT, ("mixed", "mixed"))
@@ -88,13 +88,13 @@ class Bench:
             await self.prompt(text)
         with Stopwatch() as back:
             await self.prompt(f"blob {COUNT}")
-        return {"prompt": there.wall, "update": back.wall, "letters": self.letters}
+        return {"prompt": there.wall, "update": back.wall, "both": there.both + back.both, "letters": self.letters}
 
     async def W6(self) -> dict[str, Any]:
         return {}
 
     async def W7(self) -> dict[str, Any]:
-        """What is kept is the session's transcript."""
+        """Measure the memory of the session's transcript."""
         handshake = rss()
         await self.prompt(f"stream {workload.WARM_UP}")
         before = settled_rss()
@@ -108,11 +108,11 @@ class Bench:
         self.updates = self.letters = 0
         with Stopwatch() as watch:
             await asyncio.gather(*(self.prompt(text, session) for session in sessions))
-        return {"wall": watch.wall, "cpu": watch.cpu, "updates": self.updates, "letters": self.letters}
+        return {**watch.times(), "updates": self.updates, "letters": self.letters}
 
 
 def apply() -> dict[str, float]:
-    """Microseconds to apply one update to a session that has so many already."""
+    """Return the microseconds to apply one update to a session that already has `length` updates."""
     from accord import v1
     from accord.transcript.v1 import Fold
 

@@ -89,7 +89,7 @@ class BenchAgent:
 
 async def main() -> None:
     agent = BenchAgent()
-    agent.client = v1.serve(StdioTransport.guarded(), agent)
+    agent.client = v1.serve(StdioTransport.open(), agent)
     await agent.client.wait_ended()
     await agent.client.close()
 

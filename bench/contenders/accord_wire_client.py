@@ -75,8 +75,7 @@ class Bench:
             for _ in range(times):
                 await self.prompt(text)
         return {
-            "wall": watch.wall,
-            "cpu": watch.cpu,
+            **watch.times(),
             "updates": self.client.updates,
             "letters": self.client.letters,
         }
@@ -84,7 +83,7 @@ class Bench:
     async def ping(self) -> None:
         await self.agent.session_set_mode(v1.SetSessionModeRequest(session_id=self.session, mode_id="code"))
 
-    async def pipelined(self, count: int) -> None:
+    async def send_pipelined(self, count: int) -> None:
         async def worker() -> None:
             for _ in range(count // workload.IN_FLIGHT):
                 await self.ping()
@@ -106,13 +105,13 @@ class Bench:
                 start = time.perf_counter()
                 await self.ping()
                 times.append(time.perf_counter() - start)
-        return {"wall": watch.wall, "cpu": watch.cpu, **percentiles(times)}
+        return {**watch.times(), **percentiles(times)}
 
     async def W3(self) -> dict[str, Any]:
-        await self.pipelined(workload.WARM_UP)
+        await self.send_pipelined(workload.WARM_UP)
         with Stopwatch() as watch:
-            await self.pipelined(COUNT)
-        return {"wall": watch.wall, "cpu": watch.cpu}
+            await self.send_pipelined(COUNT)
+        return {**watch.times()}
 
     async def W4(self) -> dict[str, Any]:
         return await self.turn("mixed", COUNT, ("mixed", "mixed"))
@@ -123,7 +122,12 @@ class Bench:
             await self.prompt(text)
         with Stopwatch() as back:
             await self.prompt(f"blob {COUNT}")
-        return {"prompt": there.wall, "update": back.wall, "letters": self.client.letters}
+        return {
+            "prompt": there.wall,
+            "update": back.wall,
+            "both": there.both + back.both,
+            "letters": self.client.letters,
+        }
 
     async def W6(self) -> dict[str, Any]:
         return {}
@@ -144,8 +148,7 @@ class Bench:
         with Stopwatch() as watch:
             await asyncio.gather(*(self.prompt(text, session) for session in sessions))
         return {
-            "wall": watch.wall,
-            "cpu": watch.cpu,
+            **watch.times(),
             "updates": self.client.updates,
             "letters": self.client.letters,
         }

@@ -63,8 +63,7 @@ class Bench:
             for _ in range(times):
                 await self.prompt(text)
         return {
-            "wall": watch.wall,
-            "cpu": watch.cpu,
+            **watch.times(),
             "updates": self.client.updates,
             "letters": self.client.letters,
         }
@@ -72,7 +71,7 @@ class Bench:
     async def ping(self) -> None:
         await self.agent.set_session_mode(session_id=self.session, mode_id="code")
 
-    async def pipelined(self, count: int) -> None:
+    async def send_pipelined(self, count: int) -> None:
         async def worker() -> None:
             for _ in range(count // workload.IN_FLIGHT):
                 await self.ping()
@@ -94,13 +93,13 @@ class Bench:
                 start = time.perf_counter()
                 await self.ping()
                 times.append(time.perf_counter() - start)
-        return {"wall": watch.wall, "cpu": watch.cpu, **percentiles(times)}
+        return {**watch.times(), **percentiles(times)}
 
     async def W3(self) -> dict[str, Any]:
-        await self.pipelined(workload.WARM_UP)
+        await self.send_pipelined(workload.WARM_UP)
         with Stopwatch() as watch:
-            await self.pipelined(COUNT)
-        return {"wall": watch.wall, "cpu": watch.cpu}
+            await self.send_pipelined(COUNT)
+        return {**watch.times()}
 
     async def W4(self) -> dict[str, Any]:
         return await self.turn("mixed", COUNT, ("mixed", "mixed"))
@@ -111,7 +110,12 @@ class Bench:
             await self.prompt(text)
         with Stopwatch() as back:
             await self.prompt(f"blob {COUNT}")
-        return {"prompt": there.wall, "update": back.wall, "letters": self.client.letters}
+        return {
+            "prompt": there.wall,
+            "update": back.wall,
+            "both": there.both + back.both,
+            "letters": self.client.letters,
+        }
 
     async def W6(self) -> dict[str, Any]:
         return {}
@@ -132,15 +136,14 @@ class Bench:
         with Stopwatch() as watch:
             await asyncio.gather(*(self.prompt(text, session) for session in sessions))
         return {
-            "wall": watch.wall,
-            "cpu": watch.cpu,
+            **watch.times(),
             "updates": self.client.updates,
             "letters": self.client.letters,
         }
 
 
 def apply() -> dict[str, float]:
-    """Microseconds to apply one update to a session that has so many already."""
+    """Return the microseconds to apply one update to a session that already has `length` updates."""
     from acp.contrib.session_state import SessionAccumulator
 
     accumulator = SessionAccumulator()

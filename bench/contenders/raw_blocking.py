@@ -10,7 +10,7 @@ import raw_wire as wire
 
 
 class Pipe:
-    """Both directions of a conversation. What is sent is collected and written before we wait for anything."""
+    """Both directions of a connection. Messages are buffered and written before each wait."""
 
     def __init__(self, reader: int, writer: int) -> None:
         self.reader = reader
@@ -25,7 +25,7 @@ class Pipe:
         while data := os.read(self.reader, wire.CHUNK):
             for line in lines.feed(data):
                 yield wire.envelope(line)
-            self.flush()  # what the lines so far gave us to say, before we wait for more
+            self.flush()  # write responses before waiting for more
 
     def send(self, message: Any) -> None:
         wire.encoder.encode_into(message, self.out, -1)

@@ -68,7 +68,7 @@ class Bench:
     def ping(self) -> None:
         self.call("session/set_mode", wire.SetMode(self.session, "code"))
 
-    def pipelined(self, count: int) -> None:
+    def send_pipelined(self, count: int) -> None:
         params = wire.SetMode(self.session, "code")
         count = count // workload.IN_FLIGHT * workload.IN_FLIGHT
         for _ in range(workload.IN_FLIGHT):
@@ -90,7 +90,7 @@ class Bench:
         with Stopwatch() as watch:
             for _ in range(times):
                 self.prompt(text)
-        return {"wall": watch.wall, "cpu": watch.cpu, "updates": self.updates, "letters": self.letters}
+        return {**watch.times(), "updates": self.updates, "letters": self.letters}
 
     def W1(self) -> dict[str, Any]:
         return self.turn(f"stream {COUNT}")
@@ -107,13 +107,13 @@ class Bench:
                 start = time.perf_counter()
                 self.ping()
                 times.append(time.perf_counter() - start)
-        return {"wall": watch.wall, "cpu": watch.cpu, **percentiles(times)}
+        return {**watch.times(), **percentiles(times)}
 
     def W3(self) -> dict[str, Any]:
-        self.pipelined(workload.WARM_UP)
+        self.send_pipelined(workload.WARM_UP)
         with Stopwatch() as watch:
-            self.pipelined(COUNT)
-        return {"wall": watch.wall, "cpu": watch.cpu}
+            self.send_pipelined(COUNT)
+        return {**watch.times()}
 
     def W4(self) -> dict[str, Any]:
         return self.turn("mixed", COUNT, ("mixed", "mixed"))
@@ -124,7 +124,7 @@ class Bench:
             self.prompt(text)
         with Stopwatch() as back:
             self.prompt(f"blob {COUNT}")
-        return {"prompt": there.wall, "update": back.wall, "letters": self.letters}
+        return {"prompt": there.wall, "update": back.wall, "both": there.both + back.both, "letters": self.letters}
 
     def W6(self) -> dict[str, Any]:
         return {}
@@ -151,7 +151,7 @@ class Bench:
                 wire.encoder.encode_into(request, asked, -1)
                 asked += wire.END
             self.all_answers(asked, len(sessions))
-        return {"wall": watch.wall, "cpu": watch.cpu, "updates": self.updates, "letters": self.letters}
+        return {**watch.times(), "updates": self.updates, "letters": self.letters}
 
     def all_answers(self, asked: bytearray, wanted: int) -> None:
         """Writes and reads as the pipes allow: neither side may wait for the other to read first."""

@@ -1,4 +1,4 @@
-"""What every contender sends, so that all send the same. `workload.mjs` says it again for the TypeScript contenders."""
+"""The messages that every contender sends. `workload.mjs` is the same for the TypeScript contenders."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def token(number: int) -> str:
 
 
 def letters(count: int) -> int:
-    """How many letters a stream of that many chunks has."""
+    """Return the number of letters in a stream of `count` chunks."""
     return sum(len(token(number)) for number in range(count))
 
 
@@ -34,8 +34,8 @@ def blob(size: int) -> str:
     return "0123456789abcdef" * (size // 16)
 
 
-def _mixed() -> list[tuple[str, str]]:
-    """One turn as people see it: what is said, in order. Ids and paths follow from the number in the second place."""
+def _build_mixed() -> list[tuple[str, str]]:
+    """Build one turn as users see it. Ids and paths follow from the number in the second place."""
     steps = [("plan", "")]
     for part in range(50):
         steps += [("thought", f"thinking about part {part}, step {step} ") for step in range(4)]
@@ -48,7 +48,7 @@ def _mixed() -> list[tuple[str, str]]:
     return steps
 
 
-MIXED = _mixed()
+MIXED = _build_mixed()
 
 
 def path(number: str) -> str:

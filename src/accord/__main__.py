@@ -4,9 +4,12 @@ from __future__ import annotations
 
 
 def main() -> None:
-    """Runs a command. Ctrl-C while it is loaded ends it without a word; from then on the command sees to it."""
+    """Run a command. Ctrl-C ends it silently until the command installs its own handler."""
     import signal
+    import sys
 
+    if __name__ == "__main__" and not sys.flags.safe_path:
+        del sys.path[0]  # `python -m` puts the working directory here; never import a project's modules
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     from accord.cli.main import main as command
 

@@ -2,27 +2,29 @@
 
     AccordError
     ├── ProtocolError
-    │   ├── LocalProtocolError       we were about to break the protocol: a bug in the calling code
-    │   ├── RemoteProtocolError      they broke it
+    │   ├── LocalProtocolError       this call would violate the protocol: a bug in the calling code
+    │   │   └── InvalidValue           a value that can't be sent, such as a negative number; also a `ValueError`
+    │   ├── RemoteProtocolError      the peer violated it
     │   └── VersionError             the two sides share no version
-    ├── RequestFailed                they answered no; `code`, `message` and `data` are theirs
-    │   ├── AuthRequired               −32000: log in, then ask again
-    │   ├── NotFound                   −32002: a session, file or terminal that is not there
+    ├── UsageError                   the code uses Accord in a way that can't work; also a `TypeError`
+    ├── RequestFailed                the peer responded with an error: `code`, `message`, `data`
+    │   ├── AuthRequired               −32000: log in, then retry
+    │   ├── NotFound                   −32002: no such session, file or terminal
     │   ├── MethodNotFound             −32601
     │   ├── InvalidParams              −32602
-    │   ├── StoreFailed                −32603: sessions cannot be kept: the disk is full, the file is locked, …
+    │   ├── StoreFailed                −32603: sessions can't be saved: the disk is full, the file is locked, …
     │   └── RequestCancelled           −32800
-    ├── CapabilityError              the peer did not offer this, so nothing was sent
-    ├── ConnectionClosed             the connection is over
-    │   └── PeerDied                   because the process at the other end is gone
-    ├── LaunchError                  an agent could not be started
-    ├── ConfigError                  what was configured cannot be read, or not be used
-    │   └── RuleError                  because of a permission rule
-    ├── DeadlineExceeded             a machine did not answer in time; `stage` names the wait
-    └── Overloaded                   more arrived than may be kept while a handler waits
+    ├── CapabilityError              the peer doesn't offer this; nothing was sent
+    ├── ConnectionClosed             the connection is closed
+    │   └── PeerDied                   because the peer's process exited
+    ├── LaunchError                  an agent couldn't be started
+    ├── ConfigError                  the configuration is invalid
+    │   └── RuleError                  a permission rule is invalid
+    ├── DeadlineExceeded             the peer didn't respond in time; `stage` names the wait
+    └── Overloaded                   more arrived than may be buffered while a handler waits
 
-Whose fault it is shows in the class; the message says where, what was found, and what to do. An agent may raise any
-`RequestFailed` from a handler: the peer gets exactly that error."""
+The class shows which side caused the error. The message says where, what was found, and what to do. An agent may raise
+any `RequestFailed` from a handler: the peer gets exactly that error."""
 
 from __future__ import annotations
 
@@ -40,77 +42,129 @@ REQUEST_CANCELLED = -32800
 
 
 class AccordError(Exception):
-    """The root of everything raised on purpose."""
+    """The base class of all exceptions that Accord raises on purpose."""
+
+    stage: str = ""
+    """How far the connection was: `resolve`, `spawn`, `first byte`, `initialize` or `session`; empty if unknown."""
 
 
 class ProtocolError(AccordError):
-    """Someone broke the protocol."""
+    """One side violated the protocol."""
 
 
 class LocalProtocolError(ProtocolError):
-    """We were about to break the protocol; nothing was sent."""
+    """The call would violate the protocol; nothing was sent."""
+
+
+class InvalidValue(LocalProtocolError, ValueError):
+    """An argument or return value that the protocol doesn't allow; nothing was sent."""
+
+    def __init__(self, message: str, *, argument: str = "") -> None:
+        super().__init__(message)
+        self.argument = argument
+        """The invalid argument, field or key, such as `used` or `options[0].kind`; empty when unknown."""
+
+
+class UsageError(AccordError, TypeError):
+    """The code uses Accord in a way that can't work: a handler that isn't async, `with` instead of `async with`, …"""
 
 
 class RemoteProtocolError(ProtocolError):
-    """The peer broke the protocol."""
+    """The peer violated the protocol."""
 
 
 class VersionError(ProtocolError):
     """The two sides share no protocol version."""
 
 
+_MAX_MESSAGE, _MAX_REASON = 10_000, 1000
+_REASON_KEYS = ("details", "message", "reason", "error")
+
+
+def _reason(data: Any, depth: int = 3) -> str:
+    """Find the first text in `data`: itself, or under one of the keys that agents use."""
+    if isinstance(data, str):
+        return data.strip()
+    if not isinstance(data, dict) or depth == 0:
+        return ""
+    found = (_reason(data.get(key), depth - 1) for key in _REASON_KEYS)
+    return next((text for text in found if text), "")
+
+
+def _truncate(text: str, size: int) -> str:
+    return text if len(text) <= size else f"{text[: size - 1]}…"
+
+
 class RequestFailed(AccordError):
-    """The peer answered a request with an error; or, raised by a handler, the error to answer with."""
+    """The peer responded with an error. If a handler raises it, it is the response."""
 
     default_code = INTERNAL_ERROR
 
     def __init__(self, message: str, *, code: int | None = None, data: Any = None, method: str | None = None) -> None:
-        self.code = self.default_code if code is None else code
+        self.code: int = self.default_code if code is None else code
         self.message = message
         self.data = data
         self.method = method
         super().__init__(message)
 
+    @property
+    def reason(self) -> str:
+        """The cause from `data`, where SDKs put the original exception; empty if there is none."""
+        return _reason(self.data)
+
+    @property
+    def explanation(self) -> str:
+        """The message, followed by the reason unless the message contains it. One line, truncated."""
+        whole = _truncate(self.message, _MAX_MESSAGE)
+        message, reason = " ".join(whole.split()), _truncate(" ".join(self.reason.split()), _MAX_REASON)
+        if not reason or reason.casefold() in message.casefold():
+            return whole
+        if reason.casefold().startswith(message.casefold()):
+            return reason
+        return f"{message}: {reason}"
+
     def __str__(self) -> str:
-        place = f"{self.method}: " if self.method and not self.message.startswith(self.method) else ""
-        return f"{place}{self.message} (code {self.code})"
+        if self.method is None:  # raised on this side: the code adds nothing
+            return self.explanation
+        place = "" if self.message.startswith(self.method) else f"{self.method}: "
+        return f"{place}{self.explanation} (code {self.code})"
 
     @staticmethod
     def of(code: int, message: str, data: Any = None, method: str | None = None) -> RequestFailed:
-        """The exception class that belongs to a code."""
+        """Create the exception for a code."""
         return _BY_CODE.get(code, RequestFailed)(message, code=code, data=data, method=method)
 
 
 class AuthRequired(RequestFailed):
-    """Authentication is needed first."""
+    """The peer requires a login first."""
 
     default_code = AUTH_REQUIRED
 
 
 class NotFound(RequestFailed):
-    """What the request named does not exist."""
+    """The session, file or terminal doesn't exist."""
 
     default_code = RESOURCE_NOT_FOUND
 
 
 class MethodNotFound(RequestFailed):
-    """The peer does not serve this method."""
+    """The peer doesn't support the method."""
 
     default_code = METHOD_NOT_FOUND
 
 
 class InvalidParams(RequestFailed):
-    """The peer could not accept the parameters."""
+    """The parameters are invalid."""
 
     default_code = INVALID_PARAMS
 
 
 class StoreFailed(RequestFailed):
-    """Sessions cannot be kept, or not be read; the message names the file, the reason and what to do."""
+    """Sessions can't be saved or read; the message names the file, the reason and what to do."""
 
 
 class RequestCancelled(RequestFailed):
-    """The request was cancelled before it was done."""
+    """The request was cancelled."""
 
     default_code = REQUEST_CANCELLED
 
@@ -121,15 +175,15 @@ _BY_CODE: dict[int, type[RequestFailed]] = {
 
 
 class CapabilityError(AccordError):
-    """The peer did not offer what was asked for; nothing was sent."""
+    """The peer doesn't offer the capability; nothing was sent."""
 
 
 class ConnectionClosed(AccordError):
-    """The connection is over, so this cannot be done any more."""
+    """The connection is closed."""
 
 
 class PeerDied(ConnectionClosed):
-    """The process at the other end is gone."""
+    """The peer's process exited."""
 
     def __init__(
         self,
@@ -150,7 +204,7 @@ class PeerDied(ConnectionClosed):
 
 
 class LaunchError(AccordError):
-    """An agent could not be started: the command is missing, not executable, or not understood."""
+    """An agent couldn't be started: the command is missing, not executable, or invalid."""
 
     def __init__(self, message: str, *, command: str = "", stage: str = "spawn") -> None:
         super().__init__(message)
@@ -159,30 +213,30 @@ class LaunchError(AccordError):
 
 
 class ConfigError(AccordError):
-    """A file of the configuration, or what it names, is at fault. Says where, what was found and what was expected."""
+    """A configuration file, or something it names, is invalid. The message says where and what was expected."""
 
 
 class RuleError(ConfigError):
-    """A permission rule, or a file of them, cannot be read. Says where, what was found, and what was expected."""
+    """A permission rule, or a file of rules, is invalid. The message says where and what was expected."""
 
     def __init__(self, message: str, *, where: str = "", line: int | None = None, key: str = "") -> None:
         self.message = message
         self.where = where
-        """The file or the option it stands in."""
+        """The file or the option that contains the rule."""
         self.line = line
         self.key = key
-        """Which part of a rule is at fault."""
+        """The invalid part of the rule."""
         place = [where] if where else []
         place += [f"line {line}"] if line else []
         super().__init__(": ".join([*place, message]))
 
     def at(self, where: str, line: int | None = None) -> RuleError:
-        """The same fault, told with its place."""
+        """Return the same error with its location."""
         return RuleError(self.message, where=where, line=line, key=self.key)
 
 
 class DeadlineExceeded(AccordError):
-    """A machine did not answer in time."""
+    """The peer didn't respond in time."""
 
     def __init__(self, message: str, *, stage: str, seconds: float) -> None:
         super().__init__(message)
@@ -191,4 +245,28 @@ class DeadlineExceeded(AccordError):
 
 
 class Overloaded(AccordError):
-    """More messages arrived than may be kept while a handler waits for an answer."""
+    """More messages arrived than may be buffered while a handler waits for a response."""
+
+
+_LIBRARY = tuple(
+    f"accord.{package}."
+    for package in ("agent", "client", "connection", "model", "proxy", "schema", "testing", "transports")
+)
+
+
+def end_at_author(error: BaseException) -> BaseException:
+    """End the traceback of a wrong call at the line that made it: the frames below it are ours, and don't help.
+
+    If no line of the author is left, as for a return value, there is no traceback."""
+    if isinstance(error, (InvalidValue, UsageError)):
+        last, trace = None, error.__traceback__
+        while trace is not None:
+            name = trace.tb_frame.f_globals.get("__name__")
+            if not (isinstance(name, str) and name.startswith(_LIBRARY)):
+                last = trace
+            trace = trace.tb_next
+        if last is None:
+            error.__traceback__ = None
+        else:
+            last.tb_next = None
+    return error

@@ -6,17 +6,17 @@ from __future__ import annotations
 
 import sys
 
-from accord.transports.guard import guard
+from accord.transports.stdout_guard import guard_stdio
 
 _USAGE = "usage: python -m accord.serve MODULE:AGENT   (a class, an instance, or a function that makes one)"
 
 
 def main(words: list[str]) -> int:
-    """Loads the agent that the one argument names and serves it."""
+    """Load the agent that the one argument names and serves it."""
     if len(words) != 1 or ":" not in words[0]:
         print(_USAGE, file=sys.stderr)
         return 2
-    guard()
+    guard_stdio()
     module, _, name = words[0].partition(":")
     sys.path.insert(0, "")
     from importlib import import_module
@@ -33,7 +33,7 @@ def main(words: list[str]) -> int:
         return _complain(f"module {module} has no {name}")
     agent = target() if callable(target) and not isinstance(target, Agent) else target
     if not isinstance(agent, Agent):
-        return _complain(f"{words[0]} is no Agent, and makes none")
+        return _complain(f"{words[0]} is neither an Agent nor a function that returns one")
     run(agent)
     return 0
 

@@ -1,7 +1,7 @@
-"""The client for those who do not await: scripts and notebooks.
+"""A synchronous client, for scripts and notebooks.
 
-Everything runs on one event loop in a thread of its own, so it works where a loop is running already. Handlers that are
-plain functions run in threads too, so they may block: ask on the terminal, or show a window."""
+Everything runs on one event loop in a separate thread, so it also works where a loop is already running. Handlers that
+aren't async run in threads too, so they may block: ask on the terminal, or show a window."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ import asyncio
 import atexit
 import inspect
 import threading
-from collections.abc import Callable, Coroutine, Iterator
-from typing import Any, TypeVar
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, TypedDict, TypeVar, Unpack, cast
 
 from accord.client.agent import ConnectedAgent
-from accord.client.connect import Target
+from accord.client.connect import ConnectOptions, Target
 from accord.client.connect import connect as connect_async
 from accord.client.session import Session as AsyncSession
 from accord.client.turn import Turn
-from accord.errors import LocalProtocolError
+from accord.errors import LocalProtocolError, UsageError
+from accord.model.content import ContentsLike
+from accord.model.requests import McpServer, SystemPrompt
 from accord.model.session import Option, SessionInfo
 from accord.transcript.events import Event
 from accord.transcript.transcript import Transcript
+from accord.transports.event_loop import new_event_loop
 
 T = TypeVar("T")
 
@@ -33,7 +36,7 @@ class _Loop:
     """The event loop that everything here runs on, and its thread."""
 
     def __init__(self) -> None:
-        self.loop = asyncio.new_event_loop()
+        self.loop = new_event_loop()
         self.thread = threading.Thread(target=self.loop.run_forever, name="accord", daemon=True)
         self.thread.start()
         atexit.register(self.stop)
@@ -58,7 +61,7 @@ def _background() -> _Loop:
 
 
 def _wait(work: Coroutine[Any, Any, T]) -> T:
-    """Runs something on the background loop. Ctrl-C cancels it there, and waits until it is gone."""
+    """Run something on the background loop. Ctrl-C cancels it there, and waits until it is gone."""
     background = _background()
     if threading.current_thread() is background.thread:
         work.close()
@@ -83,6 +86,15 @@ def _wait(work: Coroutine[Any, Any, T]) -> T:
     return tasks[0].result()
 
 
+class SessionOptions(TypedDict, total=False):
+    """The options of a new or reopened session."""
+
+    mcp_servers: Sequence[McpServer] | None
+    additional_directories: Sequence[str]
+    system_prompt: SystemPrompt | str | None
+    meta: dict[str, Any] | None
+
+
 class Agent:
     """A connected agent. Use it with `with`, so that it is ended."""
 
@@ -97,17 +109,17 @@ class Agent:
     def version(self) -> int:
         return self._agent.version
 
-    def new_session(self, cwd: str | None = None, **place: Any) -> Session:
-        """Begins a session."""
-        return Session(_wait(self._agent.new_session(cwd, **place)))
+    def new_session(self, cwd: str | None = None, **setup: Unpack[SessionOptions]) -> Session:
+        """Create a session."""
+        return Session(_wait(self._agent.new_session(cwd, **setup)))
 
-    def load_session(self, id: str, cwd: str | None = None, **place: Any) -> Session:
-        """Opens a stored session and reads its history."""
-        return Session(_wait(self._agent.load_session(id, cwd, **place)))
+    def load_session(self, id: str, cwd: str | None = None, **setup: Unpack[SessionOptions]) -> Session:
+        """Open a stored session and read its history."""
+        return Session(_wait(self._agent.load_session(id, cwd, **setup)))
 
-    def resume_session(self, id: str, cwd: str | None = None, **place: Any) -> Session:
-        """Opens a stored session without its history."""
-        return Session(_wait(self._agent.resume_session(id, cwd, **place)))
+    def resume_session(self, id: str, cwd: str | None = None, **setup: Unpack[SessionOptions]) -> Session:
+        """Open a stored session without its history."""
+        return Session(_wait(self._agent.resume_session(id, cwd, **setup)))
 
     def list_sessions(self, cwd: str | None = None) -> list[SessionInfo]:
         """The agent's sessions; those of one directory, or all."""
@@ -118,7 +130,7 @@ class Agent:
         return _wait(whole())
 
     def request(self, method: str, params: Any = None) -> Any:
-        """Asks something that the protocol does not know."""
+        """Ask something that the protocol does not know."""
         return _wait(self._agent.request(method, params))
 
     def login(self, method: str | None = None) -> None:
@@ -129,6 +141,13 @@ class Agent:
 
     def close(self) -> None:
         _wait(self._agent.close())
+
+    if not TYPE_CHECKING:  # type checkers report these mistakes themselves
+
+        async def __aenter__(self) -> NoReturn:
+            raise UsageError("accord.sync.connect() needs “with”; for “async with”, use accord.connect")
+
+        async def __aexit__(self, *exc: object) -> None: ...
 
     def __enter__(self) -> Agent:
         return self
@@ -155,48 +174,56 @@ class Session:
     def options(self) -> list[Option]:
         return self._session.options
 
-    def ask(self, *content: Any) -> Turn:
-        """Sends a prompt and waits for the end of its turn."""
+    if not TYPE_CHECKING:
+
+        def prompt(self, *content: Any, **options: Any) -> NoReturn:
+            raise UsageError("a session of accord.sync has no prompt(); use ask(…), or stream(…) for its events")
+
+    def ask(self, *content: ContentsLike) -> Turn:
+        """Send a prompt and waits for the end of its turn."""
 
         async def whole() -> Turn:
             return await self._session.prompt(*content)
 
         return _wait(whole())
 
-    def stream(self, *content: Any) -> Iterator[Event]:
-        """Sends a prompt and gives its events as they come. Leaving the loop early cancels the turn."""
+    def stream(self, *content: ContentsLike) -> Iterator[Event]:
+        """Send a prompt and yield its events as they come. Leaving the loop early cancels the turn."""
 
         async def begin() -> Any:
             return self._session.prompt(*content).__aiter__()
 
-        async def following() -> Event | None:
+        async def next_event() -> Event | None:
             return await anext(events, None)
 
         events = _wait(begin())
         try:
-            while (event := _wait(following())) is not None:
+            while (event := _wait(next_event())) is not None:
                 yield event
         finally:
             _wait(events.aclose())
 
-    def set_option(self, id: str, value: str | bool) -> None:
-        """Sets an option by its id or category."""
-        _wait(self._session.set_option(id, value))
+    def set_option(self, id: str, value: str | bool, *, unlisted: bool = False) -> None:
+        """Set an option by its id or category. See `Session.set_option`."""
+        _wait(self._session.set_option(id, value, unlisted=unlisted))
 
     def cancel(self) -> None:
-        """Stops the running turn; to be called from another thread."""
+        """Cancel the running turn. Call it from another thread."""
         _wait(self._session.cancel())
 
     def close(self) -> None:
-        """Ends the session's work and frees it at the agent."""
+        """Cancel the session's work and close it at the agent."""
         _wait(self._session.close())
 
 
-def connect(target: Target, **options: Any) -> Agent:
-    """Connects to an agent; the options are those of `accord.connect`."""
+def connect(target: Target, **options: Unpack[ConnectOptions]) -> Agent:
+    """Connect to an agent; the options are those of `accord.connect`."""
+    handlers: dict[str, Any] = {}
     for name in _HANDLERS:
-        if options.get(name) is not None:
-            options[name] = _in_thread(options[name])
+        handler: Any = options.get(name)
+        if callable(handler):
+            handlers[name] = _in_thread(handler)
+    options.update(cast(ConnectOptions, handlers))
 
     async def begin() -> ConnectedAgent:
         return await connect_async(target, **options)
@@ -204,19 +231,19 @@ def connect(target: Target, **options: Any) -> Agent:
     return Agent(_wait(begin()))
 
 
-def ask(target: Target, *content: Any, **options: Any) -> Turn:
-    """Starts an agent, sends it one prompt, waits for the answer, and ends it."""
+def ask(target: Target, *content: ContentsLike, **options: Unpack[ConnectOptions]) -> Turn:
+    """Start an agent, send it one prompt, wait for the end of the turn, and stop the agent."""
     with connect(target, **options) as agent:
         return agent.new_session().ask(*content)
 
 
 def _in_thread(handler: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A handler that may block, as one to be awaited."""
+    """Make a blocking handler awaitable by running it in a thread."""
     if inspect.iscoroutinefunction(handler):
         return handler
 
-    async def awaited(question: Any) -> Any:
+    async def call(question: Any) -> Any:
         answer = await asyncio.to_thread(handler, question)
         return await answer if inspect.isawaitable(answer) else answer
 
-    return awaited
+    return call

@@ -1,15 +1,15 @@
-"""Version 1 of the protocol for those who want the wire itself: every type, and connections that speak just them.
+"""The wire API of version 1: every type of the protocol, and typed connections.
 
-Each method of the protocol is a method here, its slashes read as underscores, taking and giving exactly the types of
-the schema. `connect` is for clients, `serve` for agents; their `handlers` serve what the other side calls."""
+Each method of the protocol is a method here, with underscores for slashes. It takes and returns exactly the types of
+the schema. `connect` is for clients, `serve` for agents; their `handlers` serve the other side's calls."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Coroutine
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from accord.connection.limits import Limits
-from accord.connection.typed import TypedConnection
+from accord.connection.typed_connection import Handlers, Result, TypedConnection
 from accord.schema import v1 as schema
 from accord.schema.shape import UNSET, Other, UnsetType
 from accord.schema.v1 import *  # noqa: F403  # the whole vocabulary is this module's subject
@@ -21,7 +21,7 @@ methods = m
 
 
 class AgentConnection(TypedConnection):
-    """What a client holds: typed calls to the agent at the other end."""
+    """A client's connection: typed calls to the agent."""
 
     def initialize(self, params: schema.InitializeRequest) -> Coroutine[Any, Any, schema.InitializeResponse]:
         return self.call(m.INITIALIZE, params)
@@ -111,7 +111,7 @@ class AgentConnection(TypedConnection):
 
 
 class ClientConnection(TypedConnection):
-    """What an agent holds: typed calls to the client at the other end."""
+    """An agent's connection: typed calls to the client."""
 
     def session_request_permission(
         self, params: schema.RequestPermissionRequest
@@ -167,6 +167,141 @@ class ClientConnection(TypedConnection):
         return self.tell(m.AUTH_STATUS_UPDATE, params)
 
 
+class AgentHandlers(Handlers, methods=m, side="agent"):
+    """Base class of an agent's handlers, for `serve`. Define the methods to serve; each may be plain or async.
+
+    Type checkers compare them with the schema, and a misspelt one is reported when the class is created."""
+
+    if TYPE_CHECKING:
+
+        def initialize(self, params: schema.InitializeRequest) -> Result[schema.InitializeResponse]:
+            raise NotImplementedError
+
+        def authenticate(self, params: schema.AuthenticateRequest) -> Result[schema.AuthenticateResponse]:
+            raise NotImplementedError
+
+        def logout(self, params: schema.LogoutRequest) -> Result[schema.LogoutResponse]:
+            raise NotImplementedError
+
+        def auth_status(self, params: schema.AuthStatusRequest) -> Result[schema.AuthStatusResponse]:
+            raise NotImplementedError
+
+        def session_new(self, params: schema.NewSessionRequest) -> Result[schema.NewSessionResponse]:
+            raise NotImplementedError
+
+        def session_load(self, params: schema.LoadSessionRequest) -> Result[schema.LoadSessionResponse]:
+            raise NotImplementedError
+
+        def session_resume(self, params: schema.ResumeSessionRequest) -> Result[schema.ResumeSessionResponse]:
+            raise NotImplementedError
+
+        def session_list(self, params: schema.ListSessionsRequest) -> Result[schema.ListSessionsResponse]:
+            raise NotImplementedError
+
+        def session_close(self, params: schema.CloseSessionRequest) -> Result[schema.CloseSessionResponse]:
+            raise NotImplementedError
+
+        def session_delete(self, params: schema.DeleteSessionRequest) -> Result[schema.DeleteSessionResponse]:
+            raise NotImplementedError
+
+        def session_fork(self, params: schema.ForkSessionRequest) -> Result[schema.ForkSessionResponse]:
+            raise NotImplementedError
+
+        def session_archive(self, params: schema.ArchiveSessionRequest) -> Result[schema.ArchiveSessionResponse]:
+            raise NotImplementedError
+
+        def session_unarchive(self, params: schema.UnarchiveSessionRequest) -> Result[schema.UnarchiveSessionResponse]:
+            raise NotImplementedError
+
+        def session_status(self, params: schema.SessionStatusRequest) -> Result[schema.SessionStatusResponse]:
+            raise NotImplementedError
+
+        def session_set_title(self, params: schema.SetSessionTitleRequest) -> Result[schema.SetSessionTitleResponse]:
+            raise NotImplementedError
+
+        def session_prompt(self, params: schema.PromptRequest) -> Result[schema.PromptResponse]:
+            raise NotImplementedError
+
+        def session_set_mode(self, params: schema.SetSessionModeRequest) -> Result[schema.SetSessionModeResponse]:
+            raise NotImplementedError
+
+        def session_set_config_option(
+            self, params: schema.SetSessionConfigOptionRequest
+        ) -> Result[schema.SetSessionConfigOptionResponse]:
+            raise NotImplementedError
+
+        def session_set_model(self, params: schema.SetSessionModelRequest) -> Result[schema.SetSessionModelResponse]:
+            raise NotImplementedError
+
+        def providers_list(self, params: schema.ListProvidersRequest) -> Result[schema.ListProvidersResponse]:
+            raise NotImplementedError
+
+        def providers_set(self, params: schema.SetProviderRequest) -> Result[schema.SetProviderResponse]:
+            raise NotImplementedError
+
+        def providers_disable(self, params: schema.DisableProviderRequest) -> Result[schema.DisableProviderResponse]:
+            raise NotImplementedError
+
+        def session_cancel(self, params: schema.CancelNotification) -> Result[None]:
+            raise NotImplementedError
+
+        def mcp_message_notification(self, params: schema.MessageMcpNotification) -> Result[None]:
+            raise NotImplementedError
+
+
+class ClientHandlers(Handlers, methods=m, side="client"):
+    """Base class of a client's handlers, for `connect`. Define the methods to serve; each may be plain or async.
+
+    Type checkers compare them with the schema, and a misspelt one is reported when the class is created."""
+
+    if TYPE_CHECKING:
+
+        def session_request_permission(
+            self, params: schema.RequestPermissionRequest
+        ) -> Result[schema.RequestPermissionResponse]:
+            raise NotImplementedError
+
+        def fs_read_text_file(self, params: schema.ReadTextFileRequest) -> Result[schema.ReadTextFileResponse]:
+            raise NotImplementedError
+
+        def fs_write_text_file(self, params: schema.WriteTextFileRequest) -> Result[schema.WriteTextFileResponse]:
+            raise NotImplementedError
+
+        def terminal_create(self, params: schema.CreateTerminalRequest) -> Result[schema.CreateTerminalResponse]:
+            raise NotImplementedError
+
+        def terminal_output(self, params: schema.TerminalOutputRequest) -> Result[schema.TerminalOutputResponse]:
+            raise NotImplementedError
+
+        def terminal_wait_for_exit(
+            self, params: schema.WaitForTerminalExitRequest
+        ) -> Result[schema.WaitForTerminalExitResponse]:
+            raise NotImplementedError
+
+        def terminal_kill(self, params: schema.KillTerminalRequest) -> Result[schema.KillTerminalResponse]:
+            raise NotImplementedError
+
+        def terminal_release(self, params: schema.ReleaseTerminalRequest) -> Result[schema.ReleaseTerminalResponse]:
+            raise NotImplementedError
+
+        def elicitation_create(
+            self, params: schema.CreateElicitationRequest
+        ) -> Result[schema.CreateElicitationResponse]:
+            raise NotImplementedError
+
+        def mcp_message(self, params: schema.MessageMcpRequest) -> Result[schema.MessageMcpResponse]:
+            raise NotImplementedError
+
+        def session_update(self, params: schema.SessionNotification) -> Result[None]:
+            raise NotImplementedError
+
+        def elicitation_complete(self, params: schema.CompleteElicitationNotification) -> Result[None]:
+            raise NotImplementedError
+
+        def auth_status_update(self, params: schema.AuthStatusUpdateNotification) -> Result[None]:
+            raise NotImplementedError
+
+
 def connect(
     transport: Transport, handlers: object, *, unstable: bool = False, limits: Limits | None = None
 ) -> AgentConnection:
@@ -193,7 +328,9 @@ __all__ = [
     *schema.__all__,
     "UNSET",
     "AgentConnection",
+    "AgentHandlers",
     "ClientConnection",
+    "ClientHandlers",
     "Other",
     "UnsetType",
     "connect",

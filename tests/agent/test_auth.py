@@ -5,10 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from linked import Link
-from wires import ask, begun, hello, turn
+from support.link import Link
+from support.wire_client import ask, begin_session, hello, turn
 
-from accord import Agent, AgentSession, AuthMethod, AuthRequired, CapabilityError, RequestFailed, Turn
+from accord import (
+    Account,
+    Agent,
+    AgentSession,
+    AuthMethod,
+    AuthRequired,
+    AuthStatus,
+    CapabilityError,
+    Client,
+    RequestFailed,
+    Turn,
+)
 from accord.testing import wire_client
 
 KEY = AuthMethod(id="key", name="API key", description="Paste it")
@@ -36,7 +47,7 @@ class Gated(Agent):
     async def prompt(self, turn: Turn) -> None:
         await turn.say(f"Hello, {self.user}")
 
-    async def login(self, method_id: str) -> None:
+    async def login(self, method_id: str, client: Client) -> None:
         if method_id == "sso":
             raise RequestFailed("the identity provider is down", code=-31000)
         self.user = method_id
@@ -49,8 +60,9 @@ class GatedAtPrompt(Gated):
     where = "prompt"
 
 
+@pytest.mark.feature("login and logout", "agent", "client")
 @pytest.mark.req("V1-AUTH-08", "V1-AUTH-09", "V1-AUTH-10", "V1-AUTH-04", "V2-AUTH-08")
-async def test_a_session_that_needs_a_login_is_begun_after_it(link: Link) -> None:
+async def test_a_session_that_needs_a_login_starts_after_it(link: Link) -> None:
     offered: list[str] = []
 
     def choose(methods: list[AuthMethod]) -> str:
@@ -111,7 +123,7 @@ async def test_a_login_that_fails_says_why(link: Link) -> None:
 
 async def test_a_login_is_tried_once_for_each_call(link: Link) -> None:
     class Forgetful(GatedAtPrompt):
-        async def login(self, method_id: str) -> None: ...
+        async def login(self, method_id: str, client: Client) -> None: ...
 
     tries: list[int] = []
 
@@ -126,7 +138,8 @@ async def test_a_login_is_tried_once_for_each_call(link: Link) -> None:
     assert tries == [1]
 
 
-@pytest.mark.req("V1-AUTH-20", "V1-AUTH-21", "V1-AUTH-22", "V1-AUTH-23", "V2-AUTH-07", "V2-AUTH-09")
+@pytest.mark.feature("login and logout", "agent", "client")
+@pytest.mark.req("V1-AUTH-20", "V1-AUTH-21", "V1-AUTH-23", "V2-AUTH-07", "V2-AUTH-09")
 async def test_after_logging_out_one_must_log_in_again(link: Link) -> None:
     async with link(Gated()) as client:
         await client.login()
@@ -156,7 +169,7 @@ async def test_a_login_or_logout_that_was_not_offered_is_not_sent(link: Link, ve
 
 
 @pytest.mark.req("V1-AUTH-01", "V1-AUTH-02", "V1-AUTH-11", "V2-AUTH-04", "V2-AUTH-11", "V2-AUTH-14", "V1-AUTH-12")
-async def test_ways_to_log_in_are_told_and_those_by_terminal_only_to_clients_that_have_one(version: int) -> None:
+async def test_login_methods_are_offered_and_terminal_logins_only_to_clients_with_a_terminal(version: int) -> None:
     async with wire_client(Gated()) as peer:
         plain = await hello(peer, version)
     async with wire_client(Gated()) as peer:
@@ -213,7 +226,7 @@ async def test_in_version_2_an_agent_with_logins_has_a_logout_whether_it_was_wri
 async def test_a_prompt_that_needs_a_login_is_refused_and_leaves_no_trace(version: int) -> None:
     agent = GatedAtPrompt()
     async with wire_client(agent) as peer:
-        session = await begun(peer, version)
+        session = await begin_session(peer, version)
         refused = await peer.answer_to(await ask(peer, session, "hi"))
         before = list(peer.updates)
         agent.user = "Ada"
@@ -223,27 +236,24 @@ async def test_a_prompt_that_needs_a_login_is_refused_and_leaves_no_trace(versio
     assert before == []
 
 
-@pytest.mark.req(
-    "V1-AUTH-26", "V1-AUTH-27", "V1-AUTH-28", "V1-AUTH-29", "V1-AUTH-32", "V2-AUTH-18", "V2-AUTH-19", "V2-AUTH-20"
-)
-async def test_the_state_of_the_login_can_be_asked_and_is_told_where_it_is_offered(link: Link) -> None:
-    told: list[Any] = []
+@pytest.mark.req("V1-AUTH-26", "V1-AUTH-27", "V1-AUTH-28", "V1-AUTH-32", "V2-AUTH-18", "V2-AUTH-19", "V2-AUTH-20")
+async def test_the_login_state_is_offered_and_can_be_queried(link: Link) -> None:
     state = "unauthenticated"
 
     class Telling(Gated):
         unstable = True
 
-        async def auth_status(self, params: Any) -> Any:
-            return {"state": state, "accounts": [{"label": "ada@example.com", "active": True}]}
+        async def auth_status(self) -> AuthStatus:
+            return AuthStatus(state=state, accounts=[Account(label="ada@example.com", active=True)])
 
         async def prompt(self, turn: Turn) -> None:
-            await turn.notify("auth/status_update", {"state": "authenticated", "accounts": []})
+            await turn.client.set_auth_status(AuthStatus(state="authenticated"))
 
-    extensions = {"auth/status_update": told.append}
-    async with link(Telling(), unstable=True, extensions=extensions, login=lambda methods: "key") as client:
+    async with link(Telling(), unstable=True, login=lambda methods: "key") as client, client.events() as events:
         before = await client.auth_status()
         session = await client.new_session()
         await session.prompt("hi")
+        told = await anext(events)
         state = "_half"
         unknown = await client.auth_status()
     async with link(Gated(), unstable=True) as client:
@@ -253,7 +263,25 @@ async def test_the_state_of_the_login_can_be_asked_and_is_told_where_it_is_offer
         with pytest.raises(CapabilityError, match="unstable"):
             await client.auth_status()
 
-    assert before["state"] == "unauthenticated"
-    assert before["accounts"] == [{"label": "ada@example.com", "active": True}]
-    assert unknown["state"] == "unknown"
-    assert told == [{"state": "authenticated", "accounts": []}]
+    assert before == AuthStatus(state="unauthenticated", accounts=[Account(label="ada@example.com", active=True)])
+    assert unknown.state == "unknown"
+    assert told == AuthStatus(state="authenticated")
+
+
+@pytest.mark.req("V1-AUTH-33")
+async def test_a_login_status_is_sent_again_only_if_it_has_changed(link: Link) -> None:
+    told: list[Any] = []
+    out, ada = {"state": "unauthenticated", "accounts": []}, {"state": "authenticated", "accounts": [{"label": "ada"}]}
+
+    class Telling(Agent):
+        unstable = True
+
+        async def prompt(self, turn: Turn) -> None:
+            for status in (out, out, ada, dict(reversed(ada.items())), out):
+                await turn.notify("auth/status_update", status)
+
+    async with link(Telling(), unstable=True, extensions={"auth/status_update": told.append}) as client:
+        for _ in range(2):  # the client's, not the session's
+            await (await client.new_session()).prompt("hi")
+
+    assert told == [out, ada, out, ada, out]

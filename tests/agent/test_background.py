@@ -1,4 +1,4 @@
-"""Tool calls that outlive their turn: version 2 lists them as background work, version 1 is just told more."""
+"""Tool calls that outlive their turn: version 2 lists them as background work, version 1 has only more updates."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import asyncio
 from typing import Any
 
 import pytest
-from kept import Kept
-from linked import Link, until
-from wires import ask, begun, kinds, stopped, turn, until_states
+from support.link import Link, until
+from support.stored_sessions import Kept
+from support.wire_client import ask, begin_session, kinds, turn, until_states, wait_for_stop
 
 from accord import Agent, AgentSession, Tool, Turn
 from accord.testing import ScriptedClient, wire_client
 
 
 class Indexer(Agent):
-    """Begins something in its turn, and goes on with it afterwards."""
+    """Starts something in its turn and continues it afterwards."""
 
     def __init__(self) -> None:
         self.go_on = asyncio.Event()
@@ -39,14 +39,14 @@ class Indexer(Agent):
 
 
 def background(updates: list[dict[str, Any]]) -> list[Any]:
-    """The states that were told, each with the work that it lists."""
+    """Return the reported states, each with the work that it lists."""
     return [(u["state"], u.get("background")) for u in updates if u["sessionUpdate"] == "state_update"]
 
 
-async def test_a_call_in_the_background_goes_on_when_its_turn_ends(version: int) -> None:
+async def test_a_background_call_continues_when_its_turn_ends(version: int) -> None:
     agent = Indexer()
     async with wire_client(agent) as peer:
-        session = await begun(peer, version)
+        session = await begin_session(peer, version)
         await turn(peer, version, session, "go")
         at_the_end = [update.get("status") for update in peer.updates if "toolCallId" in update]
         agent.go_on.set()
@@ -59,11 +59,12 @@ async def test_a_call_in_the_background_goes_on_when_its_turn_ends(version: int)
     assert "1000 files" in str(after[0])
 
 
+@pytest.mark.feature("background work", "agent", versions=(2,))
 @pytest.mark.req("V2-STATE-09", "V2-STATE-10", "V2-STATE-11", "V2-STATE-08")
 async def test_in_version_2_it_is_listed_from_its_announcement_to_its_end() -> None:
     agent = Indexer()
     async with wire_client(agent) as peer:
-        session = await begun(peer, 2)
+        session = await begin_session(peer, 2)
         await ask(peer, session, "go")
         await until_states(peer, "running", "running", "idle")
         agent.go_on.set()
@@ -91,7 +92,7 @@ async def test_in_version_2_a_command_in_the_background_is_listed_as_its_termina
         await tool.complete()
 
     async with wire_client(Kept([run])) as peer:
-        session = await begun(peer, 2)
+        session = await begin_session(peer, 2)
         await ask(peer, session, "go")
         await until_states(peer, "running", "running", "running", "running", "running", "idle")
 
@@ -114,12 +115,12 @@ async def test_cancelling_a_turn_leaves_it_alone(version: int) -> None:
 
     agent = Both()
     async with wire_client(agent) as peer:
-        session = await begun(peer, version)
+        session = await begin_session(peer, version)
         prompt = await ask(peer, session, "go")
         while "Think" not in str(peer.updates):
             await peer.receive()
         await peer.tell("session/cancel", {"sessionId": session})
-        reason = await stopped(peer, version, prompt)
+        reason = await wait_for_stop(peer, version, prompt)
         then = agent.tools[0].status
         agent.go_on.set()
         await until(lambda: agent.tools[0].status == "completed")
@@ -131,7 +132,7 @@ async def test_cancelling_a_turn_leaves_it_alone(version: int) -> None:
 async def test_in_version_2_it_can_be_cancelled_by_itself_between_turns() -> None:
     agent = Indexer()
     async with wire_client(agent) as peer:
-        session = await begun(peer, 2)
+        session = await begin_session(peer, 2)
         await turn(peer, 2, session, "go")
         answer = await peer.call("tool_call/cancel", {"sessionId": session, "toolCallId": agent.tools[0].id})
         await peer.quiet()
@@ -146,7 +147,7 @@ async def test_in_version_2_it_can_be_cancelled_by_itself_between_turns() -> Non
 async def test_what_outlives_its_turn_does_not_outlive_its_session(version: int) -> None:
     agent = Indexer()
     async with wire_client(agent) as peer:
-        session = await begun(peer, version)
+        session = await begin_session(peer, version)
         await turn(peer, version, session, "go")
         await peer.call("session/close", {"sessionId": session})
         last = [update for update in peer.updates if "toolCallId" in update][-1]
@@ -156,7 +157,8 @@ async def test_what_outlives_its_turn_does_not_outlive_its_session(version: int)
         task.cancel()
 
 
-async def test_what_a_lost_client_left_running_is_told_again_as_ended(link: Link) -> None:
+@pytest.mark.feature("background work", "client")
+async def test_calls_that_a_lost_client_left_running_are_replayed_as_ended(link: Link) -> None:
     async def begin(turn: Turn) -> None:
         await turn.tool("Index", background=True).start()
 
@@ -181,7 +183,7 @@ async def test_in_version_2_a_question_of_the_background_does_not_hold_up_the_tu
         await tool.complete()
 
     async with wire_client(Kept([both])) as peer:
-        session = await begun(peer, 2)
+        session = await begin_session(peer, 2)
         await ask(peer, session, "go")
         question = await peer.next_call("session/request_permission")
         told = [state for state, _ in background(peer.updates)]

@@ -6,15 +6,15 @@ import asyncio
 from typing import Any
 
 import pytest
-from linked import Link, until
-from wires import ask, begun, kinds, states, stopped, turn, until_states
+from support.link import Link, until
+from support.wire_client import ask, begin_session, kinds, states, turn, until_states, wait_for_stop
 
 from accord import Turn
 from accord.testing import ScriptedAgent, ScriptedClient, wire_client
 
 
 class Waiting(ScriptedAgent):
-    """Says `waiting`, then waits to be cancelled, and does what it is told about it; the next prompts are echoed."""
+    """Says `waiting`, then waits to be cancelled, then runs a given function; the next prompts are echoed."""
 
     def __init__(self, when_cancelled: Any = None) -> None:
         self.when_cancelled = when_cancelled
@@ -45,13 +45,14 @@ async def speaks(turn: Turn) -> None:
     raise asyncio.CancelledError
 
 
+@pytest.mark.feature("cancelling", "agent", "client")
 @pytest.mark.req("V1-CANCEL-01", "V1-CANCEL-05", "V2-CANCEL-01", "V2-CANCEL-10", "V2-CANCEL-02", "V1-CANCEL-04")
-async def test_a_cancelled_turn_ends_as_cancelled_and_the_session_goes_on(link: Link) -> None:
+async def test_a_cancelled_turn_ends_as_cancelled_and_the_session_continues(link: Link) -> None:
     agent = Waiting()
     async with link(agent) as client:
         session = await client.new_session()
         turn = session.prompt("go")
-        await until(lambda: turn.text)
+        await until(lambda: turn.has_output)
         await turn.cancel()
         await turn
         after = await session.prompt("still there?")
@@ -67,22 +68,22 @@ async def test_whatever_the_handler_makes_of_it_the_turn_was_cancelled(link: Lin
     async with link(Waiting(reaction)) as client:
         session = await client.new_session()
         turn = session.prompt("go")
-        await until(lambda: turn.text)
+        await until(lambda: turn.has_output)
         await session.cancel()
         await turn
 
     assert (turn.stop_reason, turn.error) == ("cancelled", None)
 
 
-@pytest.mark.req("V1-CANCEL-07", "V1-CANCEL-08", "V1-CANCEL-14", "V2-CANCEL-11")
+@pytest.mark.req("V1-CANCEL-07", "V1-CANCEL-08", "V2-CANCEL-11")
 async def test_last_words_come_before_the_end(version: int) -> None:
     async with wire_client(Waiting(speaks)) as peer:
-        session = await begun(peer, version)
+        session = await begin_session(peer, version)
         id = await ask(peer, session, "go")
         while not any("chunk" in kind for kind in kinds(peer.updates)):
             await peer.receive()
         await peer.tell("session/cancel", {"sessionId": session})
-        assert await stopped(peer, version, id) == "cancelled"
+        assert await wait_for_stop(peer, version, id) == "cancelled"
         await peer.quiet()
 
     words = [update["content"]["text"] for update in peer.updates if "chunk" in update["sessionUpdate"]]
@@ -94,7 +95,7 @@ async def test_last_words_come_before_the_end(version: int) -> None:
 @pytest.mark.req("V1-CANCEL-09", "V1-CANCEL-10", "V2-CANCEL-10", "V2-CANCEL-14")
 async def test_cancelling_a_session_that_rests_changes_nothing(version: int) -> None:
     async with wire_client(ScriptedAgent()) as peer:
-        session = await begun(peer, version)
+        session = await begin_session(peer, version)
         await peer.tell("session/cancel", {"sessionId": session})
         assert await turn(peer, version, session, "one") == "end_turn"
         await peer.tell("session/cancel", {"sessionId": session})
@@ -107,20 +108,20 @@ async def test_cancelling_a_session_that_rests_changes_nothing(version: int) -> 
 @pytest.mark.req("V1-CANCEL-10", "V2-CANCEL-14")
 async def test_a_prompt_sent_after_the_cancel_is_not_cancelled(version: int) -> None:
     async with wire_client(Waiting()) as peer:
-        session = await begun(peer, version)
+        session = await begin_session(peer, version)
         first = await ask(peer, session, "one")
         while not any("chunk" in kind for kind in kinds(peer.updates)):
             await peer.receive()
         await peer.tell("session/cancel", {"sessionId": session})
         second = await ask(peer, session, "two")
-        assert await stopped(peer, version, first) == "cancelled"
-        assert await stopped(peer, version, second) == "end_turn"
+        assert await wait_for_stop(peer, version, first) == "cancelled"
+        assert await wait_for_stop(peer, version, second) == "end_turn"
 
 
 @pytest.mark.req("V1-CANCEL-11", "V1-CANCEL-13", "V2-CANCEL-15", "V2-CANCEL-16")
 async def test_cancelling_the_request_itself_is_answered_once(version: int) -> None:
     async with wire_client(Waiting()) as peer:
-        session = await begun(peer, version)
+        session = await begin_session(peer, version)
         id = await ask(peer, session, "go")
         if version == 1:
             while not peer.updates:
@@ -141,7 +142,7 @@ async def test_cancelling_the_request_itself_is_answered_once(version: int) -> N
 @pytest.mark.req("V2-PROMPT-13", "V2-CANCEL-16", "V2-PROMPT-09")
 async def test_in_version_2_a_prompt_that_waits_can_be_withdrawn() -> None:
     async with wire_client(Waiting()) as peer:
-        session = await begun(peer, 2)
+        session = await begin_session(peer, 2)
         await ask(peer, session, "one")
         second = await ask(peer, session, "two")
         await until_states(peer, "running")
@@ -157,7 +158,7 @@ async def test_in_version_2_a_prompt_that_waits_can_be_withdrawn() -> None:
 @pytest.mark.req("V1-CANCEL-05", "V2-CANCEL-13", "V2-CANCEL-01")
 async def test_prompts_that_wait_are_cancelled_with_the_running_one(version: int) -> None:
     async with wire_client(Waiting()) as peer:
-        session = await begun(peer, version)
+        session = await begin_session(peer, version)
         ids = [await ask(peer, session, word) for word in ("one", "two", "three")]
         while not any("chunk" in kind for kind in kinds(peer.updates)):
             await peer.receive()
@@ -176,7 +177,7 @@ async def test_prompts_that_wait_are_cancelled_with_the_running_one(version: int
         assert [answers[id]["error"]["code"] for id in ids[1:]] == [-32800, -32800]
 
 
-@pytest.mark.req("V1-CANCEL-12", "V1-CANCEL-19", "V1-TERM-13", "V1-TERM-15")
+@pytest.mark.req("V1-CANCEL-12", "V1-CANCEL-19", "V1-TERM-13")
 async def test_what_the_turn_waits_for_is_cancelled_with_it_and_what_it_holds_is_released() -> None:
     from accord.testing import link
 
@@ -209,7 +210,7 @@ async def test_a_second_cancel_does_not_disturb_the_tidying_up(link: Link) -> No
     async with link(Waiting(tidy)) as client:
         session = await client.new_session()
         turn = session.prompt("go")
-        await until(lambda: turn.text)
+        await until(lambda: turn.has_output)
         await session.cancel()
         await session.cancel()
         go_on.set()
@@ -222,7 +223,7 @@ async def test_a_second_cancel_does_not_disturb_the_tidying_up(link: Link) -> No
 async def test_when_the_client_goes_away_its_turns_are_cancelled(version: int) -> None:
     agent = Waiting()
     async with wire_client(agent) as peer:
-        session = await begun(peer, version)
+        session = await begin_session(peer, version)
         await ask(peer, session, "go")
         while not any("chunk" in kind for kind in kinds(peer.updates)):
             await peer.receive()
@@ -241,7 +242,7 @@ async def test_an_open_tool_call_does_not_keep_a_turn_from_ending_when_the_clien
             ended.append("work")
 
     async with wire_client(ScriptedAgent([work])) as peer:
-        session = await begun(peer, version)
+        session = await begin_session(peer, version)
         await ask(peer, session, "go")
         while not any("tool_call" in kind for kind in kinds(peer.updates)):
             await peer.receive()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
-from kept import Kept
-from linked import Link, does
-from wires import ask, begun, states, turn
+from support.link import Link, script_agent
+from support.stored_sessions import Kept
+from support.wire_client import ask, begin_session, hello, new_session, states, turn
 
 from accord import (
     AgentSession,
@@ -19,7 +20,7 @@ from accord import (
 from accord.testing import ScriptedAgent, wire_client
 
 
-@pytest.mark.req("V1-CLOSE-02", "V1-CLOSE-03", "V2-CLOSE-01", "V2-CLOSE-02", "V2-CLOSE-11")
+@pytest.mark.req("V1-CLOSE-02", "V1-CLOSE-03", "V2-CLOSE-02", "V2-CLOSE-11")
 async def test_closing_a_session_cancels_its_work_first(version: int) -> None:
     closed: list[str] = []
 
@@ -31,7 +32,7 @@ async def test_closing_a_session_cancels_its_work_first(version: int) -> None:
         await turn.permit("Go on?")
 
     async with wire_client(Closing([wait])) as peer:
-        session = await begun(peer, version)
+        session = await begin_session(peer, version)
         id = await ask(peer, session, "a")
         await peer.next_call("session/request_permission")
         close = await peer.ask("session/close", {"sessionId": session})
@@ -49,6 +50,49 @@ async def test_closing_a_session_cancels_its_work_first(version: int) -> None:
     else:
         assert states(peer.updates)[-1] == "idle"
         assert peer.updates[-1]["stopReason"] == "cancelled"
+        told = [message.get("params", {}).get("update", {}).get("state") for message in peer.received]
+        assert told.index("idle") < peer.received.index(answers[-1]), "the end of the turn comes before the answer"
+
+
+@pytest.mark.req("V2-CLOSE-01")
+async def test_closing_a_session_ends_its_work_in_the_background(version: int, tmp_path: Path) -> None:
+    commands: list[Any] = []
+
+    async def begin(turn: Turn) -> None:
+        tool = turn.tool("Serve", kind="execute", background=True)
+        await tool.start()
+        command = await turn.session.local.run("sleep", ["1000"], str(tmp_path), {}, None)
+        await tool.show(command)
+        commands.append(command)
+
+    async with wire_client(ScriptedAgent([begin])) as peer:
+        await hello(peer, version)
+        session = await new_session(peer, str(tmp_path))
+        await turn(peer, version, session, "go")
+        listed = [update for update in peer.updates if update.get("state") == "idle"]
+        waiting = asyncio.ensure_future(commands[0].wait())
+        closed = await peer.call("session/close", {"sessionId": session})
+        told = [update["status"] for update in peer.updates if update.get("status")]
+        ended = await waiting
+
+    assert closed["result"] == {}
+    assert told[-1] == ("failed" if version == 1 else "cancelled")
+    assert ended.signal is not None
+    if version == 2:
+        assert listed[0]["background"] == [{"type": "terminal", "terminalId": commands[0].id}]
+
+
+async def test_a_session_is_closed_though_its_author_fails_to_tidy_up(version: int) -> None:
+    class Failing(ScriptedAgent):
+        async def close_session(self, session: AgentSession) -> None:
+            raise OSError("the directory is not empty")
+
+    async with wire_client(Failing([])) as peer:
+        session = await begin_session(peer, version)
+        closed = await peer.call("session/close", {"sessionId": session})
+        prompted = await peer.call("session/prompt", {"sessionId": session, "prompt": [{"type": "text", "text": "hi"}]})
+
+    assert (closed["result"], prompted["error"]["code"]) == ({}, -32002)
 
 
 @pytest.mark.req("V2-CLOSE-04")
@@ -60,7 +104,7 @@ async def test_a_closed_session_says_nothing_more(version: int) -> None:
         sessions.append(turn.session)
 
     async with wire_client(ScriptedAgent([remember])) as peer:
-        session = await begun(peer, version)
+        session = await begin_session(peer, version)
         await turn(peer, version, session, "a")
         await peer.call("session/close", {"sessionId": session})
         before = len(peer.received)
@@ -83,8 +127,8 @@ async def test_a_closed_session_says_nothing_more(version: int) -> None:
 
 @pytest.mark.req("V1-CLOSE-04", "V2-CLOSE-05")
 async def test_closing_what_is_not_open_succeeds(version: int) -> None:
-    async with wire_client(does()) as peer:
-        session = await begun(peer, version)
+    async with wire_client(script_agent()) as peer:
+        session = await begin_session(peer, version)
         assert (await peer.call("session/close", {"sessionId": session}))["result"] == {}
         assert (await peer.call("session/close", {"sessionId": session}))["result"] == {}
         assert (await peer.call("session/close", {"sessionId": "never"}))["result"] == {}
@@ -95,8 +139,8 @@ async def test_in_version_2_a_prompt_that_waits_when_the_session_is_closed_is_ca
     async def wait(turn: Turn) -> None:
         await asyncio.Event().wait()
 
-    async with wire_client(does(wait)) as peer:
-        session = await begun(peer, 2)
+    async with wire_client(script_agent(wait)) as peer:
+        session = await begin_session(peer, 2)
         first = await ask(peer, session, "a")
         second = await ask(peer, session, "b")
         inserted = await peer.answer_to(first)
@@ -107,7 +151,8 @@ async def test_in_version_2_a_prompt_that_waits_when_the_session_is_closed_is_ca
     assert held["error"]["code"] == -32800
 
 
-@pytest.mark.req("V1-CLOSE-06", "V1-CLOSE-07", "V1-CLOSE-08", "V2-CLOSE-08", "V2-CLOSE-09", "V2-CLOSE-10", "V1-LOAD-13")
+@pytest.mark.feature("listing, closing, deleting", "agent", "client")
+@pytest.mark.req("V1-CLOSE-06", "V1-CLOSE-07", "V2-CLOSE-08", "V2-CLOSE-09")
 async def test_a_deleted_session_is_gone_and_deleting_it_again_succeeds(link: Link) -> None:
     deleted: list[str] = []
 
@@ -139,11 +184,11 @@ async def test_commands_that_cannot_be_ended_do_not_keep_the_author_from_tidying
         async def close_session(self, session: AgentSession) -> None:
             freed.append(session.id)
 
-    async def stuck(session: AgentSession) -> None:
+    async def fail(session: AgentSession) -> None:
         raise OSError("stuck in the kernel")
 
-    monkeypatch.setattr(AgentSession, "put_away", stuck)
+    monkeypatch.setattr(AgentSession, "stop_commands", fail)
     async with wire_client(Tidy()) as peer:
-        session = await begun(peer, 1)
+        session = await begin_session(peer, 1)
     assert freed == [session]
-    assert "could not be ended" in caplog.text
+    assert "couldn't stop the commands" in caplog.text

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from linked import Link, until
-from wires import hello, new_session
+from support.link import Link, until
+from support.wire_client import hello, new_session
 
-from accord import Agent, AgentSession, Command, CommandsChanged, Turn, command
-from accord import Link as ResourceLink
+from accord import Agent, AgentSession, Command, CommandsChanged, ResourceLink, Turn, command
 from accord.testing import wire_client
 
 
@@ -28,6 +27,7 @@ class Commanding(Agent):
         return "refusal"
 
 
+@pytest.mark.feature("slash commands", "agent", "client")
 @pytest.mark.req("V1-CMD-01", "V1-CMD-02", "V2-CMD-01", "V2-CMD-02", "V1-CMD-03")
 async def test_commands_are_known_once_a_session_has_begun(link: Link) -> None:
     async with link(Commanding()) as client:
@@ -127,7 +127,7 @@ async def test_a_subclass_inherits_and_overrides_commands(link: Link) -> None:
     assert session.commands[0].description == "Plan better"
 
 
-async def test_a_session_may_begin_with_commands_of_its_own(link: Link) -> None:
+async def test_a_session_can_start_with_its_own_commands(link: Link) -> None:
     class Local(Commanding):
         async def new_session(self, session: AgentSession) -> None:
             await session.set_commands([Command(name=session.cwd.strip("/"), description="Here")])
@@ -162,7 +162,7 @@ async def test_commands_that_are_hidden_are_not_listed_and_not_handled(link: Lin
     assert (unhandled.text, handled.text) == ("prompt: /plan a cake", "planning 'a cake'")
 
 
-async def test_hiding_what_is_no_command_is_a_mistake_of_the_author(link: Link) -> None:
+async def test_hiding_an_unknown_command_raises(link: Link) -> None:
     faults: list[str] = []
 
     class Typing(Commanding):
@@ -175,4 +175,4 @@ async def test_hiding_what_is_no_command_is_a_mistake_of_the_author(link: Link) 
     async with link(Typing()) as client:
         await (await client.new_session()).prompt("go")
 
-    assert faults == ["there is no @command 'plam' to hide"]
+    assert faults == ["hide contains 'plam', which is not an @command of this agent"]

@@ -9,23 +9,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import is_alive
-from linked import Link, does, until
-from wires import ask, begun
+from support.cli_runner import is_alive
+from support.link import Link, script_agent, until
+from support.wire_client import ask, begin_session
 
-from accord import ExitStatus, NotFound, RequestFailed, TextContent, Turn
-from accord.agent.terminals import Output
+from accord import AccordError, ExitStatus, NotFound, RemoteProtocolError, RequestFailed, TextContent, Turn
+from accord.agent.workspace import Output
 from accord.model.tool import TerminalRef
 from accord.testing import ScriptedClient, wire_client
 from accord.testing import link as link_in
 
 
-async def played(script: ScriptedClient, *steps: Any) -> Any:
+async def play(script: ScriptedClient, *steps: Any) -> Any:
     """A turn of version 1 with a client that has files and terminals."""
-    async with link_in(does(*steps), script, version=1) as client:
+    async with link_in(script_agent(*steps), script, version=1) as client:
         return await (await client.new_session("/project")).prompt("go")
 
 
+@pytest.mark.feature("the client's files", "agent", "client", versions=(1,))
 @pytest.mark.req("V1-FS-03", "V1-FS-04", "V1-FS-06", "V1-FS-07", "V1-PROMPT-14")
 async def test_files_are_read_and_written_through_the_client() -> None:
     script = ScriptedClient(files={"/project/notes.md": "one\ntwo\r\nthree\x0cstill three\nfour"})
@@ -38,14 +39,14 @@ async def test_files_are_read_and_written_through_the_client() -> None:
         seen.append(await turn.files.read("notes.md", limit=0))
         await turn.files.write("new/file.txt", "line\r\nend")
 
-    await played(script, edit)
+    await play(script, edit)
 
     assert seen == [script.files["/project/notes.md"], "two\r\nthree\x0cstill three\n", "", ""]
     assert script.files["/project/new/file.txt"] == "line\r\nend"
 
 
 @pytest.mark.req("V1-FS-08")
-async def test_a_file_that_is_not_there_is_not_found() -> None:
+async def test_a_missing_file_is_not_found() -> None:
     errors: list[NotFound] = []
 
     async def read(turn: Turn) -> None:
@@ -54,7 +55,7 @@ async def test_a_file_that_is_not_there_is_not_found() -> None:
         except NotFound as error:
             errors.append(error)
 
-    await played(ScriptedClient(), read)
+    await play(ScriptedClient(), read)
 
     assert errors[0].code == -32002
     assert "/project/absent.md" in str(errors[0])
@@ -70,7 +71,7 @@ async def test_what_was_not_offered_is_not_asked_for_but_done_by_the_agent_itsel
         await turn.files.write("new/file.txt", "written")
         found.append(await turn.terminals.run("sh", ["-c", "pwd; exit 3"]))
 
-    async with link(does(work)) as client:
+    async with link(script_agent(work)) as client:
         sent: list[bytes] = []
         client.connection.watch(lambda direction, lines: sent.append(lines) if direction == "in" else None)
         await (await client.new_session(str(tmp_path))).prompt("go")
@@ -100,7 +101,7 @@ async def test_the_agents_own_files_and_commands_stay_in_the_sessions_directorie
                 await attempt()
             refused.append(str(caught.value))
 
-    async with link(does(work)) as client:
+    async with link(script_agent(work)) as client:
         await (await client.new_session(str(inside))).prompt("go")
 
     assert len(refused) == 5
@@ -116,7 +117,7 @@ async def test_what_a_command_of_the_agents_own_prints_is_shown(link: Link, tmp_
             await tool.show(terminal)
             await terminal.wait()
 
-    async with link(does(work)) as client:
+    async with link(script_agent(work)) as client:
         session = await client.new_session(str(tmp_path))
         await session.prompt("go")
         call = next(iter(session.transcript.tool_calls.values()))
@@ -131,11 +132,11 @@ async def test_a_command_that_is_left_running_ends_with_its_session(link: Link, 
 
     async def work(turn: Turn) -> None:
         terminal = await turn.terminals.create("sh", ["-c", "echo $$; exec sleep 1000"])
-        while not (printed := (await terminal.output()).text):  # noqa: ASYNC110  # the process knows nothing of us
+        while not (printed := (await terminal.output()).text):  # noqa: ASYNC110  # the process has no event to wait for
             await asyncio.sleep(0)
         pids.append(int(printed))
 
-    async with link(does(work)) as client:
+    async with link(script_agent(work)) as client:
         session = await client.new_session(str(tmp_path))
         await session.prompt("go")
         os.kill(pids[0], 0)
@@ -144,8 +145,9 @@ async def test_a_command_that_is_left_running_ends_with_its_session(link: Link, 
             os.kill(pids[0], 0)
 
 
+@pytest.mark.feature("the client's terminals", "agent", "client", versions=(1,))
 @pytest.mark.req("V1-TERM-02", "V1-TERM-03", "V1-TERM-05", "V1-TERM-06", "V1-TERM-09", "V1-TERM-13")
-async def test_a_command_is_run_to_its_end_and_its_terminal_released() -> None:
+async def test_a_command_runs_until_it_exits_and_its_terminal_is_released() -> None:
     script = ScriptedClient(commands={"make test": ("all fine\n", 0), "false": ("", 1)})
     outputs: list[Output] = []
 
@@ -153,7 +155,7 @@ async def test_a_command_is_run_to_its_end_and_its_terminal_released() -> None:
         outputs.append(await turn.terminals.run("make", ["test"], env={"CI": "1"}))
         outputs.append(await turn.terminals.run("false", cwd="sub"))
 
-    await played(script, run)
+    await play(script, run)
 
     assert outputs == [
         Output(text="all fine\n", exit=ExitStatus(code=0)),
@@ -184,7 +186,7 @@ async def test_a_terminal_can_be_watched_killed_and_released() -> None:
             with pytest.raises(NotFound):
                 await terminal.output()
 
-    turn = await played(script, serve)
+    turn = await play(script, serve)
 
     assert [output.exit for output in (seen[0], seen[2])] == [None, ExitStatus(signal="SIGTERM")]
     assert seen[1] == ExitStatus(signal="SIGTERM")
@@ -201,7 +203,7 @@ async def test_too_much_output_loses_its_beginning() -> None:
     async def run(turn: Turn) -> None:
         outputs.append(await turn.terminals.run("cat", output_limit=5))
 
-    await played(script, run)
+    await play(script, run)
 
     assert (outputs[0].text, outputs[0].truncated) == ("öü", True)
 
@@ -211,8 +213,8 @@ async def test_a_terminal_made_for_a_cancelled_turn_is_released_as_soon_as_it_is
     async def run(turn: Turn) -> None:
         await turn.terminals.run("sleep")
 
-    async with wire_client(does(run)) as peer:
-        session = await begun(peer, 1, {"terminal": True})
+    async with wire_client(script_agent(run)) as peer:
+        session = await begin_session(peer, 1, {"terminal": True})
         id = await ask(peer, session, "go")
         create = await peer.next_call("terminal/create")
         await peer.tell("session/cancel", {"sessionId": session})
@@ -232,8 +234,8 @@ async def test_on_the_wire_paths_are_absolute_and_what_is_not_needed_is_left_out
         await turn.files.write("b.txt", "text")
         await turn.terminals.create("ls")
 
-    async with wire_client(does(use)) as peer:
-        session = await begun(peer, 1, {"terminal": True, "fs": {"readTextFile": True, "writeTextFile": True}})
+    async with wire_client(script_agent(use)) as peer:
+        session = await begin_session(peer, 1, {"terminal": True, "fs": {"readTextFile": True, "writeTextFile": True}})
         await ask(peer, session, "go")
         read = await peer.next_call("fs/read_text_file")
         await peer.reply(read, {"content": ""})
@@ -254,7 +256,7 @@ async def test_terminals_that_an_agent_forgot_are_released_with_their_session() 
     async def forget(turn: Turn) -> None:
         await turn.terminals.create("server")
 
-    async with link_in(does(forget, forget, forget), script, version=1) as client:
+    async with link_in(script_agent(forget, forget, forget), script, version=1) as client:
         one = await client.new_session()
         await one.prompt("go")
         await one.close()
@@ -265,7 +267,7 @@ async def test_terminals_that_an_agent_forgot_are_released_with_their_session() 
     assert sorted(script.released) == ["terminal-1", "terminal-2", "terminal-3"]
 
 
-async def test_a_client_that_cannot_do_what_it_offered_says_so() -> None:
+async def test_the_error_of_a_client_that_fails_to_do_what_it_offered_is_raised() -> None:
     errors: list[RequestFailed] = []
 
     class Broken(ScriptedClient):
@@ -278,10 +280,51 @@ async def test_a_client_that_cannot_do_what_it_offered_says_so() -> None:
         except RequestFailed as error:
             errors.append(error)
 
-    await played(Broken(), read)
+    await play(Broken(), read)
 
     assert errors[0].code == -32603
     assert "PermissionError: not yours" in str(errors[0])
+
+
+@pytest.mark.parametrize("answer", [[], {}, {"content": None}, "none"])
+async def test_an_answer_that_cannot_be_read_means_that_a_missing_file_is_missing(answer: Any, tmp_path: Path) -> None:
+    (tmp_path / "there.txt").write_text("text")
+    errors: list[Exception] = []
+
+    async def use(turn: Turn) -> None:
+        for name in ("absent.txt", "there.txt"):
+            try:
+                await turn.files.read(str(tmp_path / name))
+            except AccordError as error:
+                errors.append(error)
+
+    async with wire_client(script_agent(use)) as peer:
+        session = await begin_session(peer, 1, {"fs": {"readTextFile": True}})
+        await ask(peer, session, "go")
+        for _ in range(2):
+            await peer.reply(await peer.next_call("fs/read_text_file"), answer)
+        await until(lambda: len(errors) == 2)
+
+    assert isinstance(errors[0], NotFound)
+    assert isinstance(errors[1], RemoteProtocolError)
+
+
+@pytest.mark.parametrize("stage", ["creating", "running"])
+async def test_a_cancelled_command_is_killed_before_its_terminal_is_released(stage: str) -> None:
+    async with wire_client(script_agent(run_a_command)) as peer:
+        session = await begin_session(peer, 1, {"terminal": True})
+        await ask(peer, session, "go")
+        create = await peer.next_call("terminal/create")
+        if stage == "running":
+            await peer.reply(create, {"terminalId": "t"})
+            await peer.next_call("terminal/wait_for_exit")
+        await peer.tell("session/cancel", {"sessionId": session})
+        if stage == "creating":
+            await peer.reply(create, {"terminalId": "t"})
+        await peer.next_call("terminal/release")
+
+    methods = [message["method"] for message in peer.received if message.get("method", "").startswith("terminal/")]
+    assert methods[-2:] == ["terminal/kill", "terminal/release"]
 
 
 async def run_a_command(turn: Turn) -> None:
@@ -311,9 +354,9 @@ async def test_cancelling_frees_a_turn_at_once_from_a_client_that_never_answers(
         async with turn.tool("Work"):
             await step(turn)
 
-    async with wire_client(does(work)) as peer:
+    async with wire_client(script_agent(work)) as peer:
         offers = {"fs": {"readTextFile": True, "writeTextFile": True}, "terminal": True}
-        session = await begun(peer, 1, offers)
+        session = await begin_session(peer, 1, offers)
         prompt = await ask(peer, session, "go")
         for method in calls:
             call = await peer.next_call(method)
@@ -338,8 +381,8 @@ async def test_a_terminal_that_comes_after_its_turn_was_cancelled_is_released() 
     async def work(turn: Turn) -> None:
         await turn.terminals.create("make")
 
-    async with wire_client(does(work)) as peer:
-        session = await begun(peer, 1, {"terminal": True})
+    async with wire_client(script_agent(work)) as peer:
+        session = await begin_session(peer, 1, {"terminal": True})
         prompt = await ask(peer, session, "go")
         call = await peer.next_call("terminal/create")
         await peer.tell("session/cancel", {"sessionId": session})
@@ -354,7 +397,7 @@ async def test_cancelling_ends_a_command_of_the_agents_own(link: Link, tmp_path:
     async def work(turn: Turn) -> None:
         await turn.terminals.run("sh", ["-c", "echo $$ > pid; sleep 600"])
 
-    async with link(does(work)) as client:
+    async with link(script_agent(work)) as client:
         session = await client.new_session(str(tmp_path))
         running = session.prompt("go")
         await until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip())
@@ -377,21 +420,21 @@ async def test_what_a_command_of_the_agents_own_prints_is_seen_while_it_runs(lin
                 await tool.show(terminal)
                 await terminal.wait()
 
-    async with link(does(step), workspace=None) as client:
+    async with link(script_agent(step), workspace=None) as client:
         session = await client.new_session(cwd=str(tmp_path))
         opened = False
         async for _ in session.prompt("go"):
-            shown = "".join(seen(session.transcript))
+            shown = "".join(list_contents(session.transcript))
             if "so far …" in shown and not opened:
                 opened = True
                 assert "done" not in shown
                 await asyncio.to_thread(gate.write_text, "now\n")
-        shown = "".join(seen(session.transcript))
+        shown = "".join(list_contents(session.transcript))
         assert opened and shown.endswith("so far …\ndone\n") and shown.startswith("1\n2\n")
 
 
-def seen(transcript: Any) -> Iterator[str]:
-    """What the tool calls show, terminals and text alike."""
+def list_contents(transcript: Any) -> Iterator[str]:
+    """Return the contents of the tool calls: terminals and text."""
     for call in transcript.tool_calls.values():
         for item in call.content:
             if isinstance(item, TextContent):

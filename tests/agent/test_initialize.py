@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from wires import INFO, begun, hello, new_session, turn
+from support.wire_client import INFO, begin_session, hello, new_session, turn
 
-from accord import Agent, AuthMethod, MemoryStore, RequestFailed, Turn
-from accord.agent.offers import ClientOffers
-from accord.testing import WirePeer, wire_client
+from accord import Agent, AuthMethod, Client, MemoryStore, RequestFailed, Turn
+from accord.testing import ScriptedAgent, WirePeer, wire_client
 
 
 class Echo(Agent):
@@ -27,9 +26,18 @@ class OnlyV2(Echo):
     versions = (2,)
 
 
-async def initialized(peer: WirePeer, version: Any, **params: Any) -> dict[str, Any]:
+async def initialize(peer: WirePeer, version: Any, **params: Any) -> dict[str, Any]:
     """The whole answer to a hello that says only this."""
     return await peer.call("initialize", {"protocolVersion": version, **params})
+
+
+@pytest.mark.parametrize("requested, agreed", [(1.0, 1), (2.0, 2), (3e0, 2)])
+async def test_a_requested_version_may_be_written_with_a_fraction_that_is_zero(requested: float, agreed: int) -> None:
+    async with wire_client(ScriptedAgent([])) as peer:
+        params = {"protocolVersion": requested, "info": {"name": "by hand", "version": "1"}, "capabilities": {}}
+        answer = await peer.call("initialize", params)
+
+    assert answer["result"]["protocolVersion"] == agreed
 
 
 @pytest.mark.req("V1-INIT-05", "V1-INIT-07", "V1-INIT-08", "V1-INIT-17", "V1-INIT-18", "V1-INIT-12")
@@ -95,9 +103,9 @@ async def test_unstable_parts_are_offered_only_by_agents_that_ask_for_them(versi
         store = MemoryStore()
         system_prompts = ("append", "override")
 
-        async def auth_status(self, params: Any) -> Any: ...
+        async def auth_status(self) -> Any: ...
 
-        async def list_providers(self, params: Any) -> Any: ...
+        async def list_providers(self) -> Any: ...
 
     class Daring(Settled):
         unstable = True
@@ -123,10 +131,10 @@ async def test_unstable_parts_are_offered_only_by_agents_that_ask_for_them(versi
 
 @pytest.mark.req("V1-INIT-03", "V2-INIT-04")
 @pytest.mark.parametrize("asked", ["1", 1.5, -1, 65536, None, True, [1]])
-async def test_a_version_that_is_no_version_is_refused(asked: Any) -> None:
+async def test_an_invalid_version_is_rejected(asked: Any) -> None:
     async with wire_client(Echo()) as peer:
-        refused = await initialized(peer, asked, info=INFO)
-        assert (await initialized(peer, 1))["result"]["protocolVersion"] == 1
+        refused = await initialize(peer, asked, info=INFO)
+        assert (await initialize(peer, 1))["result"]["protocolVersion"] == 1
 
     assert refused["error"]["code"] == -32602
     assert refused["error"]["data"] == {"path": "protocolVersion"}
@@ -136,7 +144,7 @@ async def test_a_version_that_is_no_version_is_refused(asked: Any) -> None:
 @pytest.mark.parametrize("asked", [0, 1, 2, 99])
 async def test_an_agent_of_version_1_alone_answers_1_to_everything(asked: int) -> None:
     async with wire_client(OnlyV1()) as peer:
-        assert (await initialized(peer, asked, info=INFO))["result"]["protocolVersion"] == 1
+        assert (await initialize(peer, asked, info=INFO))["result"]["protocolVersion"] == 1
 
 
 @pytest.mark.req("V1-INIT-08", "V2-INIT-05", "V2-INIT-25")
@@ -145,7 +153,7 @@ async def test_an_agent_of_both_versions_takes_the_highest_that_is_not_above_the
     asked: int, agreed: int
 ) -> None:
     async with wire_client(Echo()) as peer:
-        answer = await initialized(peer, asked, info=INFO)
+        answer = await initialize(peer, asked, info=INFO)
 
     assert answer["result"]["protocolVersion"] == agreed
 
@@ -153,8 +161,8 @@ async def test_an_agent_of_both_versions_takes_the_highest_that_is_not_above_the
 @pytest.mark.req("V2-INIT-06", "V2-INIT-12")
 async def test_an_agent_without_a_fitting_version_says_which_it_has_and_stays() -> None:
     async with wire_client(OnlyV2()) as peer:
-        refused = await initialized(peer, 1)
-        assert (await initialized(peer, 2, info=INFO))["result"]["protocolVersion"] == 2
+        refused = await initialize(peer, 1)
+        assert (await initialize(peer, 2, info=INFO))["result"]["protocolVersion"] == 2
 
     assert refused["error"]["code"] == -32022
     assert refused["error"]["data"] == {"requested": 1, "supported": [2]}
@@ -167,7 +175,7 @@ async def test_after_the_hello_one_version_is_spoken_and_no_other(version: int) 
         2: ["authenticate", "logout", "session/load", "session/set_mode", "session/set_model"],
     }
     async with wire_client(Echo()) as peer:
-        session = await begun(peer, version)
+        session = await begin_session(peer, version)
         for method in theirs[version]:
             params = {"sessionId": session, "cwd": "/", "methodId": "x", "toolCallId": "x", "terminalId": "x"}
             refused = await peer.call(method, params)
@@ -183,16 +191,16 @@ async def test_what_was_not_offered_is_not_served(version: int) -> None:
         version
     ]
     async with wire_client(Echo()) as peer:
-        session = await begun(peer, version)
+        session = await begin_session(peer, version)
         for method in missing:
             refused = await peer.call(method, {"sessionId": session, "cwd": "/", "mcpServers": [], "methodId": "x"})
             assert refused["error"]["code"] == -32601, method
 
 
-@pytest.mark.req("V1-INIT-13", "V1-INIT-14", "V1-INIT-15", "V1-INIT-18", "V2-INIT-15", "V2-INIT-16")
+@pytest.mark.req("V1-INIT-13", "V1-INIT-14", "V1-INIT-18", "V2-INIT-15")
 async def test_a_client_that_offers_nothing_is_offered_everything_that_needs_nothing(version: int) -> None:
     async with wire_client(Echo()) as peer:
-        answer = await initialized(peer, version, **({} if version == 1 else {"info": INFO}))
+        answer = await initialize(peer, version, **({} if version == 1 else {"info": INFO}))
         assert answer["result"]["protocolVersion"] == version
         assert await turn(peer, version, await new_session(peer), "hi") == "end_turn"
 
@@ -201,32 +209,33 @@ async def test_a_client_that_offers_nothing_is_offered_everything_that_needs_not
 @pytest.mark.parametrize(
     ("marker", "offered"), [({"form": {}}, True), ({"form": None}, False), ({}, False), (None, False), ("yes", False)]
 )
-async def test_a_capability_is_there_when_its_object_is(version: int, marker: Any, offered: bool) -> None:
-    seen: list[ClientOffers] = []
+async def test_a_capability_is_supported_if_its_object_is_present(version: int, marker: Any, offered: bool) -> None:
+    seen: list[Client] = []
 
     class Looking(Echo):
-        async def connected(self, client: ClientOffers) -> None:
+        async def on_connect(self, client: Client) -> None:
             seen.append(client)
 
     async with wire_client(Looking()) as peer:
         await hello(peer, version, {"elicitation": marker})
 
-    assert seen[0].forms is offered
-    assert seen[0].urls is False
+    assert seen[0].offers.forms is offered
+    assert seen[0].offers.urls is False
 
 
 @pytest.mark.req("V1-INIT-20", "V1-INIT-27", "V2-INIT-15")
-async def test_a_capability_that_cannot_be_read_is_none_and_one_that_nobody_knows_is_ignored(version: int) -> None:
-    seen: list[ClientOffers] = []
+async def test_an_unreadable_capability_is_unsupported_and_an_unknown_one_ignored(version: int) -> None:
+    seen: list[Client] = []
 
     class Looking(Echo):
-        async def connected(self, client: ClientOffers) -> None:
+        async def on_connect(self, client: Client) -> None:
             seen.append(client)
 
     async with wire_client(Looking()) as peer:
         await hello(peer, version, {"terminal": "yes", "fs": {"readTextFile": 1}, "futureThing": {}, "auth": []})
 
-    assert (seen[0].terminals, seen[0].read_files, seen[0].terminal_login) == (False, False, False)
+    offers = seen[0].offers
+    assert (offers.terminals, offers.read_files, offers.terminal_login) == (False, False, False)
 
 
 @pytest.mark.req("V1-INIT-22", "V1-AUTH-07")
@@ -243,7 +252,7 @@ async def test_before_the_hello_nothing_else_is_served(version: int) -> None:
     async with wire_client(Echo()) as peer:
         await peer.tell("session/cancel", {"sessionId": "x"})
         refused = await peer.call("session/new", {"cwd": "/", "mcpServers": []})
-        await begun(peer, version)
+        await begin_session(peer, version)
 
     assert refused["error"]["code"] == -32600
     assert "initialize" in refused["error"]["message"]
@@ -253,7 +262,7 @@ async def test_before_the_hello_nothing_else_is_served(version: int) -> None:
 async def test_in_version_1_a_second_hello_is_refused() -> None:
     async with wire_client(Echo()) as peer:
         await hello(peer, 1)
-        assert (await initialized(peer, 1))["error"]["code"] == -32600
+        assert (await initialize(peer, 1))["error"]["code"] == -32600
         await new_session(peer)
 
 
@@ -262,16 +271,16 @@ async def test_in_version_2_hello_may_be_said_again_until_something_else_is_aske
     seen: list[bool] = []
 
     class Looking(Echo):
-        async def connected(self, client: ClientOffers) -> None:
-            seen.append(client.forms)
+        async def on_connect(self, client: Client) -> None:
+            seen.append(client.offers.forms)
 
     async with wire_client(Looking()) as peer:
         await hello(peer, 2)
         await hello(peer, 2, {"elicitation": {"form": {}}})
-        assert (await initialized(peer, 1))["error"]["code"] == -32600
-        assert (await initialized(peer, 2))["error"]["code"] == -32602  # and the one before still counts
+        assert (await initialize(peer, 1))["error"]["code"] == -32600
+        assert (await initialize(peer, 2))["error"]["code"] == -32602  # and the one before still counts
         await peer.call("session/list", {})
-        assert (await initialized(peer, 2, info=INFO))["error"]["code"] == -32600
+        assert (await initialize(peer, 2, info=INFO))["error"]["code"] == -32600
 
     assert seen == [False, True]
 
@@ -279,7 +288,7 @@ async def test_in_version_2_hello_may_be_said_again_until_something_else_is_aske
 @pytest.mark.req("V2-INIT-02")
 async def test_in_version_2_a_hello_without_a_name_is_refused() -> None:
     async with wire_client(Echo()) as peer:
-        refused = await initialized(peer, 2)
+        refused = await initialize(peer, 2)
 
     assert (refused["error"]["code"], refused["error"]["data"]) == (-32602, {"path": "info"})
 
@@ -287,14 +296,14 @@ async def test_in_version_2_a_hello_without_a_name_is_refused() -> None:
 @pytest.mark.req("V2-INIT-13")
 @pytest.mark.parametrize("odd", [{}, {"info": "me"}, {"info": {"name": 7}, "capabilities": [1]}])
 async def test_a_hello_of_a_version_from_the_future_is_read_as_far_as_it_goes(odd: dict[str, Any]) -> None:
-    seen: list[ClientOffers] = []
+    seen: list[Client] = []
 
     class Looking(Echo):
-        async def connected(self, client: ClientOffers) -> None:
+        async def on_connect(self, client: Client) -> None:
             seen.append(client)
 
     async with wire_client(Looking()) as peer:
-        answer = await initialized(peer, 3, **odd)
+        answer = await initialize(peer, 3, **odd)
 
     assert answer["result"]["protocolVersion"] == 2
     assert seen[0].info is not None and seen[0].info.name == "unknown"
@@ -302,12 +311,12 @@ async def test_a_hello_of_a_version_from_the_future_is_read_as_far_as_it_goes(od
 
 @pytest.mark.req("V1-INIT-28", "V1-EXT-10", "V2-INIT-24")
 async def test_capabilities_beyond_the_protocol_travel_as_metadata_both_ways(version: int) -> None:
-    seen: list[ClientOffers] = []
+    seen: list[Client] = []
 
     class Extended(Echo):
         capability_meta = {"example.com/dictation": {"languages": ["de"]}}
 
-        async def connected(self, client: ClientOffers) -> None:
+        async def on_connect(self, client: Client) -> None:
             seen.append(client)
 
     async with wire_client(Extended()) as peer:
@@ -315,19 +324,19 @@ async def test_capabilities_beyond_the_protocol_travel_as_metadata_both_ways(ver
 
     told = answer["agentCapabilities" if version == 1 else "capabilities"]
     assert told["_meta"] == {"example.com/dictation": {"languages": ["de"]}}
-    assert seen[0].meta == {"example.com/voice": True}
+    assert seen[0].offers.meta == {"example.com/voice": True}
 
 
 async def test_an_agent_may_refuse_a_client_and_hear_it_again(version: int) -> None:
     class Choosy(Echo):
-        async def connected(self, client: ClientOffers) -> None:
+        async def on_connect(self, client: Client) -> None:
             if client.info is None or client.info.name != "by hand":
                 raise RequestFailed("who are you?", code=-31000)
 
     async with wire_client(Choosy()) as peer:
         params = {"info": {"name": "x", "version": "0"}, "clientInfo": {"name": "x", "version": "0"}}
-        refused = await initialized(peer, version, **params)
-        await begun(peer, version)
+        refused = await initialize(peer, version, **params)
+        await begin_session(peer, version)
 
     assert refused["error"]["code"] == -31000
 
@@ -338,16 +347,16 @@ async def test_an_agent_hears_that_its_client_is_gone(version: int) -> None:
     class Hearing(Echo):
         auth_methods = (AuthMethod(id="x", name="X"),)
 
-        async def connected(self, client: ClientOffers) -> None:
+        async def on_connect(self, client: Client) -> None:
             story.append(f"hello, version {client.version}")
 
         async def close_session(self, session: Any) -> None:
             story.append(f"closed {session.cwd}")
 
-        async def disconnected(self) -> None:
+        async def on_disconnect(self, client: Client) -> None:
             story.append("gone")
 
     async with wire_client(Hearing()) as peer:
-        await begun(peer, version)
+        await begin_session(peer, version)
 
     assert story == [f"hello, version {version}", "closed /project", "gone"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from kept import Kept
-from linked import Link
-from wires import hello, new_session
+from support.link import Link
+from support.stored_sessions import Kept
+from support.wire_client import begin_session, hello, new_session, turn
 
 from accord import (
     Agent,
@@ -20,8 +20,9 @@ from accord.store.base import Page
 from accord.testing import wire_client
 
 
+@pytest.mark.feature("listing, closing, deleting", "agent", "client")
 @pytest.mark.req("V1-LIST-02", "V1-LIST-03", "V1-LIST-04", "V1-LIST-05", "V1-LIST-12", "V1-UPD-18")
-@pytest.mark.req("V2-LIST-01", "V2-LIST-02", "V2-LIST-03", "V2-LIST-09", "V2-LIST-10")
+@pytest.mark.req("V2-LIST-01", "V2-LIST-02", "V2-LIST-03", "V2-LIST-09")
 async def test_sessions_are_listed_newest_first_with_their_titles(link: Link) -> None:
     async def name(turn: Turn) -> None:
         await turn.set_title(f"About {turn.text}")
@@ -95,7 +96,7 @@ async def _first_title(client: Any) -> str | None:
     raise AssertionError("there is no session")
 
 
-async def test_the_title_is_told_and_kept(link: Link) -> None:
+async def test_the_title_is_sent_and_saved(link: Link) -> None:
     async def name(turn: Turn) -> None:
         await turn.set_title("Shopping")
 
@@ -115,3 +116,24 @@ async def test_the_title_is_told_and_kept(link: Link) -> None:
 async def test_an_invalid_cursor_of_the_store_is_the_clients_mistake() -> None:
     with pytest.raises(InvalidParams):
         await MemoryStore().list(cursor="nothing")
+
+
+@pytest.mark.req("V2-LIST-10")
+async def test_session_info_changes_only_the_fields_it_names(version: int) -> None:
+    async def name(turn: Turn) -> None:
+        await turn.set_title("Shopping", meta={"example.com/colour": "red", "example.com/size": 3})
+        await turn.set_title("Shopping list", meta={"example.com/colour": None})
+        await turn.set_title(None)
+
+    async with wire_client(Kept([name])) as peer:
+        session = await begin_session(peer, version)
+        await turn(peer, version, session, "go")
+        told = [update for update in peer.updates if update["sessionUpdate"] == "session_info_update"]
+
+    assert [update["title"] for update in told] == ["Shopping", "Shopping list", None]
+    assert all(update["updatedAt"].endswith("Z") for update in told)
+    assert [update.get("_meta", "absent") for update in told] == [
+        {"example.com/colour": "red", "example.com/size": 3},
+        {"example.com/colour": None},
+        "absent",
+    ]

@@ -1,15 +1,17 @@
-"""MCP servers, as data: which a session is given, and which are refused."""
+"""MCP servers of a session: which it is given, which are refused, and those that run in the client."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import mcp
 import pytest
-from linked import Link
-from wires import hello
+from mcp_over_acp.servers import Notes
+from support.link import Link
+from support.wire_client import hello, new_session
 
 from accord import Agent, AgentSession, CapabilityError, InvalidParams, McpServer, Turn
-from accord.testing import wire_client
+from accord.testing import ScriptedAgent, wire_client
 
 STDIO = McpServer(name="files", command="/usr/bin/mcp-files", args=["--root", "/"], env={"A": "1"})
 HTTP = McpServer(name="web", transport="http", url="https://example.com/mcp", headers={"X-Key": "k"})
@@ -29,7 +31,27 @@ class Served(Agent):
     async def prompt(self, turn: Turn) -> None: ...
 
 
-@pytest.mark.req("V1-MCP-01", "V1-MCP-02", "V1-MCP-05", "V1-MCP-08", "V1-MCP-09", "V2-MCP-01", "V2-MCP-04")
+@pytest.mark.req("V1-MCP-02")
+async def test_in_version_1_a_server_may_say_that_it_is_reached_over_stdio() -> None:
+    """Version 2 demands the type, so clients that share code for both send it in version 1, too."""
+    seen: list[McpServer] = []
+
+    class Looking(ScriptedAgent):
+        async def new_session(self, session: AgentSession) -> None:
+            seen.extend(session.mcp_servers)
+
+    server = {"type": "stdio", "name": "x", "command": "/bin/true", "args": ["-v"], "env": []}
+    async with wire_client(Looking([])) as peer:
+        await hello(peer, 1)
+        await new_session(peer, mcpServers=[server])
+        refused = await peer.call("session/new", {"cwd": "/", "mcpServers": [{**server, "type": "pigeon"}]})
+
+    assert seen == [McpServer(name="x", command="/bin/true", args=["-v"])]
+    assert refused["error"]["message"].endswith("is 'pigeon'; it may be http, sse, acp or stdio")
+
+
+@pytest.mark.feature("MCP servers", "agent", "client")
+@pytest.mark.req("V1-MCP-01", "V1-MCP-02", "V1-MCP-05", "V1-MCP-08", "V2-MCP-01", "V2-MCP-04")
 async def test_a_session_is_given_the_servers_of_the_connection_or_its_own(link: Link) -> None:
     agent = Served()
     async with link(agent, mcp_servers=[STDIO]) as client:
@@ -54,7 +76,7 @@ async def test_a_server_that_the_agent_cannot_reach_is_not_sent(link: Link, serv
 
 
 @pytest.mark.req("V1-MCP-03", "V2-MCP-01")
-async def test_a_command_that_is_no_absolute_path_is_not_sent(link: Link) -> None:
+async def test_a_command_without_an_absolute_path_is_not_sent(link: Link) -> None:
     async with link(Served()) as client:
         with pytest.raises(InvalidParams, match="absolute"):
             await client.new_session(mcp_servers=[McpServer(name="x", command="npx")])
@@ -121,21 +143,22 @@ async def test_on_the_wire_a_server_is_written_whole(link: Link, version: int) -
     }
 
 
+@pytest.mark.feature("MCP over ACP", "agent", "client")
 @pytest.mark.req("V1-MCP-11")
-async def test_a_server_inside_the_connection_needs_the_unstable_parts(link: Link) -> None:
+async def test_a_server_of_the_client_is_used_through_the_connection(link: Link) -> None:
     class Inside(Served):
         mcp = ("stdio", "acp")
         unstable = True
 
         async def prompt(self, turn: Turn) -> None:
-            params = {"serverId": "s1", "requestId": "r1", "method": "tools/list"}
-            await turn.say(str(await turn.request("mcp/message", params)))
+            async with mcp.Client(turn.session.mcp_transport(self.servers[0])) as server:
+                result: Any = await server.call_tool("add", {"a": 1, "b": 2})
+                await turn.say(result.content[0].text)
 
     agent = Inside()
-    extensions = {"mcp/message": lambda params: {"result": {"tools": [params["method"]]}}}
-    async with link(agent, unstable=True, extensions=extensions) as client:
-        session = await client.new_session(mcp_servers=[ACP])
+    async with link(agent, unstable=True) as client:
+        session = await client.new_session(mcp_servers=[Notes().server])
         turn = await session.prompt("go")
 
-    assert agent.servers == [ACP]
-    assert turn.text == "{'result': {'tools': ['tools/list']}}"
+    assert [(server.name, server.transport) for server in agent.servers] == [("notes", "acp")]
+    assert turn.text == "3"

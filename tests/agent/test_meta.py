@@ -1,4 +1,4 @@
-"""`_meta` on what an agent says: told with it, kept with it, told again with it."""
+"""`_meta` of updates: sent, saved and replayed with them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from kept import Kept, opened
-from wires import begun, hello, turn
+from support.stored_sessions import Kept, reopen
+from support.wire_client import begin_session, hello, turn
 
 from accord import Turn
 from accord.testing import wire_client
@@ -38,12 +38,12 @@ async def test_what_is_said_has_the_meta_it_was_given(version: int, how: str) ->
 
     agent = Kept([speak])
     async with wire_client(agent) as peer:
-        session = await begun(peer, version, OFFERS)
+        session = await begin_session(peer, version, OFFERS)
         await turn(peer, version, session, "go")
         live = [update["sessionUpdate"] for update in peer.updates if update.get("_meta") == META]
     async with wire_client(agent) as peer:
         await hello(peer, version, OFFERS)
-        await opened(peer, version, session, replay=True)
+        await reopen(peer, version, session, replay=True)
         again = [update["sessionUpdate"] for update in peer.updates if update.get("_meta") == META]
 
     assert len(live) == 1
@@ -56,7 +56,7 @@ async def test_a_tool_call_may_say_more_with_each_update(version: int) -> None:
             await tool.update(title="y", meta={"b": 2})
 
     async with wire_client(Kept([work])) as peer:
-        await turn(peer, version, await begun(peer, version), "go")
+        await turn(peer, version, await begin_session(peer, version), "go")
 
     assert [u.get("_meta") for u in peer.updates if "toolCallId" in u] == [{"a": 1}, None, {"b": 2}, None]
 
@@ -68,7 +68,7 @@ async def test_a_piece_with_meta_belongs_to_the_same_message(version: int) -> No
         await turn.say("c")
 
     async with wire_client(Kept([speak])) as peer:
-        await turn(peer, version, await begun(peer, version), "go")
+        await turn(peer, version, await begin_session(peer, version), "go")
 
     pieces = [update for update in peer.updates if update["sessionUpdate"] == "agent_message_chunk"]
     assert len({piece["messageId"] for piece in pieces}) == 1

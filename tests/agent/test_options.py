@@ -1,14 +1,25 @@
-"""What a user may set: modes, models and options are one list, told as each version knows it."""
+"""Options: modes, models and others are one list, sent in the form of each version."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from linked import Link, does, until
-from wires import begun, hello, kinds
+from support.link import Link, script_agent, until
+from support.wire_client import begin_session, hello, turn
 
-from accord import Agent, AgentSession, Choice, InvalidParams, Mode, Option, OptionsChanged, RequestFailed, Turn
+from accord import (
+    Agent,
+    AgentSession,
+    Choice,
+    InvalidValue,
+    Mode,
+    Option,
+    OptionsChanged,
+    RequestFailed,
+    Turn,
+)
 from accord.testing import ScriptedAgent, WirePeer, wire_client
 
 MODEL = Option(
@@ -57,6 +68,7 @@ async def set_option(peer: WirePeer, session: str, id: str, value: Any, **more: 
     return await peer.call("session/set_config_option", params)
 
 
+@pytest.mark.feature("modes and options", "agent", "client")
 @pytest.mark.req("V1-CONF-03", "V1-CONF-18", "V1-SETUP-08", "V2-SETUP-03", "V2-CONF-06", "V1-CONF-10", "V1-CONF-14")
 async def test_options_and_modes_are_one_list_to_the_client(link: Link) -> None:
     agent = Tuned()
@@ -104,7 +116,7 @@ async def test_the_agent_may_change_options_itself(link: Link) -> None:
     async def change(turn: Turn) -> None:
         await turn.set_mode("code")
         await turn.session.change_option("model", "deep")
-        with pytest.raises(InvalidParams):
+        with pytest.raises(InvalidValue, match="option 'model' is 'unheard of'; it may be fast, deep"):
             await turn.session.change_option("model", "unheard of")
 
     async with link(Tuned([change])) as client:
@@ -135,8 +147,8 @@ async def test_one_option_may_change_the_others(link: Link) -> None:
     assert [(option.id, option.value) for option in session.options] == [("model", "fast")]
 
 
-@pytest.mark.req("V1-CONF-01", "V1-CONF-02", "V1-CONF-05", "V1-CONF-19", "V1-MODE-01", "V1-MODE-09", "V1-CONF-08")
-async def test_in_version_1_modes_are_told_twice_and_options_once() -> None:
+@pytest.mark.req("V1-CONF-01", "V1-CONF-02", "V1-CONF-05", "V1-CONF-19", "V1-MODE-01", "V1-MODE-09")
+async def test_in_version_1_modes_are_sent_twice_and_options_once() -> None:
     async with wire_client(Tuned()) as peer:
         await hello(peer, 1, BOOLEANS)
         answer = await new(peer)
@@ -182,35 +194,47 @@ async def test_in_version_1_a_client_without_on_and_off_gets_a_choice_of_two() -
 
 
 @pytest.mark.req("V1-MODE-05", "V1-MODE-09", "V1-MODE-06", "V1-UPD-15")
-async def test_in_version_1_a_mode_set_either_way_is_told_in_both() -> None:
+async def test_in_version_1_a_mode_change_is_sent_once_and_only_in_the_form_the_client_did_not_use() -> None:
     async with wire_client(Tuned()) as peer:
-        session = await begun(peer, 1)
+        session = await begin_session(peer, 1)
         by_mode = await peer.call("session/set_mode", {"sessionId": session, "modeId": "code"})
         await peer.quiet()
         first = list(peer.updates)
-        await set_option(peer, session, "mode", "ask")
+        by_option = await set_option(peer, session, "mode", "ask")
         await peer.quiet()
         second = peer.updates[len(first) :]
 
     assert by_mode["result"] == {}
-    for updates, mode in ((first, "code"), (second, "ask")):
-        assert sorted(kinds(updates)) == ["config_option_update", "current_mode_update"]
-        told = next(update for update in updates if update["sessionUpdate"] == "current_mode_update")
-        assert told["currentModeId"] == mode
-        listed = next(update for update in updates if update["sessionUpdate"] == "config_option_update")
-        assert listed["configOptions"][0]["currentValue"] == mode
-        assert len(listed["configOptions"]) == 4
+    (listed,) = first
+    assert listed["sessionUpdate"] == "config_option_update"
+    assert listed["configOptions"][0]["currentValue"] == "code"
+    assert len(listed["configOptions"]) == 4
+    assert by_option["result"]["configOptions"][0]["currentValue"] == "ask"
+    assert second == [{"sessionUpdate": "current_mode_update", "currentModeId": "ask"}]
+
+
+@pytest.mark.req("V1-MODE-05", "V1-CONF-16")
+async def test_in_version_1_a_mode_that_is_set_already_takes_one_request_and_one_answer() -> None:
+    async with wire_client(Tuned()) as peer:
+        session = await begin_session(peer, 1)
+        by_mode = await peer.call("session/set_mode", {"sessionId": session, "modeId": "ask"})
+        by_option = await set_option(peer, session, "mode", "ask")
+        await peer.quiet()
+
+    assert by_mode["result"] == {}
+    assert by_option["result"]["configOptions"][0]["currentValue"] == "ask"
+    assert peer.updates == []
 
 
 @pytest.mark.req("V1-MODEL-01", "V1-MODEL-02")
 async def test_in_version_1_clients_of_old_may_set_the_model_where_there_is_one() -> None:
     async with wire_client(Tuned()) as peer:
-        session = await begun(peer, 1)
+        session = await begin_session(peer, 1)
         assert (await peer.call("session/set_model", {"sessionId": session, "modelId": "deep"}))["result"] == {}
         refused = await peer.call("session/set_model", {"sessionId": session, "modelId": "unheard of"})
         await peer.quiet()
-    async with wire_client(does()) as other:
-        session = await begun(other, 1)
+    async with wire_client(script_agent()) as other:
+        session = await begin_session(other, 1)
         absent = await other.call("session/set_model", {"sessionId": session, "modelId": "deep"})
         modeless = await other.call("session/set_mode", {"sessionId": session, "modeId": "ask"})
 
@@ -224,7 +248,7 @@ async def test_in_version_1_clients_of_old_may_set_the_model_where_there_is_one(
 async def test_what_cannot_be_set_is_refused_and_nothing_changes(version: int, id: str, value: Any) -> None:
     agent = Tuned()
     async with wire_client(agent) as peer:
-        session = await begun(peer, version)
+        session = await begin_session(peer, version)
         refused = await set_option(peer, session, id, value)
 
     assert refused["error"]["code"] == -32602
@@ -234,7 +258,7 @@ async def test_what_cannot_be_set_is_refused_and_nothing_changes(version: int, i
 @pytest.mark.req("V1-MODE-04", "V1-MODE-03")
 async def test_in_version_1_an_unknown_mode_is_refused() -> None:
     async with wire_client(Tuned()) as peer:
-        session = await begun(peer, 1)
+        session = await begin_session(peer, 1)
         refused = await peer.call("session/set_mode", {"sessionId": session, "modeId": "unknown"})
 
     assert refused["error"]["code"] == -32602
@@ -244,7 +268,7 @@ async def test_in_version_1_an_unknown_mode_is_refused() -> None:
 @pytest.mark.parametrize("type", [None, "id", "_future"])
 async def test_a_value_without_its_type_is_read_by_what_it_is(version: int, type: str | None) -> None:
     async with wire_client(Tuned()) as peer:
-        session = await begun(peer, version)
+        session = await begin_session(peer, version)
         params = {"sessionId": session, "configId": "model", "value": "deep"} | ({"type": type} if type else {})
         answer = await peer.call("session/set_config_option", params)
 
@@ -293,14 +317,14 @@ async def test_options_may_be_set_while_a_turn_runs(link: Link) -> None:
     async with link(Tuned([wait])) as client:
         session = await client.new_session()
         turn = session.prompt("go")
-        await until(lambda: turn.text)
+        await until(lambda: turn.has_output)
         await session.set_mode("code")
         await turn
 
     assert seen == ["code"]
 
 
-async def test_older_clients_are_told_of_models_only_by_agents_that_want_it() -> None:
+async def test_older_clients_receive_models_only_from_agents_that_opt_in() -> None:
     class Older(Tuned):
         legacy_models = True
 
@@ -319,3 +343,47 @@ async def test_older_clients_are_told_of_models_only_by_agents_that_want_it() ->
     async with wire_client(Older()) as peer:
         await hello(peer, 2)
         assert "models" not in await new(peer)
+
+
+@pytest.mark.req("V2-CONF-03")
+async def test_every_option_has_a_default_that_works_for_clients_that_never_set_one(version: int) -> None:
+    seen: list[Any] = []
+
+    class Looking(Tuned):
+        async def prompt(self, turn: Turn) -> None:
+            seen.append({option.id: option.value for option in turn.session.options})
+
+    async with wire_client(Looking()) as peer:
+        await hello(peer, version, BOOLEANS if version == 1 else {})
+        answer = await new(peer)
+        await turn(peer, version, answer["sessionId"], "go")
+
+    told = {option["id" if version == 1 else "configId"]: option for option in answer["configOptions"]}
+    assert {id: option["currentValue"] for id, option in told.items()} == seen[0]
+    for option in told.values():
+        offered = [True, False] if option["type"] == "boolean" else list(_values(option["options"]))
+        assert option["currentValue"] in offered
+
+
+def _values(options: list[dict[str, Any]]) -> Iterator[str]:
+    for each in options:
+        yield from _values(each["options"]) if "options" in each else [each["value"]]
+
+
+@pytest.mark.req("V2-CONF-03")
+@pytest.mark.parametrize("value", ["none of them", ""])
+async def test_an_option_whose_value_is_none_of_its_choices_is_the_authors_mistake(link: Link, value: str) -> None:
+    errors: list[str] = []
+
+    async def change(turn: Turn) -> None:
+        wrong = Option(id="model", name="Model", value=value, choices=[Choice(value="a", name="A")])
+        with pytest.raises(InvalidValue) as caught:
+            await turn.session.set_options([wrong])
+        errors.append(str(caught.value))
+
+    async with link(Tuned([change])) as client:
+        session = await client.new_session()
+        await session.prompt("go")
+
+    assert errors == [f"options[0].value is {value!r}; it must be one of its choices ('a')"]
+    assert [option.id for option in session.options] == ["mode", "model", "web", "effort"]

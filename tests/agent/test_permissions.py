@@ -7,37 +7,38 @@ from collections.abc import Awaitable, Iterator
 from typing import Any
 
 import pytest
-from linked import Link, does, until
-from wires import ask, begun, kinds, states, until_states
+from support.link import Link, script_agent, until
+from support.wire_client import ask, begin_session, kinds, states, until_states
 
 from accord import Diff, PermissionOption, ToolCall, Turn
-from accord.agent.permission import Permission
-from accord.agent.session import Session
+from accord.agent.questions import Permission
+from accord.agent.update_writer import UpdateWriter
 from accord.testing import ScriptedAgent, ScriptedClient, WirePeer, wire_client
 from accord.transports.base import YIELD
 
 
-def asking(answers: list[Permission], **how: Any) -> ScriptedAgent:
-    """An agent that asks once, and remembers what it was told."""
+def make_asking_agent(answers: list[Permission], **how: Any) -> ScriptedAgent:
+    """Make an agent that asks once and stores the answer."""
 
     async def step(turn: Turn) -> None:
         answers.append(await turn.permit("Delete everything", **how))
 
-    return does(step)
+    return script_agent(step)
 
 
-async def asked(peer: WirePeer, version: int, **how: Any) -> tuple[dict[str, Any], str]:
+async def receive_request(peer: WirePeer, version: int, **how: Any) -> tuple[dict[str, Any], str]:
     """The agent's question on the wire, and the session it was asked in."""
-    session = await begun(peer, version)
+    session = await begin_session(peer, version)
     await ask(peer, session, "go")
     return await peer.next_call("session/request_permission"), session
 
 
+@pytest.mark.feature("permissions", "agent", "client")
 @pytest.mark.req("V1-PERM-01", "V1-PERM-07", "V1-PERM-09", "V2-PERM-09", "V1-INIT-23")
 async def test_yes_is_yes(link: Link) -> None:
     answers: list[Permission] = []
     client = ScriptedClient(permissions=[True])
-    async with link(asking(answers, kind="delete", always=True), client) as agent:
+    async with link(make_asking_agent(answers, kind="delete", always=True), client) as agent:
         turn = await (await agent.new_session()).prompt("go")
 
     assert answers and answers[0]
@@ -57,7 +58,7 @@ async def test_the_standard_options_are_spelt_like_their_kinds_allowing_first(li
         answers.append(await turn.permit("One", always=True))
         answers.append(await turn.permit("Two"))
 
-    async with link(does(twice), client) as agent:
+    async with link(script_agent(twice), client) as agent:
         await (await agent.new_session()).prompt("go")
 
     assert [[(o.id, o.kind) for o in question.options] for question in client.asked] == [
@@ -83,8 +84,8 @@ async def test_the_standard_options_are_spelt_like_their_kinds_allowing_first(li
 )
 async def test_anything_but_an_offered_yes_is_no(version: int, answer: Any) -> None:
     answers: list[Permission] = []
-    async with wire_client(asking(answers)) as peer:
-        question, _ = await asked(peer, version)
+    async with wire_client(make_asking_agent(answers)) as peer:
+        question, _ = await receive_request(peer, version)
         await peer.reply(question, answer)
         await until(lambda: answers)
 
@@ -95,8 +96,8 @@ async def test_anything_but_an_offered_yes_is_no(version: int, answer: Any) -> N
 @pytest.mark.parametrize("code", [-32800, -32603, -32601])
 async def test_an_error_for_an_answer_is_no(version: int, code: int) -> None:
     answers: list[Permission] = []
-    async with wire_client(asking(answers)) as peer:
-        question, _ = await asked(peer, version)
+    async with wire_client(make_asking_agent(answers)) as peer:
+        question, _ = await receive_request(peer, version)
         await peer.refuse(question, code)
         await until(lambda: answers)
 
@@ -111,8 +112,8 @@ async def test_in_version_1_the_question_is_about_a_tool_call_that_was_announced
                 "Change notes.md?", content=[Diff.of("/project/notes.md", "a", "b")], description="Really."
             )
 
-    async with wire_client(does(edit)) as peer:
-        question, session = await asked(peer, 1)
+    async with wire_client(script_agent(edit)) as peer:
+        question, session = await receive_request(peer, 1)
         await peer.reply(question, {"outcome": {"outcome": "selected", "optionId": "allow_once"}})
         await peer.quiet()
 
@@ -134,13 +135,13 @@ async def test_in_version_1_the_question_is_about_a_tool_call_that_was_announced
 
 
 @pytest.mark.req("V2-PERM-01", "V2-PERM-03", "V2-PERM-10", "V2-STATE-02", "V2-STATE-03")
-async def test_in_version_2_the_question_has_words_of_its_own_and_the_state_says_who_waits() -> None:
+async def test_in_version_2_the_request_has_its_own_title_and_the_state_shows_who_waits() -> None:
     async def edit(turn: Turn) -> None:
         async with turn.tool("Edit notes", kind="edit") as tool:
             await tool.permit("Change notes.md?", description="Really.")
 
-    async with wire_client(does(edit)) as peer:
-        question, session = await asked(peer, 2)
+    async with wire_client(script_agent(edit)) as peer:
+        question, session = await receive_request(peer, 2)
         before = states(peer.updates)
         await peer.reply(question, {"outcome": {"outcome": "selected", "optionId": "allow_once"}})
         await until_states(peer, "running", "requires_action", "running", "idle")
@@ -159,7 +160,7 @@ async def test_a_command_line_is_asked_about_as_such(link: Link, version: int) -
     async def run(turn: Turn) -> None:
         await turn.permit("Run the tests?", command="make test")
 
-    async with link(does(run), client) as agent:
+    async with link(script_agent(run), client) as agent:
         turn = await (await agent.new_session(cwd="/project")).prompt("go")
 
     (question,) = client.asked
@@ -177,8 +178,8 @@ async def test_in_version_2_the_state_changes_when_the_last_of_several_questions
     async def two(turn: Turn) -> None:
         await asyncio.gather(turn.permit("One"), turn.permit("Two"))
 
-    async with wire_client(does(two)) as peer:
-        one, _ = await asked(peer, 2)
+    async with wire_client(script_agent(two)) as peer:
+        one, _ = await receive_request(peer, 2)
         two_ = await peer.next_call("session/request_permission")
         await peer.reply(one, {"outcome": {"outcome": "selected", "optionId": "allow_once"}})
         await peer.quiet()
@@ -198,7 +199,7 @@ async def test_a_cancelled_turn_withdraws_its_question_and_a_late_yes_means_noth
             done.append("deleted")
 
     async with wire_client(ScriptedAgent([danger], ["after"])) as peer:
-        question, session = await asked(peer, version)
+        question, session = await receive_request(peer, version)
         await peer.tell("session/cancel", {"sessionId": session})
         withdrawn = await peer.next_call("$/cancel_request")
         await peer.reply(question, {"outcome": {"outcome": "selected", "optionId": "allow_once"}})
@@ -224,10 +225,10 @@ async def test_a_question_without_options_is_not_sent(link: Link) -> None:
         except ValueError as error:
             errors.append(str(error))
 
-    async with link(does(ask_nothing)) as agent:
+    async with link(script_agent(ask_nothing)) as agent:
         await (await agent.new_session()).prompt("go")
 
-    assert errors == ["a permission request needs at least one option"]
+    assert errors == ["options is empty; a permission request needs at least one option"]
 
 
 async def test_options_of_the_authors_own_are_offered_as_they_are(link: Link) -> None:
@@ -238,7 +239,7 @@ async def test_options_of_the_authors_own_are_offered_as_they_are(link: Link) ->
         PermissionOption(id="none", name="None", kind="reject_once"),
     ]
     client = ScriptedClient(permissions=["some"])
-    async with link(asking(answers, options=options), client) as agent:
+    async with link(make_asking_agent(answers, options=options), client) as agent:
         await (await agent.new_session()).prompt("go")
 
     assert answers[0] and answers[0].option is not None and answers[0].option.id == "some"
@@ -254,7 +255,7 @@ async def test_leaving_a_mode_may_be_asked_like_any_tool_call(link: Link) -> Non
             await tool.show("The plan…")
             await tool.permit()
 
-    async with link(does(leave), client) as agent:
+    async with link(script_agent(leave), client) as agent:
         session = await agent.new_session()
         events = [event async for event in session.prompt("go") if isinstance(event, ToolCall)]
 
@@ -280,14 +281,14 @@ async def test_a_question_about_a_call_leaves_the_call_its_title(link: Link) -> 
     assert [call.title for call in calls] == ["git push"] * 2
 
 
-async def test_in_version_1_the_title_is_told_again_once_and_only_when_it_was_another() -> None:
+async def test_in_version_1_a_changed_title_is_restored_once() -> None:
     async def push(turn: Turn) -> None:
         async with turn.tool("git push") as tool:
             await tool.permit("Push to main?")
             await tool.permit()
 
-    async with wire_client(does(push)) as peer:
-        session = await begun(peer, 1)
+    async with wire_client(script_agent(push)) as peer:
+        session = await begin_session(peer, 1)
         await ask(peer, session, "go")
         for _ in range(2):
             question = await peer.next_call("session/request_permission")
@@ -303,8 +304,8 @@ async def test_a_cancelled_question_leaves_the_call_its_title_too() -> None:
         async with turn.tool("git push") as tool:
             await tool.permit("Push to main?")
 
-    async with wire_client(does(push)) as peer:
-        session = await begun(peer, 1)
+    async with wire_client(script_agent(push)) as peer:
+        session = await begin_session(peer, 1)
         prompt = await ask(peer, session, "go")
         await peer.next_call("session/request_permission")
         await peer.tell("session/cancel", {"sessionId": session})
@@ -317,20 +318,20 @@ async def test_a_cancelled_question_leaves_the_call_its_title_too() -> None:
 async def test_questions_that_are_asked_side_by_side_come_in_their_order(
     link: Link, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sent = Session.send
+    sent = UpdateWriter.send
     others: Iterator[Awaitable[None]] = iter(())
 
-    def send(session: Session, lines: bytes) -> Awaitable[None]:
-        done = sent(session, lines)
-        return next(others, done)  # whoever says something first lets others go on before
+    def send(writer: UpdateWriter, lines: bytes) -> Awaitable[None]:
+        done = sent(writer, lines)
+        return next(others, done)  # the first sender lets the others run before it
 
     async def side_by_side(turn: Turn) -> None:
         nonlocal others
         others = iter([YIELD])
         await asyncio.gather(*(turn.permit(title) for title in ("One", "Two", "Three")))
 
-    monkeypatch.setattr(Session, "send", send)
+    monkeypatch.setattr(UpdateWriter, "send", send)
     client = ScriptedClient(permissions=[True] * 3)
-    async with link(does(side_by_side), client) as agent:
+    async with link(script_agent(side_by_side), client) as agent:
         await (await agent.new_session()).prompt("go")
     assert [question.title for question in client.asked] == ["One", "Two", "Three"]

@@ -1,12 +1,12 @@
-"""Plans, usage, notices and compactions: told where the client shows them, in the words of its version."""
+"""Plans, usage, notices and compactions, sent in the client's version if it shows them."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from linked import Link, does
-from wires import begun, kinds, turn
+from support.link import Link, script_agent
+from support.wire_client import begin_session, kinds, turn
 
 from accord import Compaction, Notice, Plan, PlanEntry, Turn, Usage
 from accord.model.session import Cost
@@ -15,13 +15,15 @@ from accord.testing import wire_client
 STEPS = [PlanEntry(content="Look", priority="high", status="completed"), PlanEntry(content="Write")]
 
 
-async def told(version: int, capabilities: dict[str, Any], *steps: Any, unstable: bool = False) -> list[dict[str, Any]]:
-    """The updates of a turn, states and echoes aside."""
-    agent = does(*steps)
+async def collect_updates(
+    version: int, capabilities: dict[str, Any], *steps: Any, unstable: bool = False
+) -> list[dict[str, Any]]:
+    """Return the updates of a turn, without states and echoes."""
+    agent = script_agent(*steps)
     type(agent).unstable = unstable
     try:
         async with wire_client(agent) as peer:
-            await turn(peer, version, await begun(peer, version, capabilities), "go")
+            await turn(peer, version, await begin_session(peer, version, capabilities), "go")
     finally:
         type(agent).unstable = False
     return [update for update in peer.updates if update["sessionUpdate"] not in ("user_message", "state_update")]
@@ -30,14 +32,15 @@ async def told(version: int, capabilities: dict[str, Any], *steps: Any, unstable
 # -- plans
 
 
-@pytest.mark.req("V1-PLAN-01", "V1-PLAN-03", "V1-PLAN-04", "V1-PLAN-05", "V1-PLAN-06", "V2-PLAN-01", "V2-PLAN-04")
-@pytest.mark.req("V2-PLAN-06", "V2-PLAN-07")
+@pytest.mark.feature("plans", "agent", "client")
+@pytest.mark.req("V1-PLAN-01", "V1-PLAN-03", "V1-PLAN-04", "V1-PLAN-05", "V2-PLAN-01", "V2-PLAN-04")
+@pytest.mark.req("V2-PLAN-07")
 async def test_a_plan_is_shown_whole_each_time(link: Link) -> None:
     async def plan(turn: Turn) -> None:
         await turn.plan(["Look", "Write", "Check"])
         await turn.plan(STEPS)
 
-    async with link(does(plan)) as client:
+    async with link(script_agent(plan)) as client:
         session = await client.new_session()
         events = [event async for event in session.prompt("go") if isinstance(event, Plan)]
 
@@ -50,7 +53,7 @@ async def test_on_the_wire_a_plan_has_the_words_of_its_version(version: int) -> 
     async def plan(turn: Turn) -> None:
         await turn.plan([*STEPS, PlanEntry(content="Odd", priority="_urgent", status="cancelled")])
 
-    (update,) = await told(version, {}, plan)
+    (update,) = await collect_updates(version, {}, plan)
 
     plan_told = update if version == 1 else update["plan"]
     odd = {1: ("medium", "completed"), 2: ("_urgent", "cancelled")}[version]
@@ -66,16 +69,19 @@ async def test_on_the_wire_a_plan_has_the_words_of_its_version(version: int) -> 
 
 @pytest.mark.req("V1-PLAN-08", "V1-PLAN-09", "V1-PLAN-10")
 @pytest.mark.parametrize("able", [True, False])
-async def test_in_version_1_several_plans_are_told_only_to_clients_that_know_them(able: bool) -> None:
+@pytest.mark.parametrize("unstable", [True, False])
+async def test_in_version_1_several_plans_are_sent_only_to_clients_that_support_them(
+    able: bool, unstable: bool
+) -> None:
     async def plan(turn: Turn) -> None:
         await turn.plan(["A"], id="second")
         await turn.plan(Plan(id="third", markdown="# Plan\n\n- B"))
         await turn.plan(Plan(id="fourth", uri="file:///plan.md"))
         await turn.session.remove_plan("second")
 
-    updates = await told(1, {"plan": {}} if able else {}, plan)
+    updates = await collect_updates(1, {"plan": {}} if able else {}, plan, unstable=unstable)
 
-    if able:
+    if able and unstable:
         assert kinds(updates) == ["plan_update", "plan_update", "plan_update", "plan_removed"]
         assert [update["plan"]["type"] for update in updates[:3]] == ["items", "markdown", "file"]
         assert updates[3]["planId"] == "second"
@@ -91,13 +97,13 @@ async def test_in_version_1_several_plans_are_told_only_to_clients_that_know_the
 
 @pytest.mark.req("V2-PLAN-05")
 @pytest.mark.parametrize("unstable", [True, False])
-async def test_in_version_2_plans_of_other_kinds_are_told_by_agents_that_use_the_unstable_parts(unstable: bool) -> None:
+async def test_in_version_2_other_kinds_of_plans_are_sent_by_unstable_agents(unstable: bool) -> None:
     async def plan(turn: Turn) -> None:
         await turn.plan(Plan(id="b", markdown="- B"))
         await turn.plan(Plan(id="c", uri="file:///plan.md"))
         await turn.session.remove_plan("b")
 
-    updates = await told(2, {}, plan, unstable=unstable)
+    updates = await collect_updates(2, {}, plan, unstable=unstable)
 
     if unstable:
         assert kinds(updates) == ["plan_update", "plan_update", "plan_removed"]
@@ -111,13 +117,14 @@ async def test_in_version_2_plans_of_other_kinds_are_told_by_agents_that_use_the
 # -- usage
 
 
+@pytest.mark.feature("usage", "agent", "client")
 @pytest.mark.req("V1-USAGE-01", "V1-USAGE-02", "V1-USAGE-03", "V2-USAGE-01")
-async def test_usage_and_cost_are_told(link: Link) -> None:
+async def test_usage_and_cost_are_sent(link: Link) -> None:
     async def use(turn: Turn) -> None:
         await turn.usage(1200, 200_000, cost=0.25)
         await turn.usage(1300, 200_000, cost=3, currency="credits")
 
-    async with link(does(use)) as client:
+    async with link(script_agent(use)) as client:
         session = await client.new_session()
         events = [event async for event in session.prompt("go") if isinstance(event, Usage)]
 
@@ -127,11 +134,11 @@ async def test_usage_and_cost_are_told(link: Link) -> None:
 
 
 @pytest.mark.req("V1-USAGE-02", "V2-USAGE-01")
-async def test_usage_without_a_cost_says_nothing_of_one(version: int) -> None:
+async def test_usage_without_a_cost_has_no_cost_field(version: int) -> None:
     async def use(turn: Turn) -> None:
         await turn.usage(1, 2)
 
-    assert await told(version, {}, use) == [{"sessionUpdate": "usage_update", "used": 1, "size": 2}]
+    assert await collect_updates(version, {}, use) == [{"sessionUpdate": "usage_update", "used": 1, "size": 2}]
 
 
 @pytest.mark.req("V1-USAGE-05", "V1-USAGE-04")
@@ -140,7 +147,7 @@ async def test_usage_without_a_size_is_the_authors_mistake(link: Link) -> None:
         with pytest.raises(ValueError, match="size"):
             await turn.usage(1, 0)
 
-    async with link(does(use)) as client:
+    async with link(script_agent(use)) as client:
         session = await client.new_session()
         await session.prompt("go")
 
@@ -150,6 +157,7 @@ async def test_usage_without_a_size_is_the_authors_mistake(link: Link) -> None:
 # -- notices
 
 
+@pytest.mark.feature("notices", "agent", "client")
 @pytest.mark.req("V1-NOTICE-02", "V1-NOTICE-05", "V1-NOTICE-06", "V2-USAGE-02", "V2-USAGE-04", "V2-USAGE-05")
 async def test_a_notice_is_shown_and_changes_nothing(link: Link) -> None:
     async def notice(turn: Turn) -> None:
@@ -158,7 +166,7 @@ async def test_a_notice_is_shown_and_changes_nothing(link: Link) -> None:
         await turn.notice("Odd", severity="_celebration")
         await turn.say("fine")
 
-    async with link(does(notice)) as client:
+    async with link(script_agent(notice)) as client:
         session = await client.new_session()
         turn = await session.prompt("go")
 
@@ -178,8 +186,8 @@ async def test_in_version_1_what_the_client_does_not_show_is_not_sent() -> None:
         await turn.session.compaction_text("c", "short")
         await turn.say("fine")
 
-    silent = await told(1, {}, speak)
-    shown = await told(1, {"session": {"notices": {}, "compaction": {}}}, speak)
+    silent = await collect_updates(1, {}, speak)
+    shown = await collect_updates(1, {"session": {"notices": {}, "compaction": {}}}, speak)
 
     assert kinds(silent) == ["agent_message_chunk"]
     assert kinds(shown) == ["notice", "compaction_update", "compaction_summary_chunk", "agent_message_chunk"]
@@ -191,7 +199,7 @@ async def test_a_notice_without_a_title_is_the_authors_mistake(link: Link) -> No
         with pytest.raises(ValueError, match="title"):
             await turn.notice("")
 
-    async with link(does(notice)) as client:
+    async with link(script_agent(notice)) as client:
         session = await client.new_session()
         assert (await session.prompt("go")).stop_reason == "end_turn"
 
@@ -201,15 +209,16 @@ async def test_a_notice_without_a_title_is_the_authors_mistake(link: Link) -> No
 # -- compaction
 
 
+@pytest.mark.feature("compaction", "agent", "client")
 @pytest.mark.req("V1-NOTICE-09", "V1-NOTICE-10", "V1-NOTICE-11", "V1-NOTICE-12", "V1-NOTICE-13", "V2-USAGE-03")
-async def test_a_compaction_is_told_from_its_beginning_to_its_end(link: Link) -> None:
+async def test_a_compaction_is_reported_from_start_to_finish(link: Link) -> None:
     async def shorten(turn: Turn) -> None:
         await turn.session.compaction("c1", "in_progress")
         await turn.session.compaction_text("c1", "We ")
         await turn.session.compaction("c1", "completed", summary="We talked.")
         await turn.session.compaction("c2", "failed", error="too long")
 
-    async with link(does(shorten)) as client:
+    async with link(script_agent(shorten)) as client:
         session = await client.new_session()
         events = [event async for event in session.prompt("go") if isinstance(event, Compaction)]
 
@@ -226,8 +235,8 @@ async def test_a_compaction_is_told_from_its_beginning_to_its_end(link: Link) ->
 # -- work outside turns
 
 
-@pytest.mark.req("V2-STATE-09", "V2-STATE-10", "V2-STATE-11", "V2-STATE-07", "V2-CANCEL-03")
-async def test_in_version_2_work_outside_turns_is_told_with_every_state() -> None:
+@pytest.mark.req("V2-STATE-09", "V2-STATE-10", "V2-STATE-11", "V2-STATE-07")
+async def test_in_version_2_every_state_lists_the_background_work() -> None:
     kept: list[Any] = []
 
     async def begin(turn: Turn) -> None:
@@ -235,8 +244,8 @@ async def test_in_version_2_work_outside_turns_is_told_with_every_state() -> Non
         kept.extend([turn.session, terminal])
         turn.session.set_background([("terminal", terminal.id), ("tool_call", "c"), ("_odd", "x")])
 
-    async with wire_client(does(begin)) as peer:
-        session = await begun(peer, 2)
+    async with wire_client(script_agent(begin)) as peer:
+        session = await begin_session(peer, 2)
         await turn(peer, 2, session, "go")
         await turn(peer, 2, session, "again")
         await kept[1].exit(0)
@@ -259,6 +268,6 @@ async def test_in_version_1_work_outside_turns_has_no_words(link: Link) -> None:
     async def begin(turn: Turn) -> None:
         turn.session.set_background([("tool_call", "c")])
 
-    async with link(does(begin)) as client:
+    async with link(script_agent(begin)) as client:
         session = await client.new_session()
         assert (await session.prompt("go")).stop_reason == "end_turn"

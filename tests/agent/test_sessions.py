@@ -6,9 +6,9 @@ import asyncio
 from typing import Any
 
 import pytest
-from kept import Kept, opened
-from linked import Link, does
-from wires import hello, kinds, new_session
+from support.link import Link, script_agent
+from support.stored_sessions import Kept, reopen
+from support.wire_client import hello, kinds, new_session
 
 from accord import (
     Agent,
@@ -21,8 +21,8 @@ from accord.testing import ScriptedAgent, wire_client
 
 
 @pytest.mark.req("V1-SETUP-02", "V1-SETUP-05", "V2-SETUP-01", "V2-SETUP-02", "V2-SETUP-04")
-async def test_every_session_has_an_id_of_its_own(link: Link) -> None:
-    async with link(does()) as client:
+async def test_every_session_has_its_own_id(link: Link) -> None:
+    async with link(script_agent()) as client:
         sessions = [await client.new_session() for _ in range(100)]
 
     assert len({session.id for session in sessions}) == 100
@@ -31,7 +31,7 @@ async def test_every_session_has_an_id_of_its_own(link: Link) -> None:
 
 @pytest.mark.req("V1-SETUP-03", "V2-SETUP-01", "V1-FORK-02")
 async def test_a_relative_directory_is_refused(version: int) -> None:
-    async with wire_client(does()) as peer:
+    async with wire_client(script_agent()) as peer:
         await hello(peer, version)
         refused = await peer.call("session/new", {"cwd": ".", "mcpServers": []})
 
@@ -41,7 +41,7 @@ async def test_a_relative_directory_is_refused(version: int) -> None:
 @pytest.mark.req("V1-SETUP-04", "V2-SETUP-01", "V1-MCP-04")
 @pytest.mark.parametrize("params", [{}, {"mcpServers": None}, {"mcpServers": [], "additionalDirectories": None}])
 async def test_what_is_missing_or_null_is_empty(version: int, params: dict[str, Any]) -> None:
-    async with wire_client(does()) as peer:
+    async with wire_client(script_agent()) as peer:
         await hello(peer, version)
         answer = await peer.call("session/new", {"cwd": "/project", **params})
 
@@ -68,7 +68,7 @@ async def test_a_session_works_in_its_own_directories_whatever_the_process_does(
 @pytest.mark.req("V1-SETUP-14", "V1-SETUP-15", "V1-SETUP-16", "V2-SETUP-08", "V1-SETUP-13", "V2-SETUP-07")
 @pytest.mark.parametrize("roots", [["relative"], [""], [None], ["/fine", "not"]])
 async def test_a_bad_root_refuses_the_whole_session(version: int, roots: list[Any]) -> None:
-    class Rooted(Agent):
+    class Rooted(ScriptedAgent):
         additional_directories = True
 
     async with wire_client(Rooted()) as peer:
@@ -81,7 +81,7 @@ async def test_a_bad_root_refuses_the_whole_session(version: int, roots: list[An
 
 @pytest.mark.req("V1-SETUP-16", "V2-SETUP-08")
 async def test_roots_that_the_agent_does_not_offer_are_refused_and_not_dropped(version: int) -> None:
-    async with wire_client(does()) as peer:
+    async with wire_client(script_agent()) as peer:
         await hello(peer, version)
         refused = await peer.call(
             "session/new", {"cwd": "/project", "mcpServers": [], "additionalDirectories": ["/lib"]}
@@ -91,12 +91,12 @@ async def test_roots_that_the_agent_does_not_offer_are_refused_and_not_dropped(v
 
 
 @pytest.mark.req("V1-SETUP-12", "V2-SETUP-09", "V1-LOAD-12")
-async def test_a_session_that_nobody_knows_is_not_found(version: int) -> None:
+async def test_an_unknown_session_is_not_found(version: int) -> None:
     async with wire_client(Kept()) as peer:
         await hello(peer, version)
         prompted = await peer.call("session/prompt", {"sessionId": "x", "prompt": [{"type": "text", "text": "hi"}]})
-        loaded = await opened(peer, version, "x", replay=True)
-        resumed = await opened(peer, version, "x", replay=False)
+        loaded = await reopen(peer, version, "x", replay=True)
+        resumed = await reopen(peer, version, "x", replay=False)
         option = {"sessionId": "x", "configId": "a", "value": "b", "type": "id"}
         set_up = await peer.call("session/set_config_option", option)
         await peer.tell("session/cancel", {"sessionId": "x"})
@@ -169,7 +169,7 @@ async def test_an_author_whose_sessions_live_elsewhere_names_them_himself(link: 
 
     async with link(Adapter()) as client:
         first, second = await client.new_session(), await client.new_session()
-        with pytest.raises(RequestFailed, match="open already"):
+        with pytest.raises(RequestFailed, match="already open"):
             await client.new_session()
         turn = await first.prompt("still there?")
 

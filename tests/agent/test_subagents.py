@@ -1,12 +1,12 @@
-"""Subagents (unstable): child sessions told of, heard, and at most cancelled."""
+"""Subagents (unstable): child sessions that are reported, followed and cancelled."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from linked import Link, until
-from wires import begun, kinds, turn
+from support.link import Link, until
+from support.wire_client import begin_session, kinds, turn
 
 from accord import AgentSession, CapabilityError, Subagent, Turn
 from accord.testing import ScriptedAgent, wire_client
@@ -34,6 +34,7 @@ class Delegating(ScriptedAgent):
         self.cancelled.append(session.id)
 
 
+@pytest.mark.feature("subagents", "agent", "client")
 @pytest.mark.req("V1-SUBAG-02", "V1-SUBAG-03", "V2-SUBAG-01", "V2-SUBAG-02", "V2-SUBAG-04")
 async def test_a_childs_words_are_heard_in_its_own_session(link: Link) -> None:
     async with link(Delegating(), unstable=True) as client:
@@ -51,13 +52,13 @@ async def test_a_childs_words_are_heard_in_its_own_session(link: Link) -> None:
 
 
 @pytest.mark.req("V1-SUBAG-01")
-async def test_in_version_1_a_client_that_does_not_show_them_hears_nothing_of_them() -> None:
+async def test_in_version_1_a_client_without_subagents_receives_none() -> None:
     async with wire_client(Delegating()) as peer:
-        session = await begun(peer, 1)
+        session = await begin_session(peer, 1)
         await turn(peer, 1, session, "go")
         silent = list(peer.received)
     async with wire_client(Delegating()) as peer:
-        session = await begun(peer, 1, {"subagents": {}})
+        session = await begin_session(peer, 1, {"subagents": {}})
         await turn(peer, 1, session, "go")
 
     assert not any("child" in str(message) for message in silent)
@@ -74,13 +75,24 @@ async def test_in_version_1_a_client_that_does_not_show_them_hears_nothing_of_th
     assert owners == [session, "child", "child", "child", "child", session, session]
 
 
-@pytest.mark.req("V2-SUBAG-02")
-async def test_in_version_2_they_are_told_of_by_agents_that_use_the_unstable_parts() -> None:
+async def test_in_version_1_they_are_reported_by_unstable_agents() -> None:
     class Settled(Delegating):
         unstable = False
 
     async with wire_client(Settled()) as peer:
-        await turn(peer, 2, await begun(peer, 2), "go")
+        session = await begin_session(peer, 1, {"subagents": {}, "plan": {}})
+        await turn(peer, 1, session, "go")
+
+    assert not any("child" in str(message) for message in peer.received)
+
+
+@pytest.mark.req("V2-SUBAG-02")
+async def test_in_version_2_they_are_reported_by_unstable_agents() -> None:
+    class Settled(Delegating):
+        unstable = False
+
+    async with wire_client(Settled()) as peer:
+        await turn(peer, 2, await begin_session(peer, 2), "go")
 
     assert not any("child" in str(message) for message in peer.received)
 

@@ -6,10 +6,10 @@ import asyncio
 from typing import Any
 
 import pytest
-from linked import Link, does
-from wires import ask, begun, kinds, turn
+from support.link import Link, script_agent
+from support.wire_client import ask, begin_session, kinds, turn
 
-from accord import Agent, Image, Location, ToolCall, Turn
+from accord import Image, Location, ToolCall, Turn
 from accord.model.content import TextContent
 from accord.model.tool import TerminalRef
 from accord.testing import ScriptedAgent, wire_client
@@ -17,11 +17,12 @@ from accord.testing import ScriptedAgent, wire_client
 
 async def statuses(link: Link, *steps: Any) -> list[str]:
     """The statuses of the only tool call of a turn, as the client hears them."""
-    async with link(does(*steps)) as client:
+    async with link(script_agent(*steps)) as client:
         session = await client.new_session()
         return [event.status async for event in session.prompt("go") if isinstance(event, ToolCall)]
 
 
+@pytest.mark.feature("tool calls", "agent", "client")
 @pytest.mark.req("V1-TOOL-01", "V1-TOOL-05", "V1-TOOL-09", "V1-TOOL-11", "V1-PROMPT-15", "V2-TOOL-01", "V2-TOOL-08")
 async def test_a_call_is_announced_then_runs_then_is_completed(link: Link) -> None:
     async def work(turn: Turn) -> None:
@@ -40,7 +41,7 @@ async def test_a_call_whose_block_fails_is_failed_and_shows_the_reason(link: Lin
         except FileNotFoundError:
             await turn.say("Sorry.")
 
-    async with link(does(work)) as client:
+    async with link(script_agent(work)) as client:
         turn = await (await client.new_session()).prompt("go")
 
     (call,) = turn.tool_calls
@@ -54,7 +55,7 @@ async def test_a_call_that_its_author_ended_is_not_ended_again(link: Link) -> No
         async with turn.tool("Look") as tool:
             await tool.fail("nothing there", raw_output={"found": 0})
 
-    async with link(does(work)) as client:
+    async with link(script_agent(work)) as client:
         turn = await (await client.new_session()).prompt("go")
 
     (call,) = turn.tool_calls
@@ -67,7 +68,7 @@ async def test_a_call_left_open_is_ended_with_its_turn(link: Link) -> None:
         await turn.tool("Forgotten").announce()
         await turn.tool("Running").start()
 
-    async with link(does(work)) as client:
+    async with link(script_agent(work)) as client:
         turn = await (await client.new_session()).prompt("go")
 
     assert [call.status for call in turn.tool_calls] == ["failed", "failed"]
@@ -75,13 +76,13 @@ async def test_a_call_left_open_is_ended_with_its_turn(link: Link) -> None:
 
 
 @pytest.mark.req("V1-CANCEL-04", "V1-CANCEL-07", "V2-TOOL-07", "V2-CANCEL-02")
-async def test_a_call_that_is_cancelled_is_told_so_before_the_turn_ends(version: int) -> None:
+async def test_a_cancelled_call_is_reported_before_the_turn_ends(version: int) -> None:
     async def work(turn: Turn) -> None:
         async with turn.tool("Wait"):
             await asyncio.Event().wait()
 
-    async with wire_client(does(work)) as peer:
-        session = await begun(peer, version)
+    async with wire_client(script_agent(work)) as peer:
+        session = await begin_session(peer, version)
         id = await ask(peer, session, "go")
         while not any(update.get("status") == "in_progress" for update in peer.updates):
             await peer.receive()
@@ -97,7 +98,7 @@ async def test_a_call_that_is_cancelled_is_told_so_before_the_turn_ends(version:
 
 
 @pytest.mark.req("V1-TOOL-02", "V1-TOOL-04", "V1-TOOL-13", "V1-TOOL-14", "V1-TOOL-16", "V1-SETUP-10", "V2-TOOL-13")
-async def test_what_is_told_of_a_call_arrives_with_absolute_paths(link: Link) -> None:
+async def test_updates_of_a_call_have_absolute_paths(link: Link) -> None:
     async def work(turn: Turn) -> None:
         tool = turn.tool(
             "Edit", kind="edit", locations=["a.py:7", Location(path="/other/b.py")], raw_input=[1], name="edit_file"
@@ -105,7 +106,7 @@ async def test_what_is_told_of_a_call_arrives_with_absolute_paths(link: Link) ->
         async with tool:
             await tool.update(title="Edit a.py", locations=["c/d.py"])
 
-    async with link(does(work)) as client:
+    async with link(script_agent(work)) as client:
         session = await client.new_session(cwd="/project")
         events = [event async for event in session.prompt("go") if isinstance(event, ToolCall)]
 
@@ -116,14 +117,14 @@ async def test_what_is_told_of_a_call_arrives_with_absolute_paths(link: Link) ->
     assert last.locations == [Location(path="/project/c/d.py")]
 
 
-@pytest.mark.req("V1-TOOL-21", "V1-TOOL-10")
+@pytest.mark.req("V1-TOOL-21")
 @pytest.mark.parametrize("raw", ["text", 7, [1, "a"], {"deep": {"er": None}}, False])
 async def test_raw_input_and_output_may_be_anything(link: Link, raw: Any) -> None:
     async def work(turn: Turn) -> None:
         async with turn.tool("Do", raw_input=raw) as tool:
             await tool.complete(raw_output=raw)
 
-    async with link(does(work)) as client:
+    async with link(script_agent(work)) as client:
         (call,) = (await (await client.new_session()).prompt("go")).tool_calls
 
     assert (call.raw_input, call.raw_output) == (raw, raw)
@@ -136,8 +137,8 @@ async def test_in_version_1_an_update_holds_what_is_new_and_no_nulls() -> None:
             await tool.show("text")
             await tool.update(status="paused")
 
-    async with wire_client(does(work)) as peer:
-        session = await begun(peer, 1)
+    async with wire_client(script_agent(work)) as peer:
+        session = await begin_session(peer, 1)
         await turn(peer, 1, session, "go")
 
     announced, *updates = peer.updates
@@ -160,7 +161,7 @@ async def test_in_version_1_an_update_holds_what_is_new_and_no_nulls() -> None:
     ]
 
 
-@pytest.mark.req("V2-TOOL-01", "V2-TOOL-02", "V2-TOOL-05", "V2-TOOL-06", "V2-TOOL-07", "V2-TOOL-09")
+@pytest.mark.req("V2-TOOL-01", "V2-TOOL-02", "V2-TOOL-05", "V2-TOOL-06", "V2-TOOL-07")
 async def test_in_version_2_new_content_is_added_and_words_of_ones_own_are_allowed() -> None:
     async def work(turn: Turn) -> None:
         async with turn.tool("Do", kind="_custom") as tool:
@@ -169,8 +170,8 @@ async def test_in_version_2_new_content_is_added_and_words_of_ones_own_are_allow
             await tool.start()
             await tool.set_content("three")
 
-    async with wire_client(does(work)) as peer:
-        session = await begun(peer, 2)
+    async with wire_client(script_agent(work)) as peer:
+        session = await begin_session(peer, 2)
         await turn(peer, 2, session, "go")
 
     calls = [update for update in peer.updates if "toolCallId" in update]
@@ -181,6 +182,7 @@ async def test_in_version_2_new_content_is_added_and_words_of_ones_own_are_allow
     assert calls[6]["content"] == [{"type": "content", "content": {"type": "text", "text": "three"}}]
 
 
+@pytest.mark.feature("diffs", "agent", "client")
 @pytest.mark.req("V1-TOOL-15", "V2-TOOL-12", "V2-DIFF-06")
 async def test_content_of_every_kind_reads_the_same(link: Link) -> None:
     async def work(turn: Turn) -> None:
@@ -188,7 +190,7 @@ async def test_content_of_every_kind_reads_the_same(link: Link) -> None:
             await tool.diff("notes.md", "old\n", "new\n")
             await tool.show("done", Image(data="aGk=", mime_type="image/png"))
 
-    async with link(does(work)) as client:
+    async with link(script_agent(work)) as client:
         (call,) = (await (await client.new_session(cwd="/project")).prompt("go")).tool_calls
 
     (diff,) = call.diffs
@@ -212,8 +214,8 @@ async def test_in_version_1_a_diff_is_two_texts(old: str | None, new: str | None
         async with turn.tool("Edit") as tool:
             await tool.diff("f", old, new)
 
-    async with wire_client(does(work)) as peer:
-        await turn(peer, 1, await begun(peer, 1), "go")
+    async with wire_client(script_agent(work)) as peer:
+        await turn(peer, 1, await begin_session(peer, 1), "go")
 
     (shown,) = [update["content"] for update in peer.updates if update.get("content")]
     assert shown == [{"type": "diff", "path": "/project/f", **wire}]
@@ -238,16 +240,17 @@ async def test_in_version_2_a_diff_is_changes_and_a_patch(
         async with turn.tool("Edit") as tool:
             await tool.diff("f", old, new)
 
-    async with wire_client(does(work)) as peer:
-        await turn(peer, 2, await begun(peer, 2), "go")
+    async with wire_client(script_agent(work)) as peer:
+        await turn(peer, 2, await begin_session(peer, 2), "go")
 
     (shown,) = [u["content"] for u in peer.updates if u["sessionUpdate"] == "tool_call_content_chunk"]
     assert shown["changes"] == [{"operation": operation, "path": "/project/f", "fileType": "text"}]
     assert shown["patch"] == {"format": "git_patch", "text": "diff --git /project/f /project/f\n" + head}
 
 
+@pytest.mark.feature("cancelling one tool call", "agent", "client", versions=(2,))
 @pytest.mark.req("V2-TOOL-11", "V2-CANCEL-19", "V2-CANCEL-20", "V2-CANCEL-23", "V2-CANCEL-25")
-async def test_in_version_2_a_call_that_says_so_can_be_cancelled_on_its_own() -> None:
+async def test_in_version_2_a_cancellable_call_can_be_cancelled_by_itself() -> None:
     stop = asyncio.Event()
 
     async def work(turn: Turn) -> None:
@@ -261,7 +264,7 @@ async def test_in_version_2_a_call_that_says_so_can_be_cancelled_on_its_own() ->
             stop.set()
 
     async with wire_client(Stoppable([work])) as peer:
-        session = await begun(peer, 2)
+        session = await begin_session(peer, 2)
         await ask(peer, session, "go")
         while not any(update.get("status") == "in_progress" for update in peer.updates):
             await peer.receive()
@@ -283,8 +286,8 @@ async def test_in_version_2_a_call_that_says_so_can_be_cancelled_on_its_own() ->
 @pytest.mark.req("V2-CANCEL-20", "V2-CANCEL-22", "V2-CANCEL-24")
 @pytest.mark.parametrize(("method", "name"), [("tool_call/cancel", "toolCallId"), ("terminal/cancel", "terminalId")])
 async def test_in_version_2_what_cannot_be_cancelled_is_refused_as_such(method: str, name: str) -> None:
-    async with wire_client(Agent()) as peer:
-        session = await begun(peer, 2)
+    async with wire_client(ScriptedAgent()) as peer:
+        session = await begin_session(peer, 2)
         refused = await peer.call(method, {"sessionId": session, name: "unknown"})
         nowhere = await peer.call(method, {"sessionId": "unknown", name: "unknown"})
 
@@ -310,7 +313,7 @@ async def test_in_version_2_the_agents_own_terminal_is_shown_and_can_be_stopped(
             stop.set()
 
     async with wire_client(Stoppable([work])) as peer:
-        session = await begun(peer, 2)
+        session = await begin_session(peer, 2)
         await ask(peer, session, "go")
         while len([u for u in peer.updates if u["sessionUpdate"] == "terminal_output_chunk"]) < 2:
             await peer.receive()
@@ -341,15 +344,15 @@ async def test_in_version_1_the_agents_own_terminal_is_shown_as_text() -> None:
             await terminal.write("two\n")
             await terminal.exit(0)
 
-    async with wire_client(does(work)) as peer:
-        await turn(peer, 1, await begun(peer, 1), "go")
+    async with wire_client(script_agent(work)) as peer:
+        await turn(peer, 1, await begin_session(peer, 1), "go")
 
     shown = [update["content"] for update in peer.updates if update.get("content")]
     assert all(item["type"] == "content" for content in shown for item in content)
     assert shown[-1][0]["content"]["text"] == "one\ntwo\n"
 
 
-async def test_the_agents_own_terminal_is_told_alike_in_the_picture(link: Link, version: int) -> None:
+async def test_the_agents_own_terminal_is_text_in_version_1_only(link: Link, version: int) -> None:
     async def work(turn: Turn) -> None:
         async with turn.tool("Run") as tool:
             terminal = turn.display_terminal("true")
@@ -357,7 +360,7 @@ async def test_the_agents_own_terminal_is_told_alike_in_the_picture(link: Link, 
             await terminal.write("fine")
             await terminal.exit(0)
 
-    async with link(does(work)) as client:
+    async with link(script_agent(work)) as client:
         session = await client.new_session()
         (call,) = (await session.prompt("go")).tool_calls
 
@@ -370,7 +373,7 @@ async def test_the_agents_own_terminal_is_told_alike_in_the_picture(link: Link, 
         assert (terminal.text, terminal.exit.code if terminal.exit else None) == ("fine", 0)
 
 
-async def test_a_tool_call_may_go_on_between_turns(link: Link) -> None:
+async def test_a_tool_call_can_continue_between_turns(link: Link) -> None:
     tools: list[Any] = []
 
     async def begin(turn: Turn) -> None:
@@ -393,7 +396,7 @@ async def test_an_update_announces_a_call_that_was_not(link: Link) -> None:
         await tool.show("text before the announcement")
         await tool.complete()
 
-    async with link(does(work)) as client:
+    async with link(script_agent(work)) as client:
         (call,) = (await (await client.new_session()).prompt("go")).tool_calls
 
     assert (call.title, call.status) == ("Quiet", "completed")
@@ -405,7 +408,7 @@ async def test_a_location_outside_any_line_is_just_a_path(link: Link) -> None:
         async with turn.tool("Look", locations=["a:0", "b:x", "/c:12"]):
             pass
 
-    async with link(does(work)) as client:
+    async with link(script_agent(work)) as client:
         (call,) = (await (await client.new_session(cwd="/p")).prompt("go")).tool_calls
 
     assert [(place.path, place.line) for place in call.locations] == [("/p/a", None), ("/p/b:x", None), ("/c", 12)]

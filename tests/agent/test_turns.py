@@ -6,8 +6,8 @@ import asyncio
 from typing import Any
 
 import pytest
-from linked import Link, does, until
-from wires import ask, begun, kinds, turn, until_states
+from support.link import Link, script_agent, until
+from support.wire_client import ask, begin_session, kinds, turn, until_states
 
 from accord import Agent, InvalidParams, RequestFailed, Thought, Tokens, Turn
 from accord.testing import ScriptedAgent, wire_client
@@ -18,6 +18,7 @@ class Echo(Agent):
         await turn.say(f"You said: {turn.text}")
 
 
+@pytest.mark.feature("messages", "agent", "client")
 @pytest.mark.req("V1-INIT-21", "V1-PROMPT-02", "V1-PROMPT-07", "V1-PROMPT-12", "V2-PROMPT-14")
 async def test_what_the_agent_says_arrives_before_the_turn_ends(link: Link) -> None:
     async with link(Echo()) as client:
@@ -28,7 +29,7 @@ async def test_what_the_agent_says_arrives_before_the_turn_ends(link: Link) -> N
     assert turn.stop_reason == "end_turn"
 
 
-@pytest.mark.req("V1-PROMPT-16", "V1-PROMPT-13")
+@pytest.mark.req("V1-PROMPT-16")
 async def test_a_session_takes_one_prompt_after_another(link: Link) -> None:
     async with link(ScriptedAgent(["one"], ["two"])) as client:
         session = await client.new_session()
@@ -39,13 +40,14 @@ async def test_a_session_takes_one_prompt_after_another(link: Link) -> None:
     assert session.transcript.text == "two"
 
 
-@pytest.mark.req("V1-PROMPT-08", "V1-PROMPT-09", "V1-PROMPT-11", "V2-PROMPT-19", "V2-PROMPT-20")
+@pytest.mark.feature("prompts and stop reasons", "agent", "client")
+@pytest.mark.req("V1-PROMPT-08", "V1-PROMPT-09", "V2-PROMPT-20")
 @pytest.mark.parametrize("reason", ["end_turn", "max_tokens", "max_turn_requests", "refusal"])
 async def test_the_handler_says_why_it_stopped(link: Link, reason: str) -> None:
     async def stop(turn: Turn) -> str:
         return reason
 
-    async with link(does(stop)) as client:
+    async with link(script_agent(stop)) as client:
         turn = await (await client.new_session()).prompt("go")
 
     assert turn.stop_reason == reason
@@ -58,14 +60,14 @@ async def test_a_reason_of_the_authors_own_is_an_ordinary_end_where_the_version_
     async def stop(turn: Turn) -> str:
         return "_bored"
 
-    async with link(does(stop)) as client:
+    async with link(script_agent(stop)) as client:
         turn = await (await client.new_session()).prompt("go")
 
     assert turn.stop_reason == {1: "end_turn", 2: "_bored"}[version]
 
 
 @pytest.mark.req("V1-PROMPT-20", "V2-PROMPT-10", "V2-PROMPT-21")
-async def test_a_handler_that_fails_ends_the_turn_with_its_reason_and_the_session_goes_on(link: Link) -> None:
+async def test_a_failing_handler_ends_the_turn_with_its_reason_and_the_session_continues(link: Link) -> None:
     async def fail(turn: Turn) -> None:
         raise ValueError("no such model")
 
@@ -84,7 +86,7 @@ async def test_an_error_that_the_author_chose_reaches_the_client_as_it_is(link: 
     async def fail(turn: Turn) -> None:
         raise RequestFailed("out of credits", code=-31001, data={"left": 0})
 
-    async with link(does(fail)) as client:
+    async with link(script_agent(fail)) as client:
         turn = (await client.new_session()).prompt("go")
         with pytest.raises(RequestFailed) as caught:
             await turn
@@ -101,7 +103,7 @@ async def test_a_prompt_that_the_author_does_not_accept_never_becomes_part_of_th
                 raise InvalidParams("say please")
 
     async with wire_client(Picky()) as peer:
-        session = await begun(peer, version)
+        session = await begin_session(peer, version)
         refused = await peer.answer_to(await ask(peer, session, "now!"))
         await peer.quiet()
         before = list(peer.updates)
@@ -115,7 +117,7 @@ async def test_a_prompt_that_the_author_does_not_accept_never_becomes_part_of_th
 @pytest.mark.req("V1-PROMPT-07", "V1-PROMPT-12", "V1-UPD-05")
 async def test_in_version_1_the_answer_to_the_prompt_is_the_last_word_of_its_turn() -> None:
     async with wire_client(Echo()) as peer:
-        session = await begun(peer, 1)
+        session = await begin_session(peer, 1)
         answer = await peer.answer_to(await ask(peer, session, "hi"))
         await peer.quiet()
 
@@ -132,8 +134,8 @@ async def test_in_version_2_a_prompt_is_answered_when_it_is_part_of_the_conversa
     async def wait(turn: Turn) -> None:
         await go_on.wait()
 
-    async with wire_client(does("thinking", wait, "done")) as peer:
-        session = await begun(peer, 2)
+    async with wire_client(script_agent("thinking", wait, "done")) as peer:
+        session = await begin_session(peer, 2)
         answer = await peer.answer_to(await ask(peer, session, "hi"))
         await peer.quiet()
         so_far = kinds(peer.updates)
@@ -147,12 +149,12 @@ async def test_in_version_2_a_prompt_is_answered_when_it_is_part_of_the_conversa
 
 
 @pytest.mark.req("V2-PROMPT-10", "V2-PROMPT-21")
-async def test_in_version_2_work_that_fails_is_told_by_the_state_and_never_by_the_answer() -> None:
+async def test_in_version_2_failed_work_is_reported_by_the_state_and_never_by_the_response() -> None:
     async def fail(turn: Turn) -> None:
         raise RequestFailed("no model", code=-31000)
 
-    async with wire_client(does(fail)) as peer:
-        session = await begun(peer, 2)
+    async with wire_client(script_agent(fail)) as peer:
+        session = await begin_session(peer, 2)
         answer = await peer.answer_to(await ask(peer, session, "hi"))
         await until_states(peer, "running", "idle")
 
@@ -161,8 +163,9 @@ async def test_in_version_2_work_that_fails_is_told_by_the_state_and_never_by_th
     assert (last["stopReason"], last["error"]) == ("error", {"code": -31000, "message": "no model"})
 
 
+@pytest.mark.feature("token counts", "agent", "client")
 @pytest.mark.req("V1-PROMPT-21", "V2-PROMPT-24", "V1-USAGE-02")
-async def test_the_tokens_of_a_turn_are_told_by_agents_that_use_the_unstable_parts(link: Link) -> None:
+async def test_the_tokens_of_a_turn_are_reported_by_unstable_agents(link: Link) -> None:
     async def count(turn: Turn) -> None:
         turn.tokens = Tokens(total=30, input=10, output=20, thought=5)
 
@@ -171,7 +174,7 @@ async def test_the_tokens_of_a_turn_are_told_by_agents_that_use_the_unstable_par
 
     async with link(Counting([count]), unstable=True) as client:
         counted = await (await client.new_session()).prompt("go")
-    async with link(does(count)) as client:
+    async with link(script_agent(count)) as client:
         quiet = await (await client.new_session()).prompt("go")
 
     assert counted.tokens == Tokens(total=30, input=10, output=20, thought=5)
@@ -189,7 +192,7 @@ async def test_neighbouring_words_are_one_message_and_what_stands_between_begins
             pass
         await turn.say("third")
 
-    async with link(does(speak)) as client:
+    async with link(script_agent(speak)) as client:
         session = await client.new_session()
         await session.prompt("go")
 
@@ -199,11 +202,12 @@ async def test_neighbouring_words_are_one_message_and_what_stands_between_begins
     assert len(set(ids)) == 4
 
 
+@pytest.mark.feature("whole messages", "agent", "client")
 async def test_a_whole_message_can_be_said_at_once(link: Link) -> None:
     async def speak(turn: Turn) -> None:
         turn.session.set_message(["All ", "of it."])
 
-    async with link(does(speak)) as client:
+    async with link(script_agent(speak)) as client:
         turn = await (await client.new_session()).prompt("go")
 
     assert turn.text == "All of it."
@@ -214,7 +218,7 @@ async def test_thoughts_are_not_part_of_the_answer(link: Link) -> None:
         await turn.think("hm")
         await turn.say("Yes.")
 
-    async with link(does(speak)) as client:
+    async with link(script_agent(speak)) as client:
         session = await client.new_session()
         events = [event async for event in session.prompt("go")]
 
@@ -223,8 +227,8 @@ async def test_thoughts_are_not_part_of_the_answer(link: Link) -> None:
 
 
 @pytest.mark.req("V1-PROMPT-19", "V2-STATE-08", "V2-TOOL-10", "V2-PROMPT-16")
-async def test_an_agent_may_speak_when_nobody_asked(link: Link) -> None:
-    agent = does("first")
+async def test_an_agent_can_send_messages_outside_turns(link: Link) -> None:
+    agent = script_agent("first")
     sessions: list[Any] = []
 
     async def remember(turn: Turn) -> None:
@@ -268,7 +272,7 @@ async def test_the_metadata_of_a_prompt_is_kept_apart(link: Link) -> None:
     async def look(turn: Turn) -> None:
         seen.append((turn.text, turn.meta))
 
-    async with link(does(look)) as client:
+    async with link(script_agent(look)) as client:
         await (await client.new_session()).prompt("hi", meta={"sessionId": "mine", "trace": [1]})
 
     assert seen == [("hi", {"sessionId": "mine", "trace": [1]})]

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from kept import Kept, picture
-from linked import Link
-from wires import hello, new_session
+from support.link import Link
+from support.stored_sessions import Kept, picture
+from support.wire_client import hello, new_session
 
-from accord import Agent, AgentSession, CapabilityError, InvalidParams, NotFound, SessionInfo, Turn
+from accord import (
+    Agent,
+    AgentSession,
+    CapabilityError,
+    InvalidParams,
+    NotFound,
+    Provider,
+    ProviderConfig,
+    SessionInfo,
+    Turn,
+)
 from accord.model.requests import SystemPrompt
 from accord.store.base import Page
 from accord.testing import ScriptedAgent, wire_client
@@ -23,6 +35,7 @@ class Daring(Kept):
 # -- forks
 
 
+@pytest.mark.feature("forks", "agent", "client")
 @pytest.mark.req("V1-FORK-02", "V1-FORK-03", "V1-FORK-04", "V1-FORK-05", "V2-FORK-02", "V2-FORK-03")
 async def test_a_fork_goes_its_own_way_from_the_same_history(link: Link) -> None:
     seen: list[Any] = []
@@ -101,6 +114,7 @@ async def test_a_session_that_is_not_there_cannot_be_forked(link: Link) -> None:
 # -- archives
 
 
+@pytest.mark.feature("archives, status, titles", "agent", "client")
 @pytest.mark.req("V1-FORK-07", "V1-FORK-08", "V1-FORK-09", "V1-FORK-10", "V1-FORK-11", "V2-FORK-04", "V2-FORK-05")
 async def test_an_archived_session_is_out_of_the_usual_list_until_it_is_brought_back(link: Link) -> None:
     async with link(Daring(["one"]), unstable=True) as client:
@@ -164,6 +178,7 @@ async def test_the_author_may_archive_sessions_himself(link: Link) -> None:
 # -- status and titles
 
 
+@pytest.mark.feature("archives, status, titles", "agent", "client")
 @pytest.mark.req("V1-FORK-13", "V1-FORK-14", "V2-FORK-06")
 async def test_a_session_is_open_or_saved_or_not_there(link: Link) -> None:
     async with link(Daring(), unstable=True) as client:
@@ -193,7 +208,7 @@ async def test_in_version_2_the_status_of_an_open_session_has_its_state() -> Non
 
 
 @pytest.mark.req("V1-FORK-15", "V2-FORK-08")
-async def test_a_status_that_nobody_knows_counts_as_saved(link: Link) -> None:
+async def test_an_unknown_status_counts_as_saved(link: Link) -> None:
     class Odd(Daring):
         async def session_status(self, session_id: str) -> str:
             return "_frozen"
@@ -202,7 +217,8 @@ async def test_a_status_that_nobody_knows_counts_as_saved(link: Link) -> None:
         assert await client.session_status("any") == "saved"
 
 
-@pytest.mark.req("V1-FORK-17", "V1-FORK-18", "V1-FORK-19", "V2-FORK-10", "V2-FORK-11")
+@pytest.mark.feature("archives, status, titles", "agent", "client")
+@pytest.mark.req("V1-FORK-17", "V1-FORK-18", "V2-FORK-10")
 async def test_a_session_can_be_named_by_its_user_open_or_not(link: Link) -> None:
     async with link(Daring(["one"]), unstable=True) as client:
         session = await client.new_session()
@@ -220,6 +236,29 @@ async def test_a_session_can_be_named_by_its_user_open_or_not(link: Link) -> Non
 
     assert (kept, shown, later) == ("Shopping list", "Shopping list", "Groceries")
     assert listed == ["Groceries"]
+
+
+@pytest.mark.req("V1-FORK-19", "V2-FORK-11")
+async def test_an_agent_does_not_overwrite_the_title_that_its_user_gave(link: Link) -> None:
+    async def name(turn: Turn) -> None:
+        await turn.set_title("Generated")
+        await turn.say(f"{turn.session.title}, by the user: {turn.session.titled_by_user}")
+
+    agent = Daring([name], [name], [name])
+    async with link(agent, unstable=True) as client:
+        session = await client.new_session()
+        said = [(await session.prompt("a")).text]
+        await client.set_title(session.id, "Mine")
+        said.append((await session.prompt("b")).text)
+        forked = await session.fork()
+        await session.close()
+    async with link(agent, unstable=True) as client:
+        again = await client.load_session(session.id)
+        said.append((await again.prompt("c")).text)
+        listed = {info.id: info.title async for info in client.list_sessions()}
+
+    assert said == ["Generated, by the user: False", "Mine, by the user: True", "Mine, by the user: True"]
+    assert listed == {session.id: "Mine", forked.id: "Mine"}
 
 
 # -- system prompts
@@ -305,29 +344,26 @@ class Routed(Agent):
     unstable = True
 
     def __init__(self) -> None:
-        self.current: dict[str, Any] = {}
+        self.main = Provider(id="main", supported=["anthropic", "_local"], required=True)
+        self.spare = Provider(id="spare", supported=["openai"])
         self.headers: dict[str, str] = {}
 
     async def prompt(self, turn: Turn) -> None: ...
 
-    async def list_providers(self, params: Any) -> Any:
-        info: dict[str, Any] = {"providerId": "main", "supported": ["anthropic", "_local"], "required": True}
-        return {"providers": [{**info, **({"current": self.current} if self.current else {})}]}
+    async def list_providers(self) -> Sequence[Provider]:
+        return [self.main, self.spare]
 
-    async def set_provider(self, params: Any) -> Any:
-        if params.provider_id != "main":
-            raise InvalidParams("unknown provider")
-        self.current = {"apiType": params.api_type, "baseUrl": params.base_url}
-        self.headers = dict(params.headers or {})
-        return {}
+    async def set_provider(self, provider_id: str, config: ProviderConfig) -> None:
+        (self.main if provider_id == "main" else self.spare).current = config
+        self.headers = dict(config.headers)
 
-    async def disable_provider(self, params: Any) -> Any:
-        if params.provider_id == "main":
-            raise InvalidParams("main is required")
-        return {}
+    async def disable_provider(self, provider_id: str) -> None:
+        assert provider_id == "spare"
+        self.spare.current = None
 
 
-@pytest.mark.req("V1-PROV-02", "V1-PROV-03", "V1-PROV-04", "V1-PROV-05", "V1-PROV-06", "V1-PROV-09", "V1-PROV-07")
+@pytest.mark.feature("providers", "agent", "client")
+@pytest.mark.req("V1-PROV-03", "V1-PROV-04", "V1-PROV-05", "V1-PROV-06", "V1-PROV-07", "V1-PROV-09")
 async def test_providers_are_listed_set_and_disabled(link: Link) -> None:
     agent = Routed()
     async with link(agent, unstable=True) as client:
@@ -336,12 +372,73 @@ async def test_providers_are_listed_set_and_disabled(link: Link) -> None:
         after = await client.list_providers()
         headers = dict(agent.headers)
         await client.set_provider("main", api_type="anthropic", base_url="http://localhost:2")
-        with pytest.raises(InvalidParams):
+        with pytest.raises(InvalidParams, match="no provider 'other'"):
             await client.set_provider("other", api_type="anthropic", base_url="http://localhost:2")
-        with pytest.raises(InvalidParams):
+        with pytest.raises(InvalidParams, match="supports anthropic, _local, not 'openai'"):
+            await client.set_provider("main", api_type="openai", base_url="http://localhost:2")
+        with pytest.raises(InvalidParams, match="required"):
             await client.disable_provider("main")
         await client.disable_provider("other")
+        await client.set_provider("spare", api_type="openai", base_url="http://localhost:3")
+        await client.disable_provider("spare")
+        disabled = await client.list_providers()
 
-    assert before == [{"providerId": "main", "supported": ["anthropic", "_local"], "required": True}]
-    assert after[0]["current"] == {"apiType": "_local", "baseUrl": "http://localhost:1"}
+    assert before == [
+        Provider(id="main", supported=["anthropic", "_local"], required=True),
+        Provider(id="spare", supported=["openai"]),
+    ]
+    assert after[0].current == ProviderConfig(api_type="_local", base_url="http://localhost:1")
     assert (headers, agent.headers) == ({"X": "1"}, {})
+    assert disabled[1] == before[1]
+
+
+@pytest.mark.req("V1-PROV-02")
+async def test_providers_are_not_asked_about_where_they_are_not_offered(link: Link) -> None:
+    sent: list[bytes] = []
+    for agent, unstable in ((Kept(), True), (Routed(), False)):
+        async with link(agent, unstable=unstable) as client:
+            client.connection.watch(lambda way, line: sent.append(bytes(line)) if way == "out" else None)
+            with pytest.raises(CapabilityError):
+                await client.list_providers()
+            with pytest.raises(CapabilityError):
+                await client.set_provider("main", api_type="anthropic", base_url="http://localhost:1")
+            with pytest.raises(CapabilityError):
+                await client.disable_provider("main")
+    assert not any(b"providers/" in line for line in sent)
+
+
+# -- archived sessions that are opened
+
+
+@pytest.mark.req("V1-FORK-12")
+@pytest.mark.parametrize("known_by", ["listing", "archiving"])
+async def test_an_archived_session_is_taken_out_of_the_archive_before_it_is_opened(link: Link, known_by: str) -> None:
+    agent = Daring(["one"])
+    async with link(agent, unstable=True) as client:
+        first, second = await client.new_session(), await client.new_session()
+        for session in (first, second):
+            await client.archive_session(session.id)
+        if known_by == "archiving":
+            await _open_both(client, first.id, second.id)
+    if known_by == "listing":
+        async with link(agent, unstable=True) as client:
+            assert len([info async for info in client.list_sessions(archived="only")]) == 2
+            await _open_both(client, first.id, second.id)
+
+
+async def _open_both(client: Any, first: str, second: str) -> None:
+    """Loads one session and resumes another, and looks at what was asked, and in which order."""
+    methods: list[str] = []
+
+    def watch(way: str, lines: bytes) -> None:
+        if way == "out":
+            methods.extend(json.loads(line).get("method", "") for line in lines.splitlines())
+
+    client.connection.watch(watch)
+    await client.load_session(first)
+    await client.resume_session(second)
+    opening = {1: ["session/load", "session/resume"], 2: ["session/resume", "session/resume"]}[client.version]
+    assert methods == ["session/unarchive", opening[0], "session/unarchive", opening[1]]
+    assert [info.id async for info in client.list_sessions(archived="only")] == []
+    await client.load_session(first)
+    assert methods.count("session/unarchive") == 2, "once is enough"

@@ -1,7 +1,8 @@
-"""An agent for tests of the command line, without any library so that it starts at once. Version 1, blocking.
+"""An agent for tests of the command line. It uses no library, so that it starts fast: version 1, blocking reads.
 
-The first word of a prompt says what to do. Options: `--offer a,b` (load, resume, delete, image, resource, http, login,
-modes, models, options), `--fault F` (see `begin`), `--log FILE` (writes down every method it is asked for)."""
+The first word of a prompt names the scenario. Options: `--offer a,b` (load, resume, delete, image, resource, http,
+login, modes, models, options), `--fault F` (see `begin`), `--log FILE` (records every method it receives), `--key FILE`
+(opens no session until that file exists; its only login is a command that writes it, named in `_meta`)."""
 
 from __future__ import annotations
 
@@ -35,6 +36,7 @@ def option(name: str, default: str = "") -> str:
 OFFERS = option("--offer").split(",")
 FAULT = option("--fault")
 LOG = option("--log")
+KEY = option("--key")
 
 
 class Agent:
@@ -43,10 +45,11 @@ class Agent:
         self.session = "s-1"
         self.place: dict[str, Any] = {}
         self.values: dict[str, Any] = {"mode": "ask", "model": "fast", "effort": "low", "web": False}
-        self.known = "login" not in OFFERS
+        self.known = os.path.exists(KEY) if KEY else "login" not in OFFERS
         self.cancelled = False
         self.stubborn = False
         self.kept: list[dict[str, Any]] = []
+        self.capabilities: dict[str, Any] = {}
 
     # -- the wire
 
@@ -74,12 +77,12 @@ class Agent:
         return message
 
     def wait(self) -> None:
-        """Waits for ever, which is until nobody speaks any more."""
+        """Wait until the client closes standard input."""
         while True:
             self.receive()
 
     def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Asks the client, and waits for its answer."""
+        """Send a request to the client and wait for the response."""
         self.id += 1
         self.send({"id": self.id, "method": method, "params": {"sessionId": self.session, **params}})
         while True:
@@ -89,7 +92,7 @@ class Agent:
             if "method" in message and "id" in message:
                 self.kept.append(message)
 
-    # -- what it is asked
+    # -- requests from the client
 
     def serve(self) -> None:
         while True:
@@ -107,8 +110,13 @@ class Agent:
                 self.send({"id": message["id"], "result": result})
 
     def on_initialize(self, params: dict[str, Any]) -> dict[str, Any]:
+        self.capabilities = params.get("clientCapabilities", {})
         if FAULT == "refuses":
             return {"code": -32603, "message": "this installation is broken"}
+        if FAULT == "only-2":
+            if params["protocolVersion"] < 2:
+                return {"code": -32022, "message": "Unsupported protocol version"}
+            return {"protocolVersion": 2, "info": {"name": "cli-agent", "version": "2"}, "capabilities": {}}
         if FAULT == "future":
             return {"protocolVersion": 99, "info": {"name": "cli-agent", "version": "99"}, "capabilities": {}}
         return {
@@ -120,10 +128,19 @@ class Agent:
                 "mcpCapabilities": {"http": "http" in OFFERS},
                 "sessionCapabilities": {name: {} for name in ("resume", "delete", "close") if name in OFFERS},
             },
-            "authMethods": [{"id": "browser", "name": "Log in with a browser"}] if "login" in OFFERS else [],
+            "authMethods": self.logins(params.get("clientCapabilities", {}).get("_meta", {})),
         }
 
+    def logins(self, declared: dict[str, Any]) -> list[dict[str, Any]]:
+        if KEY:
+            write = {"command": sys.executable, "args": ["-S", "-E", "-c", f"open({KEY!r}, 'w')"], "label": "Login"}
+            method = {"id": "own", "name": "Own login", "_meta": {"terminal-auth": write}}
+            return [method] if declared.get("terminal-auth") is True else []
+        return [{"id": "browser", "name": "Log in with a browser"}] if "login" in OFFERS else []
+
     def on_authenticate(self, params: dict[str, Any]) -> dict[str, Any]:
+        if KEY:
+            return {"code": -32000, "message": "Authentication required"}
         self.known = True
         return {}
 
@@ -268,6 +285,16 @@ class Agent:
         answer = self.ask("fs/write_text_file", {"path": os.path.join(self.place["cwd"], path), "content": text})
         self.say(answer.get("error", {}).get("message", "written"))
 
+    def play_create(self, rest: str, blocks: Any) -> None:
+        """Creates a file as Gemini CLI does: reads it first where it can, and takes any error for a failure."""
+        path = os.path.join(self.place["cwd"], rest)
+        if self.capabilities["fs"]["readTextFile"]:
+            answer = self.ask("fs/read_text_file", {"path": path})
+            if "error" in answer:
+                self.say("Error checking existing file")
+                return
+        self.play_write(f"{rest} hello", blocks)
+
     def play_read(self, rest: str, blocks: Any) -> None:
         answer = self.ask("fs/read_text_file", {"path": os.path.join(self.place["cwd"], rest)})
         self.say(answer["error"]["message"] if "error" in answer else answer["result"]["content"])
@@ -283,6 +310,24 @@ class Agent:
         self.ask("terminal/release", terminal)
         self.say(f"{done.get('exitCode')}: {output}")
 
+    def play_calls(self, rest: str, blocks: Any) -> None:
+        """Makes any calls, given as JSON (`[[method, params], …]`, `{cwd}` is the session's), and says each answer."""
+        for method, params in json.loads(rest.replace("{cwd}", self.place["cwd"])):
+            answer = self.ask(method, params)
+            said = answer["error"]["message"] if "error" in answer else json.dumps(answer["result"])
+            self.say(f"{method}: {said}\n")
+
+    def play_zed(self, rest: str, blocks: Any) -> None:
+        """Runs a command itself, and shows it by Zed's convention."""
+        own = {"terminal_id": "own-1"}
+        call = {"toolCallId": "call-4", "title": rest, "kind": "execute", "status": "in_progress"}
+        shown = [{"type": "terminal", "terminalId": "own-1"}]
+        self.update("tool_call", **call, content=shown, _meta={"terminal_info": {**own, "cwd": "/p"}})
+        output = {"terminal_output": {**own, "data": f"{rest}\n"}}
+        self.update("tool_call_update", toolCallId="call-4", _meta=output)
+        ended = {"terminal_exit": {**own, "exit_code": 0, "signal": None}}
+        self.update("tool_call_update", toolCallId="call-4", status="completed", _meta=ended)
+
     def play_form(self, rest: str, blocks: Any) -> None:
         answer = self.ask("elicitation/create", {"mode": "form", "message": "Who are you?", "requestedSchema": FORM})
         self.say(json.dumps(answer.get("result") or answer["error"]["message"]))
@@ -293,14 +338,14 @@ class Agent:
         self.say(json.dumps(answer.get("result") or answer["error"]["message"]))
 
     def play_slow(self, rest: str, blocks: Any) -> None:
-        """Works until it is cancelled."""
+        """Work until cancelled."""
         self.say("working ")
         while not self.cancelled:
             self.kept.append(self.receive())
         self.say("stopped")
 
     def play_stubborn(self, rest: str, blocks: Any) -> None:
-        """Does not heed a cancel, and has a child that heeds nothing. Says who they are."""
+        """Ignore `session/cancel`, with a child that ignores signals. Report both process ids."""
         child = subprocess.Popen([sys.executable, "-S", "-c", SLEEPER], stdout=subprocess.PIPE, start_new_session=True)
         assert child.stdout is not None
         child.stdout.readline()
@@ -311,6 +356,10 @@ class Agent:
     def play_fail(self, rest: str, blocks: Any) -> dict[str, Any]:
         self.say("half an ")
         return {"code": -32603, "message": f"the model said no: {os.environ.get('TEST_API_KEY', 'sorry')}"}
+
+    def play_break(self, rest: str, blocks: Any) -> dict[str, Any]:
+        """Fail as the SDKs do: a generic message, with the reason in `data`."""
+        return {"code": -32603, "message": "Internal error", "data": json.loads(rest)}
 
     def play_log_in(self, rest: str, blocks: Any) -> dict[str, Any]:
         return {"code": -32000, "message": "Authentication required"}
@@ -327,7 +376,7 @@ def log(method: str) -> None:
 
 
 def begin() -> None:
-    """What goes wrong before a word is said."""
+    """Start serving, or fail first as `--fault` says."""
     if FAULT == "dies":
         print("config.json: no such file", file=sys.stderr, flush=True)
         sys.exit(3)

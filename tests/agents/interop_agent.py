@@ -1,7 +1,7 @@
-"""An agent of ours that plays what the test peers play: the first word of a prompt names the scenario.
+"""An agent that plays the scenarios of the test peers: the first word of a prompt names one.
 
-`tests/peers/README.md` lists the scenarios. It is written once, for both versions. The stored session lies in the
-folder named as its argument; with `--auth` it opens no session before somebody has logged in."""
+`tests/peers/README.md` lists the scenarios. The agent supports both protocol versions. It saves its session in the
+directory given as an argument; with `--auth` it opens no session before a login."""
 
 from __future__ import annotations
 
@@ -18,19 +18,21 @@ from accord import (
     AuthMethod,
     AuthRequired,
     Choice,
+    Client,
     Command,
+    Icon,
     MemoryStore,
     Mode,
     Option,
     PermissionOption,
     PlanEntry,
     RequestFailed,
+    ResourceLink,
     SessionInfo,
     TextContent,
     Turn,
     run,
 )
-from accord.agent.offers import ClientOffers
 from accord.model.statement import WholeMessage
 
 STORED = "stored-1"
@@ -43,7 +45,7 @@ class InteropAgent(Agent):
     name = "interop-agent"
     version = "1.0"
     content = ("image", "resource")
-    auth_methods = [AuthMethod(id="test", name="Test login")]
+    auth_methods = [AuthMethod(id="test", name="Test login"), AuthMethod(id="ask", name="Login with a question")]
     modes = [Mode(id="ask", name="Ask"), Mode(id="careful", name="Careful")]
     options = [
         Option(
@@ -61,13 +63,19 @@ class InteropAgent(Agent):
         self.known = not must_log_in
         self.latest: AgentSession | None = None
 
-    async def connected(self, client: ClientOffers) -> None:
+    async def on_connect(self, client: Client) -> None:
         await self.store.create(SessionInfo(id=STORED, cwd=self.folder, title="An earlier talk"))
         for role, text in EARLIER.items():
             message = WholeMessage(role=role, message_id=f"stored-{role}", content=[TextContent(text=text)])  # type: ignore[arg-type]
             self.store.append(STORED, message)
 
-    async def login(self, method_id: str) -> None:
+    async def login(self, method_id: str, client: Client) -> None:
+        if method_id == "ask":
+            name = {"type": "string", "title": "Your name"}
+            reply = await client.ask("Who logs in?", {"properties": {"name": name}, "required": ["name"]})
+            if not reply.accepted or reply.content is None:
+                raise AuthRequired("no name")
+            await client.notify("_test/welcome", {"name": reply.content["name"]})
         self.known = True
 
     async def new_session(self, session: AgentSession) -> None:
@@ -87,7 +95,7 @@ class InteropAgent(Agent):
     async def prompt(self, turn: Turn) -> str | None:
         name, _, rest = turn.text.partition(" ")
         play = getattr(self, f"play_{name}", None)
-        if play is None or (name in ("read", "write") and not turn.client.read_files):
+        if play is None or (name in ("read", "write") and not turn.client.offers.read_files):
             await self.echo(turn)
             return None
         reason: str | None = await play(turn, rest)
@@ -144,7 +152,7 @@ class InteropAgent(Agent):
     async def play_terminal(self, turn: Turn, rest: str) -> None:
         command, *args = rest.split()
         async with turn.tool("Run a command", kind="execute") as tool:
-            if turn.client.terminals:
+            if turn.client.offers.terminals:
                 async with await turn.terminals.create(command, args) as terminal:
                     await tool.show(terminal)
                     code = (await terminal.wait()).code
@@ -197,19 +205,32 @@ class InteropAgent(Agent):
         await turn.say("x" * int(size))
 
     async def play_print(self, turn: Turn, rest: str) -> None:
-        """What an agent should not do, and what does no harm here."""
+        """Print to standard output, from this process and from a child."""
         print("this is not JSON")
         process = await asyncio.create_subprocess_exec("echo", "nor is this")
         await process.wait()
         await turn.say("printed")
 
     async def play_elicit(self, turn: Turn, rest: str) -> None:
-        if not turn.client.forms:
+        if not turn.client.offers.forms:
             await turn.say("no elicitation")
             return
         name = {"type": "string", "title": "Your name"}
         reply = await turn.ask("Who are you?", {"properties": {"name": name}, "required": ["name"]})
         await turn.say(f"hello {reply.content['name']}" if reply.accepted and reply.content else reply.action)
+
+    async def play_cleared(self, turn: Turn, rest: str) -> None:
+        """Clear fields, send metadata with parts and the end, and in version 2 icons and a custom option."""
+        tool = turn.tool("Read", kind="read", locations=["/a"], raw_input={"a": 1}, meta={"test": 1})
+        await tool.show("text")
+        await tool.update(title=None, locations=None, raw_input=None)
+        await tool.set_content()
+        await tool.complete(meta={"test": 2})
+        await turn.say(ResourceLink(uri="file:///a", name="a", icons=[Icon(src="https://example.com/i.png")]))
+        await turn.session.set_info(updated_at="2026-01-01T00:00:00Z", meta={"test": 3})
+        async with turn.session.work():
+            await turn.say("cleared")
+        turn.response_meta = {"test": 4}
 
     async def play_extension(self, turn: Turn, rest: str) -> None:
         try:

@@ -1,4 +1,4 @@
-"""An agent that remembers its sessions in a folder and dies when told to. `--login` is its login program."""
+"""An agent that saves its sessions and exits on the prompt `die`. With `--login` it is its login program."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Mortal(Agent):
         (HOME / session.id).write_text("")
 
     async def resume_session(self, session: AgentSession) -> None:
-        self._known(session)
+        self._check(session)
 
     async def prompt(self, turn: Turn) -> None:
         if os.environ.get("MORTAL_ASKS_LATE") and not (HOME / "key").exists():
@@ -34,7 +34,7 @@ class Mortal(Agent):
         count = len((HOME / turn.session.id).read_text().splitlines())
         await turn.say(f"prompt {count} in process {os.getpid()}")
 
-    def _known(self, session: AgentSession) -> None:
+    def _check(self, session: AgentSession) -> None:
         if not (HOME / session.id).exists():
             from accord import NotFound
 
@@ -42,19 +42,19 @@ class Mortal(Agent):
 
 
 class Loading(Mortal):
-    """Cannot resume, only load."""
+    """An agent that can load sessions but not resume them."""
 
     resume_session = Agent.resume_session
 
     async def load_session(self, session: AgentSession) -> None:
-        self._known(session)
+        self._check(session)
         for line in (HOME / session.id).read_text().splitlines():
             await session.user_said(line)
             await session.say("old words")
 
 
 class Forgetting(Mortal):
-    """Knows its sessions as long as it lives."""
+    """An agent that forgets its sessions when it exits."""
 
     resume_session = Agent.resume_session
 

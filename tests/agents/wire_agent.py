@@ -1,6 +1,6 @@
-"""Two agents in the words of the wire itself, `accord.v1` and `accord.v2`: they echo, ask for permission, and wait.
+"""Two agents written with the types of `accord.v1` and `accord.v2`: they echo, ask for permission, and wait.
 
-`wire_agent.py 1` or `wire_agent.py 2` serves the one or the other on standard input and output."""
+`wire_agent.py 1` and `wire_agent.py 2` serve on standard input and output."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from accord.transports.stdio import StdioTransport
 
 
 class Extensions:
-    """What both serve beyond the protocol."""
+    """Extension methods of both agents."""
 
     client: Any
 
@@ -153,7 +153,7 @@ class V2(Extensions):
 
 async def main(version: str) -> None:
     agent, speak = (V1(), v1.serve) if version == "1" else (V2(), v2.serve)
-    agent.client = speak(StdioTransport.guarded(), agent)
+    agent.client = speak(StdioTransport.open(), agent)
     await agent.client.wait_ended()
     await agent.client.close()
 

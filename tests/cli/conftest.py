@@ -1,26 +1,28 @@
-"""`accord`, as each test of the command line has it: with a configuration, data and a project of its own."""
+"""The `accord` command with a separate configuration, data directory and project for each test."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from commands import Accord, Done
+from support.cli_runner import Accord, Done
 
 from accord.cli.main import main
 
 
 @pytest.fixture
-def accord(tmp_path: Path) -> Accord:
-    """The command in a process of its own."""
-    return Accord(tmp_path)
+def accord(tmp_path: Path) -> Iterator[Accord]:
+    """The command in a separate process."""
+    command = Accord(tmp_path)
+    yield command
+    command.close()
 
 
 @pytest.fixture
 def here(accord: Accord, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Done]:
-    """The command in this process: for what starts no agent and needs no terminal, and is wanted often."""
+    """The command in this process, which is faster: for commands that start no agent and need no terminal."""
     for name, value in accord.environment().items():
         if name.startswith("ACCORD_") or name == "HOME":
             monkeypatch.setenv(name, value)

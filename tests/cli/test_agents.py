@@ -1,4 +1,4 @@
-"""accord agents: added, listed, installed from a registry, pinned, updated, run and removed."""
+"""accord agents: add, list, install from a registry, pin, update, run and remove agents."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import AGENT, Accord, Here, agent, gone, happens
-from config.packed import binary, entry, npm_package, registry, sha256, tar, wheel
+from config.archives import binary, entry, npm_package, registry, sha256, tar, wheel
+from support.cli_runner import AGENT, Accord, Here, agent, gone, happens
+from support.prerequisites import require
 
 SCRIPT = f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -S -E {shlex.quote(str(AGENT))} "$@"\n'
 
@@ -20,14 +21,12 @@ def archive(accord: Accord, name: str = "agent") -> Path:
     return tar(accord.folder / f"{name}.tar.gz", ("bin/agent", SCRIPT.encode()))
 
 
-def test_an_agent_is_added_listed_used_and_removed_and_the_file_stays_as_it_was_written(
-    accord: Accord, here: Here
-) -> None:
+def test_adding_listing_and_removing_an_agent_preserves_the_rest_of_the_file(accord: Accord, here: Here) -> None:
     text = "# mine\n[permissions]\ndeny = ['path:**/.env']  # keys\n"
     accord.config.write_text(text)
     words = shlex.split(agent())
     done = accord("agents", "add", "tester", "--env", "TOKEN=abcdefgh", "--environment", "minimal", "--", *words)
-    assert (done.status, done.err) == (0, f"tester is added in {accord.config}\n")
+    assert (done.status, done.err) == (0, f"Added tester in {accord.config}\n")
     assert accord.config.read_text().startswith(text)
 
     listed = here("agents", "list")
@@ -39,13 +38,13 @@ def test_an_agent_is_added_listed_used_and_removed_and_the_file_stays_as_it_was_
     environment = json.loads(accord("run", "--agent", "tester", "env", env={"OURS": "1"}).out)
     assert environment["TOKEN"] == "abcdefgh" and "OURS" not in environment
 
-    assert "replaced" in here("agents", "add", "tester", "--default", "--", "other").err
-    assert here("agents", "remove", "testr").err.endswith("there is no agent 'testr'; did you mean tester?\n")
+    assert "Replaced" in here("agents", "add", "tester", "--default", "--", "other").err
+    assert here("agents", "remove", "testr").err.endswith("'testr'; did you mean tester?\n")
     assert here("agents", "remove", "tester").status == 0
     assert accord.config.read_text() == text
 
 
-def test_the_agent_that_comes_with_us_is_listed_when_it_is_the_default(accord: Accord, here: Here) -> None:
+def test_the_built_in_agent_is_listed_when_it_is_the_default(accord: Accord, here: Here) -> None:
     accord.config.write_text('default_agent = "built-in"\n[agents.one]\ncommand = "one"\n')
     assert here("agents", "list").out == "* built-in  (comes with Accord)\n  one       one\n"
 
@@ -53,26 +52,26 @@ def test_the_agent_that_comes_with_us_is_listed_when_it_is_the_default(accord: A
 @pytest.mark.parametrize(
     "words, said",
     [
-        (["add", "a b", "--", "x"], "'a b' is no name for an agent: letters, digits, - and _ only"),
-        (["add", "a"], "give the agent's command after --, or a registry with --registry"),
+        (["add", "a b", "--", "x"], "'a b' isn't a valid agent name: use letters, digits, - and _"),
+        (["add", "a"], "pass the agent's command after --, or a registry with --registry"),
         (["add", "a", "--env", "X", "--", "x"], "--env takes NAME=VALUE, not 'X'"),
-        (["add", "a", "--registry", "r.json", "--", "x"], "give the agent's command, or a registry, not both"),
-        (["update", "a"], "no registry is configured: give one with --registry"),
+        (["add", "a", "--registry", "r.json", "--", "x"], "use a command or a registry, not both"),
+        (["update", "a"], "no registry is configured; use --registry"),
     ],
 )
-def test_what_is_asked_wrongly_changes_nothing(accord: Accord, here: Here, words: list[str], said: str) -> None:
+def test_an_invalid_command_changes_nothing(accord: Accord, here: Here, words: list[str], said: str) -> None:
     done = here("agents", *words)
     assert (done.status, done.err.splitlines()[0]) == (2, f"accord agents {words[0]}: {said}")
     assert not accord.config.exists()
 
 
-def test_an_agent_of_a_registry_is_installed_pinned_updated_and_starts_offline(accord: Accord, here: Here) -> None:
+def test_a_registry_agent_can_be_installed_pinned_and_updated_and_starts_offline(accord: Accord, here: Here) -> None:
     packed = archive(accord)
     source = accord.folder / "registry.json"
     first = entry("box", "1.0.0", binary=binary(packed.as_uri(), sha256=sha256(packed), args=["--offer", "load"]))
     registry(source, first, {"id": "broken"})
     done = accord("agents", "add", "mine", "--id", "box", "--registry", str(source), "--env", "MINE=1")
-    assert (done.status, done.err) == (0, f"downloading …\nunpacking …\nmine is added in {accord.config}\n")
+    assert (done.status, done.err) == (0, f"downloading …\nunpacking …\nAdded mine in {accord.config}\n")
     packed.unlink()  # from here on there is nothing to fetch
     assert accord("run", "hello").out == "You said: hello\n"
     assert "(box 1.0.0)" in here("agents", "list").out
@@ -80,21 +79,37 @@ def test_an_agent_of_a_registry_is_installed_pinned_updated_and_starts_offline(a
     newer = archive(accord, "newer")
     registry(source, entry("box", "1.1.0", binary=binary(newer.as_uri())))
     done = here("agents", "update", "mine", "--registry", str(source))
-    assert "the registry has no checksum for box 1.1.0; it is taken as it comes\n" in done.err
+    assert "the registry has no checksum for box 1.1.0; installing it unverified\n" in done.err
     assert done.err.endswith("mine: 1.0.0 → 1.1.0\n")
     assert "1.1.0" in accord.config.read_text() and 'env = { MINE = "1" }' in accord.config.read_text()
 
     assert here("agents", "pin", "mine", "1.0.0").err == "mine: 1.1.0 → 1.0.0\n", "without the registry"
-    assert here("agents", "pin", "mine", "1.0.0").err == "mine is at 1.0.0\n"
+    assert here("agents", "pin", "mine", "1.0.0").err == "mine is already at 1.0.0\n"
     refused = here("agents", "pin", "mine", "2.0.0", "--registry", str(source))
     assert refused.err == f"accord: {source} has box 1.1.0, not 2.0.0 (installed: 1.0.0, 1.1.0)\n"
 
     shutil.rmtree(accord.cache)
     lost = accord("run", "hello")
-    assert lost.status == 1 and "is not installed any more; install it again: accord agents update mine" in lost.err
+    assert lost.status == 1 and "is no longer installed; install it again: accord agents update mine" in lost.err
 
 
-def test_an_archive_with_another_checksum_is_not_installed(accord: Accord, here: Here) -> None:
+def test_registry_variables_are_listed_and_loader_variables_are_rejected(accord: Accord, here: Here) -> None:
+    packed = archive(accord)
+    said = binary(packed.as_uri(), sha256=sha256(packed), env={"NODE_OPTIONS": "--require ./x.js"})
+    source = registry(accord.folder / "r.json", entry("box", binary=said))
+    done = here("agents", "add", "box", "--registry", str(source))
+    assert done.status == 0 and "the registry sets NODE_OPTIONS for box: --require ./x.js\n" in done.err
+
+    loading = binary(packed.as_uri(), sha256=sha256(packed), env={"LD_PRELOAD": "/tmp/x.so"})
+    source = registry(accord.folder / "r2.json", entry("bad", binary=loading))
+    refused = here("agents", "add", "bad", "--registry", str(source))
+    assert refused.status == 1 and "bad was not installed: the registry sets LD_PRELOAD" in refused.err
+    assert not (accord.cache / "agents" / "bad").exists()
+    run = accord("agents", "add", "bad", "--registry", str(source))
+    assert run.status == 1 and "[agents.bad]" not in accord.config.read_text()
+
+
+def test_an_archive_with_the_wrong_checksum_is_not_installed(accord: Accord, here: Here) -> None:
     packed = archive(accord)
     source = registry(accord.folder / "r.json", entry("box", binary=binary(packed.as_uri(), sha256="0" * 64)))
     done = here("agents", "add", "box", "--registry", str(source))
@@ -104,7 +119,7 @@ def test_an_archive_with_another_checksum_is_not_installed(accord: Accord, here:
     assert unknown.err == f"accord: {source} has no agent 'bx'; did you mean box?\n"
 
 
-def test_an_id_of_the_configured_registry_is_installed_when_it_is_first_run(accord: Accord) -> None:
+def test_a_registry_agent_is_installed_on_its_first_run(accord: Accord) -> None:
     source = registry(accord.folder / "r.json", entry("box", binary=binary(archive(accord).as_uri())))
     accord.config.write_text(f"registry = '{source}'\n")
     first = accord("run", "--agent", "box", "hello")
@@ -113,7 +128,7 @@ def test_an_id_of_the_configured_registry_is_installed_when_it_is_first_run(acco
     assert (again.out, again.err) == ("You said: hello\n", "")
 
 
-def test_the_doctor_installs_and_says_where_that_fails(accord: Accord) -> None:
+def test_doctor_installs_the_agent_and_reports_an_install_error(accord: Accord) -> None:
     source = registry(
         accord.folder / "r.json",
         entry("box", binary=binary(archive(accord).as_uri())),
@@ -121,24 +136,23 @@ def test_the_doctor_installs_and_says_where_that_fails(accord: Accord) -> None:
     )
     accord.config.write_text(f"registry = '{source}'\n")
     well = accord("doctor", "box")
-    assert well.status == 0 and "ok   install: box 1.0.0 is installed now\n" in well.out
+    assert well.status == 0 and "ok   install: installed box 1.0.0\n" in well.out
     ill = accord("doctor", "gone")
     assert ill.status == 1 and "FAIL install: " in ill.out and "cannot be fetched" in ill.out
 
 
-def test_a_bar_shows_how_far_an_install_is(accord: Accord) -> None:
+def test_a_progress_bar_is_shown_during_an_install(accord: Accord) -> None:
     packed = tar(accord.folder / "a.tar.gz", ("bin/agent", SCRIPT.encode()), ("noise", os.urandom(900_000)))
     source = registry(accord.folder / "r.json", entry("box", binary=binary(packed.as_uri())))
     screen = accord.on_terminal("agents", "add", "box", "--registry", str(source))
     assert screen.end() == 0
     assert "\r\x1b[Kdownloading [#######" in screen.seen and "[########################] 100 % of 9" in screen.seen
-    assert screen.seen.endswith(f"unpacking …\nbox is added in {accord.config}\n")
+    assert screen.seen.endswith(f"unpacking …\nAdded box in {accord.config}\n")
     screen.close()
 
 
 def test_an_npm_package_is_installed_with_npm(accord: Accord) -> None:
-    if shutil.which("npm") is None:
-        pytest.skip("npm is not installed")
+    require(None if shutil.which("npm") else "npm is not installed")
     package = npm_package(accord.folder / "box-1.0.0.tgz", "box-agent", SCRIPT)
     source = registry(accord.folder / "r.json", entry("box", npx={"package": str(package), "args": ["--offer", "x"]}))
     done = accord("agents", "add", "box", "--registry", str(source))
@@ -153,12 +167,12 @@ def test_a_python_package_is_installed_with_pip(accord: Accord) -> None:
     package = wheel(accord.folder, "box-agent", code)
     source = registry(accord.folder / "r.json", entry("box", uvx={"package": str(package)}))
     done = accord("agents", "add", "box", "--registry", str(source))
-    assert (done.status, done.err.splitlines()[-1]) == (0, f"box is added in {accord.config}")
+    assert (done.status, done.err.splitlines()[-1]) == (0, f"Added box in {accord.config}")
     package.unlink()
     assert accord("run", "hello").out == "You said: hello\n"
 
 
-def test_an_installer_that_fails_is_told_with_its_last_words(accord: Accord) -> None:
+def test_an_install_error_includes_the_installers_last_output(accord: Accord) -> None:
     tools = accord.folder / "tools"
     tools.mkdir()
     npm = tools / "npm"
@@ -172,7 +186,7 @@ def test_an_installer_that_fails_is_told_with_its_last_words(accord: Accord) -> 
     assert "box is an npm package: install Node.js (with npm), then try again" in missing.err
 
 
-def test_ctrl_c_ends_an_install_and_leaves_nothing(accord: Accord) -> None:
+def test_ctrl_c_stops_an_install_and_leaves_nothing_behind(accord: Accord) -> None:
     tools = accord.folder / "tools"
     tools.mkdir()
     npm = tools / "npm"
@@ -191,7 +205,7 @@ def test_ctrl_c_ends_an_install_and_leaves_nothing(accord: Accord) -> None:
     screen.close()
 
 
-def test_an_agent_runs_on_our_own_streams_as_an_editor_would_have_it(accord: Accord) -> None:
+def test_agents_run_connects_the_agent_to_standard_input_and_output(accord: Accord) -> None:
     accord.config.write_text(f"[agents.tester]\ncommand = {agent()!r}\n")
     hello = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": 1}})
     done = accord("agents", "run", "tester", "--", "--offer", "load", stdin=hello + "\n")
@@ -200,5 +214,5 @@ def test_an_agent_runs_on_our_own_streams_as_an_editor_would_have_it(accord: Acc
     missing = accord("agents", "run", "/no/such/agent")
     assert (missing.status, missing.err) == (
         1,
-        "accord: cannot start /no/such/agent: there is no file /no/such/agent; check the path\n",
+        "accord: can't start /no/such/agent: /no/such/agent doesn't exist; check the path\n",
     )

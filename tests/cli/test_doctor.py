@@ -1,4 +1,4 @@
-"""accord doctor: each station says in words what fails and what to do, and changes nothing."""
+"""accord doctor: each step reports what failed and what to do, and changes nothing."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import Accord, Done, Here, agent, with_time
+from support.cli_runner import Accord, Done, Here, agent, with_time
 
 
 def steps(done: Done) -> dict[str, dict[str, object]]:
     return {line["stage"]: line for line in map(json.loads, done.out.splitlines())}
 
 
-def test_a_healthy_agent_passes_every_station(accord: Accord) -> None:
+def test_a_healthy_agent_passes_every_step(accord: Accord) -> None:
     done = accord("doctor", agent("--offer", "resource,http,options"), "--prompt", "hello")
     assert done.status == 0 and done.err == ""
     heads = [line.split(":")[0] for line in done.out.splitlines() if not line.startswith(" ")]
@@ -33,7 +33,7 @@ def test_a_healthy_agent_passes_every_station(accord: Accord) -> None:
         )
     ]
     assert "Tester 1.2, protocol version 1" in done.out
-    assert "offers: resource\n" in done.out and "mcp servers over: http, stdio\n" in done.out
+    assert "offers: resource\n" in done.out and "mcp transports: http, stdio\n" in done.out
     assert "option: effort = low (low, high)\n" in done.out
     assert "ok   prompt: end_turn: You said: hello" in done.out
     assert f"python: {sys.version.split()[0]}" in done.out
@@ -42,15 +42,17 @@ def test_a_healthy_agent_passes_every_station(accord: Accord) -> None:
 @pytest.mark.parametrize(
     "fault, stage, said, advice",
     [
-        ("dies", "initialize", "config.json: no such file", "run the command yourself in a terminal"),
-        ("forks", "initialize", "ended with status 0", "run the command yourself in a terminal"),
-        ("never", "first byte", 'its last words: "still downloading"', "it runs but says nothing"),
-        ("garbage", "initialize", "Welcome to Tester!", "it speaks, but its answer is not the protocol's"),
-        ("refuses", "initialize", "this installation is broken", "it speaks, but its answer is not the protocol's"),
+        ("dies", "initialize", "config.json: no such file", "run the command in a terminal"),
+        ("forks", "initialize", "exited with status 0", "run the command in a terminal"),
+        ("never", "first byte", 'last output on stderr: "still downloading"', "the agent runs but writes nothing"),
+        ("garbage", "initialize", "Welcome to Tester!", "the agent's response isn't valid ACP"),
+        ("refuses", "initialize", "this installation is broken", "the agent's response isn't valid ACP"),
         ("no-session", "session", "no disk left", "opens no session"),
     ],
 )
-def test_a_sick_agent_fails_at_its_station(accord: Accord, fault: str, stage: str, said: str, advice: str) -> None:
+def test_a_broken_agent_fails_at_the_right_step_with_advice(
+    accord: Accord, fault: str, stage: str, said: str, advice: str
+) -> None:
     done = with_time(
         lambda seconds: accord("doctor", "--json", "--timeout", seconds, agent("--fault", fault)),
         lambda done: said in str(list(steps(done).values())[-1]["found"]),
@@ -66,10 +68,10 @@ def test_a_sick_agent_fails_at_its_station(accord: Accord, fault: str, stage: st
     "words, stage, said",
     [
         ([agent("--fault", "slow-session")], "session", "session/new"),
-        ([agent(), "--prompt", "slow"], "prompt", "no end of the turn within "),
+        ([agent(), "--prompt", "slow"], "prompt", "the turn didn't end within "),
     ],
 )
-def test_a_session_or_a_turn_that_never_ends_is_given_up(
+def test_a_session_or_turn_that_never_responds_times_out(
     accord: Accord, words: list[str], stage: str, said: str
 ) -> None:
     done = with_time(
@@ -84,14 +86,13 @@ def test_a_session_or_a_turn_that_never_ends_is_given_up(
     "target, stage, found",
     [
         ("scrib", "resolve", "did you mean scribe?"),
-        ("/no/such/program --acp", "spawn", "there is no file /no/such/program"),
-        ("unfinished 'quote", "resolve", "is no command line"),
-        ("https://example.org/acp", "resolve", "cannot be reached by this version"),
-        ("scribe", "spawn", "there is no command 'no-such-program' on the PATH; install it"),
-        ("lost", "resolve", "is not installed any more; install it again: accord agents update lost"),
+        ("/no/such/program --acp", "spawn", "/no/such/program doesn't exist"),
+        ("unfinished 'quote", "resolve", "isn't a valid command line"),
+        ("scribe", "spawn", "'no-such-program' isn't on the PATH; install it"),
+        ("lost", "resolve", "is no longer installed; install it again: accord agents update lost"),
     ],
 )
-def test_what_cannot_be_found_or_started_is_said(
+def test_an_agent_that_cannot_be_found_or_started_is_reported(
     accord: Accord, here: Here, target: str, stage: str, found: str
 ) -> None:
     accord.config.write_text(
@@ -104,15 +105,18 @@ def test_what_cannot_be_found_or_started_is_said(
     assert found in str(last["found"]) and last["advice"]
 
 
-def test_a_login_that_is_needed_is_told_and_not_made(accord: Accord, tmp_path: Path) -> None:
+def test_a_required_login_is_reported_and_not_started(accord: Accord, tmp_path: Path) -> None:
     log = tmp_path / "log"
     done = accord("doctor", "--json", agent("--offer", "login", "--log", str(log)), "--prompt", "hello")
     auth = steps(done)["auth"]
-    assert (auth["ok"], auth["advice"]) == (False, "log in with: browser: Log in with a browser (agent)")
+    assert auth["ok"] is False
+    assert str(auth["advice"]).startswith(
+        "log in with: browser: Log in with a browser (agent); accord chat and accord run"
+    )
     assert log.read_text().split() == ["initialize", "session/new"]
 
 
-def test_looking_leaves_nothing_behind(accord: Accord, tmp_path: Path) -> None:
+def test_doctor_leaves_nothing_behind(accord: Accord, tmp_path: Path) -> None:
     log = tmp_path / "log"
     assert accord("doctor", agent("--offer", "delete,close", "--log", str(log))).status == 0
     assert log.read_text().split() == ["initialize", "session/new", "session/close", "session/delete"]
@@ -120,20 +124,20 @@ def test_looking_leaves_nothing_behind(accord: Accord, tmp_path: Path) -> None:
     assert list(accord.project.iterdir()) == []
 
 
-def test_what_the_agent_asks_for_in_a_probe_is_refused(accord: Accord) -> None:
+def test_the_agents_requests_are_rejected_during_a_check(accord: Accord) -> None:
     done = accord("doctor", "--json", agent(), "--prompt", "permission make test")
     assert steps(done)["prompt"]["found"] == "end_turn: chosen: no"
 
 
-def test_a_broken_configuration_is_the_first_station(accord: Accord, here: Here) -> None:
+def test_a_broken_configuration_is_reported_first(accord: Accord, here: Here) -> None:
     accord.config.write_text("x = \n")
     done = here("doctor")
     assert done.status == 1
     assert done.out.startswith(f"FAIL configuration: {accord.config}: line 1, column 5: ")
-    assert "→ mend the file, or move it away" in done.out
+    assert "→ fix the file, or move it away" in done.out
 
 
-def test_rules_that_match_nothing_and_rules_that_cannot_be_read_are_told(accord: Accord) -> None:
+def test_rules_that_are_invalid_or_match_nothing_are_reported(accord: Accord) -> None:
     accord.config.write_text("[permissions]\nallow = ['command:make test', 'write:srcs/**']\n")
     (accord.project / "accord.toml").write_text("[permissions]\nallow = ['command:rm *']\ndeny = ['path:**/.env']\n")
     assert accord.run("permission make test").out == "chosen: once\n"
@@ -142,11 +146,11 @@ def test_rules_that_match_nothing_and_rules_that_cannot_be_read_are_told(accord:
     assert found["ok"] and str(found["found"]).startswith("3 rules")
     details = found["details"]
     assert isinstance(details, dict)
-    assert details["matched nothing so far"] == [
+    assert details["never matched"] == [
         "deny path:**/.env (the project's accord.toml)",
-        "allow write:srcs/** (your configuration): there is no srcs in the project",
+        "allow write:srcs/** (your configuration): srcs doesn't exist in the project",
     ]
-    assert "ignored, since this folder is not trusted: allow command:rm *" in details["note"][0]
+    assert "ignored, because this directory isn't trusted: allow command:rm *" in details["note"][0]
 
     accord.config.write_text("[permissions]\nallow = ['make test']\n")
     done = accord("doctor", "--json", agent())
@@ -155,7 +159,7 @@ def test_rules_that_match_nothing_and_rules_that_cannot_be_read_are_told(accord:
     assert done.status == 1 and steps(done)["session"]["ok"], "the agent is looked at all the same"
 
 
-def test_without_an_agent_the_only_one_is_meant_or_ours_and_of_several_one_must_be_named(
+def test_the_default_is_the_only_configured_agent_or_the_built_in_one_and_several_are_ambiguous(
     accord: Accord, here: Here
 ) -> None:
     ours = accord("doctor")
@@ -165,10 +169,10 @@ def test_without_an_agent_the_only_one_is_meant_or_ours_and_of_several_one_must_
     accord.config.write_text("[agents.one]\ncommand = 'one'\n[agents.two]\ncommand = 'two'\n")
     done = here("doctor")
     assert done.status == 1
-    assert "FAIL resolve: no agent was named and none is the default" in done.out
+    assert "FAIL resolve: no agent named, and no default agent configured" in done.out
 
 
-def test_servers_that_the_agent_cannot_have_are_named(accord: Accord) -> None:
+def test_mcp_servers_that_the_agent_does_not_support_are_listed(accord: Accord) -> None:
     accord.config.write_text(
         "[mcp_servers.web]\nurl = 'https://example.com'\n[mcp_servers.lost]\ncommand = 'no-such-program'\n"
         "[mcp_servers.empty]\n"
@@ -180,3 +184,25 @@ def test_servers_that_the_agent_cannot_have_are_named(accord: Accord) -> None:
         "MCP server 'lost' is not passed on: there is no program 'no-such-program'",
         "MCP server 'empty' is not passed on: it has neither a command nor a url",
     ]
+
+
+def test_the_reason_why_a_prompt_failed_is_shown(accord: Accord) -> None:
+    done = accord("doctor", agent(), "--prompt", 'break {"details": "400 credit too low"}')
+    assert done.status == 1
+    assert "FAIL prompt: session/prompt: Internal error: 400 credit too low (code -32603)" in done.out
+
+
+def test_a_terminal_login_is_mentioned(accord: Accord, tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    auth = steps(accord("doctor", "--json", agent("--key", str(key))))["auth"]
+    assert "log in with: own: Own login (terminal); accord chat and accord run offer this" in str(auth["advice"])
+    assert not key.exists()
+
+
+def test_doctor_offers_the_same_protocol_versions_as_the_other_commands(accord: Accord) -> None:
+    def ask(*flags: str) -> dict[str, object]:
+        return steps(accord("doctor", "--json", *flags, agent("--fault", "only-2")))["initialize"]
+
+    refused = ask()
+    assert refused["ok"] is False and "try --v2" in str(refused["advice"])
+    assert ask("--v2")["ok"] is True

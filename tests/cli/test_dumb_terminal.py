@@ -1,4 +1,4 @@
-"""Where the terminal says that nothing can be drawn on it, that is given as the reason."""
+"""A dumb terminal: the message names it as the reason why the terminal client cannot start."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from accord.cli.main import accord
 
 
 class Terminal(io.StringIO):
-    """A stream that says that it is a terminal."""
+    """A stream that claims to be a terminal."""
 
     def isatty(self) -> bool:
         return True
@@ -28,19 +28,19 @@ def dumb(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("dumb")
-def test_accord_chat_says_that_the_terminal_is_the_reason() -> None:
-    with pytest.raises(click.UsageError, match="TERM is dumb, so nothing can be drawn here"):
+def test_accord_chat_names_the_terminal_as_the_reason() -> None:
+    with pytest.raises(click.UsageError, match="can't draw with TERM=dumb"):
         chat.main([], standalone_mode=False)
 
 
 @pytest.mark.usefixtures("dumb")
-def test_accord_alone_shows_its_help_and_why(capsys: pytest.CaptureFixture[str]) -> None:
+def test_accord_alone_shows_its_help_and_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
     assert accord.main([], standalone_mode=False) == 0
-    assert "TERM is dumb" in capsys.readouterr().err
+    assert "TERM=dumb" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("dumb")
-def test_a_prompt_that_is_piped_in_needs_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_piped_prompt_needs_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO(""))
-    with pytest.raises(click.UsageError, match="there is no prompt"):
+    with pytest.raises(click.UsageError, match="no prompt"):
         chat.main([], standalone_mode=False)

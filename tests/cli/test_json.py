@@ -7,20 +7,20 @@ import sys
 
 import jsonschema_rs
 import pytest
-from commands import Accord, Done, agent
+from support.cli_runner import Accord, Done, agent
 
-from accord.cli import events
-from accord.cli.showing import Plain
+from accord.cli.support import output_events
+from accord.cli.support.output import TextOutput
 from accord.model.content import Image, TextContent, UnknownContent
 from accord.transcript import events as heard
 
 
-def is_valid(done: Done, schema: bytes = events.schema()) -> bool:
+def is_valid(done: Done, schema: bytes = output_events.schema()) -> bool:
     valid = jsonschema_rs.validator_for(json.loads(schema))
     return all(valid.is_valid(line) for line in done.lines)
 
 
-def test_every_line_is_as_the_schema_says(accord: Accord) -> None:
+def test_every_line_matches_the_schema(accord: Accord) -> None:
     schema = accord("run", "--output-schema")
     assert schema.status == 0
     done = accord.run("--json", "work", offer="modes,models")
@@ -52,13 +52,13 @@ def test_every_line_is_as_the_schema_says(accord: Accord) -> None:
     assert done.events("ended") == [{"event": "ended", "stop_reason": "end_turn", "text": "finished"}]
 
 
-def test_what_is_not_in_the_schema_is_refused_by_it() -> None:
-    valid = jsonschema_rs.validator_for(json.loads(events.schema()))
+def test_the_schema_rejects_unknown_events() -> None:
+    valid = jsonschema_rs.validator_for(json.loads(output_events.schema()))
     assert not valid.is_valid({"event": "text"})
     assert not valid.is_valid({"event": "nothing", "text": "x"})
 
 
-def test_a_failed_turn_says_why(accord: Accord) -> None:
+def test_a_failed_turn_has_the_reason(accord: Accord) -> None:
     done = accord.run("--json", "fail")
     assert done.status == 1 and is_valid(done)
     (ended,) = done.events("ended")
@@ -66,11 +66,41 @@ def test_a_failed_turn_says_why(accord: Accord) -> None:
     assert "the model said no: sorry" in ended["error"]
 
 
+def test_the_data_of_an_error_is_complete_and_its_secrets_are_redacted(accord: Accord) -> None:
+    data = {"details": "400 credit too low", "status": 400, "tried": [{"apiKey": "abcdef"}, "sk-aaaaaaaaaaaaaaaa"]}
+    done = accord.run("--json", f"break {json.dumps(data)}")
+    assert done.status == 1 and is_valid(done)
+    (ended,) = done.events("ended")
+    assert ended["error"] == "session/prompt: Internal error: 400 credit too low (code -32603)"
+    assert ended["data"] == {**data, "tried": [{"apiKey": "••••"}, "••••"]}
+
+
+def test_output_of_commands_on_the_clients_terminals_is_reported(accord: Accord) -> None:
+    done = accord.run("--json", "--allow", "all", "terminal echo hello")
+    assert done.status == 0 and is_valid(done)
+    lines = done.events("terminal")
+    assert lines[0]["command"] == "echo hello" and lines[0]["cwd"] == str(accord.project)
+    assert "".join(line.get("text", "") for line in lines) == "hello\n"
+    assert (lines[-1]["output"], lines[-1]["exit_code"]) == ("hello\n", 0)
+    assert len({line["id"] for line in lines}) == 1
+
+
+def test_output_of_the_agents_own_commands_is_reported(accord: Accord) -> None:
+    done = accord.run("--json", "zed hello")
+    assert done.status == 0 and is_valid(done)
+    assert done.events("tool_call")[-1]["terminals"] == ["own-1"]
+    assert done.events("terminal") == [
+        {"event": "terminal", "id": "own-1", "cwd": "/p"},
+        {"event": "terminal", "id": "own-1", "text": "hello\n"},
+        {"event": "terminal", "id": "own-1", "cwd": "/p", "output": "hello\n", "exit_code": 0},
+    ]
+
+
 @pytest.mark.parametrize(
     "target, stage",
     [("no-such-agent", "resolve"), ("/no/such/agent", "spawn"), (agent("--fault", "dies"), "initialize")],
 )
-def test_a_run_that_never_begins_is_an_error_with_its_stage(accord: Accord, target: str, stage: str) -> None:
+def test_a_run_that_fails_to_start_is_an_error_with_its_stage(accord: Accord, target: str, stage: str) -> None:
     done = accord("run", "--json", "--agent", target, "hello")
     assert done.status == 1 and is_valid(done)
     (error,) = done.lines
@@ -78,7 +108,7 @@ def test_a_run_that_never_begins_is_an_error_with_its_stage(accord: Accord, targ
     assert error["message"] in done.err
 
 
-def test_notes_of_the_program_itself_are_lines_too(accord: Accord) -> None:
+def test_accords_own_notices_are_lines_too(accord: Accord) -> None:
     accord.config.write_text("[mcp_servers.far]\nurl = 'https://example.org/mcp'\n")
     done = accord.run("--json", "--deny", "command:rm *", "permission rm -r x")
     assert is_valid(done) and done.err == ""
@@ -89,7 +119,7 @@ def test_notes_of_the_program_itself_are_lines_too(accord: Accord) -> None:
 
 
 def test_an_event_of_any_kind_is_a_valid_line() -> None:
-    valid = jsonschema_rs.validator_for(json.loads(events.schema()))
+    valid = jsonschema_rs.validator_for(json.loads(output_events.schema()))
     whole = heard.MessageSet(role="agent", message_id="m", content=[TextContent("all"), Image("aa", "image/png")])
     for event in (
         whole,
@@ -100,13 +130,13 @@ def test_an_event_of_any_kind_is_a_valid_line() -> None:
         heard.InfoChanged("title", None),
         heard.ConnectionChanged("lost", "why", 1),
     ):
-        line = events.line_of(event)
-        assert valid.is_valid(json.loads(events.msgspec.json.encode(line)))
-    assert events.line_of(heard.UserText("x")) is None
+        line = output_events.to_line(event)
+        assert valid.is_valid(json.loads(output_events.msgspec.json.encode(line)))
+    assert output_events.to_line(heard.UserText("x")) is None
 
 
-def test_a_message_that_is_set_as_a_whole_is_not_said_twice(capsys: pytest.CaptureFixture[str]) -> None:
-    show = Plain(progress=False, out=sys.stdout, err=sys.stderr)
+def test_a_replaced_message_is_not_printed_twice(capsys: pytest.CaptureFixture[str]) -> None:
+    show = TextOutput(progress=False, out=sys.stdout, err=sys.stderr)
     for event in (
         heard.Text("Hel", "m1"),
         heard.MessageSet("agent", "m1", [TextContent("Hello")]),

@@ -1,4 +1,4 @@
-"""Setting whatever a session lets be set, by id, kind or name; and what is said when that cannot be."""
+"""Setting a session's options by id, kind or name, and the errors if that fails."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator
 import click
 import pytest
 import pytest_asyncio
-from linked import Link
+from support.link import Link
 
-from accord import Agent, Choice, Mode, Option, Turn
-from accord.cli.options import pairs, set_options
+from accord import AccordError, Agent, AgentSession, Choice, InvalidParams, Mode, Option, Turn
+from accord.cli.support.options import parse_options, set_options
 from accord.client.session import Session
 
 
@@ -36,7 +36,7 @@ async def session(link: Link) -> AsyncIterator[Session]:
         yield await client.new_session()
 
 
-async def test_an_option_is_found_by_its_id_its_kind_or_its_name(session: Session) -> None:
+async def test_an_option_is_found_by_its_id_kind_or_name(session: Session) -> None:
     await set_options(session, [("mode", "WRITE CODE"), ("Effort", "high"), ("search the web", "on")])
     assert {option.id: option.value for option in session.options} == {"mode": "code", "effort": "high", "web": True}
     for word in ("off", "no", "false", "0"):
@@ -47,15 +47,15 @@ async def test_an_option_is_found_by_its_id_its_kind_or_its_name(session: Sessio
 @pytest.mark.parametrize(
     "name, value, words",
     [
-        ("efort", "low", "this agent has no option 'efort': did you mean effort?"),
-        ("zzz", "low", "this agent has no option 'zzz': there are"),
-        ("effort", "hihg", "effort cannot be 'hihg': did you mean high?"),
-        ("effort", "zzz", "effort cannot be 'zzz': there are low, high"),
-        ("web", "perhaps", "web is on or off, not 'perhaps'"),
-        ("mode", "cod", "mode cannot be 'cod': did you mean code?"),
+        ("efort", "low", "this agent has no option 'efort'; did you mean effort?"),
+        ("zzz", "low", "this agent has no option 'zzz'; available:"),
+        ("effort", "hihg", "effort can't be 'hihg'; did you mean high?"),
+        ("effort", "zzz", "effort can't be 'zzz'; available: low, high"),
+        ("web", "perhaps", "web must be on or off, not 'perhaps'"),
+        ("mode", "cod", "mode can't be 'cod'; did you mean code?"),
     ],
 )
-async def test_what_cannot_be_set_is_said_with_the_nearest_names(
+async def test_an_unknown_option_or_value_is_reported_with_similar_names(
     session: Session, name: str, value: str, words: str
 ) -> None:
     with pytest.raises(click.UsageError) as caught:
@@ -63,17 +63,41 @@ async def test_what_cannot_be_set_is_said_with_the_nearest_names(
     assert caught.value.message.startswith(words)
 
 
-async def test_an_agent_with_nothing_to_set_says_so(link: Link) -> None:
+class Models(Agent):
+    options = [
+        Option(id="model", name="Model", value="small", category="model", choices=[Choice(value="small", name="Small")])
+    ]
+
+    async def unlisted_choice(self, session: AgentSession, option: Option, value: str) -> Choice | None:
+        if value == "locked":
+            raise InvalidParams("it needs a key")
+        return Choice(value=value.lower(), name=value) if value != "unknown" else None
+
+    async def prompt(self, turn: Turn) -> None: ...
+
+
+async def test_a_model_that_is_not_listed_is_passed_to_the_agent(link: Link) -> None:
+    async with link(Models()) as client:
+        session = await client.new_session()
+        await set_options(session, [("model", "Newest")])
+        assert session.option("model").value == "newest"  # type: ignore[union-attr]
+        with pytest.raises(AccordError, match=r"^model can't be 'locked': it needs a key$"):
+            await set_options(session, [("model", "locked")])
+        with pytest.raises(AccordError, match=r"^model can't be 'unknown': .* may be newest, small$"):
+            await set_options(session, [("model", "unknown")])
+
+
+async def test_setting_an_option_fails_if_the_agent_has_none(link: Link) -> None:
     class Plain(Agent):
         async def prompt(self, turn: Turn) -> None: ...
 
     async with link(Plain()) as client:
-        with pytest.raises(click.UsageError, match="there is nothing to set"):
+        with pytest.raises(click.UsageError, match="it has no options"):
             await set_options(await client.new_session(), [("mode", "ask")])
 
 
-def test_mode_and_model_are_set_before_what_they_may_bring() -> None:
-    assert pairs("m", "x", ["a = b=c", "d="]) == [("mode", "m"), ("model", "x"), ("a", "b=c"), ("d", "")]
+def test_mode_and_model_are_set_before_options_that_may_depend_on_them() -> None:
+    assert parse_options("m", "x", ["a = b=c", "d="]) == [("mode", "m"), ("model", "x"), ("a", "b=c"), ("d", "")]
     for text in ("a", "=b"):
         with pytest.raises(click.UsageError, match="--set takes OPTION=VALUE"):
-            pairs(None, None, [text])
+            parse_options(None, None, [text])

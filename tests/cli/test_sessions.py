@@ -1,4 +1,4 @@
-"""accord sessions: listed, found, shown, exported and deleted."""
+"""accord sessions: list, find, show, export and delete sessions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Accord, Here
+from support.cli_runner import Accord, Here
 
 from accord import SessionInfo, SqliteStore
 from accord.model.content import Image, TextContent
@@ -38,7 +38,7 @@ TALK: list[Statement] = [
 def keep(
     accord: Accord, id: str, *said: Statement, cwd: str | None = None, title: str | None = None, **more: Any
 ) -> None:
-    """Puts a session where the command looks for it."""
+    """Save a session where the command looks for it."""
 
     async def put() -> None:
         async with SqliteStore(accord.data / "sessions.db") as store:
@@ -64,7 +64,7 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> None:
     time.tzset()
 
 
-def test_sessions_are_listed_newest_first_with_folder_and_time(accord: Accord, here: Here) -> None:
+def test_sessions_are_listed_newest_first_with_directory_and_time(accord: Accord, here: Here) -> None:
     keep(accord, "sess_old", title="First")
     keep(accord, "sess_new", title="Second\x1b[31m", cwd="/elsewhere")
     keep(accord, "sess_gone", archived=True)
@@ -88,7 +88,7 @@ def test_sessions_are_listed_newest_first_with_folder_and_time(accord: Accord, h
     }
 
 
-def test_a_long_list_says_that_there_is_more(accord: Accord, here: Here) -> None:
+def test_a_truncated_list_mentions_that_there_is_more(accord: Accord, here: Here) -> None:
     async def put() -> None:
         async with SqliteStore(accord.data / "sessions.db") as store:
             for number in range(60):
@@ -97,23 +97,23 @@ def test_a_long_list_says_that_there_is_more(accord: Accord, here: Here) -> None
     asyncio.run(put())
     done = here("sessions", "list")
     assert len(done.out.splitlines()) == 50
-    assert done.err == "these are the newest; --all shows all\n"
+    assert done.err == "only the latest sessions are shown; use --all for all\n"
     assert len(here("sessions", "list", "--all").out.splitlines()) == 60
     assert len(here("sessions", "list", "--all", "--json").lines) == 60
 
 
-def test_where_nothing_is_kept_nothing_is_made(accord: Accord, here: Here) -> None:
+def test_listing_sessions_does_not_create_a_store(accord: Accord, here: Here) -> None:
     done = here("sessions", "list")
-    assert (done.status, done.out, done.err) == (0, "", "no session is kept yet\n")
+    assert (done.status, done.out, done.err) == (0, "", "no stored sessions\n")
     assert here("sessions", "list", "--json").out == ""
     for words in (("show", "x"), ("export", "x"), ("delete", "x", "--yes")):
-        assert here("sessions", *words).err == "accord: there is no session 'x'\n"
+        assert here("sessions", *words).err == "accord: no session 'x'\n"
     assert here("sessions", "search", "x").status == 1
     assert not (accord.data / "sessions.db").exists()
-    assert here("sessions", "--file", "other.db", "list").err == "accord: there is no file other.db\n"
+    assert here("sessions", "--file", "other.db", "list").err == "accord: other.db doesn't exist\n"
 
 
-def test_sessions_are_found_by_what_was_said(accord: Accord, here: Here) -> None:
+def test_sessions_are_found_by_their_messages(accord: Accord, here: Here) -> None:
     keep(accord, "sess_a", *TALK)
     keep(accord, "sess_b", text("nothing here"), cwd="/elsewhere")
     done = here("sessions", "search", "parser.py")
@@ -122,7 +122,7 @@ def test_sessions_are_found_by_what_was_said(accord: Accord, here: Here) -> None
     assert here("sessions", "search", "nothing here").out.startswith("sess_b")
     assert here("sessions", "search", "here nothing").status == 1, "words in one argument stand together"
     assert here("sessions", "search", "here", "nothing").status == 0
-    assert here("sessions", "search", "nothing", "--cwd", ".").err == "accord: nothing was found\n"
+    assert here("sessions", "search", "nothing", "--cwd", ".").err == "accord: no matches\n"
     assert here("sessions", "search", "think").status == 1
     assert here("sessions", "search", "think", "--thoughts").status == 0
     (hit,) = here("sessions", "search", "--json", "fix", "it").lines
@@ -131,7 +131,7 @@ def test_sessions_are_found_by_what_was_said(accord: Accord, here: Here) -> None
         assert here("sessions", "search", "--", strange).status in (0, 1)
 
 
-def test_a_session_is_shown_as_a_conversation(accord: Accord, here: Here) -> None:
+def test_a_session_is_shown_as_a_dialogue(accord: Accord, here: Here) -> None:
     keep(accord, "sess_a", *TALK, title="Parser\nfixed")
     shown = here("sessions", "show", "sess_a").out
     assert shown == (
@@ -144,7 +144,7 @@ def test_a_session_is_shown_as_a_conversation(accord: Accord, here: Here) -> Non
     assert "  -a\n  +b\n" in everything
 
 
-def test_what_an_agent_said_cannot_move_the_cursor(accord: Accord, here: Here) -> None:
+def test_control_sequences_in_messages_are_sanitized(accord: Accord, here: Here) -> None:
     keep(accord, "sess_a", text("\x1b[2J\x07gone\u202e"), InfoIs(title="t\x1b]0;x\x07"))
     shown = here("sessions", "show", "sess_a").out + here("sessions", "search", "gone").out
     assert not set(shown) & set("\x1b\x07\u202e")
@@ -153,14 +153,14 @@ def test_what_an_agent_said_cannot_move_the_cursor(accord: Accord, here: Here) -
 @pytest.mark.parametrize(
     "id, said",
     [
-        ("sess_abcdefgh", "there is no session 'sess_abcdefgh'; did you mean sess_abcdef1?"),
-        ("sess_ab", "'sess_ab' is the beginning of sess_abxyz, sess_abcdef1; say more of it"),
-        ("nothing", "there is no session 'nothing'"),
-        ("", "there is no session ''"),
-        ("%", "there is no session '%'"),
+        ("sess_abcdefgh", "no session 'sess_abcdefgh'; did you mean sess_abcdef1?"),
+        ("sess_ab", "'sess_ab' is ambiguous: sess_abxyz, sess_abcdef1"),
+        ("nothing", "no session 'nothing'"),
+        ("", "no session ''"),
+        ("%", "no session '%'"),
     ],
 )
-def test_an_id_that_names_no_single_session_is_answered_with_the_nearest(
+def test_an_unknown_or_ambiguous_id_is_reported_with_similar_ids(
     accord: Accord, here: Here, id: str, said: str
 ) -> None:
     keep(accord, "sess_abcdef1")
@@ -168,7 +168,7 @@ def test_an_id_that_names_no_single_session_is_answered_with_the_nearest(
     for words in (["show", id], ["export", id], ["delete", "--yes", "sess_abx", id]):
         done = here("sessions", *words)
         assert (done.status, done.err, done.out) == (1, f"accord: {said}\n", "")
-    assert len(here("sessions", "list", "--json").lines) == 2, "nothing is deleted when one of several is not there"
+    assert len(here("sessions", "list", "--json").lines) == 2, "nothing was deleted when one of several is not there"
 
 
 def test_ids_may_be_abbreviated(accord: Accord, here: Here) -> None:
@@ -179,32 +179,32 @@ def test_ids_may_be_abbreviated(accord: Accord, here: Here) -> None:
         assert words in here("sessions", "show", id).out
 
 
-def test_sessions_are_deleted_when_that_is_confirmed(accord: Accord, here: Here) -> None:
+def test_sessions_are_deleted_after_confirmation(accord: Accord, here: Here) -> None:
     for id in ("sess_a", "sess_b", "sess_c"):
         keep(accord, id, text("word"))
     refused = here("sessions", "delete", "sess_a")
     assert (refused.status, refused.err) == (
         1,
-        "accord: deleting must be confirmed, and nobody is here to ask; add --yes\n",
+        "accord: can't ask for confirmation without a terminal; use --yes\n",
     )
     done = here("sessions", "delete", "--yes", "sess_a", "b", "sess_a")
-    assert (done.status, done.err) == (0, "sess_a is deleted\nsess_b is deleted\n")
+    assert (done.status, done.err) == (0, "Deleted sess_a\nDeleted sess_b\n")
     assert [row["id"] for row in here("sessions", "list", "--json").lines] == ["sess_c"]
     assert len(here("sessions", "search", "word", "--json").lines) == 1
 
 
-def test_deleting_is_asked_on_the_terminal(accord: Accord) -> None:
+def test_deleting_asks_for_confirmation_on_a_terminal(accord: Accord) -> None:
     keep(accord, "sess_a", title="Precious")
     screen = accord.on_terminal("sessions", "delete", "sess_a")
     try:
-        asked = screen.answer("for good? [y/N]:", "n")
+        asked = screen.answer("[y/N]:", "n")
         assert "Precious" in asked
         assert screen.end() == 1
     finally:
         screen.close()
     screen = accord.on_terminal("sessions", "delete", "sess_a")
     try:
-        screen.answer("for good? [y/N]:", "y")
+        screen.answer("[y/N]:", "y")
         assert screen.end() == 0
     finally:
         screen.close()
@@ -214,12 +214,12 @@ def test_deleting_is_asked_on_the_terminal(accord: Accord) -> None:
 # -- export
 
 
-def test_markdown_keeps_what_was_said(accord: Accord, here: Here) -> None:
+def test_markdown_has_all_messages(accord: Accord, here: Here) -> None:
     keep(accord, "sess_a", *TALK, title="The *title*")
     document = here("sessions", "export", "sess_a").out
     assert document == (
         "# The \\*title\\*\n\n"
-        f"- Session: `sess_a`\n- Folder: `{accord.project}`\n- Last changed: 2026-01-02T03:04:05Z\n\n"
+        f"- Session: `sess_a`\n- Directory: `{accord.project}`\n- Last changed: 2026-01-02T03:04:05Z\n\n"
         "## User\n\n> Fix the parser\n\n## Agent\n\n*Thought*\n\n> Let me think.\n\nI will fix it.\n\n"
         "**Tool call:** Edit parser.py\n\n- `/p/parser.py:3`\n\n"
         "```diff\ndiff --git /p/parser.py /p/parser.py\n"
@@ -239,7 +239,7 @@ FENCES = [
 
 
 @pytest.mark.parametrize("said", FENCES)
-def test_nothing_in_markdown_reaches_beyond_its_section(accord: Accord, here: Here, said: str) -> None:
+def test_no_message_breaks_out_of_its_markdown_section(accord: Accord, here: Here, said: str) -> None:
     keep(
         accord,
         "sess_a",
@@ -252,12 +252,12 @@ def test_nothing_in_markdown_reaches_beyond_its_section(accord: Accord, here: He
     )
     for id in ("sess_a", "sess_b"):
         document = here("sessions", "export", id).out
-        assert outside(document.splitlines())[-1] == "end", document
-        assert not any(line.lstrip().startswith("<") for line in outside(document.splitlines()))
+        assert lines_outside_code(document.splitlines())[-1] == "end", document
+        assert not any(line.lstrip().startswith("<") for line in lines_outside_code(document.splitlines()))
 
 
-def outside(lines: Iterable[str]) -> list[str]:
-    """The lines that stand in no block of code, by the rules of CommonMark."""
+def lines_outside_code(lines: Iterable[str]) -> list[str]:
+    """Return the lines outside of code blocks, by the rules of CommonMark."""
     import re
 
     fence, found = "", []
@@ -276,7 +276,7 @@ def outside(lines: Iterable[str]) -> list[str]:
 EVIL = "</pre></div><script>alert(1)</script><img src=x onerror=alert(1)>\"'&"
 
 
-def test_html_is_one_page_in_which_nothing_runs(accord: Accord, here: Here) -> None:
+def test_html_is_one_page_without_scripts(accord: Accord, here: Here) -> None:
     keep(
         accord,
         "sess_a",
@@ -293,7 +293,7 @@ def test_html_is_one_page_in_which_nothing_runs(accord: Accord, here: Here) -> N
     )
     file = accord.folder / "page.html"
     done = here("sessions", "export", "sess_a", "-o", str(file))
-    assert done.err == f"sess_a is written to {file} as HTML\n"
+    assert done.err == f"Exported sess_a to {file} as HTML\n"
     tags = Tags()
     tags.feed(file.read_text(encoding="utf-8"))
     assert tags.names <= {
@@ -307,7 +307,7 @@ def test_html_is_one_page_in_which_nothing_runs(accord: Accord, here: Here) -> N
 
 
 class Tags(HTMLParser):
-    """What a browser would make of a page."""
+    """The tags, attributes and text of a page, as a browser would see them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -325,7 +325,7 @@ class Tags(HTMLParser):
         self.text += data
 
 
-def test_json_holds_all_of_it(accord: Accord, here: Here) -> None:
+def test_json_has_the_whole_session(accord: Accord, here: Here) -> None:
     keep(accord, "sess_a", *TALK)
     told = json.loads(here("sessions", "export", "sess_a", "--format", "json").out)
     assert (told["format"], told["version"], told["session"]["id"]) == ("accord-session", 1, "sess_a")
@@ -343,7 +343,7 @@ def test_json_holds_all_of_it(accord: Accord, here: Here) -> None:
 
 
 @pytest.mark.parametrize("name, begins", [("a.md", "# "), ("a.json", "{"), ("a.htm", "<!DOCTYPE"), ("a.txt", "# ")])
-def test_the_name_of_the_file_tells_the_format(accord: Accord, here: Here, name: str, begins: str) -> None:
+def test_the_file_name_decides_the_format(accord: Accord, here: Here, name: str, begins: str) -> None:
     keep(accord, "sess_a", text("ä 漢 👩‍👩‍👧"))
     here("sessions", "export", "sess_a", "-o", name)
     written = (accord.project / name).read_text(encoding="utf-8")
@@ -352,23 +352,23 @@ def test_the_name_of_the_file_tells_the_format(accord: Accord, here: Here, name:
     assert (accord.project / name).read_text(encoding="utf-8").startswith("{")
 
 
-def test_a_file_that_cannot_be_written_is_said_so(accord: Accord, here: Here) -> None:
+def test_an_unwritable_file_is_reported(accord: Accord, here: Here) -> None:
     keep(accord, "sess_a", text("x"))
     done = here("sessions", "export", "sess_a", "-o", "missing/a.md")
-    assert (done.status, done.err) == (1, "accord: cannot write missing/a.md: No such file or directory\n")
+    assert (done.status, done.err) == (1, "accord: can't write missing/a.md: No such file or directory\n")
 
 
-def test_a_damaged_file_is_an_error_in_one_line(accord: Accord, here: Here, tmp_path: Path) -> None:
+def test_a_damaged_store_is_an_error_in_one_line(accord: Accord, here: Here, tmp_path: Path) -> None:
     accord.data.mkdir(exist_ok=True)
     (accord.data / "sessions.db").write_text("nonsense " * 1000)
     done = here("sessions", "list")
     assert done.status == 1
     assert done.err.startswith(
-        f"accord: sessions cannot be kept in {accord.data}/sessions.db: it is no file of sessions; "
+        f"accord: can't save sessions in {accord.data}/sessions.db: it isn't a session database; "
     )
 
 
-def test_what_a_later_version_kept_is_told_of(accord: Accord, here: Here) -> None:
+def test_a_store_of_a_later_version_is_reported(accord: Accord, here: Here) -> None:
     import sqlite3
 
     keep(accord, "sess_a", text("known"))
@@ -378,4 +378,15 @@ def test_what_a_later_version_kept_is_told_of(accord: Accord, here: Here) -> Non
     connection.close()
     done = here("sessions", "show", "sess_a")
     assert "known" in done.out
-    assert done.err == "1 entries are of a kind that this version does not know; they are kept, and left out\n"
+    assert done.err == "skipped 1 entries that this version of Accord doesn't know; they stay in the database\n"
+
+
+@pytest.mark.parametrize("format", ["md", "json", "html"])
+def test_values_of_secret_variables_are_redacted_when_shown_and_exported(
+    accord: Accord, here: Here, monkeypatch: pytest.MonkeyPatch, format: str
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-0123456789")
+    keep(accord, "sess_1", text("the key is sk-ant-0123456789"))
+    for done in (here("sessions", "show", "sess_1"), here("sessions", "export", "sess_1", "--format", format)):
+        assert done.status == 0
+        assert "the key is ••••" in done.out and "sk-ant" not in done.out

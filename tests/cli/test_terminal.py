@@ -1,4 +1,4 @@
-"""Questions on a terminal: forms field by field, choices by number and by word, and whatever a person may type."""
+"""Questions on a plain terminal: forms field by field, choices by number and by name, and unexpected input."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from accord.cli.asking import ask_login
-from accord.cli.forms import fill_form, read
-from accord.cli.terminal import Terminal, pick
-from accord.cli.words import fit, one_line
-from accord.model.requests import AuthMethod, Elicitation, Reply
+from accord.cli.support.questions import ask_login, ask_policy, fill_form, read
+from accord.cli.support.terminal import Terminal, pick
+from accord.model.requests import AuthMethod, Elicitation, PermissionRequest, Reply
+from accord.policy.action import Action
+from accord.policy.question import Choice, Question
+from accord.terminal_text import escape, escape_line
 
 
-class Person:
-    """Sits at the other end of a terminal."""
+class Typist:
+    """Types at the other end of a terminal."""
 
     def __init__(self, fd: int) -> None:
         self.fd = fd
@@ -56,8 +57,8 @@ async def terminal(device: tuple[int, int]) -> AsyncIterator[Terminal]:
 
 
 @pytest.fixture
-def person(device: tuple[int, int]) -> Person:
-    return Person(device[0])
+def typist(device: tuple[int, int]) -> Typist:
+    return Typist(device[0])
 
 
 def form(**fields: dict[str, Any]) -> Elicitation:
@@ -65,12 +66,12 @@ def form(**fields: dict[str, Any]) -> Elicitation:
     return Elicitation(message="Please", schema={"type": "object", "properties": fields, "required": required})
 
 
-async def filled(terminal: Terminal, person: Person, question: Elicitation, *answers: tuple[str, str]) -> Reply:
-    reply, _ = await asyncio.gather(fill_form(terminal, question, "Tester"), person.answers(*answers))
+async def fill(terminal: Terminal, typist: Typist, question: Elicitation, *answers: tuple[str, str]) -> Reply:
+    reply, _ = await asyncio.gather(fill_form(terminal, question, "Tester"), typist.answers(*answers))
     return reply
 
 
-async def test_a_form_is_asked_field_by_field(terminal: Terminal, person: Person) -> None:
+async def test_a_form_is_filled_in_field_by_field(terminal: Terminal, typist: Typist) -> None:
     question = form(
         name={"type": "string", "title": "Your name", "minLength": 2, "needed": True},
         age={"type": "integer", "minimum": 18, "maximum": 99, "default": 30},
@@ -81,29 +82,29 @@ async def test_a_form_is_asked_field_by_field(terminal: Terminal, person: Person
         day={"type": "string", "format": "date", "description": "When"},
         note={"type": "string"},
     )
-    reply = await filled(
+    reply = await fill(
         terminal,
-        person,
+        typist,
         question,
         ("Tester asks: Please", ""),
         ("Your name: ", "\n"),
-        ("This one is needed.\r\n  Your name: ", "A\n"),
+        ("This field is required.\r\n  Your name: ", "A\n"),
         ("It must have at least 2 characters.\r\n  Your name: ", "Ada\n"),
         ("age [30]: ", "seven\n"),
         ("Please type a whole number.\r\n  age [30]: ", "7\n"),
         ("It must be at least 18 and at most 99.\r\n  age [30]: ", "\n"),
-        ("share (may be left empty): ", "nan\n"),
-        ("Please type a number.\r\n  share (may be left empty): ", "0.5\n"),
+        ("share (optional): ", "nan\n"),
+        ("Please type a number.\r\n  share (optional): ", "0.5\n"),
         ("news [yes]: ", "perhaps\n"),
         ("Please type yes or no.\r\n  news [yes]: ", "no\n"),
-        ("1. Red\r\n    2. Blue\r\n  colour (may be left empty): ", "3\n"),
-        ("Please type a number from 1 to 2, or the beginning of a name.\r\n  colour", "bl\n"),
-        ("days (may be left empty): ", "1, 2, 3\n"),
+        ("1. Red\r\n    2. Blue\r\n  colour (optional): ", "3\n"),
+        ("Please type a number from 1 to 2, or the start of a name.\r\n  colour", "bl\n"),
+        ("days (optional): ", "1, 2, 3\n"),
         ("Please choose at least 1 and at most 2.\r\n  days", "mon 9\n"),
         ("Please type numbers from the list, with commas between.\r\n  days", "1,wed\n"),
-        ("  When\r\n  day (may be left empty): ", "tomorrow\n"),
+        ("  When\r\n  day (optional): ", "tomorrow\n"),
         ("Please type a date such as 2030-01-31.\r\n  day", "2030-02-28\n"),
-        ("note (may be left empty): ", "\n"),
+        ("note (optional): ", "\n"),
         ("Send this? 1. yes  2. no: ", "y\n"),
     )
     assert reply == Reply(
@@ -120,65 +121,74 @@ async def test_a_form_is_asked_field_by_field(terminal: Terminal, person: Person
     )
 
 
-async def test_a_form_can_be_declined_or_left(terminal: Terminal, person: Person) -> None:
+@pytest.mark.req("V1-ELIC-09")
+async def test_a_field_of_unknown_type_is_skipped_with_a_message(terminal: Terminal, typist: Typist) -> None:
+    said = ("speed: this kind of field can't be filled in here.\r\n  name (optional): ", "Ada\n")
+    question = form(speed={"type": "_slider", "enum": [1, 2]}, name={"type": "string"})
+    assert (await fill(terminal, typist, question, said, ("Send this?", "1\n"))).content == {"name": "Ada"}
+    needed = form(speed={"type": "_slider", "needed": True})
+    assert (await fill(terminal, typist, needed, ("but it is required", ""))).action == "cancel"
+
+
+async def test_a_form_can_be_declined_or_cancelled(terminal: Terminal, typist: Typist) -> None:
     question = form(a={"type": "string"})
-    assert (await filled(terminal, person, question, ("a (may", "x\n"), ("Send this?", "2\n"))).action == "decline"
-    assert (await filled(terminal, person, question, ("a (may", "\x04"))).action == "cancel"
-    assert (await filled(terminal, person, question, ("a (may", "\n"), ("Send this?", "\x04"))).action == "cancel"
+    assert (await fill(terminal, typist, question, ("a (opt", "x\n"), ("Send this?", "2\n"))).action == "decline"
+    assert (await fill(terminal, typist, question, ("a (opt", "\x04"))).action == "cancel"
+    assert (await fill(terminal, typist, question, ("a (opt", "\n"), ("Send this?", "\x04"))).action == "cancel"
 
 
 @pytest.mark.parametrize(
     "url, words",
     [
         ("https://example.org/login", "host: example.org\r\n"),
-        ("https://example.org@evil.example/", "host: evil.example (be careful: what stands before the @"),
-        ("https://xn--80ak6aa92e.com/", "(be careful: its letters may only look like"),
-        ("http://example.org/", "(be careful: not over https but http)"),
+        ("https://example.org@evil.example/", "host: evil.example (be careful: the part before the @"),
+        ("https://xn--80ak6aa92e.com/", "(be careful: its letters may imitate"),
+        ("http://example.org/", "(be careful: not https but http)"),
         ("https://[", "be careful"),
     ],
 )
-async def test_a_page_is_named_with_its_host_and_never_opened(
-    terminal: Terminal, person: Person, url: str, words: str
+async def test_a_page_shows_its_host_and_is_never_opened(
+    terminal: Terminal, typist: Typist, url: str, words: str
 ) -> None:
     question = Elicitation(message="Visit", mode="url", url=url, id="e")
-    assert (await filled(terminal, person, question, (words, ""), ("1. done", "1\n"))).action == "accept"
-    assert (await filled(terminal, person, question, ("1. done", "no\n"))).action == "decline"
+    assert (await fill(terminal, typist, question, (words, ""), ("1. done", "1\n"))).action == "accept"
+    assert (await fill(terminal, typist, question, ("1. done", "no\n"))).action == "decline"
 
 
-async def test_what_was_typed_before_a_question_is_no_answer_to_it(terminal: Terminal, person: Person) -> None:
-    os.write(person.fd, b"2\n1\n")
+async def test_text_typed_before_a_question_does_not_answer_it(terminal: Terminal, typist: Typist) -> None:
+    os.write(typist.fd, b"2\n1\n")
     methods = [AuthMethod(id="a", name="A browser"), AuthMethod(id="k", name="A key", description="from a file")]
     asking = asyncio.ensure_future(ask_login(terminal, methods))
-    await person.reads("2. A key (from a file)")
-    await person.reads("Your choice: ")
+    await typist.reads("2. A key (from a file)")
+    await typist.reads("Your choice: ")
     assert not asking.done()
-    os.write(person.fd, b"a key\n")
+    os.write(typist.fd, b"a key\n")
     assert await asking == methods[1]
 
 
-async def test_two_questions_are_asked_one_after_the_other(terminal: Terminal, person: Person) -> None:
+async def test_two_questions_are_asked_one_after_the_other(terminal: Terminal, typist: Typist) -> None:
     methods = [AuthMethod(id="a", name="A")]
     first, second = (asyncio.ensure_future(ask_login(terminal, methods)) for _ in range(2))
-    await person.answers(("Your choice: ", "1\n"))
+    await typist.answers(("Your choice: ", "1\n"))
     assert await first == methods[0]
-    await person.answers(("Your choice: ", "2\n"))
+    await typist.answers(("Your choice: ", "2\n"))
     assert await second is None
 
 
-async def test_a_question_that_is_withdrawn_leaves_the_terminal_free(terminal: Terminal, person: Person) -> None:
+async def test_a_withdrawn_question_releases_the_terminal(terminal: Terminal, typist: Typist) -> None:
     asking = asyncio.ensure_future(ask_login(terminal, []))
-    await person.reads("Your choice: ")
+    await typist.reads("Your choice: ")
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asking
-    assert (await filled(terminal, person, form(), ("Send this?", "1\n"))).content == {}
+    assert (await fill(terminal, typist, form(), ("Send this?", "1\n"))).content == {}
 
 
-async def test_a_terminal_that_goes_away_is_the_end_of_input(device: tuple[int, int]) -> None:
+async def test_losing_the_terminal_is_end_of_input(device: tuple[int, int]) -> None:
     ours, theirs = pty.openpty()
     tty.setraw(theirs)
     asking = asyncio.ensure_future(ask_login(Terminal(theirs, device[1]), []))
-    await Person(device[0]).reads("Your choice: ")
+    await Typist(device[0]).reads("Your choice: ")
     os.close(ours)
     assert await asking is None
     os.close(theirs)
@@ -198,7 +208,7 @@ async def test_a_terminal_that_goes_away_is_the_end_of_input(device: tuple[int, 
         ("²", None),
     ],
 )
-def test_a_choice_is_meant_by_its_number_or_the_beginning_of_its_name(said: str, place: int | None) -> None:
+def test_a_choice_is_picked_by_number_or_prefix(said: str, place: int | None) -> None:
     assert pick(said, ["Allow once", "Allow for ever", "Always"]) == place
 
 
@@ -220,13 +230,27 @@ def test_a_choice_is_meant_by_its_number_or_the_beginning_of_its_name(said: str,
         ({}, "anything", "anything"),
     ],
 )
-def test_what_is_typed_is_read_as_its_field_wants_it(shape: dict[str, Any], said: str, value: Any) -> None:
+def test_input_is_parsed_by_field_type(shape: dict[str, Any], said: str, value: Any) -> None:
     assert read(shape, [], said)[0] == value
 
 
-def test_nothing_that_is_shown_can_play_tricks() -> None:
-    assert fit("a\x1b[2Kb\rc\nd\te") == "a\\x1b[2Kb\\rc\nd\te"
-    assert fit("dos\r\n\x07") == "dos\n\\x07"
-    assert fit("\u202egpj.exe") == "\\u202egpj.exe"
-    assert fit("plain\r\n") == "plain\n"
-    assert one_line("a\n  b\tc " + "x" * 400) == "a b c " + "x" * 293 + "…"
+def test_displayed_text_is_escaped() -> None:
+    assert escape("a\x1b[2Kb\rc\nd\te") == "a\\x1b[2Kb\\rc\nd\te"
+    assert escape("dos\r\n\x07") == "dos\n\\x07"
+    assert escape("\u202egpj.exe") == "\\u202egpj.exe"
+    assert escape("plain\r\n") == "plain\n"
+    assert escape_line("a\n  b\tc " + "x" * 400) == "a b c " + "x" * 293 + "…"
+
+
+async def test_the_agent_s_description_comes_after_the_facts_and_is_quoted(terminal: Terminal, typist: Typist) -> None:
+    words = "it is safe\n  command:\n    make test\nYour choice: 1"
+    request = PermissionRequest(session_id="s", title="Clean up", options=[], description=words, command="rm -rf x")
+    choices = (Choice(id="yes", name="Yes", kind="allow_once"), Choice(id="no", name="No", kind="reject_once"))
+    question = Question(action=Action.of_request(request), choices=choices, why="no rule", request=request)
+    facts = "Permission: Clean up\r\n  command:\r\n    rm -rf x\r\n  the agent says:\r\n"
+    said = "  | it is safe\r\n  |   command:\r\n  |     make test\r\n  | Your choice: 1\r\n"
+    why = "  why you are asked: no rule\r\n"
+    chosen, _ = await asyncio.gather(
+        ask_policy(terminal, question), typist.answers((facts + said + why, ""), ("\nYour choice: ", "n\n"))
+    )
+    assert chosen is choices[1]

@@ -8,10 +8,11 @@ import signal
 
 import jsonschema_rs
 import pytest
-from commands import PATIENCE, Accord, Done
 from peers import commands
+from support.cli_runner import TIMEOUT_SECONDS, Accord, Done
+from support.prerequisites import require
 
-from accord.cli import events
+from accord.cli.support import output_events
 
 pytestmark = pytest.mark.peer
 
@@ -32,24 +33,23 @@ class Peer:
 
 @pytest.fixture(params=["py-agent-v1", "ts-agent-v1", "ts-agent-v2"])
 def peer(request: pytest.FixtureRequest, accord: Accord) -> Peer:
-    if reason := commands.missing(request.param[:2]):
-        pytest.skip(reason)
+    require(commands.missing(request.param[:2]))
     return Peer(accord, request.param)
 
 
-def test_text_streams_and_the_status_says_how_it_ended(peer: Peer) -> None:
+def test_text_is_streamed_and_the_status_tells_how_the_turn_ended(peer: Peer) -> None:
     done = peer("hello big world")
     assert (done.status, done.out, done.err) == (0, "hello big world\n", "")
     assert peer("refuse").status == 3
     assert peer("die").status == 1
 
 
-def test_a_script_of_everything_is_valid_lines(peer: Peer) -> None:
+def test_a_script_with_every_feature_produces_valid_lines(peer: Peer) -> None:
     script = peer.accord.project / "script"
     script.write_text("\n---\n".join(["plan", "think", "tool", "usage", "commands", "title A name", "permission"]))
     done = peer("--json", "--mode", "careful", "--model", "Deep", "--script", "script")
-    valid = jsonschema_rs.validator_for(json.loads(events.schema()))
-    assert done.status == 0 and all(valid.is_valid(line) for line in done.lines)
+    valid = jsonschema_rs.validator_for(json.loads(output_events.schema()))
+    assert done.status == 6 and all(valid.is_valid(line) for line in done.lines)
     (session,) = done.events("session")
     assert (session["agent"], session["protocol_version"]) == (peer.name, peer.version)
     assert (session["mode"], session["model"]) == ("careful", "deep")
@@ -67,23 +67,33 @@ def test_a_script_of_everything_is_valid_lines(peer: Peer) -> None:
     assert done.events("permission")[0]["decision"] == "refused"
 
 
+def test_an_exception_in_the_agent_is_shown(peer: Peer) -> None:
+    """The SDKs answer "Internal error" and put what was raised into the data."""
+    if peer.version == 2:
+        return  # this agent answers a prompt before it works
+    done = peer("throw")
+    assert done.status == 1 and "Internal error: the credit balance is too low" in done.err
+    (ended,) = peer("--json", "throw").events("ended")
+    assert ended["data"]["details"] == "the credit balance is too low"
+
+
 def done_texts(done: Done) -> list[str]:
     return [line["text"] for line in done.events("ended")]
 
 
-def test_files_and_commands_are_lent_behind_the_policy(peer: Peer) -> None:
+def test_files_and_commands_are_subject_to_the_policy(peer: Peer) -> None:
     if peer.version == 2:
         assert peer("--allow", "all", "terminal echo hello").out.startswith("hello")
         return
     path = peer.accord.project / "a.txt"
     refused = peer("write a.txt hello")
-    assert refused.out == "error -32003\n" and not path.exists()
+    assert refused.out == "error -31001\n" and not path.exists()
     assert peer("--allow", "write:*.txt", "write a.txt hello").out == "written\n"
     assert peer("read a.txt").out == "hello\n"
     assert peer("--allow", "command:echo *", "terminal echo hello").out == "hello\nexit 0\n"
 
 
-def test_an_earlier_session_goes_on(peer: Peer) -> None:
+def test_an_earlier_session_can_be_continued(peer: Peer) -> None:
     done = peer("--session", "stored-1", "and now")
     assert (done.status, done.out) == (0, "and now\n")
 
@@ -92,17 +102,17 @@ def test_ctrl_c_cancels_the_turn(peer: Peer) -> None:
     with peer.accord.start("run", "--agent", peer.command, *peer.flags, "wait") as process:
         assert process.stdout is not None and process.stdout.read(7) == "waiting"
         process.send_signal(signal.SIGINT)
-        assert process.wait(PATIENCE) == 130
+        assert process.wait(TIMEOUT_SECONDS) == 130
 
 
-def test_the_doctor_finds_nothing_wrong(peer: Peer) -> None:
-    done = peer.accord("doctor", peer.command, "--prompt", "hello")
+def test_doctor_finds_no_problem(peer: Peer) -> None:
+    done = peer.accord("doctor", peer.command, *peer.flags, "--prompt", "hello")
     assert done.status == 0, done.out
     assert f"{peer.name}" in done.out and f"protocol version {peer.version}" in done.out
     assert "ok   prompt: end_turn: hello" in done.out
 
 
-def test_the_doctor_tells_of_a_login_that_is_needed(peer: Peer) -> None:
-    done = peer.accord("doctor", f"{peer.command} --auth")
+def test_doctor_reports_a_required_login(peer: Peer) -> None:
+    done = peer.accord("doctor", f"{peer.command} --auth", *peer.flags)
     assert done.status == 1
     assert "FAIL auth: " in done.out and "→ log in with: test: Test login (agent)" in done.out

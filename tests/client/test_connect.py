@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from linked import does, until
+from support.link import script_agent, until
 
 from accord import (
     Agent,
+    Client,
     ConnectionClosed,
     DeadlineExceeded,
     LaunchError,
@@ -23,9 +24,10 @@ from accord import (
 )
 from accord.testing import ScriptedAgent, WirePeer, wire_agent
 from accord.transports.memory import pair
+from accord.transports.subprocess import SubprocessTransport
 
 HERE = Path(__file__).resolve().parent
-MISCHIEF = [sys.executable, str(HERE.parent / "agents" / "mischief.py")]
+MISCHIEF = [sys.executable, str(HERE.parent / "agents" / "misbehaving_agent.py")]
 ECHO = [sys.executable, str(HERE.parents[1] / "examples" / "echo_agent.py")]
 
 
@@ -58,7 +60,7 @@ async def test_an_agent_object_is_joined_in_memory_and_hears_the_end() -> None:
         async def prompt(self, turn: Turn) -> None:
             await turn.say("hi")
 
-        async def disconnected(self) -> None:
+        async def on_disconnect(self, client: Client) -> None:
             await asyncio.sleep(0)
             story.append("gone")
 
@@ -69,7 +71,7 @@ async def test_an_agent_object_is_joined_in_memory_and_hears_the_end() -> None:
 
 
 async def test_a_connection_may_be_awaited_and_closed_by_hand() -> None:
-    agent = await connect(does("hi"))
+    agent = await connect(script_agent("hi"))
     assert (await (await agent.new_session()).prompt("?")).text == "hi"
     await agent.close()
     await agent.close()
@@ -79,7 +81,7 @@ async def test_a_connection_may_be_awaited_and_closed_by_hand() -> None:
 
 @pytest.mark.parametrize("versions", [{1}, {2}, {1, 2}])
 async def test_the_highest_common_version_is_spoken(versions: set[int]) -> None:
-    async with connect(does(), versions=versions) as agent:
+    async with connect(script_agent(), versions=versions) as agent:
         assert agent.version == max(versions)
 
 
@@ -89,17 +91,17 @@ async def test_the_highest_common_version_is_spoken(versions: set[int]) -> None:
         ("", "empty|no agent was named"),
         ("   ", "empty|no agent was named"),
         ([], "empty"),
-        ("python 'unclosed", "no command line"),
-        ("https://example.com/acp", "cannot be reached by this version"),
-        ("ws://localhost:1/acp", "cannot be reached by this version"),
-        (42, "cannot connect to int"),
+        ("python 'unclosed", "isn't a valid command line"),
+        ("https://nowhere.invalid/acp", "couldn't find the host"),
+        ("ws://localhost:1/acp", "nothing listens there"),
+        (42, "can't connect to 42; pass a command line"),
     ],
 )
-async def test_a_target_that_makes_no_sense_says_so(target: Any, words: str) -> None:
+async def test_an_invalid_target_is_explained(target: Any, words: str) -> None:
     with pytest.raises(LaunchError, match=words) as caught:
         await connect(target)
 
-    assert caught.value.stage in ("resolve", "spawn")
+    assert caught.value.stage in ("resolve", "spawn", "dns", "connect")
 
 
 @pytest.mark.parametrize("command", [["/no/such/agent"], ["no-such-agent-anywhere"], [str(HERE)]])
@@ -111,7 +113,7 @@ async def test_a_command_that_cannot_be_started_is_named(command: list[str]) -> 
     assert caught.value.stage == "spawn"
 
 
-async def test_a_directory_that_is_not_there_is_named(tmp_path: Path) -> None:
+async def test_a_missing_directory_is_named(tmp_path: Path) -> None:
     with pytest.raises(LaunchError, match="absent"):
         await connect(ECHO, cwd=tmp_path / "absent")
 
@@ -119,22 +121,22 @@ async def test_a_directory_that_is_not_there_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("versions", [set(), {3}, {0, 1}])
 async def test_versions_that_do_not_exist_are_refused_here(versions: set[int]) -> None:
     with pytest.raises(LocalProtocolError, match="version"):
-        await connect(does(), versions=versions)
+        await connect(script_agent(), versions=versions)
 
 
 # -- agents that die, or worse
 
 
-async def test_an_agent_that_dies_at_once_is_mourned_with_its_last_words() -> None:
+async def test_the_error_of_an_agent_that_dies_at_once_has_its_last_output() -> None:
     with pytest.raises(PeerDied) as caught:
         await connect([*MISCHIEF, "dies at once"])
 
     error = caught.value
-    assert "mischief.py" in error.command
+    assert "misbehaving_agent.py" in error.command
     assert error.status == 3
     assert error.stderr.splitlines()[-1] == "No API key: set EXAMPLE_KEY"
     assert error.stage == "initialize"
-    for part in ("mischief.py", "3", "No API key: set EXAMPLE_KEY", "initialize"):
+    for part in ("misbehaving_agent.py", "3", "No API key: set EXAMPLE_KEY", "initialize"):
         assert part in str(error)
 
 
@@ -169,31 +171,33 @@ async def test_an_agent_that_dies_at_work_fails_its_turn_and_everything_after() 
 async def test_an_agent_that_closes_its_output_but_lives_is_given_up() -> None:
     async with connect([*MISCHIEF, "hangs up"]) as agent:
         session = await agent.new_session()
-        with pytest.raises(PeerDied, match=r"the agent hung up while session/prompt .*still running"):
+        with pytest.raises(PeerDied, match=r"the agent hung up during session/prompt.*still running"):
             await session.prompt("go")
 
 
 async def test_an_agent_that_prints_is_understood_and_the_stray_lines_are_counted() -> None:
-    troubles: list[str] = []
+    problems: list[str] = []
     async with connect([*MISCHIEF, "prints"]) as agent:
-        agent.on_trouble(lambda trouble: troubles.append(trouble.kind))
+        agent.on_problem(lambda trouble: problems.append(trouble.kind))
         turn = await (await agent.new_session()).prompt("go")
-        counted = agent.connection.troubles["stray"]
+        counted = agent.connection.problems["stray"]
 
     assert turn.text == "fine"
     assert counted == 4
-    assert troubles == ["stray"]
+    assert problems == ["stray"]
 
 
 # -- deadlines
 
 
 async def test_an_agent_that_says_nothing_is_given_up_by_name() -> None:
+    transport = await SubprocessTransport.launch([*MISCHIEF, "says nothing"])
+    await until(lambda: "waiting for the network" in transport.stderr_tail())
     with pytest.raises(DeadlineExceeded) as caught:
-        await connect([*MISCHIEF, "says nothing"], deadlines={"first byte": 1.5})
+        await connect(transport, deadlines={"first byte": 0.02})
 
-    assert (caught.value.stage, caught.value.seconds) == ("first byte", 1.5)
-    for part in ("mischief.py", "first byte", "waiting for the network", "1.5 s"):
+    assert (caught.value.stage, caught.value.seconds) == ("first byte", 0.02)
+    for part in ("misbehaving_agent.py", "first byte", "waiting for the network", "0.02 s"):
         assert part in str(caught.value)
 
 
@@ -263,7 +267,7 @@ async def test_turns_have_no_deadline() -> None:
 
 async def test_a_failed_hello_leaves_nothing_behind() -> None:
     class Refusing(Agent):
-        async def connected(self, client: Any) -> None:
+        async def on_connect(self, client: Any) -> None:
             raise ValueError("no")
 
         async def prompt(self, turn: Turn) -> None: ...

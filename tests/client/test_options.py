@@ -1,13 +1,14 @@
-"""What a user may set, as a client asks for it."""
+"""Options, as a client sets them."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import Any
 
+import msgspec
 import pytest
-from linked import until
-from played import Played, tell
+from support.link import until
+from support.wire_agent import Played, tell
 
 from accord import CapabilityError, InvalidParams
 from accord.testing import wire_agent
@@ -48,6 +49,27 @@ async def test_in_version_1_an_agent_with_modes_alone_is_asked_the_old_way() -> 
     assert before == [("mode", "ask", "mode")]
     assert request["params"] == {"sessionId": "s", "modeId": "code"}
     assert set_by_us == "code"
+
+
+@pytest.mark.req("V1-CONF-18")
+async def test_a_notification_after_the_response_wins(version: int) -> None:
+    def list_options(value: str) -> list[dict[str, Any]]:
+        return [select(version, "mode", value, "ask", "code", "plan", category="mode")]
+
+    async with wire_agent(version) as (peer, client):
+        session = await Played(peer, client, version).begin(configOptions=list_options("ask"))
+        values = []
+        for _ in range(2):  # the same answer again, which says the same
+            setting = asyncio.ensure_future(session.set_mode("code"))
+            request = await peer.next_call("session/set_config_option")
+            update = {"sessionUpdate": "config_option_update", "configOptions": list_options("plan")}
+            answer = {"jsonrpc": "2.0", "id": request["id"], "result": {"configOptions": list_options("code")}}
+            told = {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": update}}
+            await peer.send(b"\n".join(map(msgspec.json.encode, (answer, told))))  # in one read
+            await setting
+            values.append(session.option("mode").value)  # type: ignore[union-attr]
+
+    assert values == ["plan", "plan"]
 
 
 @pytest.mark.req("V1-MODEL-01", "V1-MODEL-02")
@@ -118,13 +140,26 @@ async def test_only_what_the_agent_listed_is_sent(version: int, id: str, value: 
 
 
 @pytest.mark.req("V1-CONF-06", "V1-CONF-07", "V2-CONF-07", "V2-CONF-08")
-async def test_options_that_cannot_be_shown_are_left_out(version: int) -> None:
-    slider = {"type": "slider", "id": "x", "configId": "x", "name": "X", "currentValue": 3}
+async def test_options_that_cannot_be_read_are_left_out_and_unknown_ones_cannot_be_set(version: int) -> None:
+    slider = {
+        "type": "slider",
+        "id": "x",
+        "configId": "x",
+        "name": "X",
+        "currentValue": 3,
+        "category": "_mine",
+    }
     options = [slider, select(version, "model", "fast", "fast", category="_mine"), {"broken": True}]
     async with wire_agent(version) as (peer, client):
         session = await Played(peer, client, version).begin(configOptions=options)
+        with pytest.raises(CapabilityError):
+            await session.set_option("x", "3")
 
-    assert [(option.id, option.category) for option in session.options] == [("model", "_mine")]
+    known = [(option.id, option.category) for option in session.options if option.is_known]
+    assert known == [("model", "_mine")]
+    assert len(session.options) == version  # version 1 has a closed list of types
+    found = session.option("_mine")
+    assert found is not None and found.id == "model"
 
 
 @pytest.mark.req("V1-CMD-03", "V1-CMD-06", "V2-CMD-03", "V2-SETUP-03")

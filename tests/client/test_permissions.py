@@ -1,4 +1,4 @@
-"""What a client answers when the agent asks: permissions."""
+"""A client's answers to permission requests."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import asyncio
 from typing import Any
 
 import pytest
-from linked import until
-from played import Played, tell
+from support.link import until
+from support.wire_agent import Played, chunk, tell
 
 from accord import Notice, PermissionOption, PermissionRequest, ToolCall, allow_all, reject_all
 from accord.testing import WirePeer, wire_agent
@@ -31,19 +31,19 @@ def question(version: int, options: list[Any] = OPTIONS, **call: Any) -> dict[st
     }
 
 
-async def asked(version: int, permissions: Any, **how: Any) -> tuple[dict[str, Any], Any]:
+async def ask(version: int, permissions: Any, **how: Any) -> tuple[dict[str, Any], Any]:
     """The answer to one question during a turn, and the session it was asked in."""
     async with wire_agent(version, permissions=permissions) as (peer, client):
         played = Played(peer, client, version)
         session = await played.begin()
-        turn, request = await played.prompted(session, "go")
+        turn, request = await played.start_turn(session, "go")
         answer = await peer.call("session/request_permission", question(version, **how))
         await played.end(session, request)
         await turn
     return answer, session
 
 
-def selected(id: str) -> dict[str, Any]:
+def select(id: str) -> dict[str, Any]:
     return {"outcome": {"outcome": "selected", "optionId": id}}
 
 
@@ -54,10 +54,10 @@ CANCELLED = {"outcome": {"outcome": "cancelled"}}
 @pytest.mark.parametrize(
     ("decision", "answer"),
     [
-        (True, selected("y")),
-        (False, selected("n")),
-        ("Y", selected("Y")),
-        (PermissionOption(id="n", name="No", kind="reject_once"), selected("n")),
+        (True, select("y")),
+        (False, select("n")),
+        ("Y", select("Y")),
+        (PermissionOption(id="n", name="No", kind="reject_once"), select("n")),
         (None, CANCELLED),
     ],
 )
@@ -67,20 +67,20 @@ async def test_a_handler_decides_by_option_by_id_or_by_yes_and_no(version: int, 
         return decision
 
     for handler in (lambda request: decision, later):
-        given, _ = await asked(version, handler)
+        given, _ = await ask(version, handler)
         assert given["result"] == answer
 
 
-async def test_whoever_trusts_or_mistrusts_an_agent_wholly_needs_no_handler_of_his_own(version: int) -> None:
-    assert (await asked(version, allow_all))[0]["result"] == selected("y")
-    assert (await asked(version, reject_all))[0]["result"] == selected("n")
+async def test_allow_all_and_reject_all_answer_every_request(version: int) -> None:
+    assert (await ask(version, allow_all))[0]["result"] == select("y")
+    assert (await ask(version, reject_all))[0]["result"] == select("n")
 
 
 @pytest.mark.req("V1-PERM-04", "V2-PERM-07")
-async def test_without_a_handler_the_answer_is_no_and_the_user_is_told(version: int) -> None:
-    answer, session = await asked(version, None)
+async def test_without_a_handler_the_request_is_rejected_and_the_user_notified(version: int) -> None:
+    answer, session = await ask(version, None)
 
-    assert answer["result"] == selected("n")
+    assert answer["result"] == select("n")
     assert session.transcript.notices == [
         Notice(
             severity="warning",
@@ -92,23 +92,23 @@ async def test_without_a_handler_the_answer_is_no_and_the_user_is_told(version: 
 
 @pytest.mark.req("V1-PERM-04", "V2-PERM-07")
 async def test_without_a_handler_or_a_way_to_say_no_the_question_is_cancelled(version: int) -> None:
-    answer, _ = await asked(version, None, options=OPTIONS[:2])
+    answer, _ = await ask(version, None, options=OPTIONS[:2])
 
     assert answer["result"] == CANCELLED
 
 
 @pytest.mark.req("V1-PERM-06", "V2-PERM-07")
 async def test_an_option_that_was_not_offered_is_never_answered(version: int) -> None:
-    answer, _ = await asked(version, lambda request: "everything")
+    answer, _ = await ask(version, lambda request: "everything")
 
     assert answer["error"]["code"] == -32603
-    assert "'everything', which was not offered" in answer["error"]["message"]
+    assert "the permission handler returned 'everything'" in answer["error"]["message"]
 
 
 @pytest.mark.req("V1-PERM-11", "V2-PERM-01")
 async def test_a_question_without_options_is_not_put_to_the_user(version: int) -> None:
     questions: list[Any] = []
-    answer, _ = await asked(version, questions.append, options=[])
+    answer, _ = await ask(version, questions.append, options=[])
 
     assert questions == []
     if version == 1:
@@ -126,14 +126,14 @@ async def test_in_version_2_options_of_an_unknown_kind_are_shown_and_can_be_chos
         seen.append(request)
         return "m"
 
-    answer, _ = await asked(2, choose, options=options)
+    answer, _ = await ask(2, choose, options=options)
 
-    assert answer["result"] == selected("m")
+    assert answer["result"] == select("m")
     assert [(option.kind, option.allows) for option in seen[0].options] == [("_maybe", False)]
 
 
 @pytest.mark.req("V1-PERM-09", "V2-PERM-04", "V2-PERM-03")
-async def test_what_the_question_says_of_its_call_is_shown_before_it_is_asked(version: int) -> None:
+async def test_the_tool_call_of_a_request_is_shown_before_the_handler_runs(version: int) -> None:
     shown: list[Any] = []
 
     def look(request: PermissionRequest) -> bool:
@@ -144,7 +144,7 @@ async def test_what_the_question_says_of_its_call_is_shown_before_it_is_asked(ve
     async with wire_agent(version, permissions=look) as (peer, client):
         played = Played(peer, client, version)
         session = await played.begin()
-        turn, request = await played.prompted(session, "go")
+        turn, request = await played.start_turn(session, "go")
         kind = "tool_call" if version == 1 else "tool_call_update"
         await tell(peer, "s", {"sessionUpdate": kind, "toolCallId": "c", "title": "Old", "status": "pending"})
         await peer.call("session/request_permission", question(version, content=[]))
@@ -176,7 +176,7 @@ async def test_in_version_2_a_question_about_anything_can_be_answered(subject: A
         params = {"sessionId": "s", "title": "May I?", "description": "Please.", "options": OPTIONS, "subject": subject}
         answer = await peer.call("session/request_permission", params)
 
-    assert answer["result"] == selected("n")
+    assert answer["result"] == select("n")
     (request,) = seen
     assert (request.title, request.description) == ("May I?", "Please.")
     if subject is None:
@@ -198,7 +198,7 @@ async def test_a_question_about_an_unknown_session_is_refused(version: int) -> N
 
 
 class Undecided:
-    """A user who does not answer, and notices when the question is taken back."""
+    """A user who does not answer, and notices when the request is withdrawn."""
 
     def __init__(self) -> None:
         self.questions: list[str] = []
@@ -225,7 +225,7 @@ async def test_a_question_that_the_agent_withdraws_is_answered_cancelled(version
     async with wire_agent(version, permissions=user) as (peer, client):
         played = Played(peer, client, version)
         session = await played.begin()
-        turn, request = await played.prompted(session, "go")
+        turn, request = await played.start_turn(session, "go")
         id = await pending(peer, user, version)
         await peer.tell("$/cancel_request", {"requestId": "never used"})
         await peer.tell("$/cancel_request", {"requestId": id})
@@ -243,7 +243,7 @@ async def test_cancelling_the_session_answers_every_open_question_cancelled(vers
     async with wire_agent(version, permissions=user) as (peer, client):
         played = Played(peer, client, version)
         session = await played.begin()
-        turn, request = await played.prompted(session, "go")
+        turn, request = await played.start_turn(session, "go")
         first = await pending(peer, user, version)
         second = await peer.ask("session/request_permission", question(version, toolCallId="d"))
         await until(lambda: len(user.questions) == 2)
@@ -262,7 +262,7 @@ async def test_a_question_still_open_at_the_end_of_its_turn_is_void(version: int
     async with wire_agent(version, permissions=user) as (peer, client):
         played = Played(peer, client, version)
         session = await played.begin()
-        turn, request = await played.prompted(session, "go")
+        turn, request = await played.start_turn(session, "go")
         id = await pending(peer, user, version)
         await played.end(session, request)
         await turn
@@ -278,7 +278,7 @@ async def test_in_version_2_a_question_of_work_outside_the_turn_outlives_it() ->
         played = Played(peer, client, 2)
         session = await played.begin()
         id = await pending(peer, user, 2)
-        turn, request = await played.prompted(session, "go")
+        turn, request = await played.start_turn(session, "go")
         await played.end(session, request)
         await turn
         await session.cancel()
@@ -291,11 +291,11 @@ async def test_in_version_2_a_question_of_work_outside_the_turn_outlives_it() ->
     assert answer["result"] == CANCELLED
 
 
-async def test_a_handler_that_fails_is_an_error_for_the_agent_and_the_turn_goes_on(version: int) -> None:
+async def test_a_failing_handler_is_an_error_for_the_agent_and_the_turn_continues(version: int) -> None:
     def broken(request: PermissionRequest) -> bool:
         raise ZeroDivisionError("oh")
 
-    answer, session = await asked(version, broken)
+    answer, session = await ask(version, broken)
 
     assert answer["error"]["code"] == -32603
     assert session.last_turn.stop_reason == "end_turn"
@@ -311,7 +311,7 @@ async def test_a_question_is_shown_as_waiting_for_the_user(version: int) -> None
     async with wire_agent(version, permissions=look) as (peer, client):
         played = Played(peer, client, version)
         session = await played.begin()
-        turn, request = await played.prompted(session, "go")
+        turn, request = await played.start_turn(session, "go")
         if version == 2:
             await tell(peer, "s", {"sessionUpdate": "state_update", "state": "requires_action"})
         await peer.call("session/request_permission", question(version))
@@ -320,3 +320,24 @@ async def test_a_question_is_shown_as_waiting_for_the_user(version: int) -> None
 
     assert states == ["requires_action"]
     assert session.transcript.state == "idle"
+
+
+async def test_text_after_a_call_announced_only_by_a_permission_request_stays_after_it() -> None:
+    """Chunks without an id continue the message before them, and the call came between."""
+    async with wire_agent(1, permissions=reject_all) as (peer, client):
+        played = Played(peer, client, 1)
+        session = await played.begin()
+        turn, request = await played.start_turn(session, "go")
+        await tell(peer, "s", chunk("I will delete it."))
+        await peer.call("session/request_permission", question(1))
+        await tell(peer, "s", chunk("You said no."))
+        await played.end(session, request)
+        await turn
+
+    shown = [getattr(item, "text", None) or getattr(item, "title", None) for item in session.transcript.timeline]
+    assert shown == ["go", "I will delete it.", "Delete it", "You said no."]
+
+
+async def test_a_terminal_in_a_permission_request_is_in_the_transcript() -> None:
+    _, session = await ask(1, reject_all, _meta={"terminal_info": {"terminal_id": "c1", "cwd": "/project"}})
+    assert session.transcript.terminals["c1"].cwd == "/project"

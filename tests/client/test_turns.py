@@ -7,8 +7,8 @@ import gc
 from typing import Any
 
 import pytest
-from linked import Link, does, until
-from played import Played, chunk, tell
+from support.link import Link, script_agent, until
+from support.wire_agent import Played, chunk, tell
 
 from accord import (
     ConnectionClosed,
@@ -34,7 +34,7 @@ async def test_a_turn_can_be_iterated_for_events_in_wire_order(link: Link) -> No
         async with turn.tool("T"):
             await turn.say("b")
 
-    async with link(does(work)) as client:
+    async with link(script_agent(work)) as client:
         session = await client.new_session()
         turn = session.prompt("go")
         story = []
@@ -55,7 +55,7 @@ async def test_a_turn_can_be_iterated_for_events_in_wire_order(link: Link) -> No
 
 
 async def test_a_turn_can_be_awaited_for_its_end(link: Link) -> None:
-    async with link(does("all ", "of it")) as client:
+    async with link(script_agent("all ", "of it")) as client:
         session = await client.new_session()
         turn = await session.prompt("go")
         same = await turn
@@ -64,7 +64,7 @@ async def test_a_turn_can_be_awaited_for_its_end(link: Link) -> None:
 
 
 async def test_a_turn_that_was_iterated_can_be_awaited(link: Link) -> None:
-    async with link(does("text")) as client:
+    async with link(script_agent("text")) as client:
         turn = (await client.new_session()).prompt("go")
         count = len([event async for event in turn])
         assert (await turn).stop_reason == "end_turn"
@@ -72,8 +72,8 @@ async def test_a_turn_that_was_iterated_can_be_awaited(link: Link) -> None:
     assert count > 0
 
 
-async def test_a_turn_goes_on_whether_anybody_looks_or_not(link: Link) -> None:
-    async with link(does("text")) as client:
+async def test_a_turn_continues_whether_or_not_its_events_are_read(link: Link) -> None:
+    async with link(script_agent("text")) as client:
         session = await client.new_session()
         turn = session.prompt("go")
         await until(lambda: turn.ended)
@@ -103,7 +103,7 @@ async def test_cancelling_the_task_that_awaits_a_turn_cancels_the_turn(link: Lin
     async with link(ScriptedAgent(["first", wait], ["after"])) as client:
         session = await client.new_session()
         turn = session.prompt("go")
-        await until(lambda: turn.text)
+        await until(lambda: turn.has_output)
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(turn, 0.01)
         await until(lambda: turn.ended)
@@ -123,7 +123,7 @@ async def test_cancelling_the_task_that_iterates_a_turn_cancels_the_turn(link: L
                 pass
 
         reading = asyncio.ensure_future(read())
-        await until(lambda: turn.text)
+        await until(lambda: turn.has_output)
         reading.cancel()
         await until(lambda: turn.ended)
 
@@ -135,7 +135,7 @@ async def test_a_turn_that_fails_raises_at_the_end_of_the_loop(link: Link) -> No
         await turn.say("so far")
         raise ValueError("and no further")
 
-    async with link(does(fail)) as client:
+    async with link(script_agent(fail)) as client:
         turn = (await client.new_session()).prompt("go")
         seen: list[Any] = []
         with pytest.raises(RequestFailed, match="and no further"):
@@ -147,7 +147,7 @@ async def test_a_turn_that_fails_raises_at_the_end_of_the_loop(link: Link) -> No
 
 @pytest.mark.req("V1-PROMPT-02", "V2-PROMPT-02")
 async def test_a_prompt_with_nothing_in_it_is_not_sent(link: Link) -> None:
-    async with link(does()) as client:
+    async with link(script_agent()) as client:
         session = await client.new_session()
         for nothing in ((), ([],)):
             with pytest.raises(InvalidParams):
@@ -155,7 +155,7 @@ async def test_a_prompt_with_nothing_in_it_is_not_sent(link: Link) -> None:
 
 
 async def test_a_closed_session_takes_no_prompts(link: Link) -> None:
-    async with link(does()) as client:
+    async with link(script_agent()) as client:
         session = await client.new_session()
         await session.close()
         await session.close()
@@ -168,10 +168,10 @@ async def test_a_closed_session_takes_no_prompts(link: Link) -> None:
 
 
 async def test_closing_a_session_ends_its_turn(link: Link) -> None:
-    async with link(does("first", wait)) as client:
+    async with link(script_agent("first", wait)) as client:
         session = await client.new_session()
         turn, waiting = session.prompt("go"), session.prompt("next")
-        await until(lambda: turn.text)
+        await until(lambda: turn.has_output)
         await session.close()
         await turn
         await waiting
@@ -180,11 +180,11 @@ async def test_closing_a_session_ends_its_turn(link: Link) -> None:
 
 
 async def test_closing_the_connection_ends_every_turn_with_the_reason(link: Link) -> None:
-    async with link(does("first", wait)) as client:
+    async with link(script_agent("first", wait)) as client:
         session = await client.new_session()
         events = session.events()
         turn = session.prompt("go")
-        await until(lambda: turn.text)
+        await until(lambda: turn.has_output)
     with pytest.raises(ConnectionClosed, match="closed"):
         await turn
     assert len([event async for event in events]) > 0
@@ -192,12 +192,33 @@ async def test_closing_the_connection_ends_every_turn_with_the_reason(link: Link
         await client.new_session()
 
 
+async def test_cancelling_a_turn_leaves_the_calls_of_earlier_turns_as_they_are(version: int) -> None:
+    """Some agents never say that a call has ended."""
+    async with wire_agent(version) as (peer, client):
+        played = Played(peer, client, version)
+        session = await played.begin()
+        kind = "tool_call" if version == 1 else "tool_call_update"
+        first, request = await played.start_turn(session, "write")
+        await tell(peer, "s", {"sessionUpdate": kind, "toolCallId": "earlier", "title": "Write", "status": "pending"})
+        await played.end(session, request)
+        await first
+        turn, request = await played.start_turn(session, "run")
+        await tell(peer, "s", {"sessionUpdate": kind, "toolCallId": "now", "title": "Run", "status": "pending"})
+        await until(lambda: "now" in session.transcript.tool_calls)
+        await turn.cancel()
+        await played.end(session, request, "cancelled")
+        await turn
+
+    statuses = {id: call.status for id, call in session.transcript.tool_calls.items()}
+    assert statuses == {"earlier": "pending", "now": "cancelled"}
+
+
 @pytest.mark.req("V1-CANCEL-02", "V2-CANCEL-09", "V1-CANCEL-08")
 async def test_unfinished_calls_are_cancelled_here_at_once_and_still_listened_to(version: int) -> None:
     async with wire_agent(version) as (peer, client):
         played = Played(peer, client, version)
         session = await played.begin()
-        turn, request = await played.prompted(session, "go")
+        turn, request = await played.start_turn(session, "go")
         kind = "tool_call" if version == 1 else "tool_call_update"
         call = {"sessionUpdate": kind, "toolCallId": "c", "title": "T", "status": "in_progress"}
         await tell(peer, "s", call)
@@ -215,11 +236,11 @@ async def test_unfinished_calls_are_cancelled_here_at_once_and_still_listened_to
     assert turn.stop_reason == "cancelled"
 
 
-async def test_a_turn_that_waits_here_is_dropped_without_a_word() -> None:
+async def test_a_queued_turn_is_dropped_without_a_message_to_the_agent() -> None:
     async with wire_agent(1) as (peer, client):
         played = Played(peer, client, 1)
         session = await played.begin()
-        first, request = await played.prompted(session, "one")
+        first, request = await played.start_turn(session, "one")
         second = session.prompt("two")
         await second.cancel()
         await second
@@ -235,7 +256,7 @@ async def test_in_version_2_a_prompt_that_the_agent_holds_is_withdrawn_alone() -
     async with wire_agent(2) as (peer, client):
         played = Played(peer, client, 2)
         session = await played.begin()
-        first, request = await played.prompted(session, "one")
+        first, request = await played.start_turn(session, "one")
         second = session.prompt("two")
         held = await peer.next_call("session/prompt")
         await second.cancel()
@@ -255,7 +276,7 @@ async def test_a_prompt_can_be_withdrawn_while_the_agent_holds_it_and_not_after(
     async with wire_agent(2) as (peer, client):
         played = Played(peer, client, 2)
         session = await played.begin()
-        first, request = await played.prompted(session, "one")
+        first, request = await played.start_turn(session, "one")
         held, taken = session.prompt("two"), session.prompt("three")
         held.on_inserted = lambda: told.append("two")
         taken.on_inserted = lambda: told.append("three")
@@ -275,11 +296,11 @@ async def test_a_prompt_can_be_withdrawn_while_the_agent_holds_it_and_not_after(
     assert [m["method"] for m in peer.received].count("$/cancel_request") == 1
 
 
-async def test_version_1_has_no_words_to_withdraw_a_prompt() -> None:
+async def test_version_1_cannot_withdraw_a_prompt() -> None:
     async with wire_agent(1) as (peer, client):
         played = Played(peer, client, 1)
         session = await played.begin()
-        turn, request = await played.prompted(session, "one")
+        turn, request = await played.start_turn(session, "one")
         assert not turn.withdraw()
         await played.end(session, request)
         await turn
@@ -289,7 +310,7 @@ async def test_text_that_comes_whole_or_is_replaced_is_read_as_it_stands() -> No
     async with wire_agent(2) as (peer, client):
         played = Played(peer, client, 2)
         session = await played.begin()
-        turn, request = await played.prompted(session, "go")
+        turn, request = await played.start_turn(session, "go")
         whole = {"sessionUpdate": "agent_message", "messageId": "m", "content": [{"type": "text", "text": "Better"}]}
         await tell(peer, "s", chunk("Wrong", "m"), whole, chunk("!", "m"), chunk(" More.", "n"))
         await played.end(session, request)
@@ -303,9 +324,9 @@ async def test_only_the_answer_ends_a_turn_of_version_1() -> None:
     async with wire_agent(1) as (peer, client):
         played = Played(peer, client, 1)
         session = await played.begin()
-        turn, request = await played.prompted(session, "go")
+        turn, request = await played.start_turn(session, "go")
         await tell(peer, "s", chunk("done!", "m"))
-        await until(lambda: turn.text)
+        await until(lambda: turn.has_output)
         still = turn.ended
         await played.end(session, request, "refusal")
         await turn
@@ -319,11 +340,11 @@ async def test_an_answer_that_cannot_be_read_ends_the_turn_with_the_fault() -> N
     async with wire_agent(1) as (peer, client):
         played = Played(peer, client, 1)
         session = await played.begin()
-        turn, request = await played.prompted(session, "go")
-        await peer.reply(request, {"stopReason": "bored"})
+        turn, request = await played.start_turn(session, "go")
+        await peer.reply(request, {"stopReason": 5})
         with pytest.raises(RemoteProtocolError, match="stopReason"):
             await turn
-        again, request = await played.prompted(session, "go")
+        again, request = await played.start_turn(session, "go")
         await played.end(session, request)
         await again
 

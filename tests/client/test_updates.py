@@ -6,11 +6,11 @@ import asyncio
 from typing import Any
 
 import pytest
-from linked import until
-from played import Played, chunk, tell
+from support.link import until
+from support.wire_agent import Played, chunk, tell
 
 from accord import NotFound, Text, UserText
-from accord.client.early import MOST
+from accord.client.session_registry import MAX_EARLY_BYTES
 from accord.testing import wire_agent
 
 
@@ -25,15 +25,15 @@ async def test_what_comes_before_the_session_is_known_is_kept_for_it(version: in
 
 
 @pytest.mark.req("V2-SETUP-04")
-async def test_in_version_2_a_state_told_before_the_answer_stands() -> None:
+async def test_in_version_2_a_state_sent_before_the_response_is_kept() -> None:
     async with wire_agent(2) as (peer, client):
         played = Played(peer, client, 2)
         state = {"sessionUpdate": "state_update", "state": "running"}
         session = await played.begin(early=(state,))
         quiet = await played.begin(id="t")
 
-    assert session.transcript.state == "running"
-    assert quiet.transcript.state == "idle"
+        assert session.transcript.state == "running"
+        assert quiet.transcript.state == "idle"
 
 
 async def test_the_answer_counts_over_what_came_before_it() -> None:
@@ -49,7 +49,7 @@ async def test_the_answer_counts_over_what_came_before_it() -> None:
 
 
 @pytest.mark.req("V1-UPD-14", "V1-UPD-13")
-async def test_a_session_that_nobody_knows_is_ignored(version: int) -> None:
+async def test_updates_of_an_unknown_session_are_ignored(version: int) -> None:
     async with wire_agent(version) as (peer, client):
         played = Played(peer, client, version)
         await tell(peer, "nobody", chunk("hello?", "m"))
@@ -66,13 +66,13 @@ async def test_a_session_that_nobody_knows_is_ignored(version: int) -> None:
 async def test_what_is_kept_for_an_unknown_session_has_a_bound() -> None:
     async with wire_agent(1) as (peer, client):
         played = Played(peer, client, 1)
-        big = chunk("x" * (MOST // 8), "m")
+        big = chunk("x" * (MAX_EARLY_BYTES // 8), "m")
         session = await played.begin(early=(big,) * 10)
         kept = len(session.transcript.text)
         await tell(peer, "s", chunk("more", "n"))
         await until(lambda: "more" in session.transcript.text)
 
-    assert MOST // 2 < kept <= MOST
+    assert MAX_EARLY_BYTES // 2 < kept <= MAX_EARLY_BYTES
 
 
 @pytest.mark.req("V1-PROMPT-19", "V2-STATE-08", "V1-TOOL-12")
@@ -81,7 +81,7 @@ async def test_late_words_go_to_the_session_and_not_into_the_next_turn(version: 
         played = Played(peer, client, version)
         session = await played.begin()
         events = session.events()
-        first, request = await played.prompted(session, "one")
+        first, request = await played.start_turn(session, "one")
         call = {"toolCallId": "c", "title": "Slow", "status": "in_progress"}
         kind = "tool_call" if version == 1 else "tool_call_update"
         await tell(peer, "s", chunk("first", "m1"), {"sessionUpdate": kind, **call})
@@ -90,7 +90,7 @@ async def test_late_words_go_to_the_session_and_not_into_the_next_turn(version: 
         await tell(peer, "s", chunk(" and late", "m1"), {"sessionUpdate": "tool_call_update", "toolCallId": "b"})
         await until(lambda: "b" in session.transcript.tool_calls)
 
-        second, request = await played.prompted(session, "two")
+        second, request = await played.start_turn(session, "two")
         late = {"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "completed"}
         orphan = {"sessionUpdate": "tool_call_update", "toolCallId": "b", "status": "failed"}
         await tell(peer, "s", chunk(", very late", "m1"), late, orphan, chunk("second", "m2"))
@@ -112,13 +112,13 @@ async def test_in_version_1_words_without_a_name_belong_to_the_turn_they_come_in
     async with wire_agent(1) as (peer, client):
         played = Played(peer, client, 1)
         session = await played.begin()
-        first, request = await played.prompted(session, "one")
+        first, request = await played.start_turn(session, "one")
         await tell(peer, "s", chunk("fir"), chunk("st"))
         await played.end(session, request)
         await first
         await tell(peer, "s", chunk(" late"))
         await until(lambda: session.transcript.text == "first late")
-        second, request = await played.prompted(session, "two")
+        second, request = await played.start_turn(session, "two")
         await tell(peer, "s", chunk("second"))
         await played.end(session, request)
         await second
@@ -128,9 +128,9 @@ async def test_in_version_1_words_without_a_name_belong_to_the_turn_they_come_in
 
 @pytest.mark.req("V1-UPD-12", "V2-EXT-05")
 async def test_an_update_that_cannot_be_read_is_dropped_alone_and_reported(version: int) -> None:
-    troubles: list[str] = []
+    problems: list[str] = []
     async with wire_agent(version) as (peer, client):
-        client.on_trouble(lambda trouble: troubles.append(trouble.kind))
+        client.on_problem(lambda trouble: problems.append(trouble.kind))
         played = Played(peer, client, version)
         session = await played.begin()
         broken = {"sessionUpdate": "agent_message_chunk", "messageId": "m"}
@@ -138,7 +138,7 @@ async def test_an_update_that_cannot_be_read_is_dropped_alone_and_reported(versi
         await until(lambda: session.transcript.text)
 
     assert session.transcript.text == "fine"
-    assert troubles == ["dropped"]
+    assert problems == ["dropped"]
     assert [unknown.data for unknown in session.transcript.unknown] == [{"sessionUpdate": "_new", "x": 1}]
 
 
@@ -172,11 +172,11 @@ async def test_a_session_that_could_not_be_opened_is_forgotten(version: int) -> 
 
 @pytest.mark.req("V1-LIST-14", "V1-LIST-08", "V2-LIST-05", "V2-LIST-08", "V1-LIST-07")
 async def test_a_list_is_read_page_by_page_with_the_cursor_as_it_came(version: int) -> None:
-    async def listed(client: Any) -> list[Any]:
+    async def list_sessions(client: Any) -> list[Any]:
         return [info async for info in client.list_sessions("/project")]
 
     async with wire_agent(version) as (peer, client):
-        listing = asyncio.ensure_future(listed(client))
+        listing = asyncio.ensure_future(list_sessions(client))
         first = await peer.next_call("session/list")
         info = {"sessionId": "1", "cwd": "/project", "additionalDirectories": ["/lib"], "title": None}
         await peer.reply(first, {"sessions": [info, {"broken": 1}], "nextCursor": ""})

@@ -1,4 +1,4 @@
-"""A home of its own for every test: no configuration, key or remembered rule of the machine's user is seen."""
+"""A separate home directory for every test: the configuration, keys and rules of the real user have no effect."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from accord.testing import link
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The user's folders, empty, and no keys."""
+    """Empty user directories, and no keys."""
     for name in list(os.environ):
         if name.endswith(("_API_KEY", "_BASE_URL")) or name.startswith(("ACCORD_", "OLLAMA_")):
             monkeypatch.delenv(name)
@@ -36,7 +36,7 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture(params=[1, 2], ids=["v1", "v2"])
 def joined(request: pytest.FixtureRequest, project: Path) -> Callable[..., Any]:
-    """Joins an agent and a client in each version, the client working in the project."""
+    """Connect an agent and a client in each version; the client works in the project."""
 
     def join(agent: Agent, client: Any = None, **options: Any) -> Any:
         return link(agent, client, version=request.param, cwd=str(project), **options)

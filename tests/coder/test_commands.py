@@ -8,20 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from coder.scripted import Kit, ScriptedModel, coder
-from coder.test_cancelling import Interrupted
+from coder.scripted_model import ScriptedModel, ScriptedResources, coder
+from coder.test_cancellation import Interrupted
 from coder.test_loop import Change, Look, call
 
-from accord.client.local import LocalWorkspace
-from accord.coder import recipes
-from accord.coder.coder import Coder
+from accord.client.local_workspace import LocalWorkspace
+from accord.coder import custom_commands
+from accord.coder.agent import Coder
 from accord.coder.history import Summary, UserSaid
 from accord.coder.models.base import Spent
-from accord.coder.tools.base import Outcome, Work
+from accord.coder.tools.base import Outcome, ToolContext
 from accord.errors import NotFound, RequestFailed
 from accord.model.statement import OptionsAre
 from accord.policy.engine import Policy
-from accord.policy.settings import flags
+from accord.policy.sources import parse_flags
 from accord.store.memory import MemoryStore
 from accord.testing import ScriptedClient
 
@@ -29,10 +29,10 @@ Join = Callable[..., Any]
 
 
 class Write(Change):
-    """Really writes."""
+    """A tool that writes a file."""
 
-    async def run(self, args: Any, work: Work) -> Outcome:
-        await work.desk.files.write(args.path, "new\n")
+    async def run(self, args: Any, ctx: ToolContext) -> Outcome:
+        await ctx.state.files.write(args.path, "new\n")
         return Outcome(text="written")
 
 
@@ -40,9 +40,9 @@ def names(session: Any) -> list[str]:
     return [command.name for command in session.transcript.commands]
 
 
-async def told(session: Any, name: str, there: bool = True) -> None:
-    """Waits until a command is advertised, or no longer is."""
-    async with asyncio.timeout(10):
+async def wait_for_command(session: Any, name: str, there: bool = True) -> None:
+    """Wait until a command is advertised, or no longer is."""
+    async with asyncio.timeout(300):
         async for _ in session.events():
             if (name in names(session)) is there:
                 return
@@ -87,16 +87,16 @@ async def test_a_plan_that_was_cancelled_gives_the_mode_back_and_one_that_was_ag
     never = asyncio.Event()
     agree = call("switch_mode", mode="code", reason="it is complete")
     model = ScriptedModel(["Hm", never], [agree], ["Go."])
-    agent = Interrupted(equipment=Kit(model, None))
+    agent = Interrupted(shared=ScriptedResources(model, None))
     async with joined(agent, ScriptedClient()) as client:
         session = await client.new_session()
         turn = session.prompt("/plan a garden")
-        await asyncio.wait_for(model.waiting.wait(), 5)
+        await asyncio.wait_for(model.waiting.wait(), 300)
         await session.cancel()
         assert (await turn).stop_reason == "cancelled"
-        assert session.option("mode").value == agent.desk(agent.opened).mode == "ask"
+        assert session.option("mode").value == agent.state(agent.opened).mode == "ask"
         await session.prompt("/plan a house")
-        assert session.option("mode").value == agent.desk(agent.opened).mode == "code"
+        assert session.option("mode").value == agent.state(agent.opened).mode == "code"
 
 
 async def test_a_mode_that_the_user_sets_during_a_plan_counts_at_once(joined: Join) -> None:
@@ -106,7 +106,7 @@ async def test_a_mode_that_the_user_sets_during_a_plan_counts_at_once(joined: Jo
     async with joined(agent) as client:
         session = await client.new_session()
         turn = session.prompt("/plan a garden")
-        await asyncio.wait_for(look.begun.wait(), 5)
+        await asyncio.wait_for(look.begun.wait(), 300)
         await session.set_mode("code")
         look.hold.set()
         await turn
@@ -119,13 +119,13 @@ async def test_a_plan_leaves_the_sessions_mode_alone_so_that_a_kill_cannot_chang
     kept: list[str] = []
     append = store.append
 
-    def noted(id: str, statement: Any) -> None:
+    def note(id: str, statement: Any) -> None:
         append(id, statement)
         if isinstance(statement, OptionsAre):
             kept.extend(str(option.value) for option in statement.options if option.id == "mode")
 
-    store.append = noted  # type: ignore[method-assign]
-    agent = Coder(store=store, equipment=Kit(ScriptedModel(["1. Dig."]), ()))
+    store.append = note  # type: ignore[method-assign]
+    agent = Coder(store=store, shared=ScriptedResources(ScriptedModel(["1. Dig."]), ()))
     async with joined(agent) as client:
         await (await client.new_session()).prompt("/plan a garden")
     assert set(kept) == {"ask"}
@@ -135,7 +135,7 @@ async def test_compact_puts_a_summary_in_the_place_of_everything(joined: Join) -
     agent, model = coder(["Hello."], ["They said hello."], ["Yes."])
     async with joined(agent) as client:
         session = await client.new_session()
-        assert "nothing to shorten" in (await session.prompt("/compact")).text
+        assert "nothing to compact" in (await session.prompt("/compact")).text
         await session.prompt("hi")
         assert "summary" in (await session.prompt("/compact the greeting")).text
         await session.prompt("still there?")
@@ -155,13 +155,13 @@ async def test_usage_tells_context_and_cost(joined: Join) -> None:
 
 
 @pytest.mark.parametrize("through_client", [False, True], ids=["disk", "client"])
-async def test_undo_brings_back_the_files_turn_by_turn_and_can_be_taken_back(
+async def test_undo_restores_files_turn_by_turn_and_redo_reverts_it(
     joined: Join, project: Path, through_client: bool
 ) -> None:
     path = project / "a.txt"
     path.write_text("old\n")
     agent, _ = coder([call("change")], ["done"], [call("change", path="b.txt")], ["done"], tools=[Write()])
-    rules = flags(allow=["all"])
+    rules = parse_flags(allow=["all"])
     workspace = LocalWorkspace(project, policy=Policy(project, flags=rules)) if through_client else None
     async with joined(agent, workspace=workspace, permissions=lambda request: True) as client:
         session = await client.new_session()
@@ -186,7 +186,7 @@ async def test_the_projects_commands_are_advertised_and_updated_as_they_change(j
     (folder / "greet.md").write_text("---\ndescription: Say hello\nhint: whom\n---\nGreet $ARGUMENTS warmly.\n")
     (folder / "help.md").write_text("Never: the agent's own commands stay what they are.")
     agent, model = coder(["Hello."])
-    agent.look_every = 0.01
+    agent.watch_seconds = 0.01
     async with joined(agent) as client:
         session = await client.new_session()
         assert "greet" in names(session)
@@ -195,9 +195,9 @@ async def test_the_projects_commands_are_advertised_and_updated_as_they_change(j
         await session.prompt("/greet Ada and Bo")
         assert model.requests[0].messages[0].content[0].text == "Greet Ada and Bo warmly."
         (folder / "bye.md").write_text("Say goodbye.")
-        await told(session, "bye")
+        await wait_for_command(session, "bye")
         (folder / "greet.md").unlink()
-        await told(session, "greet", there=False)
+        await wait_for_command(session, "greet", there=False)
     assert names(session).count("help") == 1
 
 
@@ -213,10 +213,10 @@ async def test_the_projects_commands_are_advertised_and_updated_as_they_change(j
     ],
 )
 def test_a_recipe_is_filled_with_what_follows_its_name(text: str, argument: str, filled: str) -> None:
-    assert recipes.parse("name", text).filled(argument) == filled
+    assert custom_commands.parse("name", text).fill(argument) == filled
 
 
-async def test_what_the_project_says_to_agents_is_told_to_the_model(joined: Join, project: Path) -> None:
+async def test_the_projects_instructions_are_given_to_the_model(joined: Join, project: Path) -> None:
     (project / "AGENTS.md").write_text("Always use tabs.")
     agent, model = coder(["ok"])
     async with joined(agent) as client:
@@ -227,7 +227,7 @@ async def test_what_the_project_says_to_agents_is_told_to_the_model(joined: Join
 
 async def test_a_session_is_named_after_its_first_prompt_and_keeps_the_name(joined: Join) -> None:
     store = MemoryStore()
-    agent = Coder(store=store, equipment=Kit(ScriptedModel(["ok"], ["ok"]), ()))
+    agent = Coder(store=store, shared=ScriptedResources(ScriptedModel(["ok"], ["ok"]), ()))
     async with joined(agent) as client:
         session = await client.new_session()
         await session.prompt("Fix the login page\nand more")
@@ -255,7 +255,7 @@ async def test_a_rule_of_the_user_decides_before_the_mode_and_is_never_asked(
 
 
 class Vague(LocalWorkspace):
-    """A client that answers for a file that is not there as some editors do: with an error of any kind."""
+    """A client that reports missing files as some editors do, with an arbitrary error."""
 
     async def read(self, session_id: str, path: str, line: int | None, limit: int | None) -> str:
         try:
@@ -268,7 +268,7 @@ async def test_a_client_that_is_vague_about_missing_files_can_write_them_and_tak
     joined: Join, project: Path
 ) -> None:
     agent, _ = coder([call("change", path="new.txt")], ["done"], tools=[Write()])
-    workspace = Vague(project, policy=Policy(project, flags=flags(allow=["all"])))
+    workspace = Vague(project, policy=Policy(project, flags=parse_flags(allow=["all"])))
     async with joined(agent, workspace=workspace, permissions=lambda request: True) as client:
         session = await client.new_session()
         turn = await session.prompt("make it")

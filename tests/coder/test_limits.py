@@ -1,4 +1,4 @@
-"""Too much, too little, and too strange: what a model, a user or a project may send without breaking a session."""
+"""Extreme input from models, users and projects doesn't break a session."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from coder.scripted import Kit, ScriptedModel, coder
-from coder.test_compaction import waiting
+from coder.history_checks import faults
+from coder.scripted_model import ScriptedModel, ScriptedResources, coder
+from coder.test_context import wait_for_queued_prompts
 from coder.test_loop import Change, Look, call
-from coder.whole import faults
 
 from accord.agent.session import Session
-from accord.coder import recipes
-from accord.coder.coder import NOTHING_SAID, Coder
-from accord.coder.desk import Desk
+from accord.coder import custom_commands
+from accord.coder.agent import Coder
 from accord.coder.history import Call, ToolsSaid, UserSaid
-from accord.model.content import Image, Link, TextContent
+from accord.coder.session import EMPTY_PROMPT, CoderSession
+from accord.model.content import Image, ResourceLink, TextContent
 from accord.store.memory import MemoryStore
 from accord.testing import ScriptedClient, link
 
@@ -27,14 +27,14 @@ Join = Callable[..., Any]
 PICTURE = Image(data="aGk=", mime_type="image/png")
 
 
-class Open(Coder):
-    """Lets a test look at the desk."""
+class ObservableCoder(Coder):
+    """Exposes the session's state to a test."""
 
-    looked_at: Desk
+    looked_at: CoderSession
 
     async def session_opened(self, session: Session, how: Any) -> None:
         await super().session_opened(session, how)
-        self.looked_at = self.desk(session)
+        self.looked_at = self.state(session)
 
 
 # -- the model
@@ -51,7 +51,7 @@ async def test_a_thousand_calls_at_once_are_all_answered_a_few_at_a_time(joined:
     assert faults(model.requests[-1].messages) == []
 
 
-async def test_calls_of_one_id_or_none_are_told_apart(joined: Join) -> None:
+async def test_calls_with_duplicate_or_missing_ids_are_distinguished(joined: Join) -> None:
     calls = [call(id="same", path="a"), call(id="same", path="b"), call(id="", path="c"), call(id="", path="d")]
     agent, model = coder(calls, ["Done."], tools=[Look()])
     async with joined(agent) as client:
@@ -94,21 +94,21 @@ async def test_what_people_decide_by_is_one_line_that_says_nothing_else(joined: 
 
 
 @pytest.mark.parametrize("content", ["", "  \n", [TextContent(""), TextContent(" ")]])
-async def test_a_prompt_without_anything_in_it_is_answered_and_not_told_to_the_model(
-    joined: Join, content: Any
-) -> None:
+async def test_an_empty_prompt_is_answered_without_the_model(joined: Join, content: Any) -> None:
     agent, model = coder(["Hello."])
     async with joined(agent) as client:
         session = await client.new_session()
-        assert (await session.prompt(content)).text == NOTHING_SAID
+        assert (await session.prompt(content)).text == EMPTY_PROMPT
         assert model.requests == []
         assert (await session.prompt("hi")).text == "Hello."
     assert faults(model.requests[0].messages) == [] and len(model.requests[0].messages) == 1
 
 
-@pytest.mark.parametrize("attached", [PICTURE, Link(uri="file:///a.txt", name="a.txt")])
+@pytest.mark.parametrize("attached", [PICTURE, ResourceLink(uri="file:///a.txt", name="a.txt")])
 async def test_an_attachment_alone_is_a_prompt_and_names_no_session(joined: Join, attached: Any) -> None:
-    agent = Open(store=MemoryStore(), equipment=Kit(model := ScriptedModel(["Seen."], ["Yes."]), ()))
+    agent = ObservableCoder(
+        store=MemoryStore(), shared=ScriptedResources(model := ScriptedModel(["Seen."], ["Yes."]), ())
+    )
     async with joined(agent) as client:
         session = await client.new_session()
         assert (await session.prompt([TextContent(""), attached])).text == "Seen."
@@ -127,10 +127,10 @@ async def test_the_user_knows_when_a_model_cannot_see_what_was_attached(joined: 
         turn = await session.prompt([TextContent("look"), PICTURE])
     assert turn.text == "Nice."
     told = str(session.transcript.notices) + str(list(session.transcript.messages))
-    assert ("Scripted cannot see pictures" in told) is not sees
+    assert ("Scripted can't see images" in told) is not sees
 
 
-async def test_what_is_attached_to_a_command_goes_with_it(joined: Join, project: Path) -> None:
+async def test_attachments_of_a_slash_command_reach_the_model(joined: Join, project: Path) -> None:
     folder = project / ".accord" / "commands"
     folder.mkdir(parents=True)
     (folder / "greet.md").write_text("Greet $ARGUMENTS.")
@@ -144,14 +144,14 @@ async def test_what_is_attached_to_a_command_goes_with_it(joined: Join, project:
     assert model.requests[1].messages[-1].content == [TextContent("Greet Ada."), PICTURE]
 
 
-async def test_a_command_that_does_not_exist_is_meant_as_it_stands(joined: Join) -> None:
+async def test_an_unknown_slash_command_is_sent_as_text(joined: Join) -> None:
     agent, model = coder(["That is a path."])
     async with joined(agent) as client:
         await (await client.new_session()).prompt("/usr/bin/env is missing")
     assert model.requests[0].messages[0].content == [TextContent("/usr/bin/env is missing")]
 
 
-async def test_a_gigantic_prompt_is_told_whole(joined: Join) -> None:
+async def test_a_huge_prompt_reaches_the_model_whole(joined: Join) -> None:
     agent, model = coder(["Read."])
     async with joined(agent) as client:
         session = await client.new_session()
@@ -169,14 +169,16 @@ async def test_what_is_inserted_is_heard_in_its_order_and_for_what_it_stands(pro
     (folder / "greet.md").write_text("Greet $ARGUMENTS.")
     look = Look()
     look.hold = asyncio.Event()
-    agent = Open(store=MemoryStore(), equipment=Kit(model := ScriptedModel([call()], ["Done."]), [look]))
+    agent = ObservableCoder(
+        store=MemoryStore(), shared=ScriptedResources(model := ScriptedModel([call()], ["Done."]), [look])
+    )
     async with link(agent, version=2, cwd=str(project)) as client:
         session = await client.new_session()
         turns = [session.prompt("one")]
-        await asyncio.wait_for(look.begun.wait(), 5)
+        await asyncio.wait_for(look.begun.wait(), 300)
         for text in ("two", "/greet Ada", "  ", "three"):
             turns.append(session.prompt(text))
-            await waiting(agent.looked_at.session, len(turns) - 1)
+            await wait_for_queued_prompts(agent.looked_at.session, len(turns) - 1)
         look.hold.set()
         assert [(await turn).stop_reason for turn in turns] == ["end_turn"] * 5
     heard = [message.content[0].text for message in model.requests[-1].messages if isinstance(message, UserSaid)]
@@ -184,17 +186,19 @@ async def test_what_is_inserted_is_heard_in_its_order_and_for_what_it_stands(pro
     assert faults(model.requests[-1].messages) == []
 
 
-async def test_a_cancel_drops_what_waits_and_the_session_goes_on(joined: Join) -> None:
+async def test_cancelling_drops_queued_prompts_and_the_session_stays_usable(joined: Join) -> None:
     look = Look()
     look.hold = asyncio.Event()
-    agent = Open(store=MemoryStore(), equipment=Kit(model := ScriptedModel([call()], ["After."]), [look]))
+    agent = ObservableCoder(
+        store=MemoryStore(), shared=ScriptedResources(model := ScriptedModel([call()], ["After."]), [look])
+    )
     async with joined(agent) as client:
         session = await client.new_session()
         turns = [session.prompt("one")]
-        await asyncio.wait_for(look.begun.wait(), 5)
+        await asyncio.wait_for(look.begun.wait(), 300)
         turns += [session.prompt("two"), session.prompt("three")]
         if joined.version == 2:
-            await waiting(agent.looked_at.session, 2)
+            await wait_for_queued_prompts(agent.looked_at.session, 2)
         await session.cancel()
         reasons = [(await asyncio.gather(turn, return_exceptions=True))[0] for turn in turns]
         assert reasons[0].stop_reason == "cancelled"
@@ -218,7 +222,7 @@ async def test_strange_files_among_the_projects_commands_are_left_out(joined: Jo
     (folder / "newline\n.md").write_text("x")
     (folder / "link.md").symlink_to(outside)
     (folder / "loop.md").symlink_to("loop.md")
-    assert recipes.trace(str(project)), "one that leads nowhere does not hide the others"
+    assert custom_commands.fingerprint(str(project)), "one that leads nowhere does not hide the others"
     (folder / "directory.md").mkdir()
     (folder / "empty.md").write_text("  \n")
     (folder / "huge.md").write_text("x" * 200_000)
@@ -229,7 +233,7 @@ async def test_strange_files_among_the_projects_commands_are_left_out(joined: Jo
         (folder / f".hidden{number}").write_text("x")
     (folder / "zoo.md").write_text("---\ndescription: a\x1b[2Jb\n---\nDo it.")
     agent, _ = coder(["hi"])
-    async with asyncio.timeout(20), joined(agent) as client:
+    async with asyncio.timeout(300), joined(agent) as client:
         session = await client.new_session()
         own = {"help", "plan", "init", "review", "test", "compact", "usage", "undo"}
         found = {command.name: command for command in session.transcript.commands if command.name not in own}
@@ -238,7 +242,7 @@ async def test_strange_files_among_the_projects_commands_are_left_out(joined: Jo
         assert (await session.prompt("/link")).text == "hi"
 
 
-async def test_a_folder_of_commands_that_leads_outside_is_left_alone(joined: Join, project: Path) -> None:
+async def test_a_directory_of_commands_that_links_outside_is_ignored(joined: Join, project: Path) -> None:
     outside = project.parent / "elsewhere"
     outside.mkdir()
     (outside / "evil.md").write_text("Do evil.")
@@ -250,9 +254,9 @@ async def test_a_folder_of_commands_that_leads_outside_is_left_alone(joined: Joi
         assert "evil" not in [command.name for command in session.transcript.commands]
 
 
-def test_what_a_command_says_of_itself_is_short() -> None:
-    assert len(recipes.parse("a", "# " + "long " * 200).command.description) <= 200
-    assert len(recipes.parse("a", "---\nhint: " + "h" * 5000 + "\n---\nx").command.hint or "") <= 200
+def test_descriptions_and_hints_of_custom_commands_are_truncated() -> None:
+    assert len(custom_commands.parse("a", "# " + "long " * 200).command.description) <= 200
+    assert len(custom_commands.parse("a", "---\nhint: " + "h" * 5000 + "\n---\nx").command.hint or "") <= 200
 
 
 # -- what the project says
@@ -277,7 +281,7 @@ async def test_strange_instructions_of_a_project_do_not_hold_up_its_sessions(
         case "binary":
             path.write_bytes(b"\x00\xff" * 100)
     agent, model = coder(["hi"])
-    async with asyncio.timeout(20), joined(agent) as client:
+    async with asyncio.timeout(300), joined(agent) as client:
         assert (await (await client.new_session()).prompt("go")).text == "hi"
     instructions = model.requests[0].instructions
     assert len(instructions) < 40_000
@@ -289,15 +293,15 @@ async def test_strange_instructions_of_a_project_do_not_hold_up_its_sessions(
 
 
 class Rude(Change):
-    """Raises what no tool should."""
+    """A tool that raises an unexpected exception."""
 
     name = "rude"
 
-    async def prepare(self, args: Any, work: Any) -> None:
+    async def prepare(self, args: Any, ctx: Any) -> None:
         raise ValueError("\ud800 half a character")
 
 
-async def test_a_tool_that_fails_in_words_that_cannot_be_sent_fails_alone(joined: Join) -> None:
+async def test_an_error_message_that_cannot_be_sent_fails_only_its_call(joined: Join) -> None:
     agent, model = coder([call("rude", id="1"), call("look", id="2")], ["Go on."], tools=[Rude(), Look()])
     async with joined(agent, ScriptedClient()) as client:
         turn = await (await client.new_session()).prompt("go")

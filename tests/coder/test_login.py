@@ -1,4 +1,4 @@
-"""accord agent login, as a person sees it: choosing a provider, typing a key, where the key goes."""
+"""accord agent login, as the user sees it: choosing a provider, typing a key, where the key goes."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import io
 from collections.abc import Callable
 
 import pytest
+from coder.keyrings import LockedRing, MemoryRing, in_use
 from coder.providers.server import FakeProvider
-from coder.rings import LockedRing, MemoryRing, in_use
 from keyring.backends import fail
 
-from accord.coder.keys import ENTRY
+from accord.coder.credentials import KEYRING_SERVICE
 from accord.coder.login import LoginError, log_in, log_out
-from accord.config.coder import CoderSettings, ProviderEntry
+from accord.config.settings import CoderSettings, ProviderEntry
 
 
 @pytest.fixture
 def typed(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Puts words into the standard input."""
+    """Type text on standard input."""
     return lambda text: monkeypatch.setattr("sys.stdin", io.StringIO(text))
 
 
@@ -27,8 +27,8 @@ def test_a_key_that_is_piped_in_is_stored_in_the_keyring(typed: Callable[[str], 
     typed("my-key\n")
     with in_use(ring):
         words = log_in("anthropic", check=False)
-    assert ring.kept == {(ENTRY, "anthropic"): "my-key"}
-    assert words == "The key for Anthropic is stored in the keyring."
+    assert ring.kept == {(KEYRING_SERVICE, "anthropic"): "my-key"}
+    assert words == "Saved the key for Anthropic in the keyring."
 
 
 def test_a_key_that_is_typed_is_not_shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -41,19 +41,19 @@ def test_a_key_that_is_typed_is_not_shown(monkeypatch: pytest.MonkeyPatch, capsy
     ring = MemoryRing()
     with in_use(ring):
         log_in("openai", check=False)
-    assert ring.kept == {(ENTRY, "openai"): "typed-key"}
+    assert ring.kept == {(KEYRING_SERVICE, "openai"): "typed-key"}
     printed = capsys.readouterr()
     assert "typed-key" not in printed.out + printed.err
 
 
-def test_somebody_who_names_no_provider_chooses_one(
+def test_the_user_chooses_a_provider_if_none_is_named(
     typed: Callable[[str], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     ring = MemoryRing()
     typed("2\nmy-key\n")
     with in_use(ring):
         log_in(None, check=False)
-    assert list(ring.kept) == [(ENTRY, "openai")]
+    assert list(ring.kept) == [(KEYRING_SERVICE, "openai")]
     assert "1. Anthropic" in capsys.readouterr().err
 
 
@@ -73,7 +73,7 @@ def test_a_keyring_that_refuses_names_the_variable_too(typed: Callable[[str], No
 def test_no_key_is_not_stored(typed: Callable[[str], None]) -> None:
     ring = MemoryRing()
     typed("\n")
-    with in_use(ring), pytest.raises(LoginError, match="no key was entered"):
+    with in_use(ring), pytest.raises(LoginError, match="no key entered"):
         log_in("openai")
     assert ring.kept == {}
 
@@ -104,7 +104,7 @@ async def test_a_key_is_tried_before_it_is_stored(
         (request,) = fake.asked
     assert request.path == path
     assert request.headers[header].removeprefix("Bearer ") == "good-key"
-    assert ring.kept == {(ENTRY, provider): "good-key"}
+    assert ring.kept == {(KEYRING_SERVICE, provider): "good-key"}
 
 
 async def test_a_key_that_the_provider_does_not_accept_is_not_stored(typed: Callable[[str], None]) -> None:
@@ -115,7 +115,7 @@ async def test_a_key_that_the_provider_does_not_accept_is_not_stored(typed: Call
         typed("bad-key\n")
         with in_use(ring), pytest.raises(LoginError) as caught:
             await asyncio.to_thread(log_in, "anthropic", settings=settings)
-    assert str(caught.value) == "Anthropic does not accept this key (401); nothing is stored"
+    assert str(caught.value) == "Anthropic rejected this key (HTTP 401); nothing was saved"
     assert ring.kept == {}
 
 
@@ -127,8 +127,8 @@ async def test_a_provider_that_cannot_say_does_not_stop_a_login(typed: Callable[
         typed("some-key\n")
         with in_use(ring):
             words = await asyncio.to_thread(log_in, "openai", settings=settings)
-    assert "unchecked" in words
-    assert ring.kept == {(ENTRY, "openai"): "some-key"}
+    assert "not checked" in words
+    assert ring.kept == {(KEYRING_SERVICE, "openai"): "some-key"}
 
 
 async def test_a_key_follows_no_redirect(typed: Callable[[str], None]) -> None:
@@ -144,21 +144,21 @@ async def test_a_key_follows_no_redirect(typed: Callable[[str], None]) -> None:
 def test_a_provider_that_cannot_be_reached_leaves_the_choice_to_the_person(typed: Callable[[str], None]) -> None:
     settings = CoderSettings(providers={"openai": ProviderEntry(base_url="http://127.0.0.1:9/v1")})
     typed("some-key\n")
-    with in_use(MemoryRing()), pytest.raises(LoginError, match="store it all the same with --no-check"):
+    with in_use(MemoryRing()), pytest.raises(LoginError, match="save it anyway with --no-check"):
         log_in("openai", settings=settings)
 
 
 def test_logging_out_removes_the_key_of_one_provider_or_of_all() -> None:
     ring = MemoryRing()
     for provider in ("anthropic", "openai", "google"):
-        ring.set_password(ENTRY, provider, "x")
+        ring.set_password(KEYRING_SERVICE, provider, "x")
     with in_use(ring):
         assert log_out("openai") == "Removed from the keyring: OpenAI."
         assert log_out(None) == "Removed from the keyring: Anthropic, Google."
-        assert log_out(None) == "There was no key in the keyring."
+        assert log_out(None) == "No keys in the keyring."
     assert ring.kept == {}
 
 
 def test_logging_out_without_a_keyring_says_that_nothing_is_stored() -> None:
-    with in_use(fail.Keyring()), pytest.raises(LoginError, match="nothing is stored there"):
+    with in_use(fail.Keyring()), pytest.raises(LoginError, match="no keys are saved there"):
         log_out(None)

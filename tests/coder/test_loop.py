@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from coder.scripted import Kit, ScriptedModel, coder
+from coder.scripted_model import ScriptedModel, ScriptedResources, coder
 
 import accord
-from accord.coder.coder import Coder
+from accord.coder.agent import Coder
 from accord.coder.history import Call, ModelSaid, Summary, ToolsSaid, UserSaid
 from accord.coder.models.base import ModelError, Spent, ThoughtPiece
-from accord.coder.tools.base import Outcome, Tool, ToolFault, Work
+from accord.coder.tools.base import Outcome, Tool, ToolContext, ToolError
 from accord.errors import RequestFailed
-from accord.model.noun import Noun
+from accord.model.record import Record
 from accord.model.tool import ToolKind
 from accord.policy.action import Action
 from accord.store.memory import MemoryStore
@@ -25,12 +25,12 @@ from accord.testing import ScriptedClient
 Join = Callable[..., Any]
 
 
-class Path_(Noun):
+class Path_(Record):
     path: str = "a.txt"
 
 
 class Look(Tool[Path_]):
-    """Looks at a file: changes nothing."""
+    """A read-only tool."""
 
     name = "look"
     description = "Looks."
@@ -50,7 +50,7 @@ class Look(Tool[Path_]):
     def locations(self, args: Path_) -> Sequence[str]:
         return [args.path]
 
-    async def run(self, args: Path_, work: Work) -> Outcome:
+    async def run(self, args: Path_, ctx: ToolContext) -> Outcome:
         self.running += 1
         self.most = max(self.most, self.running)
         self.begun.set()
@@ -60,7 +60,7 @@ class Look(Tool[Path_]):
             else:
                 await asyncio.sleep(0)
             if args.path == "bad":
-                raise ToolFault("bad cannot be looked at")
+                raise ToolError("bad cannot be looked at")
             if args.path == "bug":
                 raise KeyError("bug")
             return Outcome(text=f"saw {args.path}")
@@ -72,7 +72,7 @@ class Look(Tool[Path_]):
 
 
 class Change(Look):
-    """Changes a file, as far as anybody can tell."""
+    """A tool that claims to change a file."""
 
     name = "change"
     kind: ToolKind = "edit"
@@ -81,11 +81,11 @@ class Change(Look):
     def title(self, args: Path_) -> str:
         return f"Change {args.path}"
 
-    async def prepare(self, args: Path_, work: Work) -> None:
-        await work.shown.diff(args.path, "old\n", "new\n")
+    async def prepare(self, args: Path_, ctx: ToolContext) -> None:
+        await ctx.call.diff(args.path, "old\n", "new\n")
 
-    def actions(self, args: Path_, work: Work) -> Sequence[Action]:
-        return [Action.of_write(work.session.absolute(args.path), session=work.session.id, project=work.session.cwd)]
+    def actions(self, args: Path_, ctx: ToolContext) -> Sequence[Action]:
+        return [Action.of_write(ctx.session.absolute(args.path), session=ctx.session.id, project=ctx.session.cwd)]
 
 
 def call(name: str = "look", id: str = "1", **arguments: Any) -> Call:
@@ -127,12 +127,17 @@ async def test_calls_that_change_nothing_run_side_by_side_and_changes_alone_in_t
     [
         (call("look", path="bad"), "bad cannot be looked at"),
         (call("look", path="bug"), "look failed: KeyError: 'bug'"),
-        (call("nothing"), "there is no tool 'nothing'"),
+        (call("nothing"), "unknown tool 'nothing'"),
         (call("look", path=["x"]), "look: Expected `str`, got `array` - at `$.path`"),
-        (Call(id="1", name="look", arguments={}, fault="the arguments are no JSON"), "look: the arguments are no JSON"),
+        (
+            Call(id="1", name="look", arguments={}, fault="the arguments aren't valid JSON"),
+            "look: the arguments aren't valid JSON",
+        ),
     ],
 )
-async def test_a_call_that_fails_is_told_to_the_model_and_the_turn_goes_on(joined: Join, bad: Call, words: str) -> None:
+async def test_the_error_of_a_call_goes_to_the_model_and_the_turn_continues(
+    joined: Join, bad: Call, words: str
+) -> None:
     agent, model = coder([bad], ["I see."], tools=[Look()])
     async with joined(agent) as client:
         turn = await (await client.new_session()).prompt("go")
@@ -154,7 +159,7 @@ async def test_a_change_is_shown_before_it_is_asked_about_and_asked_about_before
     assert turn.tool_calls[0].status == "failed"
 
 
-async def test_what_is_allowed_for_the_session_is_not_asked_again(joined: Join) -> None:
+async def test_permission_for_the_session_is_asked_only_once(joined: Join) -> None:
     agent, _ = coder([call("change")], ["one"], [call("change")], ["two"], tools=[Change()])
     scripted = ScriptedClient(permissions=["allow_session"])
     async with joined(agent, scripted) as client:
@@ -196,13 +201,13 @@ async def test_a_model_that_never_stops_is_stopped(joined: Join) -> None:
     assert (turn.stop_reason, len(model.requests)) == ("max_turn_requests", 3)
 
 
-async def test_cancelling_closes_the_stream_and_what_was_said_is_remembered(joined: Join) -> None:
+async def test_cancelling_closes_the_stream_and_keeps_the_text_so_far(joined: Join) -> None:
     never = asyncio.Event()
     agent, model = coder(["Half", never], ["Whole"])
     async with joined(agent) as client:
         session = await client.new_session()
         turn = session.prompt("go")
-        await asyncio.wait_for(model.waiting.wait(), 5)
+        await asyncio.wait_for(model.waiting.wait(), 300)
         await session.cancel()
         done = await turn
         assert (done.stop_reason, model.closed_early) == ("cancelled", 1)
@@ -217,7 +222,7 @@ async def test_cancelling_stops_every_running_tool_and_each_call_has_an_answer(j
     async with joined(agent) as client:
         session = await client.new_session()
         turn = session.prompt("go")
-        await asyncio.wait_for(look.begun.wait(), 5)
+        await asyncio.wait_for(look.begun.wait(), 300)
         await session.cancel()
         done = await turn
         assert (done.stop_reason, look.running) == ("cancelled", 0)
@@ -239,7 +244,7 @@ async def test_a_provider_that_fails_for_a_while_is_asked_again(joined: Join) ->
 
 
 @pytest.mark.parametrize("error", [ModelError("busy", retry=True), ModelError("your key is wrong", kind="key")])
-async def test_a_provider_that_keeps_failing_fails_the_turn_and_the_next_one_goes_on(
+async def test_a_provider_that_keeps_failing_fails_the_turn_but_not_the_next_one(
     joined: Join, error: ModelError
 ) -> None:
     agent, model = coder(*[[error]] * (3 if error.retry else 1), ["Here."])
@@ -294,7 +299,7 @@ async def test_a_prompt_sent_during_a_turn_waits_or_is_inserted_as_the_version_h
     async with joined(agent) as client:
         session = await client.new_session()
         first = session.prompt("one")
-        await asyncio.wait_for(look.begun.wait(), 5)
+        await asyncio.wait_for(look.begun.wait(), 300)
         second = session.prompt("two")
         await asyncio.sleep(0.01)
         look.hold.set()
@@ -304,14 +309,14 @@ async def test_a_prompt_sent_during_a_turn_waits_or_is_inserted_as_the_version_h
     assert heard == (["one"] if joined.version == 1 else ["one", "two"])
 
 
-async def test_a_session_goes_on_in_another_process_with_all_that_the_model_knew(joined: Join) -> None:
+async def test_a_session_continues_in_another_process_with_the_models_history(joined: Join) -> None:
     store = MemoryStore()
     first = ScriptedModel(["Looking.", call()], ["Seen."])
-    async with joined(Coder(store=store, equipment=Kit(first, [Look()]))) as client:
+    async with joined(Coder(store=store, shared=ScriptedResources(first, [Look()]))) as client:
         session = await client.new_session()
         await session.prompt("look")
     second = ScriptedModel(["Again."])
-    async with joined(Coder(store=store, equipment=Kit(second, [Look()]))) as client:
+    async with joined(Coder(store=store, shared=ScriptedResources(second, [Look()]))) as client:
         loaded = await client.load_session(session.id)
         assert "Seen." in loaded.transcript.text
         await loaded.prompt("what was it?")
@@ -321,7 +326,7 @@ async def test_a_session_goes_on_in_another_process_with_all_that_the_model_knew
 
 async def test_effort_is_offered_where_the_model_has_it(joined: Join) -> None:
     model = ScriptedModel(["x"], efforts=("low", "high"))
-    async with joined(Coder(equipment=Kit(model))) as client:
+    async with joined(Coder(shared=ScriptedResources(model))) as client:
         session = await client.new_session()
         await session.set_option("effort", "high")
         await session.prompt("go")
@@ -329,16 +334,16 @@ async def test_effort_is_offered_where_the_model_has_it(joined: Join) -> None:
 
 
 @pytest.mark.parametrize("where", ["nowhere", "file"])
-async def test_a_directory_that_is_not_there_is_refused_with_words(joined: Join, project: Path, where: str) -> None:
+async def test_a_missing_working_directory_is_rejected_with_a_reason(joined: Join, project: Path, where: str) -> None:
     (project / "file").write_text("")
     agent, _ = coder(["hello"])
     async with joined(agent) as client:
-        with pytest.raises(RequestFailed, match="name a directory that is there"):
+        with pytest.raises(RequestFailed, match="choose an existing directory"):
             await client.new_session(cwd=str(project / where))
         assert (await (await client.new_session()).prompt("go")).text == "hello"
 
 
-async def test_a_mode_switched_during_a_turn_changes_what_the_model_is_told(joined: Join) -> None:
+async def test_a_mode_switch_during_a_turn_changes_the_instructions(joined: Join) -> None:
     switch = call("switch_mode", mode="code", reason="the plan is complete")
     agent, model = coder([switch], ["Go."], tools=None)
     async with joined(agent, ScriptedClient()) as client:
@@ -352,8 +357,8 @@ async def test_a_mode_switched_during_a_turn_changes_what_the_model_is_told(join
 
 async def test_a_tool_that_comes_during_a_turn_can_be_used_in_it(joined: Join) -> None:
     agent, model = coder([call()], [call("change", id="2")], ["Done."], tools=[Look()])
-    found = agent.tools
-    agent.tools = lambda desk: {**found(desk), **({"change": Change()} if len(model.requests) > 0 else {})}  # type: ignore[method-assign]
+    found = agent.shared.tools
+    agent.shared.tools = lambda: {**found(), **({"change": Change()} if model.requests else {})}  # type: ignore[method-assign]
     async with joined(agent, ScriptedClient()) as client:
         turn = await (await client.new_session()).prompt("go")
     assert [each.status for each in turn.tool_calls] == ["completed", "completed"]
@@ -363,24 +368,26 @@ async def test_after_a_login_a_session_asks_its_model_with_the_new_key(joined: J
     model = ScriptedModel(["One."], ["Two."], ["Three."])
     made: list[str] = []
 
-    class Counting(Kit):
+    class Counting(ScriptedResources):
         async def model(self, cwd: str, id: str) -> Any:
             made.append(id)
             return self.scripted
 
+        def auth_methods(self) -> list[accord.AuthMethod]:
+            return [accord.AuthMethod(id="keys", name="Keys")]
+
     kit = Counting(model)
-    agent = Coder(equipment=kit)
-    async with joined(agent) as client:
+    async with joined(Coder(shared=kit)) as client:
         session = await client.new_session()
         await session.prompt("one")
         await session.prompt("two")
         assert len(made) == 1
-        await agent.login("keys")
+        await client.login("keys")
         await session.prompt("three")
     assert len(made) == 2
 
 
-async def test_a_stream_is_read_to_its_end_and_what_fails_after_the_answer_does_not_matter(joined: Join) -> None:
+async def test_a_stream_is_read_completely_and_errors_after_the_answer_are_ignored(joined: Join) -> None:
     class Late(ScriptedModel):
         async def stream(self, request: Any) -> Any:
             async for piece in super().stream(request):
@@ -388,6 +395,6 @@ async def test_a_stream_is_read_to_its_end_and_what_fails_after_the_answer_does_
             raise ModelError("the line broke after the last word", retry=True)
 
     model = Late(["Whole."], ["Again."])
-    async with joined(Coder(equipment=Kit(model))) as client:
+    async with joined(Coder(shared=ScriptedResources(model))) as client:
         turn = await (await client.new_session()).prompt("go")
     assert (turn.text, len(model.requests), model.closed_early) == ("Whole.", 1, 0)

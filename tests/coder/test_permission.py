@@ -1,4 +1,4 @@
-"""Nothing is changed without the rules: by no path, in no mode, by no answer that was meant for something else."""
+"""Nothing is changed against the rules: by any path, in any mode, or by an answer to another request."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from coder.scripted import Kit, ScriptedModel
+from coder.scripted_model import ScriptedModel, ScriptedResources
 from coder.test_loop import Change, Look, call
 
 from accord.agent.session import Session
-from accord.coder.coder import Coder
-from accord.coder.desk import Desk
+from accord.coder.agent import Coder
 from accord.coder.history import Call
+from accord.coder.session import CoderSession
 from accord.model.requests import PermissionRequest
-from accord.policy.settings import flags
+from accord.policy.sources import parse_flags
 from accord.store.memory import MemoryStore
 from accord.testing import ScriptedClient
 
@@ -25,7 +25,7 @@ Join = Callable[..., Any]
 
 
 class User:
-    """Answers questions, and notes them."""
+    """Answers permission requests, and records them."""
 
     def __init__(self, *answers: Any) -> None:
         self.answers = list(answers) or [True]
@@ -40,17 +40,17 @@ class User:
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
 
-class Open(Coder):
-    """Lets a test look at the desks of its sessions."""
+class ObservableCoder(Coder):
+    """Exposes the state of its sessions to a test."""
 
     def __init__(self, *answers: Any, tools: Any = None, allow: list[str] | None = None) -> None:
-        kit = Kit(ScriptedModel(*answers), tools, rules=flags(allow=allow or []))
-        super().__init__(store=MemoryStore(), equipment=kit)
+        kit = ScriptedResources(ScriptedModel(*answers), tools, rules=parse_flags(allow=allow or []))
+        super().__init__(store=MemoryStore(), shared=kit)
         self.opened: list[Session] = []
 
     @property
-    def last(self) -> Desk:
-        return self.desk(self.opened[-1])
+    def last(self) -> CoderSession:
+        return self.state(self.opened[-1])
 
     async def session_opened(self, session: Session, how: Any) -> None:
         self.opened.append(session)
@@ -87,7 +87,7 @@ async def test_files_that_make_the_rules_are_asked_about_in_every_mode_and_by_ev
     elif path == "link.txt":
         return  # a move never replaces a link
     arguments = {"path": path, "content": "x\n"} if change == "write_file" else {"source": "note.txt", "target": path}
-    agent = Open([call(change, **arguments)], ["ok"])
+    agent = ObservableCoder([call(change, **arguments)], ["ok"])
     user = User("reject_once")
     async with joined(agent, permissions=user) as client:
         session = await client.new_session()
@@ -102,8 +102,8 @@ async def test_files_that_make_the_rules_are_asked_about_in_every_mode_and_by_ev
 
 
 @pytest.mark.parametrize("path", ["AGENTS.md", "sub/claude.md"])
-async def test_what_tells_agents_what_to_do_is_not_changed_unasked(joined: Join, project: Path, path: str) -> None:
-    agent = Open([call("write_file", path=path, content="obey\n")], ["ok"])
+async def test_files_with_instructions_for_agents_need_permission(joined: Join, project: Path, path: str) -> None:
+    agent = ObservableCoder([call("write_file", path=path, content="obey\n")], ["ok"])
     user = User("reject_once")
     async with joined(agent, permissions=user) as client:
         session = await client.new_session()
@@ -124,7 +124,9 @@ async def test_architect_mode_changes_nothing_whatever_the_rules_allow(joined: J
         "move_file": {"source": "a.txt", "target": "b.txt"},
         "run_command": {"command": "rm a.txt"},
     }
-    agent = Open([call(name, **arguments[name])], ["ok"], [call(name, **arguments[name])], ["ok"], allow=["all"])
+    agent = ObservableCoder(
+        [call(name, **arguments[name])], ["ok"], [call(name, **arguments[name])], ["ok"], allow=["all"]
+    )
     async with joined(agent) as client:
         session = await client.new_session()
         await session.set_mode("architect")
@@ -137,7 +139,7 @@ async def test_architect_mode_changes_nothing_whatever_the_rules_allow(joined: J
 
 async def test_a_mode_is_switched_by_the_users_consent_alone(joined: Join) -> None:
     switch = call("switch_mode", mode="code", reason="it is time")
-    agent = Open([switch], ["no?"], [switch], ["gone?"], [switch], ["yes"], allow=["all"])
+    agent = ObservableCoder([switch], ["no?"], [switch], ["gone?"], [switch], ["yes"], allow=["all"])
     user = User("reject_once", None, "allow_once")
     async with joined(agent, permissions=user) as client:
         session = await client.new_session()
@@ -149,7 +151,7 @@ async def test_a_mode_is_switched_by_the_users_consent_alone(joined: Join) -> No
 
 
 async def test_a_mode_switched_while_a_question_is_open_counts(joined: Join, project: Path) -> None:
-    agent = Open([call("write_file", path="a.txt", content="x")], ["ok"])
+    agent = ObservableCoder([call("write_file", path="a.txt", content="x")], ["ok"])
     user = User(True)
     user.before_answer = lambda: agent.opened[-1].set_mode("architect") and None
     async with joined(agent, permissions=user) as client:
@@ -158,9 +160,9 @@ async def test_a_mode_switched_while_a_question_is_open_counts(joined: Join, pro
     assert not (project / "a.txt").exists()
 
 
-async def test_what_is_allowed_for_one_session_is_asked_in_another(joined: Join, project: Path) -> None:
+async def test_permission_for_one_session_does_not_apply_to_another(joined: Join, project: Path) -> None:
     write = [call("write_file", path="a.txt", content="x\n")]
-    agent = Open(write, ["1"], [call("write_file", path="a.txt", content="y\n")], ["2"], write, ["3"])
+    agent = ObservableCoder(write, ["1"], [call("write_file", path="a.txt", content="y\n")], ["2"], write, ["3"])
     user = User("allow_session", "reject_once")
     async with joined(agent, permissions=user) as client:
         first, second = await client.new_session(), await client.new_session()
@@ -181,7 +183,7 @@ async def test_one_answer_settles_the_same_question_of_calls_side_by_side(joined
         actions = Change.actions
 
     calls = [Call(id=str(number), name="peek", arguments={"path": "a.txt"}) for number in range(4)]
-    agent = Open(calls, ["ok"], tools=[Peek()])
+    agent = ObservableCoder(calls, ["ok"], tools=[Peek()])
     user = User("allow_session")
     async with joined(agent, permissions=user) as client:
         turn = await (await client.new_session()).prompt("go")
@@ -190,7 +192,7 @@ async def test_one_answer_settles_the_same_question_of_calls_side_by_side(joined
 
 
 async def test_a_path_that_leads_elsewhere_since_it_was_asked_about_is_refused(joined: Join, project: Path) -> None:
-    agent = Open([call("write_file", path="new.txt", content="evil\n")], ["ok"])
+    agent = ObservableCoder([call("write_file", path="new.txt", content="evil\n")], ["ok"])
     user = User(True)
     user.before_answer = lambda: (project / "new.txt").symlink_to("accord.toml")
     async with joined(agent, permissions=user) as client:
@@ -201,7 +203,7 @@ async def test_a_path_that_leads_elsewhere_since_it_was_asked_about_is_refused(j
 
 async def test_a_file_that_changed_since_its_edit_was_shown_is_left_alone(joined: Join, project: Path) -> None:
     (project / "a.txt").write_text("one\n")
-    agent = Open([call("edit_file", path="a.txt", edits=[{"old": "one", "new": "two"}])], ["ok"])
+    agent = ObservableCoder([call("edit_file", path="a.txt", edits=[{"old": "one", "new": "two"}])], ["ok"])
     user = User(True)
     user.before_answer = lambda: (project / "a.txt").write_text("one, mine\n") and None
     async with joined(agent, permissions=user) as client:
@@ -213,7 +215,7 @@ async def test_a_file_that_changed_since_its_edit_was_shown_is_left_alone(joined
 async def test_a_command_is_asked_about_whole_and_where_it_runs_and_run_as_asked(joined: Join, project: Path) -> None:
     (project / "sub").mkdir()
     line = "pwd > where.txt\n" + "true # " + "x" * 500 + "\nprintf end >> where.txt"
-    agent = Open([call("run_command", command=line, cwd="sub")], ["ok"])
+    agent = ObservableCoder([call("run_command", command=line, cwd="sub")], ["ok"])
     user = User(True)
     async with joined(agent, permissions=user) as client:
         turn = await (await client.new_session()).prompt("go")
@@ -234,7 +236,7 @@ async def test_rules_know_what_the_agents_own_tools_do_by_every_name(
     config = home / "config" / "accord" / "config.toml"
     config.parent.mkdir(parents=True)
     config.write_text(f"[permissions]\ndeny = ['{rule}']\n")
-    agent = Open([call("write_file", path="a.txt", content="x")], ["ok"])
+    agent = ObservableCoder([call("write_file", path="a.txt", content="x")], ["ok"])
     user = User(True)
     async with joined(agent, permissions=user) as client:
         session = await client.new_session()
@@ -252,7 +254,7 @@ async def test_directories_that_the_client_adds_are_read_unasked_and_changed_by_
     (other / "a.txt").write_text("there\n")
     path = str(other / "a.txt")
     read, write = call("read_file", path=path), call("write_file", path=path, content="changed\n")
-    agent = Open([read], ["ok"], [write], ["ok"], [call("read_file", path="/etc/hostname")], ["ok"])
+    agent = ObservableCoder([read], ["ok"], [write], ["ok"], [call("read_file", path="/etc/hostname")], ["ok"])
     user = User("reject_once")
     async with joined(agent, permissions=user) as client:
         session = await client.new_session(additional_directories=[str(other)])
@@ -264,7 +266,7 @@ async def test_directories_that_the_client_adds_are_read_unasked_and_changed_by_
     assert (other / "a.txt").read_text() == "there\n"
 
 
-async def test_every_change_is_written_down_whoever_allowed_it(joined: Join, project: Path, home: Path) -> None:
+async def test_every_change_is_in_the_audit_log_whatever_allowed_it(joined: Join, project: Path, home: Path) -> None:
     config = home / "config" / "accord" / "config.toml"
     config.parent.mkdir(parents=True)
     config.write_text('[permissions]\nallow = ["write:docs/**"]\ndeny = ["write:*.lock"]\n')
@@ -274,7 +276,7 @@ async def test_every_change_is_written_down_whoever_allowed_it(joined: Join, pro
         call("write_file", id="3", path="a.txt", content="x"),
         call("run_command", id="4", command="true"),
     ]
-    agent = Open(calls, ["ok"])
+    agent = ObservableCoder(calls, ["ok"])
     async with joined(agent, permissions=User(True)) as client:
         session = await client.new_session()
         await session.set_mode("code")
@@ -286,20 +288,20 @@ async def test_every_change_is_written_down_whoever_allowed_it(joined: Join, pro
 
 async def test_a_project_that_is_not_trusted_allows_nothing_to_itself(joined: Join, project: Path) -> None:
     (project / "accord.toml").write_text('[permissions]\nallow = ["command:touch *"]\n[coder]\nmodel = "offline"\n')
-    agent = Open([call("run_command", command="touch evil")], ["ok"])
+    agent = ObservableCoder([call("run_command", command="touch evil")], ["ok"])
     user = User("reject_once")
     async with joined(agent, permissions=user) as client:
         session = await client.new_session()
         await session.prompt("go")
         told = str(session.transcript.notices) + str(list(session.transcript.messages))
     assert len(user.asked) == 1
-    assert "coder ignored until you trust this folder" in told, "and the user knows"
+    assert "coder ignored until you trust this directory" in told, "and the user knows"
     assert "command:touch *" in told
     assert not (project / "evil").exists()
 
 
 async def test_a_client_that_answers_nonsense_has_allowed_nothing(joined: Join, project: Path) -> None:
-    agent = Open([call("write_file", path="a.txt", content="x")], ["ok"])
+    agent = ObservableCoder([call("write_file", path="a.txt", content="x")], ["ok"])
     client = ScriptedClient(permissions=["allow_forever_and_ever"])
     async with joined(agent, permissions=client.permit) as connected:
         turn = await (await connected.new_session()).prompt("go")
@@ -309,17 +311,57 @@ async def test_a_client_that_answers_nonsense_has_allowed_nothing(joined: Join, 
 
 async def test_two_questions_of_two_sessions_do_not_wait_for_each_other(joined: Join, project: Path) -> None:
     write = [call("write_file", path="a.txt", content="x")]
-    agent = Open(write, write, ["ok"], ["ok"])
+    agent = ObservableCoder(write, write, ["ok"], ["ok"])
     user = User(True)
     both = asyncio.Event()
 
     async def wait() -> None:
         if len(user.asked) == 2:
             both.set()
-        await asyncio.wait_for(both.wait(), 5)
+        await asyncio.wait_for(both.wait(), 300)
 
     user.before_answer = wait
     async with joined(agent, permissions=user) as client:
         first, second = await client.new_session(), await client.new_session()
         turns = [first.prompt("go"), second.prompt("go")]
         assert [(await turn).stop_reason for turn in turns] == ["end_turn", "end_turn"]
+
+
+SECRET = "API_KEY=sk-live-0123456789abcdef"
+GUESSES = {
+    "similar": call("edit_file", path="secrets.txt", edits=[{"old": "API_KEY=sk-live-0123456789abcdeX", "new": "y"}]),
+    "exact": call("edit_file", path="secrets.txt", edits=[{"old": SECRET, "new": "y"}]),
+    "whole": call("write_file", path="secrets.txt", content=f"{SECRET}\n"),
+}
+
+
+@pytest.mark.parametrize("guess", GUESSES)
+@pytest.mark.parametrize("rules", ["deny = ['read:secrets.txt']", "deny = ['write:secrets.txt']"])
+async def test_a_change_of_a_denied_file_is_refused_before_it_is_read(
+    joined: Join, project: Path, home: Path, guess: str, rules: str
+) -> None:
+    outcome = await try_to_guess(joined, project, home, guess, rules, User(True))
+    assert "not allowed" in outcome
+    assert SECRET not in outcome
+    assert (project / "secrets.txt").read_text() == f"{SECRET}\n"
+
+
+@pytest.mark.parametrize("guess", ["similar", "whole"])
+async def test_errors_do_not_quote_a_file_that_needs_permission_to_be_read(
+    joined: Join, project: Path, home: Path, guess: str
+) -> None:
+    user = User("reject_once")
+    outcome = await try_to_guess(joined, project, home, guess, "ask = ['read:secrets.txt']", user)
+    assert SECRET not in outcome
+    assert "already" not in outcome
+
+
+async def try_to_guess(joined: Join, project: Path, home: Path, guess: str, rules: str, user: User) -> str:
+    config = home / "config" / "accord" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text(f"[permissions]\n{rules}\n")
+    (project / "secrets.txt").write_text(f"{SECRET}\n")
+    async with joined(ObservableCoder([GUESSES[guess]], ["ok"]), permissions=user) as client:
+        session = await client.new_session()
+        await session.set_mode("code")
+        return str((await session.prompt("go")).tool_calls[0].raw_output)

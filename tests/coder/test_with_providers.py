@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from coder.models.asking import their_warnings
+from coder.models.provider_client import their_warnings
 from coder.providers.script import Calls, Cuts, Holds, Says, Thinks
 from coder.providers.server import FakeProvider
 
 import accord
-from accord.coder.coder import Coder
-from accord.coder.equipment import Equipment
+from accord.coder.agent import Coder
+from accord.coder.shared_resources import SharedResources
 from accord.errors import RequestFailed
 
 pytestmark = their_warnings
@@ -33,7 +33,7 @@ async def fake(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def agent_on(wire: str) -> Coder:
-    return Coder(equipment=Equipment(model=MODELS[wire], pauses=(0.0, 0.0)))
+    return Coder(shared=SharedResources(model=MODELS[wire], pauses=(0.0, 0.0)))
 
 
 @pytest.mark.slow
@@ -86,7 +86,7 @@ async def test_a_provider_that_is_too_busy_is_asked_again_and_nothing_is_lost(
 
 
 @every_provider
-async def test_a_key_that_is_refused_is_an_error_with_what_to_do_and_the_session_lives(
+async def test_a_rejected_key_is_an_error_with_advice_and_the_session_stays_usable(
     wire: str, fake: FakeProvider, joined: Join
 ) -> None:
     fake.refuses(401, "bad key")
@@ -108,7 +108,9 @@ async def test_why_a_model_stopped_is_why_the_turn_stopped(
         assert (await session.prompt("Speak.")).stop_reason == reason
 
 
-async def test_a_session_goes_on_with_another_providers_model(fake: FakeProvider, joined: Join, project: Path) -> None:
+async def test_a_session_continues_with_another_providers_model(
+    fake: FakeProvider, joined: Join, project: Path
+) -> None:
     (project / "a.py").write_text("print(1)\n")
     fake.says(Thinks("Hm.", signature="seal"), Calls("read_file", {"path": "a.py"}, id="c1"))
     fake.says(Says("It prints 1."))

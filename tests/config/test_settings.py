@@ -13,7 +13,7 @@ from accord.config.settings import WAITS, AgentEntry, load, read
 from accord.errors import ConfigError
 
 
-def written(path: Path, text: str) -> Path:
+def write(path: Path, text: str) -> Path:
     path.write_text(text)
     return path
 
@@ -22,11 +22,11 @@ def written(path: Path, text: str) -> Path:
     ("text", "words"),
     [
         ("x =\n", "line 1, column 4: invalid value; expected TOML"),
-        ("[agents.a]\ncomand = 'x'\n", "line 2: agents.a.comand: there is no such setting; expected command, env"),
-        ("[agents.a]\ncommand = 5\n", "line 2: agents.a.command: found a whole number; expected a text or a list"),
-        ("[agents.a]\ncommand = ['x', 5]\n", "line 2: agents.a.command.1: found a whole number; expected a text"),
-        ("[agents.a]\ncommand = 'a'\n[agents.b]\ncommand = 5\n", "line 4: agents.b.command: found a whole number"),
-        ("[agents]\na = {command = 5}\n", "line 2: agents.a.command: found a whole number"),
+        ("[agents.a]\ncomand = 'x'\n", "line 2: agents.a.comand: unknown setting; expected command, env"),
+        ("[agents.a]\ncommand = 5\n", "line 2: agents.a.command: found an integer; expected a string or a list"),
+        ("[agents.a]\ncommand = ['x', 5]\n", "line 2: agents.a.command.1: found an integer; expected a string"),
+        ("[agents.a]\ncommand = 'a'\n[agents.b]\ncommand = 5\n", "line 4: agents.b.command: found an integer"),
+        ("[agents]\na = {command = 5}\n", "line 2: agents.a.command: found an integer"),
         ("[agents.'b b']\n\ncommand = 5\n", "line 3: agents.b b.command"),
         ("[agents.a]\ncommand = 'a'\n\n[agents.b]\nenv = {}\n", "line 4: agents.b: command is missing"),
         (
@@ -34,19 +34,19 @@ def written(path: Path, text: str) -> Path:
             "line 3: agents.a.environment: found 'mine'; expected inherit, minimal, login-shell",
         ),
         ("[mcp_servers.x]\ntype = 'ftp'\n", "line 2: mcp_servers.x.type: found 'ftp'; expected stdio, http, sse"),
-        ("agents = 5\n", "line 1: agents: found a whole number; expected a table"),
-        ("[agents.a]\ncommand = []\n", "line 2: agents.a.command: it is empty; expected a command"),
-        ("[agents.a]\ncommand = ' '\n", "line 2: agents.a.command: it is empty; expected a command"),
+        ("agents = 5\n", "line 1: agents: found an integer; expected a table"),
+        ("[agents.a]\ncommand = []\n", "line 2: agents.a.command: empty; expected a command"),
+        ("[agents.a]\ncommand = ' '\n", "line 2: agents.a.command: empty; expected a command"),
         ("[agents.a]\ncommand = 'x \"y'\n", "line 2: agents.a.command: found 'x \"y'; expected a command line (no"),
-        ("[deadlines]\nfirst = 5\n", "line 2: deadlines.first: there is no such wait; expected first byte, initial"),
+        ("[deadlines]\nfirst = 5\n", "line 2: deadlines.first: unknown wait; expected first byte, initial"),
         ("[deadlines]\nsession = nan\n", "line 2: deadlines.session: found nan; expected seconds"),
-        ("[deadlines]\ncall = 1\nsession = '5'\n", "line 3: deadlines.session: found a text; expected a number"),
+        ("[deadlines]\ncall = 1\nsession = '5'\n", "line 3: deadlines.session: found a string; expected a number"),
         ("[deadlines]\nsession = -5\n", "line 2: deadlines.session: found -5; expected seconds"),
         ("[coder]\neffort = 'huge'\n", "line 2: coder.effort: found 'huge'; expected low, medium, high"),
-        ("[coder]\nmodel = 1\n", "line 2: coder.model: found a whole number; expected a text"),
+        ("[coder]\nmodel = 1\n", "line 2: coder.model: found an integer; expected a string"),
         (
             "[coder.providers.a]\nbase_url = 'x'\n[coder.providers.b]\nkey = 'x'\n",
-            "line 4: coder.providers.b.key: there is no such setting; expected base_url, api, api_key_env",
+            "line 4: coder.providers.b.key: unknown setting; expected base_url, api, api_key_env",
         ),
         (
             "[coder.providers.a]\napi = 'soap'\n",
@@ -54,21 +54,21 @@ def written(path: Path, text: str) -> Path:
         ),
         ("[coder.providers.'a:b']\n", "line 1: coder.providers.a:b: a provider's name has letters, digits"),
         ("[coder.providers.offline]\n", "line 1: coder.providers.offline: a provider's name"),
-        ("[coder.providers.a]\nmodels = ['x', 1]\n", "line 2: coder.providers.a.models.1: found a whole number"),
-        ("\n\nfoo = 1\n", "line 3: foo: there is no such setting; expected default_agent, registry, agents"),
+        ("[coder.providers.a]\nmodels = ['x', 1]\n", "line 2: coder.providers.a.models.1: found an integer"),
+        ("\n\nfoo = 1\n", "line 3: foo: unknown setting; expected default_agent, registry, agents"),
     ],
 )
 def test_a_broken_file_is_refused_with_its_name_the_line_and_what_was_expected(
     tmp_path: Path, text: str, words: str
 ) -> None:
-    path = written(tmp_path / "config.toml", text)
+    path = write(tmp_path / "config.toml", text)
     with pytest.raises(ConfigError) as caught:
         read(path)
     assert str(caught.value).startswith(str(path))
     assert words in str(caught.value)
 
 
-def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_isnt_text_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     path.write_bytes(b"# caf\xc3\xa9\r\n# caf\xe9\n")
     with pytest.raises(ConfigError, match="line 2: the file is not UTF-8"):
@@ -76,15 +76,15 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_project_may_not_add_agents_until_it_is_trusted(tmp_path: Path) -> None:
-    user = written(tmp_path / "config.toml", "default_agent = 'mine'\n[agents.mine]\ncommand = 'mine'\n")
+    user = write(tmp_path / "config.toml", "default_agent = 'mine'\n[agents.mine]\ncommand = 'mine'\n")
     project = tmp_path / "project"
     project.mkdir()
-    written(project / "accord.toml", "default_agent = 'evil'\n[agents.evil]\ncommand = 'rm'\n")
+    write(project / "accord.toml", "default_agent = 'evil'\n[agents.evil]\ncommand = 'rm'\n")
 
     before = load(project, user_file=user)
     assert list(before.settings.agents) == ["mine"]
     assert before.settings.default_agent == "mine"
-    assert "ignored until you trust this folder" in before.notes[0]
+    assert "ignored until you trust this directory" in before.notes[0]
 
     after = load(project, trusted=True, user_file=user)
     assert sorted(after.settings.agents) == ["evil", "mine"]
@@ -92,7 +92,7 @@ def test_a_project_may_not_add_agents_until_it_is_trusted(tmp_path: Path) -> Non
 
 
 def test_an_agent_is_added_replaced_and_removed_and_the_rest_of_the_file_stays(tmp_path: Path) -> None:
-    path = written(tmp_path / "config.toml", "# mine\ndefault_agent = 'b'\n\n[agents.b]\ncommand = 'b'  # why\n")
+    path = write(tmp_path / "config.toml", "# mine\ndefault_agent = 'b'\n\n[agents.b]\ncommand = 'b'  # why\n")
     file = AgentFile(path)
     file.put("a", AgentEntry(command=["python", "x y.py"], env={"K": 'v"q'}))
     file.put("a", AgentEntry(command="new", environment="minimal"))
@@ -104,7 +104,7 @@ def test_an_agent_is_added_replaced_and_removed_and_the_rest_of_the_file_stays(t
 
 def test_a_replaced_agent_stays_in_its_place_and_the_comments_of_others_with_them(tmp_path: Path) -> None:
     text = "# all\n[agents.a]\ncommand = 'a'\n[agents.a.env]\nK = 'v'\n\n# about b\n[agents.b]\ncommand = 'b'\n"
-    path = written(tmp_path / "config.toml", text)
+    path = write(tmp_path / "config.toml", text)
     AgentFile(path).put("a", AgentEntry(command="new"))
     expected = "# all\n[agents.a]\ncommand = \"new\"\n\n# about b\n[agents.b]\ncommand = 'b'\n"
     assert path.read_text() == expected
@@ -113,7 +113,7 @@ def test_a_replaced_agent_stays_in_its_place_and_the_comments_of_others_with_the
 
 
 def test_the_default_agent_is_set_and_goes_with_its_agent(tmp_path: Path) -> None:
-    path = written(tmp_path / "config.toml", "[agents.a]\ncommand = 'a'\n[agents.b]\ncommand = 'b'\n")
+    path = write(tmp_path / "config.toml", "[agents.a]\ncommand = 'a'\n[agents.b]\ncommand = 'b'\n")
     file = AgentFile(path)
     file.set_default("a")
     assert path.read_text().startswith('default_agent = "a"\n\n[agents.a]')
@@ -126,7 +126,7 @@ def test_the_default_agent_is_set_and_goes_with_its_agent(tmp_path: Path) -> Non
 
 def test_a_file_written_in_another_way_is_left_to_its_author(tmp_path: Path) -> None:
     text = "agents = {a = {command = 'a'}}\n"
-    path = written(tmp_path / "config.toml", text)
+    path = write(tmp_path / "config.toml", text)
     with pytest.raises(ConfigError, match="edit it yourself"):
         AgentFile(path).put("a", AgentEntry(command="b"))
     with pytest.raises(ConfigError, match="edit it yourself"):
@@ -150,13 +150,13 @@ def test_the_waits_that_can_be_set_are_those_that_a_connection_has() -> None:
 
 
 def test_removing_an_agent_that_is_not_there_names_the_nearest(tmp_path: Path) -> None:
-    file = AgentFile(written(tmp_path / "config.toml", "[agents.scribe]\ncommand = 'x'\n"))
+    file = AgentFile(write(tmp_path / "config.toml", "[agents.scribe]\ncommand = 'x'\n"))
     with pytest.raises(ConfigError, match="did you mean scribe"):
         file.remove("scrbe")
 
 
 def test_a_broken_file_is_not_rewritten(tmp_path: Path) -> None:
-    path = written(tmp_path / "config.toml", "[agents.a\n")
+    path = write(tmp_path / "config.toml", "[agents.a\n")
     with pytest.raises(ConfigError):
         AgentFile(path).put("b", AgentEntry(command="b"))
     assert path.read_text() == "[agents.a\n"
@@ -167,27 +167,41 @@ def test_a_command_is_split_like_a_shell_does() -> None:
 
 
 def test_a_project_may_not_say_where_models_are_until_it_is_trusted(tmp_path: Path) -> None:
-    user = written(tmp_path / "config.toml", "[coder]\nmodel = 'anthropic:claude-opus-5-5'\n")
+    user = write(tmp_path / "config.toml", "[coder]\nmodel = 'anthropic:claude-opus-5-5'\n")
     project = tmp_path / "project"
     project.mkdir()
-    written(project / "accord.toml", "[coder.providers.anthropic]\nbase_url = 'https://elsewhere.example'\n")
+    write(project / "accord.toml", "[coder.providers.anthropic]\nbase_url = 'https://elsewhere.example'\n")
     distrusted = load(project, user_file=user)
     assert distrusted.settings.coder.providers == {}
-    assert any("coder ignored until you trust this folder" in note for note in distrusted.notes)
+    assert any("coder ignored until you trust this directory" in note for note in distrusted.notes)
     trusted = load(project, trusted=True, user_file=user).settings.coder
     assert trusted.providers["anthropic"].base_url == "https://elsewhere.example"
     assert trusted.model == "anthropic:claude-opus-5-5"
 
 
 def test_the_environment_names_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    user = written(tmp_path / "config.toml", "[coder]\nmodel = 'openai:gpt-5'\n")
+    user = write(tmp_path / "config.toml", "[coder]\nmodel = 'openai:gpt-5'\n")
     monkeypatch.setenv("ACCORD_MODEL", "offline")
     assert load(user_file=user).settings.coder.model == "offline"
 
 
-def test_a_file_that_the_environment_names_in_vain_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_file_in_the_environment_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "mine.toml"
     monkeypatch.setenv("ACCORD_CONFIG", str(path))
-    assert load().notes == [f"there is no file {path}, which ACCORD_CONFIG names"]
+    assert load().notes == [f"ACCORD_CONFIG names {path}, which doesn't exist"]
     path.write_text("default_agent = 'a'\n")
     assert load().notes == [] and load().settings.default_agent == "a"
+
+
+@pytest.mark.parametrize("swallows", [False, True], ids=["exists raises", "exists swallows errors, as from 3.14 on"])
+def test_a_configuration_that_cannot_be_reached_is_an_error(monkeypatch: pytest.MonkeyPatch, swallows: bool) -> None:
+    if swallows:
+        monkeypatch.setattr(Path, "exists", lambda path: os.path.exists(path))
+    with pytest.raises(ConfigError, match="cannot be read: File name too long"):
+        load(user_file=Path("/" + "x" * 5000) / "config.toml")
+
+
+def test_a_missing_configuration_is_not_an_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for missing in (tmp_path / "config.toml", tmp_path / "file" / "config.toml"):
+        assert load(user_file=missing).files == []

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from connection.ends import BOUND, HELLO, a_client, an_agent, hello_v1, passes, prompt, text_of, until, update
+from connection.one_end import BOUND, HELLO, a_client, an_agent, hello_v1, passes, prompt, text_of, until, update
 
 from accord import v1
 from accord.connection.limits import Limits
@@ -17,7 +17,7 @@ WORD = "x" * 200
 
 
 class Stuck:
-    """A handler of updates that waits until it may go on, and remembers what it saw."""
+    """A handler of updates that waits until it may continue, and records what it saw."""
 
     def __init__(self) -> None:
         self.may_go_on = asyncio.Event()
@@ -28,23 +28,23 @@ class Stuck:
         self.seen.append(text_of(params))
 
 
-def numbered(count: int) -> list[str]:
+def number_texts(count: int) -> list[str]:
     return [f"{number} {WORD}" for number in range(count)]
 
 
 async def flood(peer: Any, texts: list[str], session: str = "s") -> None:
-    """Sends updates one by one, each in a pass of its own, so that a pause takes hold at once."""
+    """Sends updates one by one, each in its own loop iteration, so that a pause takes hold at once."""
     for text in texts:
         await peer.tell("session/update", update(session, text))
         await asyncio.sleep(0)
 
 
-async def test_past_the_limit_reading_pauses_and_goes_on_when_half_is_delivered() -> None:
+async def test_past_the_limit_reading_pauses_and_resumes_when_half_is_delivered() -> None:
     stuck = Stuck()
     async with a_client(session_update=stuck, limits=LIMITS) as (peer, connection):
         read: list[bytes] = []
         connection.watch(lambda direction, lines: read.append(lines))
-        await flood(peer, numbered(200))
+        await flood(peer, number_texts(200))
         await passes()
         backlog = connection.connection.backlog
         assert backlog.paused
@@ -56,7 +56,7 @@ async def test_past_the_limit_reading_pauses_and_goes_on_when_half_is_delivered(
         await until(lambda: backlog.bytes == 0)
         assert not backlog.paused
 
-    assert stuck.seen == numbered(200)
+    assert stuck.seen == number_texts(200)
 
 
 async def test_a_pause_holds_up_every_session_and_loses_nothing_of_any() -> None:
@@ -70,19 +70,19 @@ async def test_a_pause_holds_up_every_session_and_loses_nothing_of_any() -> None
             free.append(text_of(params))
 
     async with a_client(session_update=session_update, limits=LIMITS) as (peer, connection):
-        await flood(peer, numbered(100), "stuck")
-        await flood(peer, numbered(100), "free")
+        await flood(peer, number_texts(100), "stuck")
+        await flood(peer, number_texts(100), "free")
         await passes()
         assert connection.connection.backlog.paused
         assert free == []
         stuck.may_go_on.set()
         await until(lambda: len(free) == 100)
 
-    assert stuck.seen == numbered(100)
-    assert free == numbered(100)
+    assert stuck.seen == number_texts(100)
+    assert free == number_texts(100)
 
 
-async def test_reading_goes_on_while_a_handler_awaits_an_answer() -> None:
+async def test_reading_continues_while_a_handler_awaits_a_response() -> None:
     seen: list[str] = []
 
     async def session_update(params: Any) -> None:
@@ -91,22 +91,22 @@ async def test_reading_goes_on_while_a_handler_awaits_an_answer() -> None:
         seen.append(text_of(params))
 
     async with a_client(session_update=session_update, limits=LIMITS) as (peer, connection):
-        await flood(peer, numbered(1))
+        await flood(peer, number_texts(1))
         request = await peer.next_call("session/set_mode")
-        await flood(peer, numbered(100)[1:])  # far more than may wait otherwise
+        await flood(peer, number_texts(100)[1:])  # far more than may wait otherwise
         await passes()
         assert not connection.connection.backlog.paused
         assert connection.connection.backlog.bytes > 10_000
         await peer.reply(request, {})
         await until(lambda: len(seen) == 100)
 
-    assert seen == numbered(100)
+    assert seen == number_texts(100)
 
 
 async def test_a_call_that_begins_during_a_pause_gets_its_answer() -> None:
     stuck = Stuck()
     async with a_client(session_update=stuck, limits=LIMITS) as (peer, connection):
-        await flood(peer, numbered(100))
+        await flood(peer, number_texts(100))
         await passes()
         assert connection.connection.backlog.paused
         asking = asyncio.ensure_future(connection.session_list(v1.ListSessionsRequest()))
@@ -115,7 +115,7 @@ async def test_a_call_that_begins_during_a_pause_gets_its_answer() -> None:
         stuck.may_go_on.set()
         await until(lambda: len(stuck.seen) == 100)
 
-    assert stuck.seen == numbered(100)
+    assert stuck.seen == number_texts(100)
 
 
 async def test_when_the_call_is_over_the_pause_is_back() -> None:
@@ -123,7 +123,7 @@ async def test_when_the_call_is_over_the_pause_is_back() -> None:
     async with a_client(session_update=stuck, limits=LIMITS) as (peer, connection):
         asking = asyncio.ensure_future(connection.session_list(v1.ListSessionsRequest()))
         request = await peer.next_call("session/list")
-        await flood(peer, numbered(60))
+        await flood(peer, number_texts(60))
         await passes()
         assert not connection.connection.backlog.paused
         await peer.reply(request, {"sessions": []})
@@ -138,14 +138,14 @@ async def test_a_turn_does_not_keep_reading_going() -> None:
     async with a_client(session_update=stuck, limits=LIMITS) as (peer, connection):
         turn = asyncio.ensure_future(connection.session_prompt(v1.PromptRequest(session_id="s", prompt=[])))
         request = await peer.next_call("session/prompt")
-        await flood(peer, numbered(100))
+        await flood(peer, number_texts(100))
         await passes()
         assert connection.connection.backlog.paused
         stuck.may_go_on.set()
         await peer.reply(request, {"stopReason": "end_turn"})
         await asyncio.wait_for(turn, BOUND)
 
-    assert stuck.seen == numbered(100)
+    assert stuck.seen == number_texts(100)
 
 
 async def test_past_the_hard_limit_the_waiting_calls_fail_and_only_they() -> None:
@@ -163,20 +163,20 @@ async def test_past_the_hard_limit_the_waiting_calls_fail_and_only_they() -> Non
     async with a_client(session_update=session_update, limits=LIMITS) as (peer, connection):
         turn = asyncio.ensure_future(connection.session_prompt(v1.PromptRequest(session_id="s", prompt=[])))
         prompted = await peer.next_call("session/prompt")
-        await flood(peer, numbered(1))
+        await flood(peer, number_texts(1))
         request = await peer.next_call("session/set_mode")
-        await flood(peer, numbered(500)[1:])
+        await flood(peer, number_texts(500)[1:])
         await until(lambda: len(seen) == 500)
         assert (await peer.next_call("$/cancel_request"))["params"] == {"requestId": request["id"]}
         await peer.reply(request, {})  # too late, and no harm
         await peer.reply(prompted, {"stopReason": "end_turn"})
         assert (await asyncio.wait_for(turn, BOUND)).stop_reason == "end_turn"
 
-    assert seen == numbered(500)
+    assert seen == number_texts(500)
     assert [str(error) for error in failures] == [
-        "session/set_mode: more than 50000 bytes arrived and wait to be delivered; deliver them faster"
+        "session/set_mode: more than 50000 bytes are waiting to be delivered; handle messages faster"
     ]
-    assert connection.connection.troubles == {}
+    assert connection.connection.problems == {}
 
 
 async def test_asking_again_past_the_hard_limit_fails_at_once_instead_of_hanging() -> None:
@@ -194,13 +194,13 @@ async def test_asking_again_past_the_hard_limit_fails_at_once_instead_of_hanging
         seen.append(text_of(params))
 
     async with a_client(session_update=session_update, limits=LIMITS) as (peer, connection):
-        await flood(peer, numbered(1))
+        await flood(peer, number_texts(1))
         await peer.next_call("session/set_mode")
-        await flood(peer, numbered(500)[1:])
+        await flood(peer, number_texts(500)[1:])
         await until(lambda: len(seen) == 500)
 
     assert len(failures) == 3
-    assert seen == numbered(500)
+    assert seen == number_texts(500)
 
 
 async def test_past_the_hard_limit_a_new_call_fails_before_it_is_sent() -> None:
@@ -208,7 +208,7 @@ async def test_past_the_hard_limit_a_new_call_fails_before_it_is_sent() -> None:
     async with a_client(session_update=stuck, limits=LIMITS) as (peer, connection):
         waiting = asyncio.ensure_future(connection.session_list(v1.ListSessionsRequest()))
         await peer.next_call("session/list")
-        await flood(peer, numbered(500))
+        await flood(peer, number_texts(500))
         await asyncio.wait({waiting}, timeout=BOUND)
         assert isinstance(waiting.exception(), Overloaded)
         with pytest.raises(Overloaded, match="session/close"):

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from connection.ends import BOUND, a_client, passes, update
+from connection.one_end import BOUND, a_client, passes, update
 
 from accord import v1
 from accord.connection.limits import Deadline
@@ -21,12 +21,12 @@ async def test_a_deadline_that_passes_names_the_stage_the_method_the_time_and_th
             await connection.call(LIST, v1.ListSessionsRequest(), deadline=Deadline("call", 0.01))
         request, cancel = await peer.receive(), await peer.receive()
 
-    assert str(caught.value) == "the other end in memory did not answer session/list within 0.01 s (stage call)"
+    assert str(caught.value) == "the in-memory peer did not answer session/list within 0.01 s (stage call)"
     assert (caught.value.stage, caught.value.seconds) == ("call", 0.01)
     assert (cancel["method"], cancel["params"]) == ("$/cancel_request", {"requestId": request["id"]})
 
 
-async def test_the_answer_that_comes_too_late_is_dropped_and_the_connection_goes_on() -> None:
+async def test_a_late_response_is_dropped_and_the_connection_continues() -> None:
     async with a_client() as (peer, connection):
         with pytest.raises(DeadlineExceeded):
             await connection.call(LIST, v1.ListSessionsRequest(), deadline=Deadline("call", 0.01))
@@ -35,7 +35,7 @@ async def test_the_answer_that_comes_too_late_is_dropped_and_the_connection_goes
         await peer.reply(await peer.next_call("session/list"), {"sessions": []})
         assert (await again).sessions == []
 
-    assert connection.connection.troubles == {}
+    assert connection.connection.problems == {}
 
 
 def _timers_far_off() -> int:
@@ -70,7 +70,7 @@ async def test_each_request_has_its_own_full_time_though_they_share_a_timer() ->
         assert loop.time() - started >= 0.099
 
 
-async def test_those_who_wait_equally_long_are_too_late_in_the_order_they_asked() -> None:
+async def test_requests_with_the_same_deadline_expire_in_order() -> None:
     late: list[int] = []
 
     async def ask(number: int, connection: Any) -> None:
@@ -127,11 +127,8 @@ async def test_a_deadline_passes_while_a_peer_takes_nothing() -> None:
     async with a_client() as (peer, connection):
         peer.transport.pause()
         prompt = v1.PromptRequest(session_id="s", prompt=[v1.TextContent(text="x" * 3_000_000)])
-        loop = asyncio.get_running_loop()
-        begin = loop.time()
         with pytest.raises(DeadlineExceeded, match="stage turn"):
             await connection.call(v1.methods.SESSION_PROMPT, prompt, deadline=Deadline("turn", 0.05))
-        assert loop.time() - begin < 5
         peer.transport.resume()
 
 

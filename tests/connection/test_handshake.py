@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from connection.ends import BOUND, HELLO, a_client, an_agent, hello_v1, passes, until
+from connection.one_end import BOUND, HELLO, a_client, an_agent, hello_v1, passes, until
 
 import accord
 from accord import v1
@@ -96,13 +96,15 @@ def test_an_answer_is_judged_by_its_shape_as_well_as_its_number(
         ({"protocolVersion": 99}, {1}, "speaks protocol version 99, this client 1"),
         ({"protocolVersion": 1}, {2}, "speaks protocol version 1, this client 2"),
         ({"protocolVersion": 0}, {1}, "speaks protocol version 0"),
-        ({"protocolVersion": "1"}, {1}, "has no protocolVersion"),
+        ({"protocolVersion": "1"}, {1}, "protocolVersion must be an integer from 0 to 65535"),
         ({}, {1}, "has no protocolVersion"),
         ([], {1}, "is not an object"),
         (None, {1}, "is not an object"),
     ],
 )
-def test_an_answer_that_a_client_cannot_speak_is_refused_in_words(answer: Any, enabled: set[int], why: str) -> None:
+def test_an_unsupported_version_in_the_response_is_rejected_with_a_reason(
+    answer: Any, enabled: set[int], why: str
+) -> None:
     with pytest.raises(VersionError, match=why):
         agreed_version(answer, enabled)
 
@@ -125,7 +127,7 @@ def test_an_unsupported_version_is_tried_again_with_one_that_both_have(error: Re
     assert version_to_retry(error, {1, 2}, tried=2) == again
 
 
-async def connecting(**options: Any) -> tuple[WirePeer, asyncio.Future[Any]]:
+async def start_connecting(**options: Any) -> tuple[WirePeer, asyncio.Future[Any]]:
     ours, theirs = pair()
     peer = WirePeer(ours)
 
@@ -137,7 +139,7 @@ async def connecting(**options: Any) -> tuple[WirePeer, asyncio.Future[Any]]:
 
 @pytest.mark.req("V2-INIT-06", "V1-INIT-02", "V2-INIT-01")
 async def test_a_client_asks_for_its_highest_version_and_falls_back_once() -> None:
-    peer, client = await connecting(versions={1, 2})
+    peer, client = await start_connecting(versions={1, 2})
     first = await peer.next_call("initialize")
     await peer.refuse(first, -32022, "no", {"requested": 2, "supported": [1]})
     second = await peer.next_call("initialize")
@@ -151,7 +153,7 @@ async def test_a_client_asks_for_its_highest_version_and_falls_back_once() -> No
 
 @pytest.mark.req("V1-INIT-10", "V2-INIT-08")
 async def test_a_client_that_cannot_speak_the_answer_hangs_up_and_says_why() -> None:
-    peer, client = await connecting(versions={1, 2})
+    peer, client = await start_connecting(versions={1, 2})
     await peer.reply(await peer.next_call("initialize"), {"protocolVersion": 7, "info": INFO})
 
     with pytest.raises(VersionError, match="update one of the two"):
@@ -160,8 +162,8 @@ async def test_a_client_that_cannot_speak_the_answer_hangs_up_and_says_why() -> 
 
 
 @pytest.mark.parametrize("answer", [b"7", b'"yes"', b"[]", b'{"protocolVersion":"\xff"}', b'{"protocolVersion":1e999}'])
-async def test_an_answer_that_is_no_answer_ends_the_attempt_in_words(answer: bytes) -> None:
-    peer, client = await connecting()
+async def test_an_invalid_response_ends_the_attempt_with_a_reason(answer: bytes) -> None:
+    peer, client = await start_connecting()
     request = await peer.next_call("initialize")
     await peer.send(b'{"jsonrpc":"2.0","id":%d,"result":%b}' % (request["id"], answer))
 
@@ -170,12 +172,12 @@ async def test_an_answer_that_is_no_answer_ends_the_attempt_in_words(answer: byt
 
 
 async def test_a_silent_agent_is_too_late_with_its_first_byte_and_a_slow_one_with_its_answer() -> None:
-    _, silent = await connecting(deadlines={"first byte": 0.02})
+    _, silent = await start_connecting(deadlines={"first byte": 0.02})
     with pytest.raises(DeadlineExceeded) as caught:
         await asyncio.wait_for(silent, BOUND)
     assert caught.value.stage == "first byte"
 
-    peer, slow = await connecting(deadlines={"initialize": 0.02})
+    peer, slow = await start_connecting(deadlines={"initialize": 0.02})
     await peer.send(b"a banner")
     with pytest.raises(DeadlineExceeded) as caught:
         await asyncio.wait_for(slow, BOUND)
@@ -185,7 +187,7 @@ async def test_a_silent_agent_is_too_late_with_its_first_byte_and_a_slow_one_wit
 # -- before the handshake, an agent
 
 
-def serving(**more: Any) -> Any:
+def serve(**more: Any) -> Any:
     handlers: dict[str, Any] = {
         "session_new": lambda params: v1.NewSessionResponse(session_id="s"),
         "session_list": lambda params: {"sessions": []},
@@ -195,7 +197,7 @@ def serving(**more: Any) -> Any:
 
 @pytest.mark.req("V1-INIT-25", "V2-INIT-11")
 async def test_before_the_handshake_requests_are_refused_and_notifications_ignored() -> None:
-    async with serving() as (peer, _):
+    async with serve() as (peer, _):
         for method in ("session/new", "session/list", "session/prompt", "_x/y", "nonsense"):
             error = (await peer.call(method, {"cwd": "/", "mcpServers": []}))["error"]
             assert error == {"code": -32600, "message": f"{method} came before initialize; send initialize first"}
@@ -224,7 +226,7 @@ async def test_a_failed_handshake_may_be_tried_again(params: Any) -> None:
             raise InvalidParams("not yet")
         return hello_v1(request)
 
-    async with serving(initialize=initialize) as (peer, _):
+    async with serve(initialize=initialize) as (peer, _):
         assert (await peer.call("initialize", params))["error"]["code"] == -32602
         assert (await peer.call("session/list"))["error"]["code"] == -32600
         first = await peer.call("initialize", HELLO[1])
@@ -257,7 +259,7 @@ async def test_what_is_pipelined_behind_the_handshake_waits_and_is_served_in_ord
         "session_cancel": lambda params: story.append("cancel"),
         "session_list": lambda params: story.append("list") or {"sessions": []},
     }
-    async with serving(**handlers) as (peer, _):
+    async with serve(**handlers) as (peer, _):
         await peer.ask("initialize", HELLO[1], id="hello")
         await peer.ask("session/new", {"cwd": "/", "mcpServers": []}, id="new")
         await peer.tell("session/cancel", {"sessionId": "s"})
@@ -276,7 +278,7 @@ async def test_what_is_pipelined_behind_the_handshake_waits_and_is_served_in_ord
 
 async def test_what_waits_is_refused_when_the_handshake_fails_and_after_its_answer() -> None:
     hello = SlowHello(fails=1)
-    async with serving(initialize=hello) as (peer, _):
+    async with serve(initialize=hello) as (peer, _):
         await peer.ask("initialize", HELLO[1], id="first")
         await peer.ask("session/list", {}, id="too early")
         await peer.ask("initialize", HELLO[1], id="second")
@@ -302,7 +304,7 @@ async def test_an_agent_that_refuses_a_client_hears_its_next_attempt_in_order() 
             super().__init__()
             self.may_go_on = asyncio.Event()
 
-        async def connected(self, client: Any) -> None:
+        async def on_connect(self, client: Any) -> None:
             self.tries += 1
             await self.may_go_on.wait()
             if self.tries == 1:
@@ -330,7 +332,7 @@ async def test_an_agent_that_refuses_a_client_hears_its_next_attempt_in_order() 
 @pytest.mark.req("V2-INIT-11", "V1-CANCEL-13")
 async def test_the_handshake_itself_may_be_cancelled_and_tried_again() -> None:
     hello = SlowHello()
-    async with serving(initialize=hello) as (peer, _):
+    async with serve(initialize=hello) as (peer, _):
         await peer.ask("initialize", HELLO[1], id="hello")
         await until(lambda: hello.began)
         await peer.ask("session/list", {}, id="waits")
@@ -349,7 +351,7 @@ async def test_a_request_that_waits_for_the_handshake_may_be_cancelled() -> None
     async def session_list(params: Any) -> Any:
         await finish.wait()
 
-    async with serving(initialize=hello, session_list=session_list) as (peer, _):
+    async with serve(initialize=hello, session_list=session_list) as (peer, _):
         await peer.ask("initialize", HELLO[1], id="hello")
         await peer.ask("session/list", {}, id="waits")
         await peer.tell("$/cancel_request", {"requestId": "waits"})
@@ -360,7 +362,7 @@ async def test_a_request_that_waits_for_the_handshake_may_be_cancelled() -> None
 
 async def test_stray_text_during_the_handshake_is_answered_at_once() -> None:
     hello = SlowHello()
-    async with serving(initialize=hello) as (peer, _):
+    async with serve(initialize=hello) as (peer, _):
         await peer.ask("initialize", HELLO[1], id="hello")
         await peer.send(b"{oops")
         assert (await peer.receive())["error"]["code"] == -32700
@@ -371,7 +373,7 @@ async def test_stray_text_during_the_handshake_is_answered_at_once() -> None:
 async def test_a_peer_that_goes_during_the_handshake_leaves_nothing_to_be_served() -> None:
     hello = SlowHello()
     served: list[Any] = []
-    async with serving(initialize=hello, session_list=served.append) as (peer, _):
+    async with serve(initialize=hello, session_list=served.append) as (peer, _):
         await peer.ask("initialize", HELLO[1], id="hello")
         await peer.ask("session/list", {})
         await until(lambda: hello.began)
@@ -388,7 +390,7 @@ async def test_an_agent_whose_answer_cannot_be_sent_hears_the_next_attempt() -> 
         tries += 1
         return {"protocolVersion": object()} if tries == 1 else hello_v1(params)
 
-    async with serving(initialize=initialize) as (peer, _):
+    async with serve(initialize=initialize) as (peer, _):
         assert (await peer.call("initialize", HELLO[1]))["error"]["code"] == -32603
         assert "result" in await peer.call("initialize", HELLO[1])
         assert (await peer.call("session/list"))["result"] == {"sessions": []}
@@ -399,7 +401,7 @@ async def test_a_second_handshake_is_refused_in_version_1() -> None:
     async with an_agent(version=1) as (peer, _):
         error = (await peer.call("initialize", HELLO[1]))["error"]
 
-    assert error == {"code": -32600, "message": "initialize: this connection is initialized already"}
+    assert error == {"code": -32600, "message": "initialize: this connection is already initialized"}
 
 
 @pytest.mark.req("V2-INIT-10")
@@ -424,7 +426,7 @@ async def test_after_the_handshake_a_null_id_is_legal_in_version_1_alone(version
 
 async def test_what_an_agent_says_right_behind_its_answer_is_not_lost() -> None:
     told: list[Any] = []
-    peer, client = await connecting(extensions={"_x/tell": told.append, "_x/ask": lambda params: {"got": params}})
+    peer, client = await start_connecting(extensions={"_x/tell": told.append, "_x/ask": lambda params: {"got": params}})
     request = await peer.next_call("initialize")
     await peer.send(
         b'{"jsonrpc":"2.0","method":"_x/tell","params":{"n":1}}\n'

@@ -7,7 +7,7 @@ from collections import defaultdict
 from typing import Any
 
 import pytest
-from connection.ends import a_client, passes, text_of, until, update
+from connection.one_end import a_client, passes, text_of, until, update
 
 from accord.connection.backlog import Backlog
 from accord.connection.lanes import Lanes, inside
@@ -60,7 +60,7 @@ async def test_a_thousand_sessions_are_each_in_order_with_handlers_that_wait() -
     assert len(workers) < SESSIONS / 4  # not one each
 
 
-async def test_stuck_sessions_keep_a_worker_each_and_the_others_go_on() -> None:
+async def test_stuck_sessions_keep_a_worker_each_and_the_others_continue() -> None:
     stuck = asyncio.Event()
     seen: list[str] = []
 
@@ -128,7 +128,7 @@ async def test_a_handler_that_cancels_its_own_task_leaves_its_lane_working() -> 
     assert some.active == {}
 
 
-async def collected(some: Lanes, *steps: Any) -> None:
+async def run_steps(some: Lanes, *steps: Any) -> None:
     """Queues steps as a block that is read does: from the loop, in no task, and worked off at its end."""
     done = asyncio.get_running_loop().create_future()
 
@@ -155,10 +155,10 @@ async def test_what_came_together_is_worked_off_at_once_while_nothing_waits() ->
         await asyncio.sleep(0)
         story.append(f"{name} ends")
 
-    await collected(some, (step, "first"))  # gets the spare worker ready
+    await run_steps(some, (step, "first"))  # gets the spare worker ready
     await until(lambda: not some.active)
     story.clear()
-    await collected(some, (step, "a"), (step, "b"), (slow, "c"), (step, "d"))
+    await run_steps(some, (step, "a"), (step, "b"), (slow, "c"), (step, "d"))
     assert story == ["a", "b", "c begins"]
     await until(lambda: not some.active)
     await some.close(1)
@@ -178,15 +178,15 @@ async def test_a_handler_that_cancels_its_own_task_at_once_leaves_its_lane_worki
             raise asyncio.CancelledError
         done.append(name)
 
-    await collected(some, (step, "a"))
+    await run_steps(some, (step, "a"))
     await until(lambda: not some.active)
-    await collected(some, (step, "b"), (step, "mad"), (step, "c"))
+    await run_steps(some, (step, "b"), (step, "mad"), (step, "c"))
     await until(lambda: done == ["a", "b", "c"])
     await some.close(1)
     assert some.active == {}
 
 
-async def test_whoever_runs_in_a_lane_knows_it_and_afterwards_no_more() -> None:
+async def test_code_in_a_lane_knows_the_lane_and_later_code_does_not() -> None:
     some = lanes()
     found: list[Any] = []
 

@@ -7,14 +7,14 @@ import json
 from typing import Any
 
 import pytest
-from connection.ends import BOUND, a_client, an_agent, prompt, text_of, until, update
+from connection.one_end import BOUND, a_client, an_agent, prompt, text_of, until, update
 
 from accord import v1
 
 NOTHING = v1.PromptResponse(stop_reason="end_turn")
 
 
-def reading(path: str, session: str = "s") -> dict[str, Any]:
+def make_read_request(path: str, session: str = "s") -> dict[str, Any]:
     return {"sessionId": session, "path": path}
 
 
@@ -27,7 +27,7 @@ async def test_slow_handlers_see_updates_one_at_a_time_in_wire_order() -> None:
         nonlocal inside
         inside += 1
         assert inside == 1, "two updates of a session were handled at once"
-        # the earlier the longer: whoever may overtake does
+        # the earlier, the longer: later ones overtake if they can
         for _ in range(20 - int(text_of(params))):
             await asyncio.sleep(0)
         seen.append(text_of(params))
@@ -51,12 +51,12 @@ async def test_calls_and_answers_that_come_in_one_block_keep_their_order(plain: 
     async def note_async(params: Any) -> None:
         note(params)
 
-    async def asking(number: int, connection: Any) -> None:
+    async def ask(number: int, connection: Any) -> None:
         await connection.session_prompt(v1.PromptRequest(session_id="s", prompt=[]))
         story.append(f"answer {number}")
 
     async with a_client(session_update=note if plain else note_async) as (peer, connection):
-        turns = [asyncio.ensure_future(asking(number, connection)) for number in range(2)]
+        turns = [asyncio.ensure_future(ask(number, connection)) for number in range(2)]
         first, second = [await peer.next_call("session/prompt") for _ in turns]
         lines: list[dict[str, Any]] = []
         for request in (first, second):
@@ -78,7 +78,7 @@ async def test_calls_and_answers_that_come_in_one_block_keep_their_order(plain: 
         f"before {second['id']}",
         "after both",
     ]
-    assert connection.connection.troubles == {}
+    assert connection.connection.problems == {}
 
 
 async def test_plain_handlers_are_called_in_place_without_a_task() -> None:
@@ -194,7 +194,7 @@ async def test_the_last_line_end_of_a_block_may_be_missing() -> None:
             json.dumps({"jsonrpc": "2.0", "method": "session/update", "params": update("s", text)}) for text in "abc"
         ]
         for count in (1, 2, 3):
-            connection.connection.lines("\n".join(lines[:count]).encode())
+            connection.connection.on_lines("\n".join(lines[:count]).encode())
 
     assert "".join(seen) == "aababc"
 
@@ -207,7 +207,7 @@ async def test_a_plain_handler_that_raises_a_cancellation_harms_nobody() -> None
         await peer.tell("session/update", update("s", ""))
         await peer.quiet()
 
-    assert connection.connection.troubles == {"handler": 1}
+    assert connection.connection.problems == {"handler": 1}
 
 
 async def test_a_handler_may_ask_within_its_own_session_without_deadlock() -> None:
@@ -266,7 +266,7 @@ async def test_a_stuck_handler_holds_up_no_other_session() -> None:
         await peer.tell("session/update", update("stuck", ""))
         for number in range(3):
             await peer.tell("session/update", update(f"free {number}", ""))
-        assert (await peer.call("fs/read_text_file", reading("/a", "another")))["result"] == {"content": "/a"}
+        assert (await peer.call("fs/read_text_file", make_read_request("/a", "another")))["result"] == {"content": "/a"}
         asking = asyncio.ensure_future(conn.session_close(v1.CloseSessionRequest(session_id="free 0")))
         await peer.reply(await peer.next_call("session/close"), {})
         await asyncio.wait_for(asking, BOUND)
@@ -290,8 +290,8 @@ async def test_a_request_begins_after_the_updates_of_its_session() -> None:
 
     async with a_client(session_update=session_update, fs_read_text_file=fs_read_text_file) as (peer, _):
         await peer.tell("session/update", update("s", ""))
-        behind = await peer.ask("fs/read_text_file", reading("/a"))
-        await peer.call("fs/read_text_file", reading("/a", "other"))
+        behind = await peer.ask("fs/read_text_file", make_read_request("/a"))
+        await peer.call("fs/read_text_file", make_read_request("/a", "other"))
         assert story == ["read in other"]
         go_on.set()
         await peer.answer_to(behind)
@@ -319,7 +319,7 @@ async def test_a_long_request_does_not_hold_up_its_own_session() -> None:
 
 
 async def test_a_request_that_began_behind_an_update_gets_its_answers_in_order() -> None:
-    """Its handler was started by the lane, and is no part of it."""
+    """Its handler was started by the lane, but doesn't belong to it."""
     story: list[str] = []
     go_on = asyncio.Event()
 
@@ -334,7 +334,7 @@ async def test_a_request_that_began_behind_an_update_gets_its_answers_in_order()
 
     async with a_client(session_update=session_update, fs_read_text_file=fs_read_text_file) as (peer, connection):
         await peer.tell("session/update", update("s", "0"))
-        reads = await peer.ask("fs/read_text_file", reading("/a"))
+        reads = await peer.ask("fs/read_text_file", make_read_request("/a"))
         await peer.tell("session/update", update("s", "1"))
         await peer.reply(await peer.next_call("session/set_mode"), {})
         await peer.quiet()
@@ -361,7 +361,7 @@ async def test_a_handler_that_fails_does_not_end_its_lane() -> None:
             await peer.tell("session/update", update("s", text))
         await until(lambda: seen == ["a", "b", "c"])
 
-    assert connection.connection.troubles == {"handler": 1}
+    assert connection.connection.problems == {"handler": 1}
 
 
 @pytest.mark.parametrize("given", [1, "text", [], {"a": 1}])
@@ -381,10 +381,10 @@ async def test_what_a_handler_of_a_notification_returns_does_not_matter(given: A
         await until(lambda: len(seen) == 3)
         await peer.quiet()
 
-    assert connection.connection.troubles == {}
+    assert connection.connection.problems == {}
 
 
-async def test_a_request_that_is_refused_unread_is_reported_behind_what_came_before_it() -> None:
+async def test_an_unreadable_request_is_reported_after_earlier_messages() -> None:
     go_on = asyncio.Event()
     seen: list[Any] = []
 
@@ -393,7 +393,7 @@ async def test_a_request_that_is_refused_unread_is_reported_behind_what_came_bef
         seen.append(text_of(params))
 
     async with a_client(session_update=session_update, session_request_permission=seen.append) as (peer, client):
-        routes = client.connection._delivering._routes
+        routes = client.connection._incoming._routes
         routes.unreadable = lambda method, params, why: seen.append((method, params, why))
         await peer.tell("session/update", update("s", "first"))
         answer = await peer.call("session/request_permission", {"sessionId": "s", "options": 7})

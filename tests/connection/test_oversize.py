@@ -1,4 +1,4 @@
-"""A message past the limit is skipped and answered, and the connection goes on."""
+"""A message past the limit is skipped and answered, and the connection continues."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from connection.ends import BOUND, a_client, an_agent, troubles, update
+from connection.one_end import BOUND, a_client, an_agent, problems, update
 
 from accord import v1
 from accord.connection.limits import Limits
@@ -18,14 +18,14 @@ MUCH = "x" * 5000
 pytestmark = pytest.mark.req("V1-FRAME-38")
 
 
-def listing(**handlers: Any) -> Any:
+def serve_sessions(**handlers: Any) -> Any:
     return an_agent(limits=LIMITS, session_list=lambda params: {"sessions": []}, **handlers)
 
 
 @pytest.mark.parametrize("id", [7, "seven"])
 async def test_a_request_that_is_too_long_is_refused_with_its_id(id: Any) -> None:
-    async with listing() as (peer, connection):
-        seen = troubles(connection)
+    async with serve_sessions() as (peer, connection):
+        seen = problems(connection)
         await peer.ask("session/prompt", {"sessionId": "s", "prompt": [{"type": "text", "text": MUCH}]}, id=id)
         error = (await peer.answer_to(id))["error"]
         assert (await peer.call("session/list"))["result"] == {"sessions": []}
@@ -36,7 +36,7 @@ async def test_a_request_that_is_too_long_is_refused_with_its_id(id: Any) -> Non
 
 
 async def test_an_id_behind_the_params_cannot_be_read_and_is_null() -> None:
-    async with listing() as (peer, _):
+    async with serve_sessions() as (peer, _):
         await peer.send(b'{"jsonrpc":"2.0","method":"m","params":{"id":3,"x":"%b"},"id":7}' % MUCH.encode())
         assert (await peer.receive())["error"]["code"] == -32600
         assert (await peer.call("session/list"))["result"] == {"sessions": []}
@@ -45,12 +45,12 @@ async def test_an_id_behind_the_params_cannot_be_read_and_is_null() -> None:
 
 
 async def test_a_notification_that_is_too_long_is_not_answered() -> None:
-    async with listing(session_cancel=lambda params: None) as (peer, connection):
+    async with serve_sessions(session_cancel=lambda params: None) as (peer, connection):
         await peer.tell("session/cancel", {"sessionId": MUCH})
         assert (await peer.call("session/list"))["result"] == {"sessions": []}
 
     assert len(peer.received) == 2
-    assert connection.connection.troubles == {"oversized": 1}
+    assert connection.connection.problems == {"oversized": 1}
 
 
 async def test_an_answer_that_is_too_long_fails_its_call_alone() -> None:
@@ -70,12 +70,12 @@ async def test_an_answer_that_is_too_long_fails_its_call_alone() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        b'{"jsonrpc":"2.0","id":99,"result":{"x":"%b"}}',  # nobody awaits it
-        b'{"jsonrpc":"2.0","result":{"id":0,"x":"%b"},"id":99}',  # the first id is none of ours
+        b'{"jsonrpc":"2.0","id":99,"result":{"x":"%b"}}',  # an unknown id
+        b'{"jsonrpc":"2.0","result":{"id":0,"x":"%b"},"id":99}',  # the first id isn't the message's
         b'DEBUG: a long line in a log, with an "id": 0 in it %b',
     ],
 )
-async def test_a_client_does_not_answer_what_was_no_request(line: bytes) -> None:
+async def test_a_client_does_not_answer_oversized_responses_and_stray_output(line: bytes) -> None:
     async with a_client(limits=LIMITS) as (peer, connection):
         asking = asyncio.ensure_future(connection.session_list(v1.ListSessionsRequest()))
         request = await peer.next_call("session/list")

@@ -6,7 +6,7 @@ import asyncio
 import json
 from typing import Any
 
-from connection.ends import BOUND, a_client, an_agent, prompt, update
+from connection.one_end import BOUND, a_client, an_agent, prompt, until, update
 
 from accord import v1
 
@@ -43,6 +43,18 @@ async def test_a_watcher_sees_every_line_both_ways_in_order() -> None:
     assert json.loads(lines[5])["error"]["code"] == -32601
     assert json.loads(lines[6])["method"] == "session/cancel"
     assert all(block.endswith(b"\n") for _, block in seen)
+
+
+async def test_a_watcher_is_called_with_one_line_at_a_time() -> None:
+    seen: list[tuple[str, bytes]] = []
+    heard: list[Any] = []
+    async with a_client(session_update=heard.append) as (peer, connection):
+        connection.watch(lambda direction, line: seen.append((direction, line)))
+        update_line = json.dumps({"jsonrpc": "2.0", "method": "session/update", "params": update("s", "a\r")}).encode()
+        await peer.send(b"\n".join([update_line, update_line, b"stray\rtext", update_line]))
+        await until(lambda: len(heard) == 3)
+
+    assert seen == [("in", line + b"\n") for line in (update_line, update_line, b"stray\rtext", update_line)]
 
 
 async def test_a_watcher_sees_the_answers_of_handlers_and_what_is_cancelled() -> None:
@@ -89,11 +101,11 @@ async def test_watching_stops_when_asked_and_costs_nothing_before_and_after() ->
 async def test_a_watcher_that_fails_is_dismissed_and_harms_nobody() -> None:
     seen: list[bytes] = []
 
-    def broken(direction: str, lines: bytes) -> None:
+    def fail(direction: str, lines: bytes) -> None:
         raise RuntimeError("no")
 
     async with a_client() as (peer, connection):
-        connection.watch(broken)
+        connection.watch(fail)
         connection.watch(lambda direction, lines: seen.append(lines))
         await peer.quiet()
         await peer.quiet()
@@ -103,16 +115,16 @@ async def test_a_watcher_that_fails_is_dismissed_and_harms_nobody() -> None:
 
 
 async def test_reports_of_trouble_may_fail_without_harm() -> None:
-    def broken(trouble: Any) -> None:
+    def fail(trouble: Any) -> None:
         raise RuntimeError("no")
 
     def session_update(params: Any) -> None:
         raise RuntimeError("no")
 
     async with a_client(session_update=session_update) as (peer, connection):
-        connection.connection.on_trouble = broken
+        connection.connection.on_problem = fail
         await peer.send(b"stray")
         await peer.tell("session/update", update("s", ""))
         await peer.quiet()
 
-    assert connection.connection.troubles == {"stray": 1, "handler": 1}
+    assert connection.connection.problems == {"stray": 1, "handler": 1}

@@ -1,9 +1,9 @@
-"""Runs the Python blocks of a document, one after another, as its reader would.
+"""Run the Python blocks of a document, one after another, as its reader would.
 
-`python blocks.py DOCUMENT` in the directory that the blocks shall see. A block is a program of its own unless the line
-above it is `<!-- continues -->`; it may await outside a function, as in `python -m asyncio`. What it prints must be
-what the block marked `output` below it shows, where `…` stands for anything within a line. A block that ends in
-`run(…)` is an agent: it is started by its command and asked something."""
+Run `python blocks.py DOCUMENT` in the directory in which the blocks should run. A block is a separate program unless
+the line above it is `<!-- continues -->`; it may await outside a function, as in `python -m asyncio`. Its output must
+match the block marked `output` below it, where `…` matches anything within a line. A block that ends in `run(…)` is an
+agent, or a proxy with its agent: it is started by its command and sent a prompt."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-PATIENCE = 20.0
+TIMEOUT_SECONDS = 300.0
 PROGRAM = "agent_of_the_document.py"
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CONTINUES = "<!-- continues -->"
-SERVES = re.compile(r"^    run\(\w+\(\)\)$", re.MULTILINE)
+SERVES = re.compile(r"^    run\(\w+\(\)(?:, .+)?\)$", re.MULTILINE)
 
 
 class Block(NamedTuple):
-    """One Python block, and what it must print if the document shows it."""
+    """One Python block, and its expected output if the document shows it."""
 
     code: str
     line: int
@@ -36,7 +36,7 @@ class Block(NamedTuple):
 
 
 def blocks(document: str) -> Iterator[Block]:
-    """The Python blocks of a document, in order."""
+    """Yield the Python blocks of a document, in order."""
     fences = list(FENCE.finditer(document))
     for fence, following in zip(fences, [*fences[1:], None], strict=True):
         if fence[1] != "python":
@@ -50,7 +50,7 @@ def blocks(document: str) -> Iterator[Block]:
 
 
 def play(document: Path) -> None:
-    """Runs all of them."""
+    """Run all blocks of a document."""
     names: dict[str, Any] = {}
     with asyncio.Runner() as runner:
         for block in blocks(document.read_text(encoding="utf-8")):
@@ -61,7 +61,7 @@ def play(document: Path) -> None:
                 Path(PROGRAM).write_text(block.code, encoding="utf-8")
                 runner.run(ask(f"python {PROGRAM}"))
                 continue
-            # Line numbers are the document's, so that a traceback points into it.
+            # Keep the document's line numbers, so that a traceback points into it.
             code = compile(
                 "\n" * block.line + block.code, str(document), "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True
             )
@@ -69,23 +69,23 @@ def play(document: Path) -> None:
             with contextlib.redirect_stdout(printed):
                 result = eval(code, names)
                 if inspect.iscoroutine(result):
-                    runner.run(asyncio.wait_for(result, PATIENCE))
+                    runner.run(asyncio.wait_for(result, TIMEOUT_SECONDS))
             if block.output is not None and not matches(block.output, printed.getvalue()):
-                sys.exit(f"{where}: the document shows\n{block.output}\nbut what was printed is\n{printed.getvalue()}")
+                sys.exit(f"{where}: the document shows\n{block.output}\nbut the output is\n{printed.getvalue()}")
 
 
 def matches(shown: str, printed: str) -> bool:
-    """Whether this was printed; `…` stands for anything within a line."""
+    """Return whether the output matches; `…` matches anything within a line."""
     return re.fullmatch(re.escape(shown.rstrip()).replace("…", ".*"), printed.rstrip()) is not None
 
 
 async def ask(command: str) -> None:
-    """Starts the agent that a block is, and sends it a prompt."""
+    """Start the agent of a block, and send it a prompt."""
     import accord
     from accord.testing import ScriptedClient
 
     client = ScriptedClient(files={os.path.join(os.getcwd(), "NOTES.md"): "bread\n"})
-    async with asyncio.timeout(PATIENCE), accord.connect(command, **client.options()) as agent:
+    async with asyncio.timeout(TIMEOUT_SECONDS), accord.connect(command, **client.options()) as agent:
         session = await agent.new_session()
         turn = await session.prompt("milk")
         assert turn.stop_reason == "end_turn", turn

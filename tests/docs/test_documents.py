@@ -1,4 +1,4 @@
-"""What the documents show is true: every block of Python runs, and every link leads somewhere."""
+"""The documents are true: every Python block runs, and every link leads somewhere."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PLAYER = Path(__file__).with_name("blocks.py")
-DOCUMENTS = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")] + sorted(
+DOCUMENTS = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "examples/README.md")] + sorted(
     (ROOT / "docs").glob("*.md")
 )
 LINK = re.compile(r"\[[^][]*\]\(([^()\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 
-def named(path: Path) -> str:
+def relative(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
 def with_python() -> list[Any]:
-    """The documents that show Python. One of them says how to make a transport, as the protocol asks, and makes one."""
+    """List the documents with Python blocks. One documents a custom transport, as the protocol requires."""
     rules = {"docs/transports.md": [pytest.mark.req("V1-FRAME-13", "V1-FRAME-15", "V2-FRAME-07", "V2-FRAME-09")]}
     shown = [path for path in DOCUMENTS if "```python" in path.read_text(encoding="utf-8")]
-    return [pytest.param(path, marks=rules.get(named(path), []), id=named(path)) for path in shown]
+    return [pytest.param(path, marks=rules.get(relative(path), []), id=relative(path)) for path in shown]
 
 
 @pytest.mark.parametrize("document", with_python())
@@ -44,13 +44,13 @@ def test_every_block_of_python_runs(document: Path, tmp_path: Path) -> None:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr and "RuntimeWarning" not in done.stderr, done.stderr
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=named)
+@pytest.mark.parametrize("document", DOCUMENTS, ids=relative)
 def test_every_link_leads_somewhere(document: Path) -> None:
     text = re.sub(r"^```.*?^```$", "", document.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     broken = [link for link in LINK.findall(text) if not leads_somewhere(link, document)]
@@ -68,11 +68,11 @@ def leads_somewhere(link: str, document: Path) -> bool:
 
 
 def anchors(text: str) -> set[str]:
-    """What the headings of a document are called in a link."""
+    """Return the anchors of a document's headings."""
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in HEADING.findall(text)}
 
 
-def test_a_broken_link_would_be_seen() -> None:
+def test_a_broken_link_would_be_reported() -> None:
     assert not leads_somewhere("docs/nothing.md", ROOT / "README.md")
     assert not leads_somewhere("#no-such-heading", ROOT / "README.md")
     assert leads_somewhere("docs/ledger.csv", ROOT / "README.md")
@@ -87,9 +87,9 @@ def test_a_broken_link_would_be_seen() -> None:
     ],
     ids=["raises", "prints something else", "is not continued"],
 )
-def test_a_block_that_fails_would_be_seen(text: str, tmp_path: Path) -> None:
+def test_a_failing_block_would_be_reported(text: str, tmp_path: Path) -> None:
     document = tmp_path / "wrong.md"
     document.write_text(text, encoding="utf-8")
-    done = subprocess.run([sys.executable, str(PLAYER), str(document)], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, str(PLAYER), str(document)], capture_output=True, text=True, timeout=300)
     assert done.returncode != 0
     assert "wrong.md" in done.stderr

@@ -1,4 +1,4 @@
-"""Every example of the page on the offline model is understood, and does what its table says."""
+"""Every example in docs/offline.md is understood and carried out."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from accord.coder.coder import Coder
-from accord.coder.equipment import Equipment
-from accord.coder.models.offline.grammar import understood
-from accord.coder.models.offline.requests import Unclear, Unknown
+from accord.coder.agent import Coder
+from accord.coder.offline.parser import parse
+from accord.coder.offline.requests import Unclear, Unknown
+from accord.coder.shared_resources import SharedResources
 from accord.testing import link
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "offline.md").read_text(encoding="utf-8")
 ROWS = [match[2].strip() for match in re.finditer(r"^\| (`+)(.+?)\1 \| .+ \|$", PAGE, re.MULTILINE)]
 BLOCKS = [match[2] for match in re.finditer(r"^(`{3,})text\n(.*?)\n\1$", PAGE, re.MULTILINE | re.DOTALL)]
-"""One message in each line, a list or a block of code being one."""
+"""One message per line; a list or a code block is one message."""
 
 
 def messages(block: str) -> list[str]:
@@ -44,7 +44,7 @@ PROJECT = {
     "b.py": "b = 1\n",
     "c.py": "c = 1\n",
     "pyproject.toml": "[project]\n",
-    "pytest.py": "print('1 passed')\n",  # the real one takes its time, and is not the subject
+    "pytest.py": "print('1 passed')\n",  # a fast stand-in for the real one
 }
 NOTHING_TO_FETCH = "fetch https://example.com/"
 
@@ -55,7 +55,7 @@ async def test_every_example_of_the_page_is_carried_out(tmp_path: Path, monkeypa
     project = tmp_path / "project"
     git = "git init -q && git add -A && git -c user.name=a -c user.email=a@b.c commit -qm first"
     async with link(
-        Coder(equipment=Equipment(model="offline")), cwd=str(project), permissions=lambda asked: True
+        Coder(shared=SharedResources(model="offline")), cwd=str(project), permissions=lambda asked: True
     ) as client:
         for number, example in enumerate(EXAMPLES):
             if example == NOTHING_TO_FETCH:
@@ -72,7 +72,7 @@ async def test_every_example_of_the_page_is_carried_out(tmp_path: Path, monkeypa
                 await session.prompt("remember to rest")
             turn = await session.prompt(example)
             assert turn.stop_reason == "end_turn"
-            assert not re.search(r"could not do it|do not understand|No way|not done|cannot", turn.text), (
+            assert not re.search(r"` failed: |don't understand|Found no|Not done|cannot|can't", turn.text), (
                 example,
                 turn.text,
             )
@@ -80,10 +80,10 @@ async def test_every_example_of_the_page_is_carried_out(tmp_path: Path, monkeypa
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_an_example_of_the_page_is_understood(example: str) -> None:
-    steps = understood(example)
+    steps = parse(example)
     assert not [step for step in steps if isinstance(step, (Unknown, Unclear))], steps
 
 
 @pytest.mark.parametrize("example", ROWS)
 def test_a_row_of_a_table_is_one_request(example: str) -> None:
-    assert len(understood(example)) == 1
+    assert len(parse(example)) == 1

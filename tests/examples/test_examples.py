@@ -1,4 +1,4 @@
-"""Every example is run as its reader would run it, as a process, and what it prints is what it promises."""
+"""Every example runs as a process, as its reader would run it, and prints what it promises."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ import accord
 from accord.testing import ScriptedClient
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-PATIENCE = 20.0
+TIMEOUT_SECONDS = 300.0
 
 
 def run(name: str, *arguments: str, cwd: Path, **environment: str) -> str:
-    """What an example prints, with nobody at its standard input."""
+    """Run an example without standard input, and return its output."""
     done = subprocess.run(
         [sys.executable, "-W", "default", str(EXAMPLES / name), *arguments],
         cwd=cwd,
@@ -27,7 +27,7 @@ def run(name: str, *arguments: str, cwd: Path, **environment: str) -> str:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",
-        timeout=PATIENCE,
+        timeout=TIMEOUT_SECONDS,
     )
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
     return done.stdout
@@ -37,13 +37,16 @@ def agent(name: str) -> list[str]:
     return [sys.executable, str(EXAMPLES / name)]
 
 
-def test_every_example_is_tested_here() -> None:
-    text = Path(__file__).read_text(encoding="utf-8")
-    assert [path.name for path in EXAMPLES.glob("*.py") if f'"{path.name}"' not in text] == []
+def test_every_example_is_tested_and_in_the_index() -> None:
+    tests = "".join(path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("test_*.py"))
+    index = (EXAMPLES / "README.md").read_text(encoding="utf-8")
+    files = [path for path in EXAMPLES.iterdir() if path.suffix in (".py", ".ipynb")]
+    assert [path.name for path in files if path.stem not in tests] == []
+    assert [path.name for path in files if f"[{path.name}]({path.name})" not in index] == []
 
 
 @pytest.mark.parametrize("versions", [{1}, {2}], ids=["v1", "v2"])
-async def test_the_echo_agent_says_what_it_was_told(versions: set[int]) -> None:
+async def test_the_echo_agent_repeats_the_prompt(versions: set[int]) -> None:
     async with accord.connect(agent("echo_agent.py"), versions=versions) as echo:
         turn = await (await echo.new_session()).prompt("hello")
     assert turn.text == "You said: hello"
@@ -63,9 +66,7 @@ async def test_the_scribe_reads_asks_and_writes_through_its_client(allowed: bool
     assert (asked.kind, asked.status) == ("edit", "completed" if allowed else "failed")
 
 
-async def test_the_diary_is_still_there_when_its_agent_is_started_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_diary_survives_a_restart_of_its_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACCORD_DATA_HOME", str(tmp_path))
     async with accord.connect(agent("diary_agent.py")) as diary:
         id = (session := await diary.new_session()).id
@@ -73,7 +74,7 @@ async def test_the_diary_is_still_there_when_its_agent_is_started_again(
     async with accord.connect(agent("diary_agent.py")) as diary:
         again = await diary.load_session(id)
     assert again.transcript.title == "About rain"
-    assert again.transcript.text == "Written down: rain"
+    assert again.transcript.text == "Saved: rain"
 
 
 def test_the_minimal_client_prints_the_answer(tmp_path: Path) -> None:
@@ -106,7 +107,7 @@ def test_the_streaming_client_shows_the_turn_as_it_happens(tmp_path: Path) -> No
 def test_extension_methods_work_both_ways(tmp_path: Path) -> None:
     assert run("extension_method.py", cwd=tmp_path).splitlines() == [
         "the agent counted 4 words",
-        "the agent looks for the open book",
+        "the agent is looking for the open book",
         "You are reading Middlemarch, page 81.",
         "refused: _example.org/burn: Method not found: _example.org/burn (code -32601)",
     ]
@@ -169,7 +170,7 @@ def test_the_tour_is_coloured_at_a_terminal_and_takes_enter_for_yes(tmp_path: Pa
 
 
 def run_at_a_terminal(name: str, *arguments: str, cwd: Path, answer: str, **environment: str) -> str:
-    """What an example prints at a terminal, where a person answers its question."""
+    """Run an example on a terminal, answer its question, and return its output."""
     pty = pytest.importorskip("pty", reason="this system has no pseudo-terminals")
     ours, theirs = pty.openpty()
     inherited = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS")}
@@ -187,7 +188,7 @@ def run_at_a_terminal(name: str, *arguments: str, cwd: Path, answer: str, **envi
         printed = read_until(ours, b"[Y/n]")
         os.write(ours, answer.encode() + b"\n")
         printed += read_until(ours, None)
-        assert process.wait(PATIENCE) == 0, printed
+        assert process.wait(TIMEOUT_SECONDS) == 0, printed
     finally:
         process.kill()
         process.wait()
@@ -196,14 +197,14 @@ def run_at_a_terminal(name: str, *arguments: str, cwd: Path, answer: str, **envi
 
 
 def read_until(descriptor: int, word: bytes | None) -> bytes:
-    """What comes until this word, or until the end."""
+    """Read until this word, or until the end."""
     read = b""
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + TIMEOUT_SECONDS
     while word is None or word not in read:
         assert select.select([descriptor], [], [], until - time.monotonic())[0], f"no {word!r} in {read!r}"
         try:
             chunk = os.read(descriptor, 65536)
-        except OSError:  # the terminal was hung up
+        except OSError:  # the terminal was closed
             chunk = b""
         if not chunk:
             assert word is None, f"no {word!r} in {read!r}"
@@ -213,7 +214,7 @@ def read_until(descriptor: int, word: bytes | None) -> bytes:
 
 
 def assert_in_order(text: str, parts: list[str]) -> None:
-    """Each part occurs, after the one before it."""
+    """Return whether the parts occur in this order."""
     at = 0
     for part in parts:
         found = text.find(part, at)

@@ -18,8 +18,8 @@ from accord.testing import ScriptedAgent, ScriptedClient, WirePeer, link, wire_a
 from accord.transports.memory import pair
 from accord.transports.subprocess import SubprocessTransport
 
-BOUND = 30.0
-AGENT = [sys.executable, str(Path(__file__).parents[1] / "agents" / "faulty.py")]
+BOUND = 300.0
+AGENT = [sys.executable, str(Path(__file__).parents[1] / "agents" / "careless_agent.py")]
 
 INITIALIZE = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}}
 NEW = {"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {"cwd": "/", "mcpServers": []}}
@@ -139,7 +139,7 @@ async def test_grandchildren_do_not_survive_their_agent() -> None:
 async def test_nothing_that_a_handler_prints_reaches_the_wire() -> None:
     troubles: list[Any] = []
     async with accord.connect(AGENT, cwd="/") as agent:
-        agent.on_trouble(troubles.append)
+        agent.on_problem(troubles.append)
         session = await agent.new_session()
         turn = await asyncio.wait_for(session.prompt("prints"), BOUND)
 
@@ -173,7 +173,7 @@ async def test_an_agent_that_dies_says_how_and_what_it_last_said() -> None:
     error = caught.value
     assert error.status == 3
     assert "no API key" in error.stderr
-    assert "faulty.py" in error.command
+    assert "careless_agent.py" in error.command
     assert "session/prompt" in str(error) and "no API key" in str(error)
 
 
@@ -239,7 +239,7 @@ async def test_a_result_that_cannot_be_encoded_is_an_error_and_not_silence() -> 
 
 @pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.req("V1-EXT-11", "V2-EXT-04")
-async def test_an_update_that_nobody_knows_yet_is_kept_whole(version: int) -> None:
+async def test_an_unknown_update_is_preserved(version: int) -> None:
     unknown = {"sessionUpdate": "_hologram", "depth": 3, "rays": [1, {"x": None}]}
     async with wire_agent(version) as (peer, agent):
         making = asyncio.ensure_future(agent.new_session("/"))
@@ -300,7 +300,7 @@ async def test_an_update_costs_the_same_however_long_the_message_has_become(vers
             block = (line.encode() + b"\n") * 20
             tracemalloc.start()
             for _ in range(count // 20):
-                agent.connection.lines(block)
+                agent.connection.on_lines(block)
             peak = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
             return peak
@@ -343,7 +343,7 @@ async def test_a_client_without_a_workspace_refuses_files_and_terminals() -> Non
 
 
 async def test_a_client_with_a_workspace_serves_it() -> None:
-    """The other half of the same: what is there is not refused."""
+    """The other half: with a workspace, the request is served."""
     async with wire_agent(1, **ScriptedClient(files={"/a": "text"}).options()) as (peer, agent):
         making = asyncio.ensure_future(agent.new_session("/"))
         await peer.reply(await peer.next_call("session/new"), {"sessionId": "s"})

@@ -1,4 +1,4 @@
-"""Real traffic, as the fuzzer's raw material: what clients and agents say to each other in either version."""
+"""Real messages of clients and agents in both versions, as raw material for the fuzzer."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ INFO = {"name": "fuzz", "version": "1", "title": "Fuzz"}
 SERVER = {"name": "db", "command": "/bin/db", "args": ["--ro"], "env": [{"name": "A", "value": "b"}]}
 
 Call = tuple[str, Any]
-"""A method and its params."""
+"""A method and its parameters."""
 
 
 def to_agent(version: int, session: str) -> tuple[list[Call], list[Call]]:
-    """What a client asks and tells."""
+    """Return requests and notifications of a client."""
     asks: list[Call] = [
         ("initialize", HELLO[version]),
         ("session/new", {"cwd": "/p", "mcpServers": [SERVER]}),
@@ -57,7 +57,7 @@ def to_agent(version: int, session: str) -> tuple[list[Call], list[Call]]:
 
 
 def to_client(version: int, session: str) -> tuple[list[Call], list[Call]]:
-    """What an agent asks and tells."""
+    """Return requests and notifications of an agent."""
     asks: list[Call] = [
         (
             "session/request_permission",

@@ -1,4 +1,4 @@
-"""Makes hostile lines out of real ones, and says of each which answers it must get.
+"""Make hostile lines from real ones, and predict the responses that each must get.
 
 The judge is as plain as it can be and shares nothing with what it judges: Python's own JSON reader and the rules of the
 protocol, one line at a time."""
@@ -71,7 +71,7 @@ GARBAGE = [
 
 
 class Hostile:
-    """A source of lines against one side."""
+    """A source of hostile lines for one side."""
 
     def __init__(self, random: Random, asks: list[Call], tells: list[Call]) -> None:
         self._random = random
@@ -80,11 +80,11 @@ class Hostile:
         self._last_id = 1000
         self._kinds: list[tuple[Callable[[], bytes], int]] = [
             (self._real, 30),
-            (self._told, 20),
-            (self._changed, 20),
+            (self._make_notification, 20),
+            (self._make_changed, 20),
             (self._odd_text, 5),
             (self._cut, 4),
-            (self._joined, 2),
+            (self._make_joined, 2),
             (self._byte_flipped, 4),
             (self._garbage, 4),
             (self._random_bytes, 2),
@@ -97,7 +97,7 @@ class Hostile:
         self._weights = [weight for _, weight in self._kinds]
 
     def line(self) -> bytes:
-        """One line, without its end."""
+        """Return one line, without its newline."""
         (maker,) = self._random.choices(self._makers, self._weights)
         return maker().replace(b"\n", b" ")
 
@@ -127,11 +127,11 @@ class Hostile:
     def _real(self) -> bytes:
         return self._dump(self._ask())
 
-    def _told(self) -> bytes:
+    def _make_notification(self) -> bytes:
         return self._dump(self._tell())
 
-    def _changed(self) -> bytes:
-        """A real message with one to three values of the wrong kind, missing, or too many."""
+    def _make_changed(self) -> bytes:
+        """Return a real message with one to three values that are wrong, missing or extra."""
         message = copy.deepcopy(self._any())
         for _ in range(self._random.randint(1, 3)):
             self._change(message["params"] if isinstance(message["params"], (dict, list)) else message)
@@ -158,7 +158,7 @@ class Hostile:
             return
 
     def _odd_text(self) -> bytes:
-        """A real message with a value that a JSON writer would not write."""
+        """Return a real message with a value that no JSON encoder writes."""
         message = copy.deepcopy(self._any())
         message["params"] = {"odd": "@@", **message["params"]} if isinstance(message["params"], dict) else ["@@"]
         return self._dump(message).replace(b'"@@"', self._random.choice(ODD_TEXTS))
@@ -167,7 +167,7 @@ class Hostile:
         line = self._dump(self._any())
         return line[: self._random.randint(0, len(line))]
 
-    def _joined(self) -> bytes:
+    def _make_joined(self) -> bytes:
         return self._dump(self._any()) + self._random.choice([b"", b" ", b",", b"\x00"]) + self._dump(self._any())
 
     def _byte_flipped(self) -> bytes:
@@ -189,7 +189,7 @@ class Hostile:
         return self._dump(entries)
 
     def _answer(self) -> bytes:
-        """An answer to something that was asked, or not."""
+        """Return a response, to a real request or not."""
         id = self._random.choice([0, 1, 2, self._random.randrange(2000), "0", None, 1.5, {}])
         answer: dict[str, Any] = {"jsonrpc": "2.0", "id": id}
         if self._random.random() < 0.7:
@@ -203,7 +203,7 @@ class Hostile:
         return self._dump({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": id}})
 
     def _odd_envelope(self) -> bytes:
-        """Something is wrong with the envelope itself."""
+        """Return a message with an invalid envelope."""
         message = dict(self._any())
         key = self._random.choice(["jsonrpc", "id", "method", "params"])
         if self._random.random() < 0.3:
@@ -216,18 +216,18 @@ class Hostile:
 # -- the judge
 
 
-def owed(line: bytes) -> tuple[Counter[Key], Counter[Key]]:
-    """The answers that a line must get, and those that it may get, by id. Answers with a null id are not counted."""
+def count_owed(line: bytes) -> tuple[Counter[Key], Counter[Key]]:
+    """Return the responses that a line must get and those that it may get, by id. Null ids aren't counted."""
     must: Counter[Key] = Counter()
     may: Counter[Key] = Counter()
-    # Bytes that are no text may stand where nobody reads them, in the name of a key that nobody knows: no fault then.
+    # Invalid UTF-8 may be in a part that isn't decoded, such as the name of an unknown key. That is not an error.
     text = line.strip().decode("utf-8-sig", "replace")
     is_text = "\ufffd" not in text
     try:
         messages = _values(text)
     except (ValueError, RecursionError):
         return must, may
-    # Two messages in one line are none; with an empty line behind them they may be taken for two.
+    # Two messages in one line are invalid; followed by an empty line they may be read as two.
     is_one = len(messages) == 1
     for entry in [each for message in messages for each in (message if isinstance(message, list) else [message])]:
         if isinstance(entry, dict) and "id" in entry and _legal(entry["id"]):
@@ -256,7 +256,7 @@ def key_of(id: Any) -> Key:
 
 
 def _legal(id: Any) -> bool:
-    """An id whose answer can be told from others: a string, or an integer of 64 bits."""
+    """Return an id that identifies its response: a string or a 64-bit integer."""
     if isinstance(id, str):
         return True
     return type(id) is int and -(2**63) <= id < 2**63

@@ -21,8 +21,7 @@ PER_CONVERSATION = 500
 
 
 async def fuzz(count: int, seed: int) -> int:
-    """Sends so many lines, half to each side; gives how many were sent."""
-    logging.getLogger("accord").setLevel(logging.ERROR)
+    """Send `count` lines, half to each side, and return how many were sent."""
     sent, number = 0, 0
     while sent < count:
         side = against_agent if number % 2 == 0 else against_client
@@ -39,6 +38,7 @@ def main(words: list[str]) -> int:
     count = int(words[0]) if words else 100_000
     seed = int(words[1]) if len(words) > 1 else 1
     begin = time.monotonic()
+    logging.getLogger("accord").setLevel(logging.ERROR)
     sent = asyncio.run(fuzz(count, seed))
     print(f"{sent} hostile lines (seed {seed}) in {time.monotonic() - begin:.0f} s: nothing broke")
     return 0

@@ -1,4 +1,4 @@
-"""The two sides that are fuzzed, each a real one over real bytes, and what is checked of them."""
+"""The two sides under test, each a real one over real bytes, and the checks on them."""
 
 from __future__ import annotations
 
@@ -13,19 +13,21 @@ from random import Random
 from typing import Any
 
 from fuzz.corpus import HELLO, to_agent, to_client
-from fuzz.hostile import Hostile, Key, key_of, owed
+from fuzz.hostile import Hostile, Key, count_owed, key_of
 
 import accord
 from accord.agent.side import AgentSide
+from accord.model.forms import fits
+from accord.model.requests import Elicitation, Reply
 from accord.testing import ScriptedClient
 from accord.transports.memory import MemoryTransport, pair
 
-BOUND = 30.0
+BOUND = 300.0
 QUIET = "_fuzz/quiet"
 
 
 class Broken(AssertionError):
-    """A side did what it must not; `id` is the request that shows it, if one does."""
+    """A side violated the protocol; `id` is the request that shows it, if any."""
 
     def __init__(self, text: str, id: Any = None) -> None:
         super().__init__(text)
@@ -33,7 +35,7 @@ class Broken(AssertionError):
 
 
 class Chatty(accord.Agent):
-    """An agent that uses what the protocol offers, whatever the client makes of it."""
+    """An agent that uses most of the protocol, however the client reacts."""
 
     modes = (accord.Mode(id="ask", name="Ask"), accord.Mode(id="code", name="Code"))
     options = (
@@ -49,7 +51,7 @@ class Chatty(accord.Agent):
     def __init__(self) -> None:
         self.turns = 0
 
-    async def login(self, method_id: str) -> None:
+    async def login(self, method_id: str, client: accord.Client) -> None:
         pass
 
     async def prompt(self, turn: accord.Turn) -> None:
@@ -63,7 +65,7 @@ class Chatty(accord.Agent):
 
 
 class HandPeer:
-    """The fuzzer's end of the wire: counts what comes back, and can answer what it was asked."""
+    """The fuzzer's side: counts the responses, and can answer requests."""
 
     def __init__(self, transport: MemoryTransport) -> None:
         self.transport = transport
@@ -72,7 +74,7 @@ class HandPeer:
         self.open: list[Any] = []
         transport.start(self)
 
-    def lines(self, block: bytes) -> None:
+    def on_lines(self, block: bytes) -> None:
         for line in block.split(b"\n"):
             if line:
                 found = json.loads(line)
@@ -89,14 +91,14 @@ class HandPeer:
         if error is not None and error["code"] == -32603:
             self.faults.append(message)
 
-    def oversized(self, head: bytes, size: int) -> None:
+    def on_oversized(self, head: bytes, size: int) -> None:
         self.faults.append({"oversized": size})
 
-    def ended(self, error: Exception | None) -> None:
-        """Nothing more will come."""
+    def on_end(self, error: Exception | None) -> None:
+        """Record the end of the connection."""
 
     def close_open(self) -> None:
-        """Answers everything that is still open with a refusal."""
+        """Answer every open request with an error."""
         opened, self.open = self.open, []
         for request in opened:
             refusal = {"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32601, "message": "not here"}}
@@ -104,7 +106,7 @@ class HandPeer:
 
 
 class Watch(logging.Handler):
-    """Whatever escapes while a side is fuzzed: into the event loop, or into the log as an error."""
+    """Errors that reach the event loop or the log during a run."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
@@ -127,7 +129,7 @@ class Watch(logging.Handler):
 
 
 async def against_agent(random: Random, count: int) -> None:
-    """Sends so many lines to an agent, in one conversation."""
+    """Send `count` lines to an agent, in one connection."""
     version = random.choice([1, 2])
     ours, theirs = pair()
     side = AgentSide(Chatty(), theirs)
@@ -139,7 +141,7 @@ async def against_agent(random: Random, count: int) -> None:
         new = {"jsonrpc": "2.0", "id": "new", "method": "session/new", "params": {"cwd": "/p", "mcpServers": []}}
         await ours.send(json.dumps(first).encode() + b"\n" + json.dumps(new).encode() + b"\n")
         await until(lambda: peer.answers[key_of("new")] == 1)
-        return next(iter(side.sessions))
+        return next(iter(side.sessions.open))
 
     async def end() -> None:
         await ours.close()
@@ -149,12 +151,13 @@ async def against_agent(random: Random, count: int) -> None:
 
 
 async def against_client(random: Random, count: int) -> None:
-    """Sends so many lines to a client, in one conversation."""
+    """Send `count` lines to a client, in one connection."""
     version = random.choice([1, 2])
     ours, theirs = pair()
     peer = HandPeer(ours)
-    client = ScriptedClient(files={"/p/a.py": "a = 1\n"}, commands={"ls -l": ("a.py\n", 0)}, replies=[{"name": "x"}])
-    connecting = asyncio.ensure_future(_connected(theirs, version, client))
+    script: dict[str, Any] = {"files": {"/p/a.py": "a = 1\n"}, "commands": {"ls -l": ("a.py\n", 0)}}
+    client = Willing(replies=[{"name": "x"}], **(script if version == 1 else {}))
+    connecting = asyncio.ensure_future(_connect(theirs, version, client))
     turns: list[asyncio.Future[Any]] = []
 
     def reply(result: Any) -> None:
@@ -183,12 +186,22 @@ async def against_client(random: Random, count: int) -> None:
     await attack(random, count, peer, begin, end, lambda session: to_client(version, session), set())
 
 
-async def _connected(transport: MemoryTransport, version: int, client: ScriptedClient) -> Any:
+class Willing(ScriptedClient):
+    """Fill in forms that ask for a name, and cancel others."""
+
+    def elicit(self, question: Elicitation) -> Reply | dict[str, Any] | None:
+        reply = super().elicit(question)
+        required = question.schema.get("required") or ()
+        is_fit = isinstance(reply, dict) and all(name in reply for name in required) and fits(question.schema, reply)
+        return reply if is_fit else None
+
+
+async def _connect(transport: MemoryTransport, version: int, client: ScriptedClient) -> Any:
     return await accord.connect(transport, versions={version}, **client.options())
 
 
 async def _turn(session: Any) -> None:
-    with suppress(accord.AccordError):  # hostile answers make turns fail; what matters is that they end
+    with suppress(accord.AccordError):  # hostile responses make turns fail; they only have to end
         await session.prompt("go")
 
 
@@ -201,7 +214,7 @@ async def attack(
     traffic: Callable[[str], tuple[Any, Any]],
     known: set[str],
 ) -> None:
-    """One conversation: the handshake, the lines, and the reckoning."""
+    """Run one connection: the handshake, the lines, and the checks."""
     here = {asyncio.current_task()}
     before = asyncio.all_tasks() - here
     must: Counter[Key] = Counter({key_of(id): 1 for id in known})
@@ -213,7 +226,7 @@ async def attack(
         for number in range(count):
             line = hostile.line()
             sent.append(line)
-            for total, more in zip((must, may), owed(line), strict=True):
+            for total, more in zip((must, may), count_owed(line), strict=True):
                 total.update(more)
             rest += line + b"\n"
             if random.random() < 0.2 or number == count - 1:
@@ -231,7 +244,7 @@ async def attack(
             raise Broken(f"{error}; lines with that id: {guilty}; escaped: {watch.escaped[:3]}") from error
         await end()
         await asyncio.sleep(0)
-        # the tasks of the test's own surroundings were there before
+        # tasks of the test runner existed before
         left = {task for task in asyncio.all_tasks() - here - before if not task.done()}
         if left:
             raise Broken(f"left behind: {left}")
@@ -245,7 +258,7 @@ async def _send(peer: HandPeer, data: bytes) -> None:
 
 
 async def settle(peer: HandPeer, must: Counter[Key]) -> None:
-    """Waits until everything that must be answered is."""
+    """Wait until every request that must be answered is."""
     quiet = key_of("quiet")
     must[quiet] += 1
     peer.transport.send(b'{"jsonrpc":"2.0","id":"quiet","method":"%b"}\n' % QUIET.encode())
@@ -262,7 +275,7 @@ async def settle(peer: HandPeer, must: Counter[Key]) -> None:
 
 
 def check(peer: HandPeer, must: Counter[Key], may: Counter[Key], watch: Watch) -> None:
-    """Every request has exactly one answer, nothing else has one, and nothing escaped."""
+    """Check that every request has exactly one response, nothing else has one, and no error escaped."""
     for key, times in peer.answers.items():
         if key[0] != "NoneType" and not must[key] <= times <= must[key] + may[key]:
             most = must[key] + may[key]
@@ -275,7 +288,7 @@ def check(peer: HandPeer, must: Counter[Key], may: Counter[Key], watch: Watch) -
 
 async def until(condition: Callable[[], Any]) -> None:
     async with asyncio.timeout(BOUND):
-        while not condition():  # noqa: ASYNC110  # what is waited for has no event of its own
+        while not condition():  # noqa: ASYNC110  # the condition has no event to wait for
             await asyncio.sleep(0)
 
 

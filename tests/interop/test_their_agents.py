@@ -1,6 +1,6 @@
 """Our client with agents on the official SDKs: Python and TypeScript in version 1, TypeScript in version 2.
 
-One process and one connection for all tests of an agent, each in a session of its own, as an editor would have it."""
+One process and one connection for all tests of an agent, each in its own session, as in an editor."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 import pytest_asyncio
 from interop.workspace import RealWorkspace
 from peers import commands
+from support.prerequisites import require
 
 import accord
 from accord.client.agent import ConnectedAgent
@@ -28,7 +29,7 @@ AGENTS = ["py-agent-v1", "ts-agent-v1", "ts-agent-v2"]
 
 
 class Peer(NamedTuple):
-    """One of their agents."""
+    """An agent on an official SDK."""
 
     name: str
 
@@ -40,8 +41,8 @@ class Peer(NamedTuple):
         return commands.agent(self.name[:2], self.version, *flags)  # type: ignore[arg-type]
 
 
-class Desk:
-    """The person at our client: decides, fills in forms, and sees what was asked."""
+class User:
+    """The user of our client: answers permission requests and forms, and records them."""
 
     def __init__(self) -> None:
         self.decision: Any = None
@@ -64,8 +65,7 @@ class Desk:
 
 @pytest.fixture(scope="module", params=AGENTS)
 def peer(request: pytest.FixtureRequest) -> Peer:
-    if reason := commands.missing(request.param[:2]):
-        pytest.skip(reason)
+    require(commands.missing(request.param[:2]))
     return Peer(request.param)
 
 
@@ -83,8 +83,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def desk() -> Desk:
-    return Desk()
+def user() -> User:
+    return User()
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -94,30 +94,30 @@ async def workspace(folder: Path) -> AsyncIterator[RealWorkspace]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def agent(peer: Peer, folder: Path, desk: Desk, workspace: RealWorkspace) -> AsyncIterator[ConnectedAgent]:
+async def agent(peer: Peer, folder: Path, user: User, workspace: RealWorkspace) -> AsyncIterator[ConnectedAgent]:
     connecting = accord.connect(
         peer.command(),
         cwd=folder,
         versions={peer.version},
         workspace=workspace,
-        permissions=desk.decide,
-        elicitation=desk.fill_in,
-        extensions=desk.extensions(),
+        permissions=user.decide,
+        elicitation=user.fill_in,
+        extensions=user.extensions(),
     )
     async with connecting as agent:
         yield agent
-        assert agent.connection.troubles == {}, "something that passed between us was not understood"
+        assert agent.connection.problems == {}, "something that passed between us was not understood"
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def session(agent: ConnectedAgent, desk: Desk) -> Session:
-    desk.decision = desk.reply = None
-    desk.asked, desk.questions = [], []
+async def session(agent: ConnectedAgent, user: User) -> Session:
+    user.decision = user.reply = None
+    user.asked, user.questions = [], []
     return await agent.new_session()
 
 
 async def read(turn: Turn) -> list[accord.Event]:
-    """All events of a turn."""
+    """Return all events of a turn."""
     return [event async for event in turn]
 
 
@@ -143,7 +143,7 @@ async def test_an_agent_that_is_offered_both_versions_takes_its_own(peer: Peer, 
 
 
 async def test_an_agent_without_our_version_is_refused(peer: Peer, tmp_path: Path) -> None:
-    # The official agents of version 1 answer with their own version, that of version 2 with an error.
+    # The official version 1 agents answer with their own version, the version 2 agent with an error.
     with pytest.raises((accord.VersionError, accord.RequestFailed), match="protocol version"):
         await accord.connect(peer.command(), cwd=tmp_path, versions={3 - peer.version})
 
@@ -189,7 +189,7 @@ async def test_a_closed_session_takes_no_prompt(agent: ConnectedAgent, session: 
     with pytest.raises(accord.LocalProtocolError, match="closed"):
         session.prompt("hello")
     params = {"sessionId": session.id, "prompt": [{"type": "text", "text": "hello"}]}
-    with pytest.raises(accord.NotFound):  # nor does the agent
+    with pytest.raises(accord.NotFound):  # the agent doesn't know it either
         await agent.request("session/prompt", params)
 
 
@@ -206,7 +206,7 @@ async def test_a_prompt_is_answered_in_chunks(session: Session) -> None:
 async def test_a_prompt_may_hold_more_than_text(session: Session, folder: Path) -> None:
     resource = accord.Resource.of((folder / "notes.md").as_uri(), "one\ntwo\n")
     image = accord.Image(data="iVBORw0KGgo=", mime_type="image/png")
-    turn = await session.prompt("hello", resource, image, accord.Link(uri="https://example.org", name="a page"))
+    turn = await session.prompt("hello", resource, image, accord.ResourceLink(uri="https://example.org", name="a page"))
     assert turn.text == "hello"
 
 
@@ -253,7 +253,7 @@ async def test_a_tool_call_goes_its_way_and_shows_its_change(session: Session, f
         assert (change.old_text, change.new_text) == ("old\n", "new\n")
 
 
-async def test_usage_title_commands_and_options_are_told(session: Session) -> None:
+async def test_usage_title_commands_and_options_are_reported(session: Session) -> None:
     await session.prompt("usage")
     usage = session.transcript.usage
     assert usage == accord.Usage(used=1200, size=200000, cost=Cost(amount=0.25, currency="USD"))
@@ -279,42 +279,42 @@ async def test_a_refusal_is_how_the_turn_ended(session: Session) -> None:
 @pytest.mark.parametrize(
     "decision, said", [(True, "allowed"), (False, "denied"), ("yes", "allowed"), (None, "cancelled")]
 )
-async def test_permission_is_given_refused_or_left_open(session: Session, desk: Desk, decision: Any, said: str) -> None:
-    desk.decision = decision
+async def test_permission_is_given_refused_or_left_open(session: Session, user: User, decision: Any, said: str) -> None:
+    user.decision = decision
     turn = await session.prompt("permission")
     assert (turn.text, turn.stop_reason) == (said, "end_turn")
-    (request,) = desk.asked
+    (request,) = user.asked
     assert request.title == "Delete the notes"
     assert [(option.id, option.kind) for option in request.options] == [("yes", "allow_once"), ("no", "reject_once")]
     assert request.tool_call is not None and request.tool_call.kind == "delete"
 
 
-async def test_cancelling_while_asked_ends_the_question_and_the_turn(session: Session, desk: Desk) -> None:
+async def test_cancelling_while_asked_ends_the_question_and_the_turn(session: Session, user: User) -> None:
     void = asyncio.Event()
 
     async def decide() -> None:
         try:
-            await session.cancel()  # which makes this very question void
+            await session.cancel()  # which cancels this very request
             await asyncio.Event().wait()
         finally:
             void.set()
 
-    desk.decision = decide
+    user.decision = decide
     turn = await session.prompt("permission")
     assert turn.stop_reason == "cancelled"
     await void.wait()
     assert (await session.prompt("still here")).text == "still here"
 
 
-async def test_a_form_is_filled_in_declined_or_left(session: Session, desk: Desk) -> None:
-    for desk.reply, said in [
+async def test_a_form_is_filled_in_declined_or_left(session: Session, user: User) -> None:
+    for user.reply, said in [
         ({"name": "Ada"}, "hello Ada"),
         (accord.Reply(action="decline"), "decline"),
         (None, "cancel"),
     ]:
         assert (await session.prompt("elicit")).text == said
-    assert desk.questions[0].message == "Who are you?"
-    assert desk.questions[0].schema["properties"]["name"]["title"] == "Your name"
+    assert user.questions[0].message == "Who are you?"
+    assert user.questions[0].schema["properties"]["name"]["title"] == "Your name"
 
 
 async def test_files_are_read_and_written_where_they_may_be(session: Session, folder: Path, version: int) -> None:
@@ -350,7 +350,7 @@ async def test_a_command_runs_and_its_output_is_shown(
 # -- cancelling
 
 
-async def test_cancelling_ends_the_turn_and_the_session_goes_on(session: Session) -> None:
+async def test_cancelling_ends_the_turn_and_the_session_continues(session: Session) -> None:
     turn = session.prompt("wait")
     async for event in turn:
         if isinstance(event, accord.Text):
@@ -392,10 +392,10 @@ async def test_sessions_work_side_by_side(agent: ConnectedAgent, session: Sessio
 # -- beyond the protocol, and errors
 
 
-async def test_extensions_work_both_ways(agent: ConnectedAgent, session: Session, desk: Desk) -> None:
+async def test_extensions_work_both_ways(agent: ConnectedAgent, session: Session, user: User) -> None:
     assert await agent.request("_test/echo", {"a": [1, {"b": None}]}) == {"a": [1, {"b": None}]}
     await agent.notify("_test/note", {"n": 1})
-    assert await desk.noted.get() == {"n": 1}
+    assert await user.noted.get() == {"n": 1}
     assert (await session.prompt("extension")).text == '{"from":"agent"}'
 
 
@@ -431,7 +431,7 @@ async def test_bad_params_are_refused(agent: ConnectedAgent, session: Session) -
 # -- agents that are not so well
 
 
-async def test_the_end_of_an_agent_is_told_with_its_last_words(peer: Peer, tmp_path: Path) -> None:
+async def test_the_exit_of_an_agent_is_reported_with_its_last_output(peer: Peer, tmp_path: Path) -> None:
     async with accord.connect(peer.command(), cwd=tmp_path, versions={peer.version}) as agent:
         session = await agent.new_session()
         with pytest.raises(accord.PeerDied) as death:

@@ -1,6 +1,6 @@
 """Clients on the official SDKs with our agent: Python and TypeScript in version 1, TypeScript in version 2.
 
-Each client plays all steps once, with one process of the agent; the tests look at what it saw."""
+Each client plays all steps once, with one process of the agent; the tests check what it saw."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 from peers import commands
+from peers.client_run import COMMON_STEPS, FIRST_STEPS, LAST_STEPS, ClientRun, prompt_steps
+from support.prerequisites import require
 
 pytestmark = pytest.mark.peer
 
@@ -23,22 +25,12 @@ PROMPTS = [
     "read absent.md", "print",
 ]  # fmt: skip
 STEPS: dict[str, dict[str, Any]] = {
-    "log in": {"do": "authenticate"},
-    "log in wrongly": {"do": "authenticate", "method": "unknown"},
-    "new": {"do": "new"},
-    **{text: {"do": "prompt", "text": text} for text in PROMPTS},
-    "allow": {"do": "prompt", "text": "permission", "permission": "allow_once"},
-    "reject": {"do": "prompt", "text": "permission", "permission": "reject_once"},
-    "answer cancelled": {"do": "prompt", "text": "permission", "permission": "cancelled"},
-    "cancel while asked": {"do": "prompt", "text": "permission", "permission": "cancel"},
-    "wait": {"do": "prompt", "text": "wait", "cancel": True},
-    "after cancel": {"do": "prompt", "text": "still here"},
-    "elicit": {"do": "prompt", "text": "elicit", "elicitation": {"name": "Ada"}},
-    "decline": {"do": "prompt", "text": "elicit"},
-    "list": {"do": "list"},
-    "set mode": {"do": "mode", "mode": "careful"},
-    "set wrong mode": {"do": "mode", "mode": "unknown"},
-    "set option": {"do": "option", "option": "model", "value": "deep"},
+    **FIRST_STEPS,
+    "log in with a question": {"do": "authenticate", "method": "ask", "elicitation": {"name": "Ada"}},
+    "log in without an answer": {"do": "authenticate", "method": "ask"},
+    "cleared": {"do": "prompt", "text": "cleared"},
+    **prompt_steps(PROMPTS),
+    **COMMON_STEPS,
     "set wrong option": {"do": "option", "option": "nothing", "value": "deep"},
     "echo": {"do": "request", "method": "_test/echo", "params": {"a": [1, {"b": None}]}},
     "unknown request": {"do": "request", "method": "_test/unknown"},
@@ -49,58 +41,14 @@ STEPS: dict[str, dict[str, Any]] = {
     "load unknown": {"do": "load", "session": "nobody"},
     "resume": {"do": "resume", "session": "stored-1"},
     "after resume": {"do": "prompt", "text": "and now"},
-    "close": {"do": "close"},
-    "after close": {"do": "prompt", "text": "hello"},
-    "new again": {"do": "new"},
-    "die": {"do": "prompt", "text": "die"},
+    **LAST_STEPS,
 }  # fmt: skip
-
-
-class Seen:
-    """What a client saw, by the name of the step."""
-
-    def __init__(self, steps: list[list[dict[str, Any]]]) -> None:
-        self.steps = dict(zip(["initialize", *STEPS, "exit"], steps, strict=True))
-
-    def all(self, step: str, what: str) -> list[dict[str, Any]]:
-        return [line for line in self.steps[step] if line["saw"] == what]
-
-    def one(self, step: str, what: str) -> dict[str, Any]:
-        (line,) = self.all(step, what)
-        return line
-
-    def updates(self, step: str, *kinds: str) -> list[dict[str, Any]]:
-        updates = [line["update"] for line in self.all(step, "update")]
-        return [update for update in updates if update["sessionUpdate"] in kinds]
-
-    def said(self, step: str) -> list[str]:
-        return [update["content"]["text"] for update in self.updates(step, "agent_message_chunk")]
-
-    def stop(self, step: str) -> str:
-        reason: str = self.one(step, "stop")["reason"]
-        return reason
-
-    def code(self, step: str) -> int | None:
-        code: int | None = self.one(step, "error")["code"]
-        return code
-
-    def call(self, step: str) -> dict[str, Any]:
-        """The one tool call of a step as it stood in the end: updates laid over each other, chunks put together."""
-        call: dict[str, Any] = {}
-        for update in self.updates(step, "tool_call", "tool_call_update", "tool_call_content_chunk"):
-            assert update["toolCallId"] == call.setdefault("toolCallId", update["toolCallId"])
-            if update["sessionUpdate"] == "tool_call_content_chunk":
-                call["content"] = [*call.get("content", []), update["content"]]
-            else:
-                call.update(update)
-        return call
 
 
 @pytest.fixture(scope="module", params=CLIENTS)
 def client(request: pytest.FixtureRequest) -> str:
     name: str = request.param
-    if reason := commands.missing(name[:2]):  # type: ignore[arg-type]
-        pytest.skip(reason)
+    require(commands.missing(name[:2]))  # type: ignore[arg-type]
     return name
 
 
@@ -122,14 +70,14 @@ def play(client: str, folder: Path, *steps: dict[str, Any], flags: tuple[str, ..
 
 
 @pytest.fixture(scope="module")
-def seen(client: str, folder: Path) -> Seen:
-    return Seen(play(client, folder, *STEPS.values()))
+def seen(client: str, folder: Path) -> ClientRun:
+    return ClientRun(STEPS, play(client, folder, *STEPS.values()))
 
 
 # -- connection and sessions
 
 
-def test_the_handshake_tells_who_we_are_and_what_we_offer(seen: Seen, version: int) -> None:
+def test_the_handshake_tells_who_we_are_and_what_we_offer(seen: ClientRun, version: int) -> None:
     result = seen.one("initialize", "initialize")["result"]
     assert result["protocolVersion"] == version
     if version == 1:
@@ -148,9 +96,25 @@ def test_the_handshake_tells_who_we_are_and_what_we_offer(seen: Seen, version: i
         assert result["capabilities"]["session"]["prompt"] == {"image": {}, "embeddedContext": {}}
 
 
-def test_logging_in_works_by_the_known_method_alone(seen: Seen) -> None:
+def test_logging_in_works_by_the_known_method_alone(seen: ClientRun) -> None:
     assert seen.one("log in", "answer")["result"] == {}
     assert seen.code("log in wrongly") == -32602
+
+
+def test_a_login_may_ask_the_user(seen: ClientRun) -> None:
+    assert seen.one("log in with a question", "elicitation")["message"] == "Who logs in?"
+    assert seen.one("log in with a question", "answer")["result"] == {}
+    assert seen.code("log in without an answer") == -32000
+
+
+def test_cleared_fields_metadata_and_icons_are_understood(seen: ClientRun, version: int) -> None:
+    updates = seen.updates("cleared", "tool_call", "tool_call_update")
+    assert updates[-1]["_meta"] == {"test": 2}
+    assert any(update.get("locations", 0) == (None if version == 2 else []) for update in updates)
+    (info,) = seen.updates("cleared", "session_info_update")
+    assert (info["updatedAt"], info["_meta"]) == ("2026-01-01T00:00:00Z", {"test": 3})
+    link, said = [update["content"] for update in seen.updates("cleared", "agent_message_chunk")]
+    assert ("icons" in link, said["text"]) == (version == 2, "cleared")
 
 
 def test_without_a_login_no_session_opens_when_it_is_asked_for(client: str, tmp_path: Path) -> None:
@@ -162,7 +126,7 @@ def test_without_a_login_no_session_opens_when_it_is_asked_for(client: str, tmp_
     assert ended[-1]["status"] == 0, "the agent ends by itself when its client is gone"
 
 
-def test_a_new_session_has_its_options(seen: Seen, version: int) -> None:
+def test_a_new_session_has_its_options(seen: ClientRun, version: int) -> None:
     result = seen.one("new", "session")["result"]
     ids = [option["id" if version == 1 else "configId"] for option in result["configOptions"]]
     assert ids == ["mode", "model"]
@@ -172,13 +136,13 @@ def test_a_new_session_has_its_options(seen: Seen, version: int) -> None:
         assert [mode["id"] for mode in result["modes"]["availableModes"]] == ["ask", "careful"]
 
 
-def test_sessions_are_listed_the_newest_first(seen: Seen) -> None:
+def test_sessions_are_listed_the_newest_first(seen: ClientRun) -> None:
     newest, stored = seen.one("list", "answer")["result"]["sessions"]
     assert (newest["sessionId"], newest["title"]) == (seen.one("new", "session")["id"], "New")
     assert (stored["sessionId"], stored["title"]) == ("stored-1", "An earlier talk")
 
 
-def test_a_stored_session_is_told_again(seen: Seen) -> None:
+def test_a_stored_session_is_replayed(seen: ClientRun) -> None:
     told = seen.updates("load", "user_message", "user_message_chunk", "agent_message", "agent_message_chunk")
     contents = [update["content"] for update in told]
     texts = [content[0]["text"] if isinstance(content, list) else content["text"] for content in contents]
@@ -189,14 +153,14 @@ def test_a_stored_session_is_told_again(seen: Seen) -> None:
     assert [line["saw"] for line in seen.steps["load"]][-1] == "session", "the answer comes after what was said"
 
 
-def test_a_stored_session_is_resumed_without_being_told(seen: Seen) -> None:
+def test_a_stored_session_is_resumed_without_a_replay(seen: ClientRun) -> None:
     assert seen.one("resume", "session")["id"] == "stored-1"
     said = ("user_message", "user_message_chunk", "agent_message", "agent_message_chunk")
     assert seen.updates("resume", *said) == []
-    assert seen.said("after resume") == ["and ", "now"]
+    assert seen.texts("after resume") == ["and ", "now"]
 
 
-def test_a_closed_session_takes_no_prompt(seen: Seen) -> None:
+def test_a_closed_session_takes_no_prompt(seen: ClientRun) -> None:
     assert seen.one("close", "answer")
     assert seen.code("after close") == -32002
 
@@ -204,14 +168,14 @@ def test_a_closed_session_takes_no_prompt(seen: Seen) -> None:
 # -- what our agent says
 
 
-def test_a_prompt_is_answered_in_chunks_of_one_message(seen: Seen) -> None:
-    assert seen.said("hello big world") == ["hello ", "big ", "world"]
+def test_a_prompt_is_answered_in_chunks_of_one_message(seen: ClientRun) -> None:
+    assert seen.texts("hello big world") == ["hello ", "big ", "world"]
     chunks = seen.updates("hello big world", "agent_message_chunk")
     assert len({chunk["messageId"] for chunk in chunks}) == 1
     assert seen.stop("hello big world") == "end_turn"
 
 
-def test_a_plan_is_shown_and_changed(seen: Seen, version: int) -> None:
+def test_a_plan_is_shown_and_changed(seen: ClientRun, version: int) -> None:
     updates = seen.updates("plan", "plan", "plan_update")
     first, second = (update["entries"] if version == 1 else update["plan"]["entries"] for update in updates)
     assert [(entry["content"], entry["priority"]) for entry in first] == [
@@ -220,17 +184,17 @@ def test_a_plan_is_shown_and_changed(seen: Seen, version: int) -> None:
         ("Check", "low"),
     ]
     assert [entry["status"] for entry in second] == ["completed", "in_progress", "pending"]
-    assert seen.said("plan") == ["planned"]
+    assert seen.texts("plan") == ["planned"]
 
 
-def test_thoughts_come_before_words_and_apart_from_them(seen: Seen) -> None:
+def test_thoughts_come_before_words_and_apart_from_them(seen: ClientRun) -> None:
     spoken = seen.updates("think", "agent_thought_chunk", "agent_message_chunk")
     assert [update["sessionUpdate"] for update in spoken] == ["agent_thought_chunk"] * 3 + ["agent_message_chunk"] * 3
     assert "".join(update["content"]["text"] for update in spoken) == "one two threefour five six"
     assert len({update["messageId"] for update in spoken}) == 2
 
 
-def test_a_tool_call_goes_its_way_and_shows_its_change(seen: Seen, version: int, folder: Path) -> None:
+def test_a_tool_call_goes_its_way_and_shows_its_change(seen: ClientRun, version: int, folder: Path) -> None:
     updates = seen.updates("tool", "tool_call", "tool_call_update")
     assert [update["status"] for update in updates if "status" in update] == ["pending", "in_progress", "completed"]
     assert updates[0]["sessionUpdate"] == ("tool_call" if version == 1 else "tool_call_update")
@@ -244,10 +208,10 @@ def test_a_tool_call_goes_its_way_and_shows_its_change(seen: Seen, version: int,
     else:
         assert diff["changes"] == [{"operation": "modify", "path": path, "fileType": "text"}]
         assert diff["patch"]["text"] == f"diff --git {path} {path}\n--- {path}\n+++ {path}\n@@ -1 +1 @@\n-old\n+new\n"
-    assert seen.said("tool") == ["edited"]
+    assert seen.texts("tool") == ["edited"]
 
 
-def test_usage_title_and_commands_are_told(seen: Seen) -> None:
+def test_usage_title_and_commands_are_reported(seen: ClientRun) -> None:
     (usage,) = seen.updates("usage", "usage_update")
     assert (usage["used"], usage["size"], usage["cost"]) == (1200, 200000, {"amount": 0.25, "currency": "USD"})
     assert seen.updates("title New", "session_info_update")[0]["title"] == "New"
@@ -256,14 +220,14 @@ def test_usage_title_and_commands_are_told(seen: Seen) -> None:
     assert (plan["name"], plan["input"]["hint"]) == ("plan", "what to plan")
 
 
-def test_changed_options_are_told(seen: Seen, version: int) -> None:
+def test_changed_options_are_reported(seen: ClientRun, version: int) -> None:
     last = seen.updates("mode", "config_option_update")[-1]
     assert [option["currentValue"] for option in last["configOptions"]] == ["careful", "deep"]
     modes = [update["currentModeId"] for update in seen.updates("mode", "current_mode_update")]
     assert modes == (["careful"] if version == 1 else [])
 
 
-def test_setting_modes_and_options_is_answered(seen: Seen) -> None:
+def test_setting_modes_and_options_is_answered(seen: ClientRun) -> None:
     assert seen.one("set mode", "answer")
     assert seen.code("set wrong mode") == -32602
     options = seen.one("set option", "answer")["result"]["configOptions"]
@@ -271,16 +235,16 @@ def test_setting_modes_and_options_is_answered(seen: Seen) -> None:
     assert seen.code("set wrong option") == -32602
 
 
-def test_a_large_message_arrives_whole(seen: Seen) -> None:
-    assert seen.said("big 3000000") == ["x" * 3_000_000]
+def test_a_large_message_arrives_whole(seen: ClientRun) -> None:
+    assert seen.texts("big 3000000") == ["x" * 3_000_000]
 
 
-def test_a_refusal_is_how_the_turn_ended(seen: Seen) -> None:
+def test_a_refusal_is_how_the_turn_ended(seen: ClientRun) -> None:
     assert seen.stop("refuse") == "refusal"
 
 
-def test_what_is_printed_does_no_harm(seen: Seen) -> None:
-    assert seen.said("print") == ["printed"]
+def test_what_is_printed_does_no_harm(seen: ClientRun) -> None:
+    assert seen.texts("print") == ["printed"]
     assert seen.stop("print") == "end_turn"
 
 
@@ -288,47 +252,47 @@ def test_what_is_printed_does_no_harm(seen: Seen) -> None:
 
 
 @pytest.mark.parametrize("step, said", [("allow", "allowed"), ("reject", "denied"), ("answer cancelled", "cancelled")])
-def test_permission_is_asked_and_the_answer_arrives(seen: Seen, version: int, step: str, said: str) -> None:
+def test_permission_is_asked_and_the_answer_arrives(seen: ClientRun, version: int, step: str, said: str) -> None:
     asked = seen.one(step, "permission")
     options = [(option["optionId"], option["kind"]) for option in asked["options"]]
     assert options == [("yes", "allow_once"), ("no", "reject_once")]
     call = asked["toolCall"] if version == 1 else asked["subject"]["toolCall"]
     assert (call["title"], call["kind"]) == ("Delete the notes", "delete")
     assert call["toolCallId"] == seen.call(step)["toolCallId"], "the call was shown before it was asked about"
-    assert (seen.said(step), seen.stop(step)) == ([said], "end_turn")
+    assert (seen.texts(step), seen.stop(step)) == ([said], "end_turn")
 
 
-def test_while_a_person_is_asked_version_2_says_so(seen: Seen, version: int) -> None:
+def test_version_2_reports_that_it_waits_for_the_user(seen: ClientRun, version: int) -> None:
     states = [update["state"] for update in seen.updates("allow", "state_update")]
     assert states == ([] if version == 1 else ["running", "requires_action", "running", "idle"])
 
 
-def test_cancelling_while_asked_ends_the_turn_and_the_call(seen: Seen, version: int) -> None:
-    assert (seen.said("cancel while asked"), seen.stop("cancel while asked")) == ([], "cancelled")
-    # Version 1 has no word for a call that was cancelled.
+def test_cancelling_while_asked_ends_the_turn_and_the_call(seen: ClientRun, version: int) -> None:
+    assert (seen.texts("cancel while asked"), seen.stop("cancel while asked")) == ([], "cancelled")
+    # Version 1 has no status for a cancelled call.
     assert seen.call("cancel while asked")["status"] == ("failed" if version == 1 else "cancelled")
 
 
-def test_a_form_is_filled_in_or_declined(seen: Seen) -> None:
+def test_a_form_is_filled_in_or_declined(seen: ClientRun) -> None:
     asked = seen.one("elicit", "elicitation")
     assert (asked["message"], asked["schema"]["required"]) == ("Who are you?", ["name"])
-    assert seen.said("elicit") == ["hello Ada"]
-    assert seen.said("decline") == ["decline"]
+    assert seen.texts("elicit") == ["hello Ada"]
+    assert seen.texts("decline") == ["decline"]
 
 
-def test_files_are_read_and_written_through_the_client(seen: Seen, version: int, folder: Path) -> None:
+def test_files_are_read_and_written_through_the_client(seen: ClientRun, version: int, folder: Path) -> None:
     if version == 2:
-        assert seen.said("read notes.md") == ["read ", "notes.md"]  # version 2 has no such methods
+        assert seen.texts("read notes.md") == ["read ", "notes.md"]  # version 2 has no such methods
         return
-    assert seen.said("read notes.md") == ["one\ntwo\n"]
-    assert seen.said("write out.md some text") == ["written"]
+    assert seen.texts("read notes.md") == ["one\ntwo\n"]
+    assert seen.texts("write out.md some text") == ["written"]
     assert (folder / "out.md").read_text() == "some text"
-    assert seen.said("read absent.md") == ["error -32002"]
+    assert seen.texts("read absent.md") == ["error -32002"]
 
 
-def test_a_command_runs_and_its_output_is_shown(seen: Seen, version: int) -> None:
+def test_a_command_runs_and_its_output_is_shown(seen: ClientRun, version: int) -> None:
     step = "terminal echo hi there"
-    assert seen.said(step) == ["hi there\n", "exit 0"]
+    assert seen.texts(step) == ["hi there\n", "exit 0"]
     call = seen.call(step)
     assert (call["kind"], call["status"], call["content"][0]["type"]) == ("execute", "completed", "terminal")
     if version == 1:
@@ -345,51 +309,51 @@ def test_a_command_runs_and_its_output_is_shown(seen: Seen, version: int) -> Non
 # -- cancelling
 
 
-def test_cancelling_ends_the_turn_and_the_session_goes_on(seen: Seen) -> None:
-    assert (seen.said("wait"), seen.stop("wait")) == (["waiting"], "cancelled")
-    assert (seen.said("after cancel"), seen.stop("after cancel")) == (["still ", "here"], "end_turn")
+def test_cancelling_ends_the_turn_and_the_session_continues(seen: ClientRun) -> None:
+    assert (seen.texts("wait"), seen.stop("wait")) == (["waiting"], "cancelled")
+    assert (seen.texts("after cancel"), seen.stop("after cancel")) == (["still ", "here"], "end_turn")
 
 
 # -- beyond the protocol, and errors
 
 
-def test_extensions_work_both_ways(seen: Seen) -> None:
+def test_extensions_work_both_ways(seen: ClientRun) -> None:
     assert seen.one("echo", "answer")["result"] == {"a": [1, {"b": None}]}
     assert seen.one("note", "notification") == {"saw": "notification", "method": "_test/noted", "params": {"n": 1}}
     assert seen.one("extension", "request")["params"] == {"from": "agent"}
-    assert seen.said("extension") == ['{"from":"agent"}']
+    assert seen.texts("extension") == ['{"from":"agent"}']
 
 
-def test_an_unknown_method_is_not_found(seen: Seen) -> None:
+def test_an_unknown_method_is_not_found(seen: ClientRun) -> None:
     assert seen.code("unknown request") == -32601
 
 
-def test_a_failing_prompt_says_why(seen: Seen, version: int) -> None:
+def test_a_failing_prompt_says_why(seen: ClientRun, version: int) -> None:
     failure = seen.one("fail", "error") if version == 1 else seen.one("fail", "stop")["error"]
     assert (failure["code"], failure["data"]) == (-32603, {"why": "asked"})
     assert failure["message"] == "the agent was asked to fail"
 
 
-def test_what_nobody_expected_is_an_internal_error(seen: Seen, version: int) -> None:
+def test_an_unexpected_exception_is_an_internal_error(seen: ClientRun, version: int) -> None:
     failure = seen.one("break", "error") if version == 1 else seen.one("break", "stop")["error"]
     assert failure["code"] == -32603
     assert "ZeroDivisionError: nobody expected this" in failure["message"]
 
 
-def test_an_unknown_session_is_not_found(seen: Seen) -> None:
+def test_an_unknown_session_is_not_found(seen: ClientRun) -> None:
     assert seen.code("load unknown") == -32002
     assert seen.code("prompt unknown") == -32002
 
 
-def test_bad_params_are_refused_with_their_place(seen: Seen, client: str) -> None:
+def test_bad_params_are_refused_with_their_place(seen: ClientRun, client: str) -> None:
     if client.startswith("py"):
-        assert seen.code("bad params") == -32601  # this SDK puts an underscore before what it is asked to send
+        assert seen.code("bad params") == -32601  # this SDK prefixes the method with an underscore
         return
     failure = seen.one("bad params", "error")
     assert failure["code"] == -32602
     assert "prompt" in failure["message"]
 
 
-def test_the_end_of_our_agent_is_noticed(seen: Seen) -> None:
+def test_the_end_of_our_agent_is_noticed(seen: ClientRun) -> None:
     assert seen.code("die") is None
     assert seen.one("exit", "exit")["status"] == 3

@@ -1,4 +1,4 @@
-"""The wire itself, `accord.v1` and `accord.v2`, with the official SDKs: our client and their agent, and the reverse."""
+"""`accord.v1` and `accord.v2` with the official SDKs: our client and their agent, and the reverse."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from linked import until
 from peers import commands
+from support.link import until
+from support.prerequisites import require
 
 from accord import InvalidParams, MethodNotFound, NotFound, RequestFailed, v1, v2
 from accord.transports.subprocess import SubprocessTransport
@@ -23,8 +24,7 @@ AGENT = Path(__file__).resolve().parents[1] / "agents" / "wire_agent.py"
 
 
 def need(language: Any) -> None:
-    if reason := commands.missing(language):
-        pytest.skip(reason)
+    require(commands.missing(language))
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Listening:
-    """The handlers of a client: they keep what they hear, and choose the first option of every question."""
+    """The handlers of a client: they record updates, and select the first option of every permission request."""
 
     def __init__(self) -> None:
         self.updates: list[Any] = []
@@ -47,11 +47,11 @@ class Listening:
     def extension_notification(self, method: str, params: Any) -> None:
         self.noted.put_nowait((method, params))
 
-    def heard(self, kind: Any) -> list[Any]:
+    def list_updates(self, kind: Any) -> list[Any]:
         return [update for update in self.updates if isinstance(update, kind)]
 
-    def said(self) -> list[str]:
-        return [update.content.text for update in self.heard((v1.AgentMessageChunk, v2.AgentMessageChunk))]
+    def texts(self) -> list[str]:
+        return [update.content.text for update in self.list_updates((v1.AgentMessageChunk, v2.AgentMessageChunk))]
 
 
 # -- version 1, with an agent on the Python SDK
@@ -88,7 +88,7 @@ async def first(folder: Path) -> AsyncIterator[First]:
         assert made.modes.current_mode_id == "ask"
         client.session = made.session_id
         yield client
-        assert client.agent.connection.troubles == {}
+        assert client.agent.connection.problems == {}
 
 
 @in_the_module
@@ -99,9 +99,9 @@ async def test_v1_what_the_agent_says_comes_in_its_types_and_in_order(first: Fir
         (v1.AgentMessageChunk, "four "),
     ]
     await first.say("plan")
-    assert [entry.status for entry in first.heard(v1.Plan)[1].entries] == ["completed", "in_progress", "pending"]
+    assert [entry.status for entry in first.list_updates(v1.Plan)[1].entries] == ["completed", "in_progress", "pending"]
     await first.say("tool")
-    (call,), (_, done) = first.heard(v1.ToolCall), first.heard(v1.ToolCallUpdate)
+    (call,), (_, done) = first.list_updates(v1.ToolCall), first.list_updates(v1.ToolCallUpdate)
     assert call.tool_call_id == done.tool_call_id
     assert done.content == [v1.Diff(path=str(folder / "notes.txt"), old_text="old\n", new_text="new\n")]
 
@@ -112,26 +112,26 @@ async def test_v1_what_the_agent_says_comes_in_its_types_and_in_order(first: Fir
 )
 async def test_v1_what_the_agent_asks_is_answered(first: First, text: str, said: str) -> None:
     await first.say(text)
-    assert first.said() == [said]
+    assert first.texts() == [said]
 
 
 @in_the_module
 async def test_v1_a_turn_is_cancelled(first: First) -> None:
     waiting = asyncio.create_task(first.say("wait"))
-    await until(lambda: first.said() == ["waiting"])
+    await until(lambda: first.texts() == ["waiting"])
     await first.agent.session_cancel(v1.CancelNotification(session_id=first.session))
     assert (await waiting).stop_reason == "cancelled"
 
 
 @in_the_module
-async def test_v1_a_session_is_told_again(first: First, folder: Path) -> None:
+async def test_v1_a_session_is_replayed(first: First, folder: Path) -> None:
     first.updates = []
     await first.agent.session_load(v1.LoadSessionRequest(session_id="stored-1", cwd=str(folder), mcp_servers=[]))
     assert [type(update) for update in first.updates] == [v1.UserMessageChunk, v1.AgentMessageChunk]
 
 
 @in_the_module
-async def test_v1_errors_are_told(first: First, folder: Path) -> None:
+async def test_v1_errors_are_reported(first: First, folder: Path) -> None:
     with pytest.raises(RequestFailed, match="the agent was asked to fail"):
         await first.say("fail")
     with pytest.raises(NotFound):
@@ -167,12 +167,12 @@ class Second(Listening):
         return v2.RequestPermissionResponse(outcome=outcome)
 
     async def say(self, text: str) -> v2.StateUpdate:
-        """Sends a prompt and waits for the end of the work."""
+        """Send a prompt and wait until the session is idle."""
         self.updates = []
         prompt = v2.PromptRequest(session_id=self.session, prompt=[v2.TextContent(text=text)])
         taken = await self.agent.session_prompt(prompt)
         idle = await self.idle.get()
-        assert [echo.message_id for echo in self.heard(v2.UserMessage)] == [taken.message_id]
+        assert [echo.message_id for echo in self.list_updates(v2.UserMessage)] == [taken.message_id]
         return idle
 
 
@@ -189,25 +189,25 @@ async def second(folder: Path) -> AsyncIterator[Second]:
         assert [option.config_id for option in made.config_options] == ["mode", "model"]
         client.session = made.session_id
         yield client
-        assert client.agent.connection.troubles == {}
+        assert client.agent.connection.problems == {}
 
 
 @in_the_module
 async def test_v2_what_the_agent_says_comes_in_its_types_and_in_order(second: Second, folder: Path) -> None:
     assert (await second.say("think")).stop_reason == "end_turn"
-    spoken = second.heard((v2.AgentThoughtChunk, v2.AgentMessageChunk))
+    spoken = second.list_updates((v2.AgentThoughtChunk, v2.AgentMessageChunk))
     assert [(type(update), update.content.text) for update in spoken[2:4]] == [
         (v2.AgentThoughtChunk, "three"),
         (v2.AgentMessageChunk, "four "),
     ]
     await second.say("plan")
-    plan = second.heard(v2.PlanUpdate)[1].plan
+    plan = second.list_updates(v2.PlanUpdate)[1].plan
     assert [entry.status for entry in plan.entries] == ["completed", "in_progress", "pending"]
     await second.say("tool")
-    done = second.heard(v2.ToolCallUpdate)[-1]
+    done = second.list_updates(v2.ToolCallUpdate)[-1]
     assert [change.path for change in done.content[0].changes] == [str(folder / "notes.txt")]
     await second.say("terminal echo hi")
-    began, ended = second.heard(v2.TerminalUpdate)
+    began, ended = second.list_updates(v2.TerminalUpdate)
     assert (began.command, ended.exit_status.exit_code) == ("echo hi", 0)
 
 
@@ -215,19 +215,19 @@ async def test_v2_what_the_agent_says_comes_in_its_types_and_in_order(second: Se
 @pytest.mark.parametrize("text, said", [("permission", "allowed"), ("extension", '{"from":"agent"}')])
 async def test_v2_what_the_agent_asks_is_answered(second: Second, text: str, said: str) -> None:
     await second.say(text)
-    assert second.said() == [said]
+    assert second.texts() == [said]
 
 
 @in_the_module
 async def test_v2_a_turn_is_cancelled(second: Second) -> None:
     waiting = asyncio.create_task(second.say("wait"))
-    await until(lambda: second.said() == ["waiting"])
+    await until(lambda: second.texts() == ["waiting"])
     await second.agent.session_cancel(v2.CancelSessionNotification(session_id=second.session))
     assert (await waiting).stop_reason == "cancelled"
 
 
 @in_the_module
-async def test_v2_a_session_is_told_again(second: Second, folder: Path) -> None:
+async def test_v2_a_session_is_replayed(second: Second, folder: Path) -> None:
     second.updates = []
     start = v2.ReplayFromStart()
     resume = v2.ResumeSessionRequest(session_id="stored-1", cwd=str(folder), replay_from=start)
@@ -237,7 +237,7 @@ async def test_v2_a_session_is_told_again(second: Second, folder: Path) -> None:
 
 
 @in_the_module
-async def test_v2_errors_are_told(second: Second, folder: Path) -> None:
+async def test_v2_errors_are_reported(second: Second, folder: Path) -> None:
     failed = await second.say("fail")
     assert failed.stop_reason == "error"
     assert isinstance(failed.error, v2.Error)
@@ -261,7 +261,7 @@ async def test_v2_extensions_work_both_ways(second: Second) -> None:
 
 
 @pytest.mark.parametrize("client, version", [("py", 1), ("ts", 2)])
-def test_their_client_with_an_agent_of_ours(client: Any, version: int, tmp_path: Path) -> None:
+def test_their_client_with_our_agent(client: Any, version: int, tmp_path: Path) -> None:
     need(client)
     steps: list[dict[str, Any]] = [
         {"do": "new"},

@@ -1,4 +1,4 @@
-"""What the tests lend to an agent: real files of one folder, and real commands."""
+"""A workspace for tests: real files of one directory, and real commands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from accord.workspace.terminals import Terminals
 
 
 class RealWorkspace(Workspace):
-    """A folder, and terminals that start in it. Use it with `async with`: commands end with the block."""
+    """A directory, and terminals that start in it. Use it with `async with`: commands end with the block."""
 
     def __init__(self, root: Path) -> None:
         self._roots = Roots(str(root))

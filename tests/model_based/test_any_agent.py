@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from linked import until
-from played import Played, chunk, tell
+from support.link import until
+from support.wire_agent import Played, chunk, tell
 
 from accord import ConnectionClosed
 from accord.testing import WirePeer, wire_agent
 
-BOUND = 10.0
+BOUND = 300.0
 
 # What an agent of version 2 tells about one prompt: the answer, the echo, that it works, two words, and the end.
 ORDERS = [

@@ -1,6 +1,6 @@
 """An agent before a client that prompts, cancels, withdraws, answers and babbles in any order.
 
-Every request is answered once, every turn is told from its beginning to its end and no further, every call that was
+Every request is answered once, every turn is reported from start to finish and no further, every call that was
 announced is ended, and the next prompt is handled as if nothing had been."""
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from wires import ask, begun, stopped
+from support.wire_client import ask, begin_session, wait_for_stop
 
 from accord import Agent, RequestFailed, Turn
 from accord.testing import WirePeer, wire_client
 
-BOUND = 10.0
+BOUND = 300.0
 
 
 class Puppet(Agent):
@@ -40,6 +40,8 @@ class Puppet(Agent):
                     await asyncio.gather(turn.permit("one"), turn.permit("two"))
                 case "fail":
                     raise RequestFailed("failed", code=-31000)
+                case "fail with what cannot be encoded":
+                    raise RequestFailed("failed \udce9", code=-31000, data={"path": object()})
                 case "finish":
                     return "end_turn"
 
@@ -57,7 +59,7 @@ DEEDS = [
     "duplicate",
     "wait",
 ]
-PULLS = ["say", "tool", "leave a tool open", "two questions", "fail", "finish"]
+PULLS = ["say", "tool", "leave a tool open", "two questions", "fail", "fail with what cannot be encoded", "finish"]
 STORIES = st.lists(st.sampled_from([*DEEDS, "wait", "wait", *(f"agent: {pull}" for pull in PULLS)]), max_size=30)
 
 
@@ -124,7 +126,7 @@ def test_every_request_is_answered_once_and_every_turn_told_to_its_end(version: 
 async def _meet(version: int, story: list[str]) -> None:
     puppet = Puppet()
     async with wire_client(puppet) as peer:
-        client = Babbling(peer, puppet, await begun(peer, version))
+        client = Babbling(peer, puppet, await begin_session(peer, version))
         for deed in story:
             await client.do(deed)
         while not _all_over(peer, client, version):
@@ -136,7 +138,7 @@ async def _meet(version: int, story: list[str]) -> None:
         for pull in ("say", "finish"):
             puppet.strings.put_nowait(pull)
         last = await ask(peer, client.session, "last")
-        assert await stopped(peer, version, last) == "end_turn"
+        assert await wait_for_stop(peer, version, last) == "end_turn"
         _check(peer, client, version)
 
 

@@ -1,7 +1,7 @@
 """Turns in any interleaving of prompts, words, questions, cancels, late words and a crash, both sides real.
 
 Whatever happens in whatever order: every turn ends exactly once and with its own reason, no word strays into another
-turn, no question stays open, no task is left behind, and the session goes on unless the agent is gone."""
+turn, no question stays open, no task is left behind, and the session continues unless the agent is gone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from linked import until
+from support.link import until
 
 from accord import Agent, ConnectionClosed, RequestFailed, StateChanged, Text, Turn
 from accord.agent.side import AgentSide
@@ -22,7 +22,7 @@ from accord.client.session import Session
 from accord.client.turn import Turn as ClientTurn
 from accord.transports.memory import pair
 
-BOUND = 5.0
+BOUND = 300.0
 
 
 class Puppet(Agent):
@@ -65,6 +65,13 @@ class Puppet(Agent):
                     case "fail":
                         self._end(name, "error")
                         raise RequestFailed(name)
+                    case "fail with what cannot be encoded":
+                        self._end(name, "error")
+                        raise RequestFailed(f"{name} \udce9", data={"path": object()})
+                    case "end with what cannot be encoded":
+                        self._end(name, "error")
+                        turn.tokens = object()  # type: ignore[assignment]
+                        return "end_turn"
                     case "finish":
                         return self._end(name, "end_turn")
             except asyncio.CancelledError:
@@ -132,7 +139,7 @@ def _answer(pending: list[asyncio.Future[Any]], decision: Any) -> None:
 
 
 async def _read(turn: ClientTurn, until: type[Any] | None) -> list[Any]:
-    """Reads a turn to its end, or to the first event of a kind; ends with the error if it had one."""
+    """Read all events of a turn, or those up to the first of a kind. Raises the turn's error."""
     seen: list[Any] = []
     try:
         async for event in turn:
@@ -145,6 +152,7 @@ async def _read(turn: ClientTurn, until: type[Any] | None) -> list[Any]:
 
 
 PULLS = ["say", "think", "tool", "leave a tool open", "permit", "be stubborn", "refuse", "fail", "finish"]
+PULLS += ["fail with what cannot be encoded", "end with what cannot be encoded"]
 DEEDS = ["prompt", "prompt and leave", "cancel", "cancel the last", "yes", "no", "never mind", "late", "wait"]
 STORIES = st.lists(
     st.sampled_from([*DEEDS, "prompt", "wait", "wait", *(f"agent: {pull}" for pull in PULLS)]), max_size=40
@@ -192,7 +200,7 @@ async def _live(version: int, story: list[str]) -> None:
 
 
 async def _wind_down(world: World) -> None:
-    """Brings every turn to its end, then asks once more."""
+    """Finish every turn, then send one more prompt."""
     while any(not turn.ended for turn in world.turns):
         world.puppet.strings.put_nowait("finish")
         _answer(world.pending, True)

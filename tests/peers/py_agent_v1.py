@@ -1,6 +1,6 @@
 """A version 1 agent on the official Python SDK: the text of a prompt names the scenario it plays.
 
-README.md lists them. With `--auth` it opens no session before somebody has authenticated."""
+README.md lists them. With `--auth` it opens no session before a login."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MODELS = {"fast": "Fast", "deep": "Deep"}
 
 
 class Session:
-    """What one session knows: its folder, its settings, and whether its turn has been cancelled."""
+    """The state of a session: its directory, its settings, and whether its turn has been cancelled."""
 
     def __init__(self, cwd: str) -> None:
         self.cwd = cwd
@@ -51,7 +51,7 @@ class Session:
 
 
 class PeerAgent:
-    """Plays the scenarios. Every method is one that the SDK routes by its name."""
+    """Plays the scenarios. The SDK routes requests to these methods by name."""
 
     def __init__(self, must_authenticate: bool) -> None:
         self.authenticated = not must_authenticate
@@ -254,6 +254,9 @@ class PeerAgent:
     async def play_fail(self, id: str, session: Session, rest: str) -> None:
         raise acp.RequestError(-32603, "the agent was asked to fail", {"why": "asked"})
 
+    async def play_throw(self, id: str, session: Session, rest: str) -> None:
+        raise RuntimeError("the credit balance is too low")
+
     async def play_die(self, id: str, session: Session, rest: str) -> None:
         print("last words", file=sys.stderr, flush=True)
         os._exit(3)
@@ -331,5 +334,29 @@ class PeerAgent:
         await self._update(id, acp.update_agent_message_text(text))
 
 
-if __name__ == "__main__":
+async def serve() -> None:
+    """Serve by HTTP and WebSocket on a free port, and print it."""
+    import socket
+
+    from acp.http.asgi import create_asgi_app
+    from hypercorn.asyncio import serve as serve_app
+    from hypercorn.config import Config
+
+    def make_agent(connection: Any) -> PeerAgent:
+        agent = PeerAgent(must_authenticate=False)
+        agent.on_connect(connection)
+        return agent
+
+    sock = socket.socket()
+    sock.bind(("127.0.0.1", 0))
+    sock.listen(100)
+    print(f"http://127.0.0.1:{sock.getsockname()[1]}/acp", flush=True)
+    config = Config()
+    config.bind = [f"fd://{sock.detach()}"]
+    await serve_app(create_asgi_app(make_agent), config)  # type: ignore[arg-type]
+
+
+if __name__ == "__main__" and "--serve" in sys.argv:
+    asyncio.run(serve())
+elif __name__ == "__main__":
     asyncio.run(acp.run_agent(PeerAgent("--auth" in sys.argv), use_unstable_protocol=True))

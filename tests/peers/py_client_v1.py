@@ -1,6 +1,7 @@
 """A version 1 client on the official Python SDK: starts an agent, plays a script, prints what it saw as JSON lines.
 
     py_client_v1.py SCRIPT COMMAND [ARGUMENT…]
+    py_client_v1.py SCRIPT URL
 
 SCRIPT is JSON, or `-` to read it from standard input; README.md describes it and the lines printed."""
 
@@ -21,7 +22,7 @@ FOUR_MEGABYTES = 4 << 20
 
 
 def plain(value: Any) -> Any:
-    """An SDK object as the JSON it stands for."""
+    """Return an SDK object as JSON data."""
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_unset=True)
     return [plain(item) for item in value] if isinstance(value, list) else value
@@ -31,8 +32,17 @@ def saw(what: str, **fields: Any) -> None:
     print(json.dumps({"saw": what} | {name: plain(value) for name, value in fields.items()}), flush=True)
 
 
+async def handle_notifications() -> None:
+    """Wait until everything that came before a response is handled.
+
+    The SDK handles each notification in a task. Over HTTP a response can arrive before its POST returns, and then its
+    caller continues before those tasks have started."""
+    while waiting := [task for task in asyncio.all_tasks() if task.get_name() == "acp.Connection.notification"]:
+        await asyncio.wait(waiting)
+
+
 class Terminal:
-    """One real process whose output is kept."""
+    """A real process whose output is recorded."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.process = process
@@ -54,7 +64,7 @@ class Terminal:
 
 
 class PeerClient:
-    """What the agent may ask of us. Every method is one that the SDK routes by its name."""
+    """Requests that the agent may send. The SDK routes them to these methods by name."""
 
     def __init__(self) -> None:
         self.step: dict[str, Any] = {}
@@ -177,7 +187,7 @@ class PeerClient:
 
 
 class Script:
-    """Plays the steps in turn: each method is one kind of step, and returns what its `answer` line shows."""
+    """Plays the steps: each method is one kind of step, and returns the content of its `answer` line."""
 
     def __init__(self, client: PeerClient, agent: Any, cwd: str) -> None:
         self.client = client
@@ -235,7 +245,19 @@ class Script:
         self.client.cancel_at = "agent_message_chunk" if cancel is True else cancel or None
         session = step.get("session", self.session)
         answer = await self.agent.prompt(session_id=session, prompt=[acp.text_block(step["text"])])
+        await handle_notifications()
         saw("stop", session=session, reason=answer.stop_reason)
+
+    async def together(self, step: dict[str, Any]) -> None:
+        """Prompt two sessions at once."""
+
+        async def one(text: str) -> None:
+            opened = await self.agent.new_session(cwd=self.cwd, mcp_servers=[])
+            answer = await self.agent.prompt(session_id=opened.session_id, prompt=[acp.text_block(text)])
+            await handle_notifications()
+            saw("stop", session=opened.session_id, reason=answer.stop_reason)
+
+        await asyncio.gather(*(one(text) for text in step["texts"]))
 
     async def request(self, step: dict[str, Any]) -> Any:
         return await self.agent.ext_method(step["method"].removeprefix("_"), step.get("params", {}))
@@ -262,15 +284,38 @@ class Script:
 async def main() -> None:
     script = json.loads(sys.stdin.read() if sys.argv[1] == "-" else sys.argv[1])
     client = PeerClient()
+    cwd = script.get("cwd", os.getcwd())
+    if "://" in sys.argv[2]:
+        agent = acp.connect_to_agent(
+            client, await open_url(sys.argv[2], script.get("token")), use_unstable_protocol=True
+        )
+        await play_all(Script(client, agent, cwd), script["steps"])
+        await agent.close()
+        saw("exit", status=0)
+        return
     pipes = {"stderr": None, "limit": FOUR_MEGABYTES}
     async with acp.spawn_agent_process(
         client, *sys.argv[2:], env=os.environ, transport_kwargs=pipes, use_unstable_protocol=True
     ) as (agent, process):
-        player = Script(client, agent, script.get("cwd", os.getcwd()))
-        for step in [{"do": "initialize"}, *script["steps"]]:
-            await player.play(step)
-        saw("step", step={"do": "exit"})
+        await play_all(Script(client, agent, cwd), script["steps"])
     saw("exit", status=process.returncode)
+
+
+async def play_all(player: Script, steps: list[dict[str, Any]]) -> None:
+    for step in [{"do": "initialize"}, *steps]:
+        await player.play(step)
+    saw("step", step={"do": "exit"})
+
+
+async def open_url(url: str, token: str | None) -> Any:
+    headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+    if url.startswith("ws"):
+        from acp.ws.client import create_websocket_stream
+
+        return await create_websocket_stream(url, headers=headers)
+    from acp.http.client import create_http_stream
+
+    return create_http_stream(url, headers=headers)
 
 
 if __name__ == "__main__":

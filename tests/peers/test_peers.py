@@ -1,4 +1,4 @@
-"""The peers against each other: when one of these fails, the fault is in a peer or an SDK, not in Accord."""
+"""The peers against each other: a failure here is the fault of a peer or an SDK, not of Accord."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from peers import commands
+from peers.client_run import COMMON_STEPS, FIRST_STEPS, LAST_STEPS, ClientRun, prompt_steps
+from support.prerequisites import require
 
 pytestmark = pytest.mark.peer
 
@@ -19,65 +21,23 @@ PROMPTS = [
     "big 100000", "extension", "hello big world", "read notes.md", "write out.md some text", "read absent.md",
 ]  # fmt: skip
 STEPS: dict[str, dict[str, Any]] = {
-    "log in": {"do": "authenticate"},
-    "log in wrongly": {"do": "authenticate", "method": "unknown"},
-    "new": {"do": "new"},
-    **{text: {"do": "prompt", "text": text} for text in PROMPTS},
-    "allow": {"do": "prompt", "text": "permission", "permission": "allow_once"},
-    "reject": {"do": "prompt", "text": "permission", "permission": "reject_once"},
-    "answer cancelled": {"do": "prompt", "text": "permission", "permission": "cancelled"},
-    "cancel while asked": {"do": "prompt", "text": "permission", "permission": "cancel"},
-    "wait": {"do": "prompt", "text": "wait", "cancel": True},
-    "after cancel": {"do": "prompt", "text": "still here"},
-    "elicit": {"do": "prompt", "text": "elicit", "elicitation": {"name": "Ada"}},
-    "decline": {"do": "prompt", "text": "elicit"},
-    "list": {"do": "list"},
-    "set mode": {"do": "mode", "mode": "careful"},
-    "set wrong mode": {"do": "mode", "mode": "unknown"},
-    "set option": {"do": "option", "option": "model", "value": "deep"},
+    **FIRST_STEPS,
+    **prompt_steps(PROMPTS),
+    **COMMON_STEPS,
     "echo": {"do": "request", "method": "_test/echo", "params": {"a": [1, {"b": None}]}},
     "unknown request": {"do": "request", "method": "_test/unknown"},
     "note": {"do": "notify", "method": "_test/note", "params": {"n": 1}, "until": "_test/noted"},
     "load": {"do": "load", "session": "stored-1"},
     "load unknown": {"do": "load", "session": "nobody"},
     "resume": {"do": "resume", "session": "session-1"},
-    "close": {"do": "close"},
-    "after close": {"do": "prompt", "text": "hello"},
-    "new again": {"do": "new"},
-    "die": {"do": "prompt", "text": "die"},
+    **LAST_STEPS,
 }  # fmt: skip
-
-
-class Seen:
-    """What the client of a pair saw, by the name of the step."""
-
-    def __init__(self, steps: list[list[dict[str, Any]]]) -> None:
-        self.steps = dict(zip(["initialize", *STEPS, "exit"], steps, strict=True))
-
-    def all(self, step: str, what: str) -> list[dict[str, Any]]:
-        return [line for line in self.steps[step] if line["saw"] == what]
-
-    def one(self, step: str, what: str) -> dict[str, Any]:
-        (line,) = self.all(step, what)
-        return line
-
-    def updates(self, step: str, *kinds: str) -> list[dict[str, Any]]:
-        updates = [line["update"] for line in self.all(step, "update")]
-        return [update for update in updates if update["sessionUpdate"] in kinds]
-
-    def said(self, step: str) -> list[str]:
-        return [update["content"]["text"] for update in self.updates(step, "agent_message_chunk")]
-
-    def stop(self, step: str) -> str:
-        reason: str = self.one(step, "stop")["reason"]
-        return reason
 
 
 @pytest.fixture(scope="module", params=[*V1, *V2])
 def pair(request: pytest.FixtureRequest) -> str:
     names: str = request.param
-    if reason := commands.missing("ts", *(["py"] if "py" in names else [])):
-        pytest.skip(reason)
+    require(commands.missing("ts", *(["py"] if "py" in names else [])))
     return names
 
 
@@ -94,39 +54,39 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def seen(pair: str, version: int, folder: Path) -> Seen:
+def seen(pair: str, version: int, folder: Path) -> ClientRun:
     client, agent = (name[:2] for name in pair.split())
     started = commands.client(client, version), commands.agent(agent, version)  # type: ignore[arg-type]
-    return Seen(commands.play(*started, *STEPS.values(), cwd=folder))
+    return ClientRun(STEPS, commands.play(*started, *STEPS.values(), cwd=folder))
 
 
-def test_the_handshake_agrees_on_the_version(seen: Seen, version: int) -> None:
+def test_the_handshake_agrees_on_the_version(seen: ClientRun, version: int) -> None:
     assert seen.one("initialize", "initialize")["result"]["protocolVersion"] == version
 
 
-def test_logging_in_works_by_the_known_method_alone(seen: Seen) -> None:
+def test_logging_in_works_by_the_known_method_alone(seen: ClientRun) -> None:
     assert seen.one("log in", "answer")["result"] == {}
     assert seen.one("log in wrongly", "error")["code"] == -32602
 
 
-def test_a_plan_is_shown_and_updated(seen: Seen, version: int) -> None:
+def test_a_plan_is_shown_and_updated(seen: ClientRun, version: int) -> None:
     kind, entries = (
         ("plan", lambda u: u["entries"]) if version == 1 else ("plan_update", lambda u: u["plan"]["entries"])
     )
     first, second = (entries(update) for update in seen.updates("plan", kind))
     assert [entry["content"] for entry in first] == ["Look", "Write", "Check"]
     assert [entry["status"] for entry in second] == ["completed", "in_progress", "pending"]
-    assert seen.said("plan") == ["planned"]
+    assert seen.texts("plan") == ["planned"]
 
 
-def test_thoughts_and_chunks_come_in_order(seen: Seen) -> None:
+def test_thoughts_and_chunks_come_in_order(seen: ClientRun) -> None:
     thoughts = seen.updates("think", "agent_thought_chunk")
     assert [thought["content"]["text"] for thought in thoughts] == ["one ", "two ", "three"]
-    assert seen.said("think") == ["four ", "five ", "six"]
+    assert seen.texts("think") == ["four ", "five ", "six"]
     assert seen.stop("think") == "end_turn"
 
 
-def test_a_tool_call_goes_from_pending_to_completed_with_a_diff(seen: Seen, version: int, folder: Path) -> None:
+def test_a_tool_call_goes_from_pending_to_completed_with_a_diff(seen: ClientRun, version: int, folder: Path) -> None:
     pending, running, completed = seen.updates("tool", "tool_call", "tool_call_update")
     assert [call["status"] for call in (pending, running, completed)] == ["pending", "in_progress", "completed"]
     path = str(folder / "notes.txt")
@@ -139,32 +99,32 @@ def test_a_tool_call_goes_from_pending_to_completed_with_a_diff(seen: Seen, vers
     )
 
 
-def test_permission_is_asked_and_the_choice_arrives(seen: Seen) -> None:
+def test_permission_is_asked_and_the_choice_arrives(seen: ClientRun) -> None:
     kinds = [option["kind"] for option in seen.one("allow", "permission")["options"]]
     assert kinds == ["allow_once", "reject_once"]
-    assert seen.said("allow") == ["allowed"]
-    assert seen.said("reject") == ["denied"]
-    assert seen.said("answer cancelled") == ["cancelled"]
+    assert seen.texts("allow") == ["allowed"]
+    assert seen.texts("reject") == ["denied"]
+    assert seen.texts("answer cancelled") == ["cancelled"]
     assert seen.stop("answer cancelled") == "end_turn"
 
 
-def test_cancelling_while_permission_is_asked_ends_the_turn(seen: Seen) -> None:
+def test_cancelling_while_permission_is_asked_ends_the_turn(seen: ClientRun) -> None:
     assert seen.stop("cancel while asked") == "cancelled"
 
 
-def test_files_are_read_and_written_through_the_client(seen: Seen, version: int, folder: Path) -> None:
+def test_files_are_read_and_written_through_the_client(seen: ClientRun, version: int, folder: Path) -> None:
     if version == 2:
-        assert seen.said("read notes.md") == ["read ", "notes.md"]  # version 2 has no such methods
+        assert seen.texts("read notes.md") == ["read ", "notes.md"]  # version 2 has no such methods
         return
-    assert seen.said("read notes.md") == ["one\ntwo\n"]
-    assert seen.said("write out.md some text") == ["written"]
+    assert seen.texts("read notes.md") == ["one\ntwo\n"]
+    assert seen.texts("write out.md some text") == ["written"]
     assert (folder / "out.md").read_text() == "some text"
-    assert seen.said("read absent.md") == ["error -32002"]
+    assert seen.texts("read absent.md") == ["error -32002"]
 
 
-def test_a_command_runs_and_its_output_is_shown(seen: Seen, version: int) -> None:
+def test_a_command_runs_and_its_output_is_shown(seen: ClientRun, version: int) -> None:
     step = "terminal echo hi there"
-    assert seen.said(step) == ["hi there\n", "exit 0"]
+    assert seen.texts(step) == ["hi there\n", "exit 0"]
     if version == 1:
         asked = [line["method"].split("/")[1] for line in seen.all(step, "request")]
         assert asked == ["create", "wait_for_exit", "output", "release"]
@@ -174,22 +134,22 @@ def test_a_command_runs_and_its_output_is_shown(seen: Seen, version: int) -> Non
         assert seen.updates(step, "terminal_update")[-1]["exitStatus"] == {"exitCode": 0}
 
 
-def test_cancelling_ends_the_turn_and_the_session_goes_on(seen: Seen) -> None:
-    assert seen.said("wait") == ["waiting"]
+def test_cancelling_ends_the_turn_and_the_session_continues(seen: ClientRun) -> None:
+    assert seen.texts("wait") == ["waiting"]
     assert seen.stop("wait") == "cancelled"
-    assert seen.said("after cancel") == ["still ", "here"]
+    assert seen.texts("after cancel") == ["still ", "here"]
 
 
-def test_a_failing_turn_says_why(seen: Seen, version: int) -> None:
+def test_a_failing_turn_says_why(seen: ClientRun, version: int) -> None:
     failure = seen.one("fail", "error") if version == 1 else seen.one("fail", "stop")["error"]
     assert (failure["code"], failure["data"]) == (-32603, {"why": "asked"})
 
 
-def test_a_refusal_is_a_stop_reason(seen: Seen) -> None:
+def test_a_refusal_is_a_stop_reason(seen: ClientRun) -> None:
     assert seen.stop("refuse") == "refusal"
 
 
-def test_usage_title_and_commands_are_reported(seen: Seen) -> None:
+def test_usage_title_and_commands_are_reported(seen: ClientRun) -> None:
     (usage,) = seen.updates("usage", "usage_update")
     assert (usage["used"], usage["size"], usage["cost"]) == (1200, 200000, {"amount": 0.25, "currency": "USD"})
     assert seen.updates("title New", "session_info_update")[0]["title"] == "New"
@@ -197,7 +157,7 @@ def test_usage_title_and_commands_are_reported(seen: Seen) -> None:
     assert [command["name"] for command in commands["availableCommands"]] == ["plan", "help"]
 
 
-def test_a_changed_mode_is_reported(seen: Seen, version: int) -> None:
+def test_a_changed_mode_is_reported(seen: ClientRun, version: int) -> None:
     (options,) = seen.updates("mode", "config_option_update")
     values = [option["currentValue"] for option in options["configOptions"]]
     if version == 1:
@@ -207,32 +167,32 @@ def test_a_changed_mode_is_reported(seen: Seen, version: int) -> None:
         assert values == ["careful", "deep"]
 
 
-def test_setting_modes_and_options_is_answered(seen: Seen) -> None:
+def test_setting_modes_and_options_is_answered(seen: ClientRun) -> None:
     assert seen.one("set mode", "answer")
     assert seen.one("set wrong mode", "error")["code"] == -32602
     options = seen.one("set option", "answer")["result"]["configOptions"]
     assert options[-1]["currentValue"] == "deep"
 
 
-def test_a_form_is_filled_in_or_declined(seen: Seen) -> None:
+def test_a_form_is_filled_in_or_declined(seen: ClientRun) -> None:
     assert seen.one("elicit", "elicitation")["message"] == "Who are you?"
-    assert seen.said("elicit") == ["hello Ada"]
-    assert seen.said("decline") == ["decline"]
+    assert seen.texts("elicit") == ["hello Ada"]
+    assert seen.texts("decline") == ["decline"]
 
 
-def test_extensions_work_both_ways(seen: Seen) -> None:
+def test_extensions_work_both_ways(seen: ClientRun) -> None:
     assert seen.one("echo", "answer")["result"] == {"a": [1, {"b": None}]}
     assert seen.one("unknown request", "error")["code"] == -32601
     assert seen.one("note", "notification") == {"saw": "notification", "method": "_test/noted", "params": {"n": 1}}
-    assert seen.said("extension") == ['{"from":"agent"}']
+    assert seen.texts("extension") == ['{"from":"agent"}']
 
 
-def test_any_other_prompt_is_echoed_in_chunks(seen: Seen) -> None:
-    assert seen.said("hello big world") == ["hello ", "big ", "world"]
-    assert seen.said("big 100000") == ["x" * 100_000]
+def test_any_other_prompt_is_echoed_in_chunks(seen: ClientRun) -> None:
+    assert seen.texts("hello big world") == ["hello ", "big ", "world"]
+    assert seen.texts("big 100000") == ["x" * 100_000]
 
 
-def test_a_stored_session_is_listed_and_replayed(seen: Seen) -> None:
+def test_a_stored_session_is_listed_and_replayed(seen: ClientRun) -> None:
     listed = seen.one("list", "answer")["result"]["sessions"]
     assert [session["sessionId"] for session in listed] == ["stored-1", "session-1"]
     replayed = seen.updates("load", "user_message", "user_message_chunk", "agent_message", "agent_message_chunk")
@@ -243,14 +203,14 @@ def test_a_stored_session_is_listed_and_replayed(seen: Seen) -> None:
     assert seen.one("load unknown", "error")["code"] == -32002
 
 
-def test_a_session_is_resumed_without_replay_and_closed(seen: Seen) -> None:
+def test_a_session_is_resumed_without_replay_and_closed(seen: ClientRun) -> None:
     assert seen.one("resume", "session")["id"] == "session-1"
     assert seen.updates("resume", "agent_message", "agent_message_chunk") == []
     assert seen.one("close", "answer")
     assert seen.one("after close", "error")["code"] == -32002
 
 
-def test_the_end_of_an_agent_is_noticed(seen: Seen) -> None:
+def test_the_end_of_an_agent_is_noticed(seen: ClientRun) -> None:
     assert seen.one("die", "error")["code"] is None
     assert seen.one("exit", "exit")["status"] == 3
 
@@ -267,8 +227,7 @@ def test_without_a_login_no_session_opens_when_it_is_asked_for(pair: str, versio
 
 @pytest.mark.parametrize("version", [1, 2])
 def test_the_unstable_entry_of_the_typescript_sdk_serves_as_well(version: int, tmp_path: Path) -> None:
-    if reason := commands.missing("ts"):
-        pytest.skip(reason)
+    require(commands.missing("ts"))
     agent = commands.agent("ts", version, "--unstable")
     _, _, turn, ended = commands.play(
         commands.client("ts", version), agent, {"do": "new"}, {"do": "prompt", "text": "think"}, cwd=tmp_path

@@ -1,7 +1,7 @@
 // A version 1 agent on the official TypeScript SDK: the text of a prompt names the scenario it plays (README.md lists
 // them). With --auth it opens no session before somebody has authenticated; --unstable takes the SDK's unstable entry.
 import path from "node:path";
-import { load, stdio } from "./sdk.mjs";
+import { load, serve, stdio } from "./sdk.mjs";
 
 const acp = await load(process.argv.includes("--unstable") ? "/unstable" : "");
 const { methods, RequestError } = acp;
@@ -161,6 +161,9 @@ const scenarios = {
   fail() {
     throw new RequestError(-32603, "the agent was asked to fail", { why: "asked" });
   },
+  throw() {
+    throw new Error("the credit balance is too low");
+  },
   die() {
     process.stderr.write("last words\n", () => process.exit(3));
     return new Promise(() => {});
@@ -216,7 +219,7 @@ const echo = async (turn, text) => {
 
 const params = (value) => value;
 
-acp
+const app = acp
   .agent({ name: "ts-agent-v1" })
   .onRequest(methods.agent.initialize, (ctx) => {
     clientCapabilities = ctx.params.clientCapabilities ?? {};
@@ -282,5 +285,7 @@ acp
   })
   .onNotification(methods.agent.session.cancel, ({ params: { sessionId } }) => sessions.get(sessionId)?.cancel())
   .onRequest("_test/echo", params, (ctx) => ctx.params)
-  .onNotification("_test/note", params, (ctx) => ctx.client.notify("_test/noted", ctx.params))
-  .connect(stdio(acp));
+  .onNotification("_test/note", params, (ctx) => ctx.client.notify("_test/noted", ctx.params));
+
+if (process.argv.includes("--serve")) await serve(app);
+else app.connect(stdio(acp));

@@ -4,7 +4,7 @@
 // Here a prompt is answered as soon as it stands in the conversation; the work goes on and ends with an idle state.
 import { spawn } from "node:child_process";
 import path from "node:path";
-import { load, stdio } from "./sdk.mjs";
+import { load, serve, stdio } from "./sdk.mjs";
 
 const acp = await load(process.argv.includes("--unstable") ? "/experimental/v2/unstable" : "/experimental/v2");
 const { methods, RequestError } = acp;
@@ -239,7 +239,9 @@ const work = async (turn, text) => {
 
 const params = (value) => value;
 
-const connection = acp
+let connection;
+
+const app = acp
   .agent({ name: "ts-agent-v2" })
   .onRequest(methods.agent.initialize, (ctx) => {
     clientCapabilities = ctx.params.capabilities ?? {};
@@ -314,5 +316,9 @@ const connection = acp
   })
   .onNotification(methods.agent.session.cancel, ({ params: { sessionId } }) => sessions.get(sessionId)?.cancel())
   .onRequest("_test/echo", params, (ctx) => ctx.params)
-  .onNotification("_test/note", params, (ctx) => ctx.client.notify("_test/noted", ctx.params))
-  .connect(stdio(acp));
+  .onNotification("_test/note", params, (ctx) => ctx.client.notify("_test/noted", ctx.params));
+
+// Work goes on after a prompt is answered, so it can't use the context of that request.
+const connect = (stream, options) => (connection = app.connect(stream, options));
+if (process.argv.includes("--serve")) await serve({ connect });
+else connect(stdio(acp));

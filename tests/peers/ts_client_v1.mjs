@@ -2,12 +2,13 @@
 // object a line.
 //
 //     ts_client_v1.mjs SCRIPT COMMAND [ARGUMENT…]
+//     ts_client_v1.mjs SCRIPT URL
 //
 // SCRIPT is JSON, or "-" to read it from standard input; README.md describes it and the lines printed.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
-import { load, pipes } from "./sdk.mjs";
+import { load, pipes, remote } from "./sdk.mjs";
 
 const acp = await load();
 const { methods, RequestError } = acp;
@@ -178,6 +179,15 @@ const steps = {
     const { stopReason } = await call(agent, methods.agent.session.prompt, { sessionId, prompt });
     saw("stop", { session: sessionId, reason: stopReason });
   },
+  together: (agent, { texts }) =>
+    Promise.all(
+      texts.map(async (text) => {
+        const { sessionId } = await call(agent, methods.agent.session.new, { cwd, mcpServers: [] });
+        const prompt = [{ type: "text", text }];
+        const { stopReason } = await call(agent, methods.agent.session.prompt, { sessionId, prompt });
+        saw("stop", { session: sessionId, reason: stopReason });
+      }),
+    ).then(() => undefined),
   request: (agent, { method, params = {} }) => call(agent, method, params),
   async notify(agent, { method, params = {}, until }) {
     await agent.notify(method, params);
@@ -185,9 +195,10 @@ const steps = {
   },
 };
 
-const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
-const ended = once(child, "exit");
-const connection = app.connect(pipes(acp, child));
+const isRemote = command.includes("://");
+const child = isRemote ? null : spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
+const ended = child && once(child, "exit");
+const connection = app.connect(isRemote ? await remote(command, script.token) : pipes(acp, child));
 for (step of [{ do: "initialize" }, ...script.steps]) {
   saw("step", { step });
   try {
@@ -199,6 +210,11 @@ for (step of [{ do: "initialize" }, ...script.steps]) {
 }
 saw("step", { step: { do: "exit" } });
 connection.close();
+if (isRemote) {
+  saw("exit", { status: 0 });
+  await new Promise((resolve) => process.stdout.write("", resolve)); // a pipe loses what isn't written yet
+  process.exit(0);
+}
 child.stdin.end();
 const patience = setTimeout(() => child.kill(), 2000);
 await ended;

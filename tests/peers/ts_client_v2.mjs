@@ -2,6 +2,7 @@
 // object a line.
 //
 //     ts_client_v2.mjs SCRIPT COMMAND [ARGUMENT…]
+//     ts_client_v2.mjs SCRIPT URL
 //
 // SCRIPT is JSON, or "-" to read it from standard input; README.md describes it and the lines printed. The script is
 // that of version 1: "load" resumes with replay, "mode" sets the option of that name, and a prompt is over when it has
@@ -9,7 +10,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { load, pipes } from "./sdk.mjs";
+import { load, pipes, remote } from "./sdk.mjs";
 
 const acp = await load("/experimental/v2");
 const { methods } = acp;
@@ -125,6 +126,17 @@ const steps = {
     const { stopReason, error } = await Promise.race([idle, connection.closed.then(gone)]);
     saw("stop", { session: sessionId, reason: stopReason ?? null, ...(error && { error }) });
   },
+  async together(agent, { texts }) {
+    const idle = new Map();
+    whenIdle = (id, update) => idle.get(id)?.(update);
+    const one = async (text) => {
+      const { sessionId } = await call(agent, methods.agent.session.new, { cwd, mcpServers: [] });
+      const ended = new Promise((resolve) => idle.set(sessionId, resolve));
+      await call(agent, methods.agent.session.prompt, { sessionId, prompt: [{ type: "text", text }] });
+      saw("stop", { session: sessionId, reason: (await ended).stopReason ?? null });
+    };
+    await Promise.all(texts.map(one));
+  },
   request: (agent, { method, params = {} }) => call(agent, method, params),
   async notify(agent, { method, params = {}, until }) {
     await agent.notify(method, params);
@@ -136,9 +148,10 @@ const gone = () => {
   throw new Error("the connection was closed before the session went idle");
 };
 
-const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
-const ended = once(child, "exit");
-const connection = app.connect(pipes(acp, child));
+const isRemote = command.includes("://");
+const child = isRemote ? null : spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] });
+const ended = child && once(child, "exit");
+const connection = app.connect(isRemote ? await remote(command, script.token) : pipes(acp, child));
 for (step of [{ do: "initialize" }, ...script.steps]) {
   saw("step", { step });
   try {
@@ -150,6 +163,11 @@ for (step of [{ do: "initialize" }, ...script.steps]) {
 }
 saw("step", { step: { do: "exit" } });
 connection.close();
+if (isRemote) {
+  saw("exit", { status: 0 });
+  await new Promise((resolve) => process.stdout.write("", resolve)); // a pipe loses what isn't written yet
+  process.exit(0);
+}
 child.stdin.end();
 const patience = setTimeout(() => child.kill(), 2000);
 await ended;

@@ -1,4 +1,4 @@
-"""What is known of an action from where it comes from."""
+"""Actions from permission requests, files and terminals."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_request_about_a_command_names_it() -> None:
 
 
 def test_a_request_about_nothing_is_unclear() -> None:
-    assert of().unclear == "the request does not say what will be done"
+    assert of().unclear == "the request doesn't say what it will do"
 
 
 def test_an_edit_is_about_the_files_of_its_diff_its_locations_and_its_input() -> None:
@@ -68,7 +68,25 @@ def test_older_agents_say_the_command_in_the_input(raw: dict[str, Any], command:
     assert (action.command, action.argv, action.unclear) == (command, argv, None)
 
 
-def test_the_folder_may_stand_in_the_input() -> None:
+def test_a_shell_tool_of_no_particular_kind_is_read_as_its_command() -> None:
+    action = of(ToolCall(id="1", kind="other", raw_input={"command": "printf x", "timeout_secs": 5, "cwd": "sub"}))
+    assert (action.command, action.cwd, action.unclear) == ("printf x", "/work/app/sub", None)
+
+
+def test_a_change_described_in_the_input_is_recognized() -> None:
+    written = of(ToolCall(id="1", kind="other", raw_input={"path": "/work/app/a", "content": "new\n"}))
+    assert written.changes == (Diff.of("/work/app/a", None, "new\n"),) and written.unclear
+    edited = of(ToolCall(id="1", kind="edit", raw_input={"file_path": "a", "old_string": "x", "new_string": "y"}))
+    assert edited.changes == (Diff.of("/work/app/a", "x", "y"),)
+
+
+def test_changed_files_are_distinguished_from_mentioned_files() -> None:
+    call = ToolCall(id="1", kind="edit", locations=[Location(path="/work/app/a")], raw_input={"path": "b"})
+    action = of(call)
+    assert (action.paths, action.mentioned) == (("/work/app/a", "/work/app/b"), ("/work/app/b",))
+
+
+def test_the_directory_may_be_in_the_input() -> None:
     assert of(ToolCall(id="1", kind="execute", raw_input={"command": "ls", "cwd": "sub"})).cwd == "/work/app/sub"
 
 
@@ -81,7 +99,9 @@ def test_the_folder_may_stand_in_the_input() -> None:
         ToolCall(id="1", kind="edit"),
         ToolCall(id="1", kind="edit", raw_input={"file_path": "a", "command": "rm x"}),
         ToolCall(id="1", kind="other", raw_input={"path": "/work/app/a"}),
-        ToolCall(id="1", kind="other", raw_input={"command": "git status"}),
+        ToolCall(id="1", kind="other", raw_input={"command": "write", "path": "a", "file_text": "x"}),
+        ToolCall(id="1", kind="other", raw_input={"command": "status", "server": "production"}),
+        ToolCall(id="1", kind="other", raw_input={"command": ["git", "status"]}),
         ToolCall(id="1", kind="think"),
         ToolCall(id="1", kind="switch_mode"),
         ToolCall(id="1", kind="fetch"),

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from policy.deciding import policy, run, write
+from policy.fixtures import policy, run, write
 
 from accord.policy.action import Action
 from accord.policy.audit import Audit
 from accord.policy.decision import Decision
-from accord.policy.text import parse
+from accord.policy.rule import parse_rule
 
-ALLOWED = Decision(effect="allow", by="rule", why="because", rule=parse("allow command:make"), source="user")
+ALLOWED = Decision(effect="allow", by="rule", why="because", rule=parse_rule("allow command:make"), source="user")
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ async def test_every_decision_is_written_with_what_and_why_and_by_which_rule(pat
         "time": "2027-01-15T08:00:00.500Z",
         "effect": "allow",
         "by": "rule",
-        "why": "allowed by an option of this run: allow command:make (make)",
+        "why": "allowed by a command-line option: allow command:make (make)",
         "rule": "allow command:make",
         "source": "flags",
         "kind": "command",
@@ -57,13 +57,13 @@ async def test_every_decision_is_written_with_what_and_why_and_by_which_rule(pat
 
 
 async def test_a_question_that_is_broken_off_is_written_as_a_denial(path: Path) -> None:
-    async def broken(question: object) -> None:
+    async def fail(question: object) -> None:
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        await policy(audit=audit(path)).answer(run("make"), ask=broken)
+        await policy(audit=audit(path)).answer(run("make"), ask=fail)
     [entry] = audit(path).entries()
-    assert (entry["effect"], entry["why"]) == ("deny", "the question was broken off")
+    assert (entry["effect"], entry["why"]) == ("deny", "the permission request was cancelled")
 
 
 def test_the_log_is_for_its_owner_alone_and_only_grows(path: Path) -> None:
@@ -108,11 +108,11 @@ def test_a_full_file_is_moved_aside_and_old_ones_go(path: Path) -> None:
     assert numbers == list(range(numbers[0], 60))
 
 
-def test_a_log_that_cannot_be_written_is_told_once_and_stops_nothing(
+def test_a_log_that_cannot_be_written_is_reported_once_and_stops_nothing(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []
-    log = audit(path, on_fault=told.append)
+    log = audit(path, on_problem=told.append)
 
     def full(handle: int, data: bytes) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -121,14 +121,14 @@ def test_a_log_that_cannot_be_written_is_told_once_and_stops_nothing(
         patch.setattr(os, "write", full)
         for _ in range(3):
             log.record(run("make"), ALLOWED)
-    assert told == [f"decisions are not being written to {path}: No space left on device"]
+    assert told == [f"decisions aren't being logged to {path}: No space left on device"]
     assert log.lost == 3
     log.record(run("make"), ALLOWED)
     assert len(list(log.entries())) == 1
 
 
 def test_a_line_that_was_cut_off_does_not_spoil_the_next(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    log = audit(path, on_fault=lambda words: None)
+    log = audit(path, on_problem=lambda words: None)
     real = os.write
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", lambda handle, data: real(handle, data[:10]))
@@ -137,19 +137,19 @@ def test_a_line_that_was_cut_off_does_not_spoil_the_next(path: Path, monkeypatch
     assert [entry["command"] for entry in log.entries()] == ["test"]
 
 
-def test_a_fault_that_cannot_be_told_stops_nothing(tmp_path: Path) -> None:
-    def broken(words: str) -> None:
+def test_a_problem_that_cannot_be_reported_stops_nothing(tmp_path: Path) -> None:
+    def fail(words: str) -> None:
         raise RuntimeError
 
     (tmp_path / "file").write_text("")
-    audit(tmp_path / "file" / "log", on_fault=broken).record(run("make"), ALLOWED)
+    audit(tmp_path / "file" / "log", on_problem=fail).record(run("make"), ALLOWED)
 
 
 def test_a_link_in_its_place_is_not_followed(path: Path, tmp_path: Path) -> None:
     path.parent.mkdir()
     (tmp_path / "victim").write_text("")
     path.symlink_to(tmp_path / "victim")
-    log = audit(path, on_fault=lambda words: None)
+    log = audit(path, on_problem=lambda words: None)
     log.record(run("make"), ALLOWED)
     assert log.lost == 1 and (tmp_path / "victim").read_text() == ""
 

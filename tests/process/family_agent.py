@@ -1,7 +1,8 @@
 """A program for tests: an agent with a difficult family. Prints the process id of every member, then waits.
 
-`family_agent.py KIND...`: deaf (ignores SIGTERM), session (starts its own), daemon (forks twice, with a session of its
-own), bare (its own session and no environment), stopped (SIGSTOP); all of them deaf. "ignoring": so is the agent."""
+`family_agent.py KIND...`: deaf (ignores SIGTERM), session (starts its own), daemon (forks twice, in its own session),
+wiped (the same without environment), bare (its own session and no environment), stopped (SIGSTOP); all of them
+deaf. "ignoring": so is the agent."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ def main() -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     print(os.getpid(), flush=True)
     for kind in sys.argv[1:]:
-        if kind == "daemon":
-            daemon()
+        if kind in ("daemon", "wiped"):
+            daemon({} if kind == "wiped" else dict(os.environ))
         elif kind != "ignoring":
             options = {"env": {}} if kind == "bare" else {}
             command = [sys.executable, "-c", DEAF]
@@ -38,7 +39,7 @@ def main() -> None:
     sys.stdin.read()
 
 
-def daemon() -> None:
+def daemon(environment: dict[str, str]) -> None:
     """As daemons are made: forked twice, so that its parent is gone."""
     reading, writing = os.pipe()
     if os.fork() == 0:
@@ -46,7 +47,8 @@ def daemon() -> None:
         if os.fork() == 0:
             os.set_inheritable(writing, True)
             os.dup2(writing, 1)
-            os.execv(sys.executable, [sys.executable, "-c", "import os; print(os.getpid(), flush=True);" + DEAF])
+            code = "import os; print(os.getpid(), flush=True);" + DEAF
+            os.execve(sys.executable, [sys.executable, "-c", code], environment)
         os._exit(0)
     os.wait()
     os.close(writing)

@@ -1,4 +1,4 @@
-"""One child process: how it starts, how it ends, and who ends with it."""
+"""Child processes: start, exit, and the end of their descendants."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ import os
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
-from process.alive import BOUND, carrying, is_alive, until
+from process.processes import BOUND, find_by_token, is_alive, until
 
 from accord.errors import LaunchError
-from accord.process.child import DEVNULL, PIPE, STDOUT, Child, in_words
-from accord.process.tree import MARK
+from accord.process import supervision
+from accord.process.child import DEVNULL, PIPE, STDOUT, Child, describe_exit
+from accord.process.tree import MARKER_VARIABLE
 
 FAMILY = str(Path(__file__).with_name("family_agent.py"))
 
@@ -34,10 +36,19 @@ async def family(*kinds: str) -> tuple[Child, list[int]]:
     return child, [int(pid) for pid in said.split()[:-1]]
 
 
-@pytest.fixture(params=["pidfd", "thread"])
-def watcher(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(params=["loop", "thread"])
+async def watcher(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An event loop that cannot watch descriptors has a thread do it."""
     if request.param == "thread":
-        monkeypatch.delattr(os, "pidfd_open")
+        loop = asyncio.get_running_loop()
+        watch = loop.add_reader
+
+        def add_reader(fd: int, callback: Any, *args: Any) -> None:
+            if getattr(callback, "__name__", "") == "_note":
+                raise NotImplementedError
+            watch(fd, callback, *args)
+
+        monkeypatch.setattr(loop, "add_reader", add_reader)
 
 
 @pytest.mark.usefixtures("watcher")
@@ -51,14 +62,14 @@ async def test_the_status_is_known_when_it_has_ended() -> None:
 
 
 @pytest.mark.usefixtures("watcher")
-async def test_a_child_that_heeds_the_end_of_its_input_is_not_signalled() -> None:
+async def test_a_child_that_exits_at_the_end_of_its_input_is_not_signalled() -> None:
     child = await Child.start(python("import sys; sys.stdin.read(); sys.exit(5)"))
 
     assert await asyncio.wait_for(child.stop(stdin_grace=BOUND), BOUND) == 5
     assert await child.stop() == 5
 
 
-async def test_it_runs_where_and_with_what_it_was_told(tmp_path: Path) -> None:
+async def test_it_runs_with_the_given_directory_arguments_and_environment(tmp_path: Path) -> None:
     code = "import os; print(os.getcwd(), os.environ['COLOUR'], os.environ.get('HOME'), os.getsid(0) == os.getpid())"
     child = await Child.start(python(code), cwd=tmp_path, env={"COLOUR": "blue"}, stdin=DEVNULL)
     await asyncio.wait_for(child.wait(), BOUND)
@@ -87,20 +98,21 @@ async def test_nothing_of_a_failed_start_is_left_open(tmp_path: Path) -> None:
     assert len(set(os.listdir("/proc/self/fd")) - before) <= 1, "at most the pipe to the supervisor is new"
 
 
-async def test_everyone_it_started_ends_with_it() -> None:
+async def test_all_descendants_end_with_it() -> None:
     child, pids = await family("deaf", "session", "daemon", "stopped")
     assert len(pids) == 5
     token = _token(child)
-    assert set(pids) <= set(carrying(token))
+    assert set(pids) <= set(find_by_token(token))
     await asyncio.wait_for(child.stop(stdin_grace=1.0, term_grace=0.1), BOUND)
 
     assert not any(map(is_alive, pids))
-    assert carrying(token) == []
+    assert find_by_token(token) == []
 
 
-async def test_one_that_wiped_its_environment_and_left_the_session_ends_too() -> None:
-    child, (_, bare) = await family("bare")
-    assert bare not in carrying(_token(child))
+@pytest.mark.parametrize("kind", ["bare", "wiped"])
+async def test_one_that_wiped_its_environment_and_left_the_session_ends_too(kind: str) -> None:
+    child, (_, bare) = await family(kind)
+    assert bare not in find_by_token(_token(child))
     await asyncio.wait_for(child.stop(stdin_grace=1.0, term_grace=0.1), BOUND)
 
     assert not is_alive(bare)
@@ -114,7 +126,7 @@ async def test_a_child_that_ignores_everything_is_killed() -> None:
     assert not any(map(is_alive, pids))
 
 
-async def test_what_a_dead_child_left_behind_is_ended_by_stop() -> None:
+async def test_stop_ends_the_descendants_of_an_exited_child() -> None:
     child, pids = await family("deaf", "daemon")
     os.kill(child.pid, signal.SIGKILL)
     await asyncio.wait_for(child.wait(), BOUND)
@@ -124,7 +136,7 @@ async def test_what_a_dead_child_left_behind_is_ended_by_stop() -> None:
     assert not any(map(is_alive, pids))
 
 
-async def test_cancelling_stop_cuts_it_short_and_leaves_nobody() -> None:
+async def test_cancelling_stop_kills_at_once_and_leaves_no_process() -> None:
     child, pids = await family("ignoring", "deaf", "session")
     stopping = asyncio.ensure_future(child.stop(stdin_grace=60.0))
     await asyncio.sleep(0.05)
@@ -133,13 +145,24 @@ async def test_cancelling_stop_cuts_it_short_and_leaves_nobody() -> None:
         await stopping
 
     assert child.status == -signal.SIGKILL
-    until(lambda: not carrying(_token(child)) and not any(map(is_alive, pids)))
+    until(lambda: not find_by_token(_token(child)) and not any(map(is_alive, pids)))
+
+
+async def test_one_that_is_left_ends_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervision, "EXIT_GRACE_SECONDS", 0.1)
+    monkeypatch.setattr(supervision, "TERM_GRACE_SECONDS", 0.1)
+    child, pids = await family("ignoring", "wiped")
+    child.detach()
+    child.detach()
+
+    until(lambda: not any(map(is_alive, pids)))
 
 
 async def test_stopping_twice_at_once_is_stopping_once() -> None:
     child, _ = await family("deaf")
 
-    assert await asyncio.gather(child.stop(term_grace=0.05), child.stop(term_grace=0.05)) == [0, 0]
+    stops = [child.stop(stdin_grace=BOUND, term_grace=0.05) for _ in range(2)]
+    assert await asyncio.gather(*stops) == [0, 0]
 
 
 async def test_a_signal_reaches_the_whole_group() -> None:
@@ -151,7 +174,7 @@ async def test_a_signal_reaches_the_whole_group() -> None:
     child.signal(signal.SIGTERM)  # harmless once it has ended
 
 
-async def test_a_child_inherits_no_descriptor_of_ours() -> None:
+async def test_a_child_inherits_none_of_our_descriptors() -> None:
     leaked = os.open(os.devnull, os.O_RDONLY)
     os.set_inheritable(leaked, True)
     child = await Child.start(["/bin/sh", "-c", "ls /proc/$$/fd"])
@@ -164,8 +187,8 @@ async def test_a_child_inherits_no_descriptor_of_ours() -> None:
 
 
 async def test_families_inside_families_carry_the_marks_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(MARK, "outer")
-    child = await Child.start(["/bin/sh", "-c", f"echo ${MARK}"], env={"PATH": os.environ["PATH"]})
+    monkeypatch.setenv(MARKER_VARIABLE, "outer")
+    child = await Child.start(["/bin/sh", "-c", f"echo ${MARKER_VARIABLE}"], env={"PATH": os.environ["PATH"]})
     await asyncio.wait_for(child.wait(), BOUND)
     assert child.stdout is not None
 
@@ -176,15 +199,15 @@ async def test_families_inside_families_carry_the_marks_of_all(monkeypatch: pyte
 @pytest.mark.parametrize(
     "status, words",
     [
-        (0, "ended with status 0"),
-        (3, "ended with status 3"),
-        (-9, "was ended by SIGKILL"),
-        (-63, "was ended by signal 63"),
+        (0, "exited with status 0"),
+        (3, "exited with status 3"),
+        (-9, "was killed by SIGKILL"),
+        (-63, "was killed by signal 63"),
     ],
 )
-def test_how_it_ended_is_said_in_words(status: int, words: str) -> None:
-    assert in_words(status) == words
+def test_the_exit_is_described(status: int, words: str) -> None:
+    assert describe_exit(status) == words
 
 
 def _token(child: Child) -> str:
-    return child._ward.token
+    return child._marker.token

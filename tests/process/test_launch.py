@@ -1,4 +1,4 @@
-"""Why a program could not be started, in words that say what to do."""
+"""Launch errors say what is wrong and what to do."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from accord.errors import LaunchError
-from accord.process.launch import explain, launch
+from accord.process.launch import explain_launch_error, start
 
 
 def script(path: Path, text: str, mode: int = 0o755) -> str:
@@ -21,9 +21,9 @@ def script(path: Path, text: str, mode: int = 0o755) -> str:
 
 CASES: dict[str, tuple[Callable[[Path], tuple[list[str], str | None]], str]] = {
     "nothing": (lambda p: ([], None), "the command is empty; give a program"),
-    "unknown": (lambda p: (["no-such-program"], None), "no command 'no-such-program' on the PATH; install it, or"),
-    "no file": (lambda p: ([f"{p}/absent", "-x"], None), "there is no file {p}/absent; check the path"),
-    "relative": (lambda p: (["./absent"], str(p)), "there is no file {p}/./absent; check the path"),
+    "unknown": (lambda p: (["no-such-program"], None), "'no-such-program' isn't on the PATH; install it, or"),
+    "no file": (lambda p: ([f"{p}/absent", "-x"], None), "{p}/absent doesn't exist; check the path"),
+    "relative": (lambda p: (["./absent"], str(p)), "{p}/./absent doesn't exist; check the path"),
     "no directory": (lambda p: (["true"], f"{p}/absent"), "the working directory {p}/absent does not exist; create it"),
     "not a directory": (
         lambda p: (["true"], script(p / "file", "")),
@@ -31,12 +31,12 @@ CASES: dict[str, tuple[Callable[[Path], tuple[list[str], str | None]], str]] = {
     ),
     "not executable": (
         lambda p: ([script(p / "agent", "#!/bin/sh\n", 0o644)], None),
-        "{p}/agent is not executable; run chmod",
+        "{p}/agent isn't executable; run chmod",
     ),
-    "a directory": (lambda p: ([str(p)], None), "{p} is a directory; name the program in it"),
+    "a directory": (lambda p: ([str(p)], None), "{p} is a directory; give the program in it"),
     "no interpreter": (
         lambda p: ([script(p / "agent", "#!/no/such/node -x\n")], None),
-        "but /no/such/node that it names",
+        "but its interpreter /no/such/node doesn't",
     ),
     "no shebang": (
         lambda p: ([script(p / "agent", "echo hello\n")], None),
@@ -51,14 +51,14 @@ def test_the_error_says_what_is_wrong_and_what_to_do(case: str, tmp_path: Path) 
     make, words = CASES[case]
     argv, cwd = make(tmp_path)
     with pytest.raises(LaunchError) as caught:
-        launch(argv, cwd=cwd, env=dict(os.environ))
+        start(argv, cwd=cwd, env=dict(os.environ))
 
     assert words.replace("{p}", str(tmp_path)) in str(caught.value)
     assert caught.value.stage == "spawn"
 
 
-def test_a_folder_of_the_path_that_may_not_be_looked_into_is_not_taken_for_the_command() -> None:
-    said = explain(PermissionError(errno.EACCES, "Permission denied"), "no-such-agent", None, {"PATH": "/nowhere"})
-    assert (
-        said == "there is no command 'no-such-agent' on the PATH that you may start; install it, or give its full path"
+def test_permission_denied_in_path_does_not_hide_a_missing_command() -> None:
+    said = explain_launch_error(
+        PermissionError(errno.EACCES, "Permission denied"), "no-such-agent", None, {"PATH": "/nowhere"}
     )
+    assert said == "'no-such-agent' isn't on the PATH, or you may not run it; install it, or give its full path"

@@ -1,42 +1,41 @@
-"""A program between its start and its keeper: it can be abandoned, and is not lost when we are interrupted."""
+"""A program that has been started, but not taken over: it can be abandoned, and isn't lost on an interrupt."""
 
 from __future__ import annotations
 
 import subprocess
-from typing import Any
 
 import pytest
-from process.alive import carrying, is_alive, until
+from process.processes import find_by_token, is_alive, until
 
-from accord.process import start as starting
 from accord.process.child import Child
-from accord.process.launch import launch
-from accord.process.start import start
+from accord.process.launch import start
+from accord.process.supervision import SupervisedProcess
 
 FAMILY = "trap '' TERM; setsid sleep 60 & echo up; sleep 60"
 
 
-def test_what_is_abandoned_is_gone_with_its_family() -> None:
+def test_an_abandoned_command_ends_with_its_descendants() -> None:
     started = start(["sh", "-c", FAMILY])
-    token = started.ward.token
+    token = started.marker.token
     with open(started.pipes["stdout"], "rb", closefd=False) as output:
         assert output.readline() == b"up\n"
-    until(lambda: len(carrying(token)) >= 3, "the family")
+    until(lambda: len(find_by_token(token)) >= 3, "the family")
     started.abandon()
-    until(lambda: not carrying(token), "somebody of the family is left")
+    until(lambda: not find_by_token(token), "somebody of the family is left")
     assert started.process.returncode is not None
 
 
-def test_an_interrupt_while_it_starts_leaves_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_during_the_start_leaves_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
     pids: list[int] = []
 
-    def interrupted(*args: Any, **how: Any) -> None:
-        process = launch(*args, **how)
-        pids.append(process.pid)
-        process.returncode = 0  # nobody holds it, as after an interrupt
+    def read_then_interrupt(self: SupervisedProcess, timeout: float | None = 0.0) -> None:
+        read(self, timeout)
+        pids.append(self.pid)
+        monkeypatch.setattr(SupervisedProcess, "read", read)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(starting, "launch", interrupted)
+    read = SupervisedProcess.read
+    monkeypatch.setattr(SupervisedProcess, "read", read_then_interrupt)
     with pytest.raises(KeyboardInterrupt):
         start(["sleep", "60"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     until(lambda: not is_alive(pids[0]), "the program that was started")
@@ -45,7 +44,7 @@ def test_an_interrupt_while_it_starts_leaves_nobody(monkeypatch: pytest.MonkeyPa
 async def test_a_program_that_was_started_before_the_event_loop_is_looked_after_by_it() -> None:
     child = Child.of(start(["sh", "-c", "echo hello >&2; exit 3"]))
     assert await child.wait() == 3
-    assert await child.last_said() == "hello"
+    assert await child.final_stderr() == "hello"
     await child.stop()
 
 

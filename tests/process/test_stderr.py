@@ -1,4 +1,4 @@
-"""The last part of what a child says on its standard error."""
+"""The tail of a child's standard error."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_a_line_whose_beginning_is_gone_is_not_shown() -> None:
     assert tail.text() == "cccc\nddd"
 
 
-def test_what_is_short_is_kept_whole() -> None:
+def test_short_text_is_not_truncated() -> None:
     tail = Tail()
     tail.feed(b"one\ntw")
     tail.feed(b"o\n\n")
@@ -39,7 +39,7 @@ def test_one_endless_line_is_cut_and_not_lost() -> None:
     assert tail.text() == "x" * 50
 
 
-def test_bytes_that_are_no_text_are_replaced() -> None:
+def test_invalid_bytes_are_replaced() -> None:
     tail = Tail()
     tail.feed(b"caf\xff\n")
 

@@ -1,4 +1,4 @@
-"""Who belongs to a child of ours, told by what the system shows."""
+"""The members of a process family."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from process.alive import is_alive, until
+from process.processes import is_alive, until
 
 from accord.process import tree
 from accord.process.tree import Family, Process, read_process, read_ps, signal_process
@@ -56,32 +56,28 @@ def test_a_number_that_was_given_to_another_process_is_not_signalled(sleeper: su
 
 def test_a_session_whose_number_was_used_again_is_not_ours(sleeper: subprocess.Popen[bytes]) -> None:
     family = Family("no-such-mark")
-    family.rooted(sleeper.pid)
-    assert [member.pid for member in family.look()] == [sleeper.pid]
+    family.set_root(sleeper.pid)
+    assert [member.pid for member in family.find_members()] == [sleeper.pid]
     assert family.root_start is not None
 
     stranger = Family("no-such-mark")
-    stranger.rooted(sleeper.pid)
+    stranger.set_root(sleeper.pid)
     stranger.root_start = family.root_start - 1
-    assert stranger.look() == []
+    assert stranger.find_members() == []
 
 
-def test_the_stages_follow_each_other_and_stop_when_nobody_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_stages_end_once_no_process_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[int] = []
     now = 0.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
     family = Family("mark")
     monkeypatch.setattr(family, "signal", sent.append)
-    monkeypatch.setattr(family, "remain", lambda: signal.SIGKILL not in sent)
-    asked_at: list[float] = []
-    for pause in tree.end(family, patience=1.0, mercy=2.0):
+    monkeypatch.setattr(family, "has_members", lambda: signal.SIGKILL not in sent)
+    for pause in tree.end_family(family, 2.0):
         now += pause
-        if signal.SIGTERM in sent and not asked_at:
-            asked_at.append(now)
 
     assert sent == [signal.SIGTERM, signal.SIGCONT, signal.SIGKILL]
-    assert 1.0 <= asked_at[0] < 1.1
-    assert now == pytest.approx(3.0)
+    assert now == pytest.approx(2.0)
 
 
 def test_one_that_cannot_be_killed_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,14 +85,14 @@ def test_one_that_cannot_be_killed_is_given_up(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(time, "monotonic", lambda: now)
     family = Family("mark")
     monkeypatch.setattr(family, "signal", lambda number: None)
-    monkeypatch.setattr(family, "remain", lambda: True)
-    for pause in tree.end(family, patience=0.0, mercy=0.0):
+    monkeypatch.setattr(family, "has_members", lambda: True)
+    for pause in tree.end_family(family, 0.0):
         now += pause
 
     assert now == pytest.approx(tree.KILL_SECONDS)
 
 
-def test_what_ps_prints_is_understood() -> None:
+def test_the_output_of_ps_is_parsed() -> None:
     text = """\
       1     0     1 Ss   /sbin/launchd
     501     1   501 S    /usr/bin/agent --acp HOME=/Users/x ACCORD_CHILD=feed:beef
@@ -112,14 +108,14 @@ def test_what_ps_prints_is_understood() -> None:
 
 def test_a_family_is_found_without_proc_by_asking_ps(monkeypatch: pytest.MonkeyPatch) -> None:
     code = "import subprocess; subprocess.Popen(['sleep', '600'], env={}, start_new_session=True).wait()"
-    child = subprocess.Popen([sys.executable, "-c", code], env={**os.environ, tree.MARK: "c0ffee"})
+    child = subprocess.Popen([sys.executable, "-c", code], env={**os.environ, tree.MARKER_VARIABLE: "c0ffee"})
     until(lambda: any(row.parent == child.pid for row in tree.every_process("c0ffee", None)))
     monkeypatch.setattr(tree, "_HAS_PROC", False)
     monkeypatch.setattr(tree, "PS", ["ps", "axeww", "-o", "pid=,ppid=,pgid=,stat=,args="])  # Linux spells it otherwise
     family = Family("c0ffee")
-    family.rooted(child.pid)
+    family.set_root(child.pid)
 
-    assert len(family.look()) == 2
+    assert len(family.find_members()) == 2
     family.signal(signal.SIGKILL)
     child.wait()
-    until(lambda: not family.remain())
+    until(lambda: not family.has_members())

@@ -1,15 +1,17 @@
-"""Who awaits whom: by literals, and with any bytes."""
+"""The state of a conversation: with literal messages, and with any bytes."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import UNSET
 
 from accord.errors import LocalProtocolError
 from accord.rpc.conversation import Answered, Cancelled, Conversation, Unexpected
@@ -18,11 +20,23 @@ from accord.rpc.envelope import Call, Failure, Fault, Malformed, Notification, R
 ASK = b'{"jsonrpc":"2.0","id":%b,"method":"m","params":{}}'
 
 
-def heard(conversation: Conversation[Any], *lines: bytes) -> list[Any]:
-    return list(conversation.receive(b"".join(line + b"\n" for line in lines)))
+def receive_block(conversation: Conversation[Any], block: bytes) -> Iterator[Any]:
+    """Reads a block as a connection does: calls in one pass if possible, otherwise line by line."""
+    calls = conversation.reader.block(block, block.count(b"\n") + (not block.endswith(b"\n")))
+    if calls is not None:
+        for call in calls:
+            yield call if call.id is UNSET else conversation.note(call)
+        return
+    for line in block.split(b"\n"):
+        if line:
+            yield from conversation.receive_line(line)
 
 
-def said(line: bytes) -> Any:
+def receive(conversation: Conversation[Any], *lines: bytes) -> list[Any]:
+    return list(receive_block(conversation, b"".join(line + b"\n" for line in lines)))
+
+
+def decode(line: bytes) -> Any:
     assert line.endswith(b"\n") and line.count(b"\n") == 1
     return json.loads(line)
 
@@ -33,17 +47,17 @@ def said(line: bytes) -> Any:
 @pytest.mark.req("V1-FRAME-20", "V1-FRAME-25", "V2-FRAME-11")
 def test_a_request_is_answered_once_with_its_own_id() -> None:
     conversation: Conversation[str] = Conversation()
-    number, word = heard(conversation, ASK % b"1", ASK % b'"1"')
+    number, word = receive(conversation, ASK % b"1", ASK % b'"1"')
 
-    assert said(conversation.answer("1", b'{"of":"word"}')) == {"jsonrpc": "2.0", "id": "1", "result": {"of": "word"}}
-    assert said(conversation.answer(1, b'{"of":"number"}')) == {"jsonrpc": "2.0", "id": 1, "result": {"of": "number"}}
+    assert decode(conversation.answer("1", b'{"of":"word"}')) == {"jsonrpc": "2.0", "id": "1", "result": {"of": "word"}}
+    assert decode(conversation.answer(1, b'{"of":"number"}')) == {"jsonrpc": "2.0", "id": 1, "result": {"of": "number"}}
     assert (number.id, word.id) == (1, "1")
 
 
 @pytest.mark.req("V1-FRAME-25")
 def test_a_second_answer_is_our_own_fault() -> None:
     conversation: Conversation[str] = Conversation()
-    heard(conversation, ASK % b"1")
+    receive(conversation, ASK % b"1")
     conversation.answer(1, b"{}")
 
     with pytest.raises(LocalProtocolError, match="request 1 has been answered already"):
@@ -55,11 +69,11 @@ def test_a_second_answer_is_our_own_fault() -> None:
 @pytest.mark.req("V2-FRAME-12")
 def test_an_id_that_is_still_open_is_refused_and_the_first_request_stays_open() -> None:
     conversation: Conversation[str] = Conversation()
-    first, second = heard(conversation, ASK % b"5", ASK % b"5")
+    first, second = receive(conversation, ASK % b"5", ASK % b"5")
 
     assert isinstance(first, Request)
     assert isinstance(second, Malformed)
-    assert said(conversation.complain(second)) == {
+    assert decode(conversation.complain(second)) == {
         "jsonrpc": "2.0",
         "id": 5,
         "error": {"code": -32600, "message": "Invalid request: a request with the id 5 is still open"},
@@ -70,10 +84,10 @@ def test_an_id_that_is_still_open_is_refused_and_the_first_request_stays_open() 
 
 def test_an_id_may_be_used_again_once_it_is_answered() -> None:
     conversation: Conversation[str] = Conversation()
-    heard(conversation, ASK % b"5")
+    receive(conversation, ASK % b"5")
     conversation.answer(5, b"{}")
 
-    assert heard(conversation, ASK % b"5") == [Request(5, "m", b"{}")]
+    assert receive(conversation, ASK % b"5") == [Request(5, "m", b"{}")]
 
 
 @pytest.mark.req("V1-FRAME-18", "V2-FRAME-10")
@@ -81,10 +95,10 @@ def test_a_null_id_is_legal_in_the_first_version_and_refused_in_the_second() -> 
     first: Conversation[str] = Conversation(null_ids=True)
     second: Conversation[str] = Conversation(null_ids=False)
 
-    assert heard(first, ASK % b"null") == [Request(None, "m", b"{}")]
-    assert said(first.answer(None, b"{}"))["id"] is None
-    (refused,) = heard(second, ASK % b"null")
-    assert said(second.complain(refused))["error"]["code"] == -32600
+    assert receive(first, ASK % b"null") == [Request(None, "m", b"{}")]
+    assert decode(first.answer(None, b"{}"))["id"] is None
+    (refused,) = receive(second, ASK % b"null")
+    assert decode(second.complain(refused))["error"]["code"] == -32600
     assert second.they_await == []
 
 
@@ -94,8 +108,8 @@ def test_a_read_call_and_a_loose_one_share_the_ids() -> None:
 
     conversation: Conversation[str] = Conversation()
     conversation.reader = Reader({"m": Params}, {})
-    (call,) = heard(conversation, ASK % b"1")
-    (twin,) = heard(conversation, b'{"jsonrpc":"2.0","id":1,"method":"other"}')
+    (call,) = receive(conversation, ASK % b"1")
+    (twin,) = receive(conversation, b'{"jsonrpc":"2.0","id":1,"method":"other"}')
 
     assert isinstance(call, Call)
     assert isinstance(twin, Malformed)
@@ -105,9 +119,9 @@ def test_a_read_call_and_a_loose_one_share_the_ids() -> None:
 # -- answers to us
 
 
-def asked(conversation: Conversation[str], waiter: str) -> int:
+def send_request(conversation: Conversation[str], waiter: str) -> int:
     id, line = conversation.request(b'"m"', b"{}", waiter)
-    assert said(line) == {"jsonrpc": "2.0", "id": id, "method": "m", "params": {}}
+    assert decode(line) == {"jsonrpc": "2.0", "id": id, "method": "m", "params": {}}
     return id
 
 
@@ -115,14 +129,14 @@ def asked(conversation: Conversation[str], waiter: str) -> int:
 def test_our_ids_are_integers_that_never_come_twice() -> None:
     conversation: Conversation[str] = Conversation()
 
-    assert [asked(conversation, "") for _ in range(3)] == [0, 1, 2]
+    assert [send_request(conversation, "") for _ in range(3)] == [0, 1, 2]
 
 
 def test_an_answer_finds_who_waits_for_it() -> None:
     conversation: Conversation[str] = Conversation()
-    first, second = asked(conversation, "first"), asked(conversation, "second")
+    first, second = send_request(conversation, "first"), send_request(conversation, "second")
 
-    answers = heard(
+    answers = receive(
         conversation,
         b'{"jsonrpc":"2.0","id":%d,"result":{"a":1}}' % second,
         b'{"jsonrpc":"2.0","id":%d,"error":{"code":1,"message":"no"}}' % first,
@@ -143,11 +157,11 @@ def test_an_answer_finds_who_waits_for_it() -> None:
         b'{"id":"0","jsonrpc":"2.0","result":{}}',  # the number 0 is open, not the word
     ],
 )
-def test_an_answer_that_nobody_awaits_is_only_reported(line: bytes) -> None:
+def test_an_unexpected_response_is_only_reported(line: bytes) -> None:
     conversation: Conversation[str] = Conversation()
-    asked(conversation, "waits")
+    send_request(conversation, "waits")
 
-    (message,) = heard(conversation, line)
+    (message,) = receive(conversation, line)
 
     assert isinstance(message, Unexpected)
     assert conversation.we_await == ["waits"]
@@ -156,10 +170,10 @@ def test_an_answer_that_nobody_awaits_is_only_reported(line: bytes) -> None:
 @pytest.mark.req("V1-FRAME-32")
 def test_the_second_answer_to_a_request_is_only_reported() -> None:
     conversation: Conversation[str] = Conversation()
-    id = asked(conversation, "waits")
+    id = send_request(conversation, "waits")
     line = b'{"jsonrpc":"2.0","id":%d,"result":{}}' % id
 
-    first, second = heard(conversation, line, line)
+    first, second = receive(conversation, line, line)
 
     assert first.waiter == "waits"
     assert second == Unexpected(id, None)
@@ -177,10 +191,10 @@ def test_the_second_answer_to_a_request_is_only_reported() -> None:
 )
 def test_a_malformed_answer_fails_the_request_it_is_meant_for(line: bytes) -> None:
     conversation: Conversation[str] = Conversation()
-    asked(conversation, "waits")
-    asked(conversation, "waits too")
+    send_request(conversation, "waits")
+    send_request(conversation, "waits too")
 
-    (answer,) = heard(conversation, line)
+    (answer,) = receive(conversation, line)
 
     assert isinstance(answer, Answered)
     assert answer.waiter == "waits"
@@ -191,33 +205,33 @@ def test_a_malformed_answer_fails_the_request_it_is_meant_for(line: bytes) -> No
 @pytest.mark.req("V1-FRAME-34", "V1-CANCEL-16", "V2-CANCEL-18")
 def test_each_direction_has_its_own_ids() -> None:
     conversation: Conversation[str] = Conversation()
-    ours = asked(conversation, "waits")
+    ours = send_request(conversation, "waits")
 
-    assert heard(conversation, ASK % b"%d" % ours) == [Request(ours, "m", b"{}")]
+    assert receive(conversation, ASK % b"%d" % ours) == [Request(ours, "m", b"{}")]
     assert conversation.owes(ours) and conversation.awaits(ours)
-    (answer,) = heard(conversation, b'{"jsonrpc":"2.0","id":%d,"result":{}}' % ours)
+    (answer,) = receive(conversation, b'{"jsonrpc":"2.0","id":%d,"result":{}}' % ours)
     assert answer.waiter == "waits"
     assert conversation.owes(ours)
 
 
 def test_a_forgotten_request_is_answered_to_nobody() -> None:
     conversation: Conversation[str] = Conversation()
-    id = asked(conversation, "waits")
+    id = send_request(conversation, "waits")
 
     assert conversation.forget(id) == "waits"
     assert conversation.forget(id) is None
-    assert heard(conversation, b'{"jsonrpc":"2.0","id":%d,"result":{}}' % id) == [Unexpected(id, None)]
+    assert receive(conversation, b'{"jsonrpc":"2.0","id":%d,"result":{}}' % id) == [Unexpected(id, None)]
 
 
 def test_at_the_end_everyone_who_waits_is_given_back_and_they_may_still_be_answered() -> None:
     conversation: Conversation[str] = Conversation()
-    asked(conversation, "a")
-    asked(conversation, "b")
-    heard(conversation, ASK % b"1")
+    send_request(conversation, "a")
+    send_request(conversation, "b")
+    receive(conversation, ASK % b"1")
 
     assert conversation.end() == ["a", "b"]
     assert conversation.end() == []
-    assert said(conversation.answer(1, b"{}"))["id"] == 1
+    assert decode(conversation.answer(1, b"{}"))["id"] == 1
 
 
 # -- cancelling
@@ -227,23 +241,50 @@ CANCEL = b'{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":%b
 
 
 @pytest.mark.req("V1-CANCEL-11", "V2-CANCEL-15")
-def test_they_cancel_a_request_of_theirs_and_are_still_owed_an_answer() -> None:
+def test_a_request_that_the_peer_cancelled_still_gets_a_response() -> None:
     conversation: Conversation[str] = Conversation()
-    heard(conversation, ASK % b'"a"')
+    receive(conversation, ASK % b'"a"')
 
-    assert heard(conversation, CANCEL % b'"a"') == [Cancelled("a")]
+    assert receive(conversation, CANCEL % b'"a"') == [Cancelled("a")]
     assert conversation.owes("a")
 
 
 @pytest.mark.req("V1-CANCEL-15", "V1-CANCEL-16", "V1-CANCEL-17", "V2-CANCEL-18")
-@pytest.mark.parametrize("id", [b"0", b"7", b'"5"', b"null", b"5.0", b"true", b"{}", b"[5]"])
+@pytest.mark.parametrize("id", [b"0", b"7", b'"5"', b"null", b"5.5", b"7.0", b"true", b"{}", b"[5]"])
 def test_a_cancellation_of_anything_else_is_ignored(id: bytes) -> None:
     conversation: Conversation[str] = Conversation()
-    asked(conversation, "ours has the id 0")
-    heard(conversation, ASK % b"5")
+    send_request(conversation, "ours has the id 0")
+    receive(conversation, ASK % b"5")
 
-    assert heard(conversation, CANCEL % id) == []
+    assert receive(conversation, CANCEL % id) == []
     assert conversation.we_await == ["ours has the id 0"]
+
+
+@pytest.mark.parametrize("asked, cancelled", [(b"5", b"5.0"), (b"5.0", b"5"), (b"5e0", b"50e-1")])
+def test_an_integer_may_be_written_with_a_fraction_that_is_zero(asked: bytes, cancelled: bytes) -> None:
+    conversation: Conversation[str] = Conversation()
+    receive(conversation, ASK % asked)
+
+    assert receive(conversation, CANCEL % cancelled) == [Cancelled(5)]
+    assert conversation.answer(5, b"{}") == b'{"jsonrpc":"2.0","id":5,"result":{}}\n'
+
+
+@pytest.mark.req("V1-FRAME-18", "V2-FRAME-10")
+@pytest.mark.parametrize("id", [b"1.0", b"1e3", b"-0.0", b"9007199254740993.0"])
+def test_a_request_is_answered_with_the_id_as_it_was_sent(id: bytes) -> None:
+    conversation: Conversation[str] = Conversation()
+    (request,) = receive(conversation, ASK % id)
+
+    assert conversation.answer(request.id, b"{}") == b'{"jsonrpc":"2.0","id":%b,"result":{}}\n' % id
+
+
+def test_our_id_may_come_back_as_a_float() -> None:
+    conversation: Conversation[str] = Conversation()
+    send_request(conversation, "first")
+
+    (answered,) = receive(conversation, b'{"jsonrpc":"2.0","id":0.0,"result":{}}')
+
+    assert answered.waiter == "first"
 
 
 @pytest.mark.parametrize("params", [b"{}", b"[]", b"null", b'{"requestId":1,"x":NaN}'])
@@ -251,7 +292,7 @@ def test_a_cancellation_of_anything_else_is_ignored(id: bytes) -> None:
 def test_a_cancellation_that_names_nothing_is_ignored_or_no_json(params: bytes) -> None:
     conversation: Conversation[str] = Conversation()
 
-    messages = heard(conversation, b'{"jsonrpc":"2.0","method":"$/cancel_request","params":%b}' % params)
+    messages = receive(conversation, b'{"jsonrpc":"2.0","method":"$/cancel_request","params":%b}' % params)
 
     assert not any(isinstance(message, Cancelled) for message in messages)
 
@@ -259,22 +300,21 @@ def test_a_cancellation_that_names_nothing_is_ignored_or_no_json(params: bytes) 
 def test_a_cancellation_with_an_id_is_a_request_like_any_other() -> None:
     conversation: Conversation[str] = Conversation()
 
-    (message,) = heard(conversation, b'{"jsonrpc":"2.0","id":1,"method":"$/cancel_request","params":{"requestId":1}}')
+    (message,) = receive(conversation, b'{"jsonrpc":"2.0","id":1,"method":"$/cancel_request","params":{"requestId":1}}')
 
     assert isinstance(message, Request)
 
 
-@pytest.mark.req("V1-CANCEL-20")
 def test_we_cancel_and_the_answer_is_still_ours() -> None:
     conversation: Conversation[str] = Conversation()
-    id = asked(conversation, "waits")
+    id = send_request(conversation, "waits")
 
-    assert said(conversation.cancel(id)) == {
+    assert decode(conversation.cancel(id)) == {
         "jsonrpc": "2.0",
         "method": "$/cancel_request",
         "params": {"requestId": id},
     }
-    (answer,) = heard(conversation, b'{"jsonrpc":"2.0","id":%d,"result":{}}' % id)
+    (answer,) = receive(conversation, b'{"jsonrpc":"2.0","id":%d,"result":{}}' % id)
     assert answer.waiter == "waits"
 
 
@@ -282,12 +322,12 @@ def test_we_cancel_and_the_answer_is_still_ours() -> None:
 
 
 @pytest.mark.req("V2-FRAME-18", "V2-FRAME-19")
-def test_the_answers_to_a_batch_leave_together_when_the_last_is_there() -> None:
+def test_the_responses_to_a_batch_are_sent_together_once_complete() -> None:
     conversation: Conversation[str] = Conversation()
-    heard(conversation, b"[" + ASK % b"1" + b"," + ASK % b"2" + b',{"jsonrpc":"2.0","method":"n"}]')
+    receive(conversation, b"[" + ASK % b"1" + b"," + ASK % b"2" + b',{"jsonrpc":"2.0","method":"n"}]')
 
     assert conversation.answer(2, b'{"second":true}') == b""
-    assert said(conversation.refuse(1, Fault(-32601, "no"))) == [
+    assert decode(conversation.refuse(1, Fault(-32601, "no"))) == [
         {"jsonrpc": "2.0", "id": 2, "result": {"second": True}},
         {"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "no"}},
     ]
@@ -297,7 +337,7 @@ def test_the_answers_to_a_batch_leave_together_when_the_last_is_there() -> None:
 def test_a_batch_of_notifications_is_answered_with_nothing() -> None:
     conversation: Conversation[str] = Conversation()
 
-    messages = heard(conversation, b'[{"jsonrpc":"2.0","method":"a"},{"jsonrpc":"2.0","method":"b"}]')
+    messages = receive(conversation, b'[{"jsonrpc":"2.0","method":"a"},{"jsonrpc":"2.0","method":"b"}]')
 
     assert messages == [Notification("a", b"{}"), Notification("b", b"{}")]
     assert conversation.they_await == []
@@ -306,11 +346,11 @@ def test_a_batch_of_notifications_is_answered_with_nothing() -> None:
 @pytest.mark.req("V2-FRAME-21")
 def test_each_fault_of_a_batch_is_answered_beside_the_rest() -> None:
     conversation: Conversation[str] = Conversation()
-    first, request, twin = heard(conversation, b"[1," + ASK % b"1" + b"," + ASK % b"1" + b"]")
+    first, request, twin = receive(conversation, b"[1," + ASK % b"1" + b"," + ASK % b"1" + b"]")
 
     assert conversation.complain(first) == b""
     assert conversation.answer(1, b"{}") == b""
-    answers = said(conversation.complain(twin))
+    answers = decode(conversation.complain(twin))
     assert [(answer["id"], "error" in answer) for answer in answers] == [(None, True), (1, False), (1, True)]
     assert isinstance(request, Request)
 
@@ -319,21 +359,21 @@ def test_each_fault_of_a_batch_is_answered_beside_the_rest() -> None:
 def test_answers_in_a_batch_find_who_waits_by_id() -> None:
     conversation: Conversation[str] = Conversation()
     for name in "ab":
-        asked(conversation, name)
+        send_request(conversation, name)
 
-    answers = heard(conversation, b'[{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"2.0","id":0,"result":{}}]')
+    answers = receive(conversation, b'[{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"2.0","id":0,"result":{}}]')
 
     assert [answer.waiter for answer in answers] == ["b", "a"]
 
 
 def test_a_broken_entry_of_a_batch_answers_nobody() -> None:
     conversation: Conversation[str] = Conversation()
-    asked(conversation, "waits")
+    send_request(conversation, "waits")
 
-    broken, request = heard(conversation, b'[{"jsonrpc":"2.0","id":0},' + ASK % b"1" + b"]")
+    broken, request = receive(conversation, b'[{"jsonrpc":"2.0","id":0},' + ASK % b"1" + b"]")
 
     assert conversation.complain(broken) == b""
-    assert len(said(conversation.answer(request.id, b"{}"))) == 2
+    assert len(decode(conversation.answer(request.id, b"{}"))) == 2
     assert conversation.we_await == ["waits"]
 
 
@@ -341,9 +381,9 @@ def test_a_broken_entry_of_a_batch_answers_nobody() -> None:
 def test_where_batches_are_rejected_one_error_answers_and_nothing_is_processed() -> None:
     conversation: Conversation[str] = Conversation(batches="reject")
 
-    (message,) = heard(conversation, b"[" + ASK % b"1" + b"]")
+    (message,) = receive(conversation, b"[" + ASK % b"1" + b"]")
 
-    assert said(conversation.complain(message)) == {
+    assert decode(conversation.complain(message)) == {
         "jsonrpc": "2.0",
         "id": None,
         "error": {"code": -32600, "message": "Invalid request: batches are not used here"},
@@ -359,11 +399,11 @@ class Known(msgspec.Struct, rename="camel"):
     text: str = ""
 
 
-def answered(conversation: Conversation[str], lines: list[bytes]) -> list[Any]:
+def receive_answers(conversation: Conversation[str], lines: list[bytes]) -> list[Any]:
     """Plays a side that answers everything at once, as the rules have it; gives every answer."""
     out = b""
     for line in lines:
-        for message in conversation.receive(line + b"\n"):
+        for message in receive_block(conversation, line + b"\n"):
             match message:
                 case Call() | Request():
                     if isinstance(message, Request) or isinstance(message.id, (int, str, type(None))):
@@ -423,13 +463,15 @@ def conversation_with_readers() -> Conversation[str]:
 def test_any_bytes_are_read_without_an_exception_and_leave_nothing_owed(some: list[bytes]) -> None:
     conversation = conversation_with_readers()
 
-    answers = answered(conversation, some)
+    answers = receive_answers(conversation, some)
 
     assert conversation.they_await == []
     assert all(answer["jsonrpc"] == "2.0" and ("result" in answer) != ("error" in answer) for answer in answers)
 
 
 def legal(id: Any) -> bool:
+    if isinstance(id, float) and id.is_integer():
+        return -(2**63) <= int(id) < 2**63
     if isinstance(id, (bool, float)):
         return False
     return id is None or isinstance(id, str) or (isinstance(id, int) and -(2**63) <= id < 2**63)
@@ -452,7 +494,7 @@ def test_every_request_is_answered_exactly_once_with_its_own_id_and_notification
             owed[key(id) if legal(id) else key(None)] += 1
         some.append(json.dumps([message] if batched else message).encode())
 
-    answers = answered(conversation, some)
+    answers = receive_answers(conversation, some)
 
     assert Counter(key(answer["id"]) for answer in answers) == owed
 
@@ -462,12 +504,12 @@ def test_every_request_is_answered_exactly_once_with_its_own_id_and_notification
 def test_a_block_gives_what_its_lines_give(some: list[bytes]) -> None:
     whole, single = conversation_with_readers(), conversation_with_readers()
 
-    assert shown(whole.receive(b"".join(line + b"\n" for line in some))) == shown(
-        message for line in some for message in single.receive(line)
+    assert describe(receive_block(whole, b"".join(line + b"\n" for line in some))) == describe(
+        message for line in some for message in receive_block(single, line)
     )
 
 
-def shown(messages: Any) -> list[Any]:
+def describe(messages: Any) -> list[Any]:
     """Messages in a form that can be compared, whichever way they were read."""
     found = []
     for message in messages:

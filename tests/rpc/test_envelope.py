@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
-from accord.rpc import answers, envelope
+from accord.rpc import envelope
 from accord.rpc.envelope import (
     Batch,
     Failure,
@@ -62,8 +62,8 @@ def test_a_request_has_any_legal_id(text: bytes, id: Any) -> None:
     "text",
     [
         b"1.5",
-        b"1.0",
-        b"1e3",
+        b"1e-3",
+        b"1e19",
         b"true",
         b"false",
         b"{}",
@@ -74,7 +74,7 @@ def test_a_request_has_any_legal_id(text: bytes, id: Any) -> None:
         b"1e999",
     ],
 )
-def test_an_id_that_is_none_is_refused_with_a_null_id(text: bytes) -> None:
+def test_an_invalid_id_is_rejected_with_a_null_id(text: bytes) -> None:
     message = read(BASE + b'"id":' + text + b',"method":"m"}')
 
     assert code_of(message) == -32600
@@ -124,7 +124,7 @@ def test_params_that_are_a_scalar_are_refused_with_the_id(params: bytes) -> None
 
 @pytest.mark.req("V1-FRAME-28")
 @pytest.mark.parametrize("method", [b"1", b"null", b"{}", b"[]", b"true"])
-def test_a_method_that_is_no_string_is_refused_with_the_id(method: bytes) -> None:
+def test_a_method_must_be_a_string_and_the_error_has_the_id(method: bytes) -> None:
     message = read(BASE + b'"id":3,"method":' + method + b"}")
 
     assert code_of(message) == -32600
@@ -137,7 +137,7 @@ def test_a_method_that_is_no_string_is_refused_with_the_id(method: bytes) -> Non
 @pytest.mark.req("V1-FRAME-21")
 @pytest.mark.parametrize("result", [b"{}", b"null", b"[1]", b'"x"', b"0", b"false"])
 def test_a_result_may_be_any_value(result: bytes) -> None:
-    for reading in (read, answers.answer):
+    for reading in (read, envelope.read_response):
         answer = reading(BASE + b'"id":1,"result":' + result + b"}")
         assert isinstance(answer, Success)
         assert (answer.id, bytes(answer.result)) == (1, result)
@@ -148,7 +148,7 @@ def test_a_result_may_be_any_value(result: bytes) -> None:
 def test_an_error_keeps_its_code_message_and_data(code: int) -> None:
     line = BASE + b'"id":"a","error":{"code":%d,"message":"no","data":{"x":[1]}}}' % code
 
-    assert read(line) == answers.answer(line) == Failure("a", Fault(code, "no", {"x": [1]}))
+    assert read(line) == envelope.read_response(line) == Failure("a", Fault(code, "no", {"x": [1]}))
 
 
 def test_an_error_without_data_has_none() -> None:
@@ -229,7 +229,7 @@ def test_a_call_or_a_log_line_is_never_meant_as_an_answer(line: bytes) -> None:
     assert message.answers is None
 
 
-# -- what is no message
+# -- invalid messages
 
 
 @pytest.mark.req("V1-FRAME-27", "V2-FRAME-15")
@@ -258,7 +258,7 @@ def test_a_call_or_a_log_line_is_never_meant_as_an_answer(line: bytes) -> None:
         b'"\\u12"',
     ],
 )
-def test_what_is_no_json_is_a_parse_error_with_a_null_id(line: bytes) -> None:
+def test_invalid_json_is_a_parse_error_with_a_null_id(line: bytes) -> None:
     message = read(line)
 
     assert code_of(message) == -32700
@@ -268,7 +268,7 @@ def test_what_is_no_json_is_a_parse_error_with_a_null_id(line: bytes) -> None:
 
 @pytest.mark.req("V1-FRAME-28")
 @pytest.mark.parametrize("line", [b"42", b'"text"', b"true", b"null", b"1.5", b"{}", b'{"level":"info"}'])
-def test_json_that_is_no_message_is_stray_and_an_invalid_request(line: bytes) -> None:
+def test_json_without_a_message_is_stray_and_an_invalid_request(line: bytes) -> None:
     message = read(line)
 
     assert code_of(message) == -32600
@@ -301,6 +301,43 @@ def test_a_carriage_return_or_blanks_around_a_message_do_not_matter() -> None:
 
 def test_a_byte_order_mark_before_a_message_does_not_matter() -> None:
     assert read(b'\xef\xbb\xbf{"jsonrpc":"2.0","id":1,"method":"m"}') == Request(1, "m", b"{}")
+
+
+@pytest.mark.req("V1-FRAME-28")
+@pytest.mark.parametrize(
+    "line, id, answers, silent",
+    [
+        (b'"id":7,"method":"m","params":%b', 7, None, False),
+        (b'"method":"m","params":%b,"id":7', 7, None, False),
+        (b'"method":"m","params":%b', None, None, True),
+        (b'"id":7,"result":%b', None, 7, False),
+        (b'"result":%b,"id":7', None, 7, False),
+    ],
+)
+def test_a_message_that_is_nested_too_deeply_is_known_by_its_id(
+    line: bytes, id: Any, answers: Any, silent: bool
+) -> None:
+    message = read(BASE + line % (b'{"a":' * 100_000 + b"1" + b"}" * 100_000) + b"}")
+
+    assert isinstance(message, Malformed)
+    assert (message.id, message.answers, message.silent, message.stray) == (id, answers, silent, False)
+    assert message.answer.message == "Invalid request: the message is nested too deeply"
+
+
+@pytest.mark.parametrize(
+    "line, head",
+    [
+        (b"Traceback (most recent call last):", "Traceback (most recent call last):"),
+        (b"{oops", "{oops"),
+        (b'{"method":"authenticate","params":{"key":"s3cret', ""),
+        (b'[{"method":"authenticate","params":{"key":"s3cret', ""),
+    ],
+)
+def test_a_broken_message_is_not_repeated_in_a_log(line: bytes, head: str) -> None:
+    """Its params may hold secrets. Of text that was never a message, the beginning is quoted."""
+    message = read(line)
+
+    assert isinstance(message, Malformed) and message.head == head
 
 
 def test_deep_nesting_is_refused_and_not_a_crash() -> None:

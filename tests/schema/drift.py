@@ -15,19 +15,19 @@ from typing import Any
 if not __package__:
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from schema import published
-from schema.deliberate import DIFFERENT, FLATTENED, RENAMED, UNTAGGED
-from schema.notions import Fields, Variant
-from schema.ours import Ours
-from schema.theirs import Theirs
+from schema import published_schemas
+from schema.comparison import Fields, Variant
+from schema.deliberate import DIFFERENT, RENAMED, UNTAGGED
+from schema.our_types import Ours
+from schema.published_types import Theirs
 
 
 def report(version: int, unstable: dict[str, Any] | None = None, stable: dict[str, Any] | None = None) -> list[str]:
-    """What differs between our types of a version and the published ones, in words."""
+    """Describe the differences between our types of a version and the published ones."""
     ours = vocabulary(version)
-    drift = Drift(version, ours, unstable or published.schema(version, unstable=True))
-    found = [*drift.types(), *drift.methods(stable or published.schema(version, unstable=False))]
-    partial = Drift(version, ours, stable or published.schema(version, unstable=False), whole=False)
+    drift = Drift(version, ours, unstable or published_schemas.schema(version, unstable=True))
+    found = [*drift.types(), *drift.methods(stable or published_schemas.schema(version, unstable=False))]
+    partial = Drift(version, ours, stable or published_schemas.schema(version, unstable=False), whole=False)
     found += [f"{line} (stable schema)" for line in partial.types() if line not in found]
     wanted = {key.partition(" ")[2]: why for key, why in DIFFERENT.items() if key.startswith(f"v{version} ")}
     stale = [key for key in wanted if not any(line.startswith(key) for line in found)]
@@ -50,47 +50,45 @@ class Drift:
         self.ours = ours
         self.whole = whole
         self.renamed = RENAMED[version]
-        self.flattened = FLATTENED[version]
         self.untagged = UNTAGGED[version]
         self.seen: set[str] = set()  # our classes that stand for something of theirs, under whatever name
         self.theirs = Theirs(schema["$defs"], cache(self._expected))
 
     def types(self) -> Iterator[str]:
         """Differences between types."""
-        folded = self.theirs.folded()
+        folded = self.theirs.list_folded()
         direct = self.theirs.named_by_fields()
         for name in self.theirs.names():
-            if name in self.flattened:
-                yield from self._struct(name, self.theirs.flat(name), self.flattened[name])
-            elif name not in folded:
-                yield from self._named(name)
-            elif name in direct:
-                yield from self._struct(name, self.theirs.struct(name), self.untagged.get(name, name))
+            if name not in folded:
+                yield from self._compare_named(name, name)
+            elif name in direct or name in self.untagged:
+                yield from self._compare_named(name, self.untagged.get(name, name))
+        # What remains are parts that several variants share, such as the scopes of a question.
+        for name in sorted(folded - direct - self.seen - self.renamed.keys()):
+            if not self.ours.is_variant(name):
+                yield from self._compare_named(name, name)
         if self.whole:
             known = {*self.seen, *self.theirs.names(), *self.ours.duties()}
             yield from (f"{name}: not in the schema" for name in self.ours.names() if name not in known)
 
     def _expected(self, name: str) -> str:
-        """How a field that names this type should look on our side."""
-        name = self.flattened.get(name) or self.untagged.get(name) or name
+        """Return the expected form of a field that names this type."""
+        name = self.untagged.get(name, name)
         return self.ours.form(self.ours.get(name)) if self.ours.has(name) else f"<{name}, which we do not have>"
 
-    def _named(self, name: str) -> Iterator[str]:
-        if not self.ours.has(name):
+    def _compare_named(self, name: str, ours: str) -> Iterator[str]:
+        if not self.ours.has(ours):
             yield f"{name}: missing"
         elif self.theirs.is_union(name):
-            yield from self._union(name)
+            yield from self._union(name, ours)
         elif self.theirs.is_struct(name):
-            yield from self._struct(name, self.theirs.struct(name), name)
+            yield from self._struct(name, self.theirs.struct(name), ours)
         else:
-            mine, theirs = self.ours.form(self.ours.get(name)), self.theirs.form(self.theirs.node(name))
+            mine, theirs = self.ours.form(self.ours.get(ours)), self.theirs.form(self.theirs.node(name))
             if mine != theirs:
                 yield f"{name}: is {mine}; the schema says {theirs}"
 
     def _struct(self, name: str, fields: Fields, ours: str) -> Iterator[str]:
-        if not self.ours.has(ours):
-            yield f"{name}: missing"
-            return
         cls = self.ours.get(ours)
         if not self.ours.is_struct(cls):
             yield f"{name}: is {self.ours.form(cls)}; the schema says an object"
@@ -100,11 +98,11 @@ class Drift:
         self.seen.add(ours)
         yield from self._fields(name, fields, cls)
 
-    def _union(self, name: str) -> Iterator[str]:
-        mine = self.ours.union(self.ours.get(name))
+    def _union(self, name: str, ours: str) -> Iterator[str]:
+        mine = self.ours.union(self.ours.get(ours))
         theirs = self.theirs.union(name)
         if mine is None:
-            yield f"{name}: is {self.ours.form(self.ours.get(name))}; the schema says a union"
+            yield f"{name}: is {self.ours.form(self.ours.get(ours))}; the schema says a union"
             return
         if theirs.tag_field != mine.tag_field:
             yield f"{name}: is told apart by {mine.tag_field}; the schema says {theirs.tag_field}"
@@ -175,8 +173,8 @@ class Drift:
 
 
 def main() -> int:
-    if published.folder() is None:
-        print(published.MISSING, file=sys.stderr)
+    if published_schemas.folder() is None:
+        print(published_schemas.MISSING, file=sys.stderr)
         return 2
     lines = [f"v{version} {line}" for version in (1, 2) for line in report(version)]
     print("\n".join(lines) or "our types and the published schemas agree")

@@ -1,8 +1,8 @@
 """Instances of the published types, made up from the published schemas alone.
 
 The same seed gives the same instances. Keys that no schema knows are put into most objects: those that begin with
-`dropped` may get lost when an object is read into a type, those that begin with `kept` lie inside a variant that nobody
-knows yet and must come out again."""
+`dropped` may get lost when an object is read into a type, those that begin with `kept` lie inside an unknown variant
+and must survive."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ BOTTOMS = {"int32": -0x8000_0000, "int64": -0x8000_0000_0000_0000}
 class Generator:
     """Makes instances of the types of one schema.
 
-    `flat` names the unions that are one class on our side, where an unknown variant cannot keep its own keys."""
+    `flat` names the unions that are one class on our side, where an unknown variant cannot keep its own keys. A union
+    that is a variant of another union is always one: its class has the tag of the outer union."""
 
     def __init__(self, schema: dict[str, Any], *, flat: frozenset[str] = frozenset()) -> None:
         self._defs = schema["$defs"]
@@ -48,17 +49,18 @@ class Generator:
         for number in range(max(variants, len(sizes))):
             self._random.seed(f"{name} {seed} {number}")
             self._size = sizes[number] if number < len(sizes) else "some"
-            yield self._named(name, variant=number % variants)
+            yield self._make_named(name, variant=number % variants)
 
-    def _named(self, name: str, variant: int | None = None) -> Any:
-        return self._value(self._defs[name], variant=variant, flat=name in self._flat)
+    def _make_named(self, name: str, variant: int | None = None, *, flat: bool = False) -> Any:
+        return self._value(self._defs[name], variant=variant, flat=flat or name in self._flat)
 
     def _value(self, node: Any, *, variant: int | None = None, flat: bool = False) -> Any:
         if node is True or not _says_anything(node):
             return self._random.choice(VALUES)
         if "const" in node:
             return node["const"]
-        parts = [self._named(part) for part in _refs(node)]
+        is_variant = any("const" in prop for prop in node.get("properties", {}).values())
+        parts = [self._make_named(part, flat=is_variant) for part in _refs(node)]
         options = _options(node)
         if options:
             number = self._random.randrange(len(options)) if variant is None else variant

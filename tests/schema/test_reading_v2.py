@@ -1,11 +1,11 @@
-"""What the second version forgives when it is read, what it keeps though it does not know it, and what it refuses."""
+"""Lenient decoding of version 2: some values are repaired, unknown ones are preserved, others are rejected."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from schema.reading import understood, written
+from schema.decoding import decode, encode
 
 from accord.schema import v2
 from accord.schema.repair import Unreadable
@@ -19,7 +19,7 @@ FORM = {"mode": "form", "message": "Who?", "requestedSchema": {"type": "object",
 def update(kind: str, /, **data: Any) -> Any:
     """An update of a session, as it comes."""
     notification = {"sessionId": "s", "update": {"sessionUpdate": kind, **data}}
-    return understood(v2.UpdateSessionNotification, notification).update
+    return decode(v2.UpdateSessionNotification, notification).update
 
 
 # Updates
@@ -27,12 +27,12 @@ def update(kind: str, /, **data: Any) -> Any:
 
 @pytest.mark.req("V2-UPD-05", "V2-SDK-03", "V2-EXT-04")
 @pytest.mark.parametrize("kind", ["_mine", "later", "tool_call", "plan", "current_mode_update", ""])
-def test_an_update_that_nobody_knows_is_kept_whole(kind: str) -> None:
+def test_an_unknown_update_is_preserved(kind: str) -> None:
     data = {"sessionUpdate": kind, "messageId": 5, "deep": {"er": [None, 1.5, "x"]}, "_meta": None}
     notification = {"sessionId": "s", "update": data}
-    told = understood(v2.UpdateSessionNotification, notification)
+    told = decode(v2.UpdateSessionNotification, notification)
     assert told.update == Other.of(kind, data)
-    assert written(told) == notification
+    assert encode(told) == notification
 
 
 @pytest.mark.req("V2-UPD-06", "V2-UPD-07", "V2-SDK-02", "V2-EXT-05")
@@ -76,24 +76,24 @@ def test_a_known_update_that_is_bad_is_refused_and_never_passes_for_an_unknown_o
 def test_null_and_nothing_stay_apart(kind: str, required: dict[str, Any], fields: list[str]) -> None:
     nothing = {"sessionUpdate": kind, **required}
     null = nothing | dict.fromkeys(fields)
-    assert written(update(kind, **required)) == nothing
-    assert written(understood(v2.SessionUpdate, null)) == null
+    assert encode(update(kind, **required)) == nothing
+    assert encode(decode(v2.SessionUpdate, null)) == null
 
 
 # Content
 
 
 @pytest.mark.req("V2-CONTENT-01", "V2-CONTENT-08", "V2-SDK-03")
-def test_content_that_nobody_knows_is_kept_where_it_was() -> None:
+def test_unknown_content_keeps_its_position() -> None:
     video = {"type": "_video", "data": 1, "frames": []}
     told = update("agent_message", messageId="m", content=[TEXT, video, {"type": "image"}, TEXT])
     assert told.content == [v2.TextContent(text="hi"), Other.of("_video", video), v2.TextContent(text="hi")]
 
 
 @pytest.mark.req("V2-CONTENT-03")
-def test_what_content_says_of_itself_counts_only_when_it_makes_sense() -> None:
+def test_invalid_annotations_of_content_are_ignored() -> None:
     def annotations(**data: Any) -> Any:
-        return understood(v2.TextContent, {**TEXT, "annotations": data}).annotations
+        return decode(v2.TextContent, {**TEXT, "annotations": data}).annotations
 
     assert annotations(priority=2, audience=["user", 5, "_critic"]) == v2.Annotations(audience=["user", "_critic"])
     assert annotations(priority=-0.1) == annotations(priority="high") == v2.Annotations()
@@ -104,15 +104,15 @@ def test_what_content_says_of_itself_counts_only_when_it_makes_sense() -> None:
 @pytest.mark.parametrize(
     ("size", "read"), [(2**64 - 1, 2**64 - 1), (12.0, 12), (-1, UNSET), (1.5, UNSET), (True, UNSET)]
 )
-def test_the_size_of_a_link_is_a_whole_number_or_not_told(size: Any, read: Any) -> None:
+def test_the_size_of_a_link_is_an_integer_or_absent(size: Any, read: Any) -> None:
     link = {"type": "resource_link", "name": "n", "uri": "file:///n", "size": size}
-    assert understood(v2.ResourceLink, link).size == read
+    assert decode(v2.ResourceLink, link).size == read
 
 
 @pytest.mark.req("V2-CONTENT-02")
 def test_a_resource_is_text_or_bytes_and_nothing_else() -> None:
     def resource(**data: Any) -> Any:
-        return understood(v2.ContentBlock, {"type": "resource", "resource": {"uri": "file:///n", **data}}).resource
+        return decode(v2.ContentBlock, {"type": "resource", "resource": {"uri": "file:///n", **data}}).resource
 
     assert resource(text="t") == v2.TextResourceContents(text="t", uri="file:///n")
     assert resource(blob="aGk=") == v2.BlobResourceContents(blob="aGk=", uri="file:///n")
@@ -155,7 +155,7 @@ def test_a_location_at_line_0_has_no_line() -> None:
 
 @pytest.mark.req("V2-TOOL-11")
 @pytest.mark.parametrize(("kind", "key"), [("tool_call_update", "toolCallId"), ("terminal_update", "terminalId")])
-def test_capabilities_that_cannot_be_read_take_back_what_was_offered(kind: str, key: str) -> None:
+def test_unreadable_capabilities_count_as_unsupported(kind: str, key: str) -> None:
     def capabilities(**data: Any) -> Any:
         return update(kind, **{key: "x"}, **data).capabilities
 
@@ -190,7 +190,7 @@ def test_an_exit_status_is_there_even_when_it_says_nothing() -> None:
 @pytest.mark.parametrize(
     ("reason", "read"), [("end_turn", "end_turn"), ("_bored", "_bored"), (42, UNSET), ({}, UNSET), (None, None)]
 )
-def test_a_stop_reason_that_is_no_word_is_not_reported(reason: Any, read: Any) -> None:
+def test_a_stop_reason_must_be_a_string_to_be_reported(reason: Any, read: Any) -> None:
     assert update("state_update", state="idle", stopReason=reason).stop_reason == read
 
 
@@ -220,15 +220,15 @@ def test_a_state_from_the_future_is_kept() -> None:
 @pytest.mark.req("V2-SETUP-03")
 @pytest.mark.parametrize("wanted", [v2.NewSessionResponse, v2.ForkSessionResponse])
 def test_null_options_and_commands_read_as_none_given_and_are_never_written(wanted: Any) -> None:
-    answer = understood(wanted, {"sessionId": "s", "configOptions": None, "availableCommands": None})
-    assert written(answer) == {"sessionId": "s"}
+    answer = decode(wanted, {"sessionId": "s", "configOptions": None, "availableCommands": None})
+    assert encode(answer) == {"sessionId": "s"}
 
 
 @pytest.mark.req("V2-SETUP-01", "V2-SETUP-07")
 def test_a_new_session_needs_a_directory_alone_and_names_no_further_ones_uninvited() -> None:
     null = {"cwd": "/p", "mcpServers": None, "additionalDirectories": None}
-    assert understood(v2.NewSessionRequest, null) == understood(v2.NewSessionRequest, {"cwd": "/p"})
-    assert written(v2.NewSessionRequest(cwd="/p")) == {"cwd": "/p", "mcpServers": []}
+    assert decode(v2.NewSessionRequest, null) == decode(v2.NewSessionRequest, {"cwd": "/p"})
+    assert encode(v2.NewSessionRequest(cwd="/p")) == {"cwd": "/p", "mcpServers": []}
 
 
 @pytest.mark.req("V2-SETUP-08", "V2-MCP-01")
@@ -247,13 +247,13 @@ def test_a_new_session_needs_a_directory_alone_and_names_no_further_ones_uninvit
 )
 def test_a_session_is_not_begun_with_less_than_was_asked_for(data: dict[str, Any], where: str) -> None:
     with pytest.raises(Unreadable, match=f"^{where} is "):
-        understood(v2.NewSessionRequest, {"cwd": "/p", **data})
+        decode(v2.NewSessionRequest, {"cwd": "/p", **data})
 
 
 @pytest.mark.req("V2-RESUME-07", "V2-RESUME-08")
 def test_a_place_to_replay_from_is_known_kept_or_refused_but_never_guessed() -> None:
     def place(value: Any) -> Any:
-        return understood(v2.ResumeSessionRequest, {"sessionId": "s", "cwd": "/p", "replayFrom": value}).replay_from
+        return decode(v2.ResumeSessionRequest, {"sessionId": "s", "cwd": "/p", "replayFrom": value}).replay_from
 
     assert place({"type": "start"}) == v2.ReplayFromStart()
     assert place({"type": "_message", "id": 3}) == Other.of("_message", {"type": "_message", "id": 3})
@@ -264,32 +264,32 @@ def test_a_place_to_replay_from_is_known_kept_or_refused_but_never_guessed() -> 
 
 
 @pytest.mark.req("V2-LIST-03", "V2-LIST-04")
-def test_a_listing_drops_what_is_no_session_and_times_that_are_no_times() -> None:
+def test_a_list_drops_invalid_sessions_and_invalid_times() -> None:
     def info(**data: Any) -> dict[str, Any]:
         return {"sessionId": "s", "cwd": "/p", **data}
 
-    answer = understood(
+    answer = decode(
         v2.ListSessionsResponse,
         {"sessions": [info(updatedAt="yesterday"), {"sessionId": "s"}, info(updatedAt="2026-11-15T20:16:00+01:00")]},
     )
     assert [session.updated_at for session in answer.sessions] == [UNSET, "2026-11-15T20:16:00+01:00"]
-    assert understood(v2.ListSessionsResponse, {"sessions": "none", "nextCursor": ""}).next_cursor == ""
+    assert decode(v2.ListSessionsResponse, {"sessions": "none", "nextCursor": ""}).next_cursor == ""
     with pytest.raises(Unreadable, match="sessions is missing"):
-        understood(v2.ListSessionsResponse, {})
+        decode(v2.ListSessionsResponse, {})
     with pytest.raises(Unreadable, match="nextCursor"):
-        understood(v2.ListSessionsResponse, {"sessions": [], "nextCursor": 5})
+        decode(v2.ListSessionsResponse, {"sessions": [], "nextCursor": 5})
 
 
 @pytest.mark.req("V2-INIT-14", "V2-INIT-15")
 def test_a_capability_is_an_object_and_anything_else_is_none() -> None:
     def delete(value: Any) -> Any:
-        return understood(v2.AgentCapabilities, {"session": {"delete": value, "_mine": 1}}).session.delete
+        return decode(v2.AgentCapabilities, {"session": {"delete": value, "_mine": 1}}).session.delete
 
     assert delete({}) == v2.SessionDeleteCapabilities()
     assert not any(isinstance(delete(value), v2.SessionDeleteCapabilities) for value in (None, True, [], "yes"))
     info = {"name": "a", "version": "1"}
     for bad in (None, [], "all"):
-        answer = understood(v2.InitializeResponse, {"protocolVersion": 2, "info": info, "capabilities": bad})
+        answer = decode(v2.InitializeResponse, {"protocolVersion": 2, "info": info, "capabilities": bad})
         assert answer.capabilities == v2.AgentCapabilities()
 
 
@@ -302,7 +302,7 @@ def test_a_capability_is_an_object_and_anything_else_is_none() -> None:
 )
 def test_a_permission_request_needs_options_and_every_one_of_them(options: Any) -> None:
     with pytest.raises(Unreadable, match=r"^options"):
-        understood(v2.RequestPermissionRequest, {"sessionId": "s", "title": "May I?", "options": options})
+        decode(v2.RequestPermissionRequest, {"sessionId": "s", "title": "May I?", "options": options})
 
 
 @pytest.mark.req("V2-PERM-06", "V2-PERM-11")
@@ -313,9 +313,9 @@ def test_a_permission_request_keeps_what_it_is_about_and_kinds_it_does_not_know(
         "subject": {"type": "_net", "host": "x"},
         "options": [{**OPTION, "kind": "_x"}],
     }
-    assert written(understood(v2.RequestPermissionRequest, data)) == data
+    assert encode(decode(v2.RequestPermissionRequest, data)) == data
     with pytest.raises(Unreadable, match=r"^subject\.cwd is missing"):
-        understood(v2.RequestPermissionRequest, {**data, "subject": {"type": "command", "command": "make"}})
+        decode(v2.RequestPermissionRequest, {**data, "subject": {"type": "command", "command": "make"}})
 
 
 @pytest.mark.req("V2-ELIC-03")
@@ -325,9 +325,9 @@ def test_a_permission_request_keeps_what_it_is_about_and_kinds_it_does_not_know(
 @pytest.mark.parametrize("mode", [FORM, {"mode": "_voice", "message": "Who?"}], ids=["form", "unknown"])
 def test_a_question_belongs_to_a_session_or_to_a_request(mode: dict[str, Any], scope: dict[str, Any]) -> None:
     with pytest.raises(Unreadable):
-        understood(v2.CreateElicitationRequest, {**mode, **scope})
-    assert understood(v2.CreateElicitationRequest, {**mode, "requestId": 7})
-    assert understood(v2.CreateElicitationRequest, {**mode, "sessionId": "s"})
+        decode(v2.CreateElicitationRequest, {**mode, **scope})
+    assert decode(v2.CreateElicitationRequest, {**mode, "requestId": 7})
+    assert decode(v2.CreateElicitationRequest, {**mode, "sessionId": "s"})
 
 
 def test_our_own_question_cannot_go_without_a_scope() -> None:
@@ -352,7 +352,7 @@ def test_our_own_question_cannot_go_without_a_scope() -> None:
 )
 def test_a_form_that_cannot_be_filled_in_is_refused(schema: dict[str, Any]) -> None:
     with pytest.raises(Unreadable, match=r"^requestedSchema"):
-        understood(v2.CreateElicitationRequest, {**FORM, "sessionId": "s", "requestedSchema": schema})
+        decode(v2.CreateElicitationRequest, {**FORM, "sessionId": "s", "requestedSchema": schema})
 
 
 @pytest.mark.req("V2-ELIC-05", "V2-SDK-03")
@@ -364,19 +364,19 @@ def test_a_form_keeps_formats_fields_and_choices_it_does_not_know() -> None:
         "named": {"type": "array", "items": {"anyOf": [{"const": "a", "title": "A"}]}},
     }
     form = {**FORM, "sessionId": "s", "requestedSchema": {"type": "object", "properties": properties}}
-    assert written(understood(v2.CreateElicitationRequest, form)) == form
+    assert encode(decode(v2.CreateElicitationRequest, form)) == form
 
 
 @pytest.mark.req("V2-ELIC-08")
-def test_an_answer_that_nobody_knows_is_no_acceptance() -> None:
-    assert understood(v2.CreateElicitationResponse, {"action": "_later"}) == Other.of("_later", {"action": "_later"})
-    accepted = understood(v2.CreateElicitationResponse, {"action": "accept", "content": {"point": {"x": [1]}}})
+def test_an_unknown_action_is_not_acceptance() -> None:
+    assert decode(v2.CreateElicitationResponse, {"action": "_later"}) == Other.of("_later", {"action": "_later"})
+    accepted = decode(v2.CreateElicitationResponse, {"action": "accept", "content": {"point": {"x": [1]}}})
     assert accepted.content == {"point": {"x": [1]}}
 
 
-def test_an_outcome_that_nobody_knows_is_no_approval() -> None:
+def test_an_unknown_outcome_is_not_approval() -> None:
     outcome = {"outcome": "_maybe", "optionId": "yes"}
-    assert understood(v2.RequestPermissionResponse, {"outcome": outcome}).outcome == Other.of("_maybe", outcome)
+    assert decode(v2.RequestPermissionResponse, {"outcome": outcome}).outcome == Other.of("_maybe", outcome)
 
 
 # The vocabulary
@@ -399,3 +399,49 @@ def test_every_name_of_the_vocabulary_says_what_it_does() -> None:
     ]
     assert [cls.__name__ for cls in classes if not cls.__doc__] == []
     assert all(hasattr(v2, name) for name in v2.__all__)
+
+
+# States
+
+
+@pytest.mark.req("V2-SCH-082", "V2-SCH-142")
+@pytest.mark.parametrize("state", ["running", "requires_action", "unknown"])
+@pytest.mark.parametrize("name, value", [("stop_reason", "end_turn"), ("error", {}), ("usage", {})])
+def test_only_an_idle_session_can_report_a_result(state: str, name: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=f"{name} belongs to the state 'idle', not to '{state}'"):
+        v2.StateUpdate(state=state, **{name: value})
+
+
+@pytest.mark.parametrize("state", ["running", "requires_action", "unknown"])
+def test_a_result_in_another_state_is_ignored_like_any_unknown_key(state: str) -> None:
+    told = update("state_update", state=state, stopReason="end_turn", usage=5, background=[])
+
+    assert told == v2.StateUpdate(state=state, background=[])
+
+
+def test_a_state_of_the_agents_own_keeps_its_result() -> None:
+    assert update("state_update", state="_paused", stopReason="_tired").stop_reason == "_tired"
+
+
+@pytest.mark.parametrize(
+    "data, state",
+    [
+        ({"state": "running", "stopReason": "end_turn"}, v2.RunningStateUpdate()),
+        ({"state": "idle", "stopReason": "error", "error": {"code": 1, "message": "x"}}, None),
+        ({"state": "requires_action", "background": []}, v2.RequiresActionStateUpdate(background=[])),
+        ({"state": "unknown"}, v2.UnknownStateUpdate()),
+        ({"state": "_mine", "more": 1}, Other.of("_mine", {"state": "_mine", "more": 1})),
+    ],
+)
+def test_the_state_of_a_subagent_is_a_class_for_each_state(data: dict[str, Any], state: Any) -> None:
+    state = state or v2.IdleStateUpdate(stop_reason="error", error=v2.Error(code=1, message="x"))
+
+    assert update("subagent_update", sessionId="c", state=data).state == state
+
+
+def test_a_question_says_what_it_belongs_to() -> None:
+    of_session = decode(v2.CreateElicitationRequest, {**FORM, "sessionId": "s", "toolCallId": "t"})
+    of_request = decode(v2.CreateElicitationRequest, {**FORM, "requestId": 7})
+
+    assert of_session.scope == v2.ElicitationSessionScope(session_id="s", tool_call_id="t")
+    assert of_request.scope == v2.ElicitationRequestScope(request_id=7)

@@ -5,31 +5,30 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from linked import Link
-from schema import published
-from showcase.traffic import Watched
+from schema import published_schemas
+from showcase.schema_check import Watched
+from support.link import Link
 
 from accord import AuthRequired, RequestFailed
-from accord.showcase.showcase import Showcase
-from accord.showcase.table import table
+from accord.showcase.agent import Showcase
 from accord.testing import ScriptedClient
 
 QUICKLY = {"slow": "0.01", "v2-cancel": "0.01", "v2-background": "0.01", "subagent": "0.01", "big": "4"}
 STOPS = {"refusal": "refusal", "max-tokens": "max_tokens", "max-turn-requests": "max_turn_requests"}
 RAISES: dict[str, type[Exception]] = {"error": RequestFailed, "auth": AuthRequired}
-COMMANDS = [told.name for commands in table().values() for told in commands]
+COMMANDS = [command.name for commands in Showcase().table().values() for command in commands]
 
 
 @pytest.fixture(params=["offers everything", "offers nothing"])
 def offered(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """What `link` gets: a client that offers all there is, or one that offers nothing at all."""
+    """Arguments of `link`: a client that offers all there is, or one that offers nothing at all."""
     if request.param == "offers nothing":
         return {}
     client = ScriptedClient(replies=[{"name": "Ada"}, {"colour": "red"}, {}])
     return {"client": client, "unstable": True}
 
 
-@pytest.mark.skipif(published.folder() is None, reason=published.MISSING)
+@pytest.mark.skipif(published_schemas.folder() is None, reason=published_schemas.MISSING)
 @pytest.mark.parametrize("name", COMMANDS)
 async def test_every_command_ends_as_it_says_and_sends_only_what_the_protocol_knows(
     name: str, link: Link, version: int, offered: dict[str, Any]
@@ -53,7 +52,16 @@ async def test_every_command_ends_as_it_says_and_sends_only_what_the_protocol_kn
     assert watched.faults(version) == []
 
 
-async def test_anything_else_is_answered_with_what_there_is(link: Link) -> None:
+async def test_a_command_in_avantes_wrapping_is_understood(link: Link) -> None:
+    context = "<system_context>Continuing from previous session with 1 recent user messages</system_context>"
+    async with link(Showcase()) as client:
+        session = await client.new_session()
+        plain = await session.prompt("/help")
+        wrapped = await session.prompt(["<previous_user_message>/help</previous_user_message>", context])
+    assert wrapped.text == plain.text
+
+
+async def test_other_prompts_are_answered_with_a_list_of_the_commands(link: Link) -> None:
     async with link(Showcase()) as client:
         session = await client.new_session()
         turn = await session.prompt("what can you do?")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from kept import picture
-from linked import Link
+from support.link import Link
+from support.stored_sessions import picture
 
 from accord import NotFound
-from accord.showcase.showcase import Showcase
+from accord.showcase.agent import Showcase
 
 
 @pytest.mark.parametrize("shown", ["/thoughts", "/tools 3", "/diff", "/image", "/resource", "/plan", "/terminal"])
-async def test_a_session_is_told_again_as_it_was(link: Link, shown: str) -> None:
+async def test_a_loaded_session_replays_as_it_was(link: Link, shown: str) -> None:
     agent = Showcase()
     async with link(agent) as client:
         session = await client.new_session("/project")
@@ -46,14 +46,14 @@ async def test_sessions_are_listed_forked_closed_resumed_and_deleted(link: Link)
     assert left == [fork.id]
 
 
-async def test_what_a_prompt_may_hold_is_offered_and_told_back(link: Link) -> None:
-    from accord.showcase.specimens import picture as painted
-    from accord.showcase.specimens import sound
+async def test_the_content_of_a_prompt_is_offered_and_echoed(link: Link) -> None:
+    from accord.showcase.media import image as painted
+    from accord.showcase.media import sound
 
     async with link(Showcase()) as client:
         session = await client.new_session("/project", additional_directories=["/lib"])
         turn = await session.prompt("look and listen", painted(), sound())
         told = await session.prompt("/session")
 
-    assert turn.text.startswith("With your text came: Image, Audio.")
+    assert turn.text.startswith("Besides text, your prompt contained: Image, Audio.")
     assert '"/lib"' in told.text

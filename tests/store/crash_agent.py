@@ -8,12 +8,12 @@ import sys
 import zlib
 
 from accord import Agent, SqliteStore, Turn, run
-from accord.store import tending
+from accord.store import maintenance
 
 # So that a short life sees many checkpoints and syncs, and is killed in the middle of some.
-tending.LOG_BYTES = 100_000
-tending._LOOK_EVERY = 5
-tending.SYNC_SECONDS = 0.01
+maintenance.LOG_BYTES = 100_000
+maintenance._SAVES_PER_CHECK = 5
+maintenance.SYNC_SECONDS = 0.01
 
 
 def piece(number: int, size: int) -> str:
@@ -49,5 +49,9 @@ class Talker(Agent):
                 await asyncio.sleep(chance.choice((0, 0.0005, 0.003)))
 
 
-if __name__ == "__main__":
+def start() -> None:
     run(Talker(sys.argv[1]))
+
+
+if __name__ == "__main__":
+    start()

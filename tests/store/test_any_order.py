@@ -1,4 +1,4 @@
-"""Whatever happens between saying and saving, and in whatever order: what is kept is what was said."""
+"""Saved statements are exactly those that were appended, in any order of events."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import random
 from pathlib import Path
 
 import pytest
-from store.keeping import Disk, in_file, locked
+from store.stored_agents import Disk, in_file, locked
 
 from accord import SqliteStore, StoreFailed
 from accord.model.statement import Statement
-from accord.store import hand
+from accord.store import worker
 from accord.testing.stores import EVERYTHING, info, say
 
 
 @pytest.mark.parametrize("seed", range(25))
 async def test_nothing_is_lost_doubled_or_moved(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hand, "PATIENCE", 0.01)
+    monkeypatch.setattr(worker, "LOCK_TIMEOUT_SECONDS", 0.01)
     chance = random.Random(seed)
     path = tmp_path / "sessions.db"
     said: dict[str, list[Statement]] = {"a": [], "b": []}

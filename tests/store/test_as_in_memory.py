@@ -8,20 +8,20 @@ from typing import Any
 
 import agent.test_closing
 import agent.test_listing
-import agent.test_opening
-import agent.test_reopening
+import agent.test_load_and_resume
+import agent.test_new_session
 import agent.test_sessions
 import agent.test_unstable_sessions
-import kept
 import pytest
+from support import stored_sessions
 
 from accord import SqliteStore
 
 SUITES: list[Any] = [
     agent.test_closing,
     agent.test_listing,
-    agent.test_opening,
-    agent.test_reopening,
+    agent.test_new_session,
+    agent.test_load_and_resume,
     agent.test_sessions,
     agent.test_unstable_sessions,
 ]
@@ -31,14 +31,14 @@ for suite in SUITES:
 
 @pytest.fixture(autouse=True)
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[SqliteStore]]:
-    """Whoever asks for a store in memory gets one in a file."""
+    """Replace every store in memory by one in a file."""
     made: list[SqliteStore] = []
 
     def store() -> SqliteStore:
         made.append(SqliteStore(tmp_path / f"{len(made)}.db"))
         return made[-1]
 
-    for module in (kept, *SUITES):
+    for module in (stored_sessions, *SUITES):
         if hasattr(module, "MemoryStore"):
             monkeypatch.setattr(module, "MemoryStore", store)
     yield made
@@ -47,5 +47,5 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Sqli
 
 
 def test_the_tests_above_are_of_a_file(files: list[SqliteStore]) -> None:
-    assert isinstance(kept.Kept().store, SqliteStore)
+    assert isinstance(stored_sessions.Kept().store, SqliteStore)
     assert len([name for name in globals() if name.startswith("test_")]) > 60

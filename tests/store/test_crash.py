@@ -11,10 +11,13 @@ import re
 import sqlite3
 import sys
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from process.processes import is_alive, until
+from support.fork_server import ForkServer
 
 import accord
 from accord import SqliteStore
@@ -24,27 +27,34 @@ from accord.transcript.message import Message
 AGENT = Path(__file__).with_name("crash_agent.py")
 AT_ONCE = 2
 PER_FILE = 10
-PATIENCE = 30.0
+TIMEOUT_SECONDS = 300.0
 
 
-async def test_every_update_that_a_client_had_received_survives_kill_9(tmp_path: Path) -> None:
-    await killed(tmp_path, range(30))
+@pytest.fixture(scope="module")
+def agents() -> Iterator[ForkServer]:
+    """Starts agents."""
+    with ForkServer(AGENT) as server:
+        yield server
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(10))
-async def test_every_update_that_a_client_had_received_survives_200_kills(tmp_path: Path, part: int) -> None:
-    await killed(tmp_path, range(1000 + 20 * part, 1020 + 20 * part))
+async def test_every_update_that_a_client_had_received_survives_kill_9(
+    tmp_path: Path, agents: ForkServer, part: int
+) -> None:
+    """Of 200 agents, 20 in each part."""
+    await kill_writers(tmp_path, agents, range(20 * part, 20 * part + 20))
 
 
-async def killed(folder: Path, seeds: range) -> None:
+async def kill_writers(folder: Path, agents: ForkServer, seeds: range) -> None:
     updates = 0
     for first in seeds[::PER_FILE]:
         path = folder / f"{first}.db"
         received: dict[str, list[str]] = {}
         for start in range(first, first + PER_FILE, AT_ONCE):
-            received.update(await asyncio.gather(*(one_life(path, number) for number in range(start, start + AT_ONCE))))
-        stored = {id: await numbered(path, id) for id in received}
+            lives = (one_life(agents, path, number) for number in range(start, start + AT_ONCE))
+            received.update(await asyncio.gather(*lives))
+        stored = {id: await read_numbers(path, id) for id in received}
         for id, got in received.items():
             assert got == stored[id][: len(got)], f"{id}: what was received is not what is kept"
             updates += len(got)
@@ -53,17 +63,14 @@ async def killed(folder: Path, seeds: range) -> None:
     assert updates > len(seeds), "the agents were killed before they said anything"
 
 
-async def one_life(path: Path, seed: int) -> tuple[str, list[str]]:
-    """Runs an agent until it is killed at some instant; gives its session and the updates that were received."""
+async def one_life(agents: ForkServer, path: Path, seed: int) -> tuple[str, list[str]]:
+    """Run an agent until it is killed at some instant. Return its session and the received updates."""
     chance = random.Random(seed)
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, str(AGENT), str(path)),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-        limit=2**24,
+    process = agents.start(str(path))
+    stdout = asyncio.StreamReader(limit=2**24)
+    reading, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(stdout), process.stdout
     )
-    assert process.stdin is not None and process.stdout is not None
     version = 1 + seed % 2
     asked = {
         "initialize": {"protocolVersion": version, "capabilities": {}, "info": {"name": "t", "version": "0"}},
@@ -74,7 +81,7 @@ async def one_life(path: Path, seed: int) -> tuple[str, list[str]]:
         line = {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
         process.stdin.write(json.dumps(line).encode() + b"\n")
         while answer.get("id") != id:
-            answer = json.loads(await asyncio.wait_for(process.stdout.readline(), PATIENCE))
+            answer = json.loads(await asyncio.wait_for(stdout.readline(), TIMEOUT_SECONDS))
     session: str = answer["result"]["sessionId"]
     prompt = {"sessionId": session, "prompt": [{"type": "text", "text": str(seed)}]}
     process.stdin.write(
@@ -83,13 +90,15 @@ async def one_life(path: Path, seed: int) -> tuple[str, list[str]]:
     lines: list[bytes] = []
     try:
         if chance.random() < 0.5:
-            lines += [await process.stdout.readline() for _ in range(chance.randrange(1, 400))]
+            lines += [await stdout.readline() for _ in range(chance.randrange(1, 400))]
         await asyncio.sleep(chance.random() ** 2 * 0.12)  # the instant is the subject
     finally:
         process.kill()
-    # What has left the process has been received: the pipe is read to its end. A last line may be cut.
-    lines += (await asyncio.wait_for(process.stdout.read(), PATIENCE)).splitlines(keepends=True)
-    await process.wait()
+    # Read the rest of the pipe: everything the process has sent counts as received. The last line may be incomplete.
+    lines += (await asyncio.wait_for(stdout.read(), TIMEOUT_SECONDS)).splitlines(keepends=True)
+    reading.close()
+    process.stdin.close()
+    until(lambda: not is_alive(process.pid), "a killed agent is alive")
     updates = [json.loads(line)["params"]["update"] for line in lines if line.endswith(b"\n") and b'"params"' in line]
     return session, [text for update in updates for text in _numbered_update(update)]
 
@@ -114,8 +123,8 @@ def _numbered_statement(statement: Statement) -> list[str]:
             return []
 
 
-async def numbered(path: Path, session: str) -> list[str]:
-    """What is kept of a session. Every number is there once, in order, and every text is whole."""
+async def read_numbers(path: Path, session: str) -> list[str]:
+    """Read the saved texts of a session, and check that each number occurs once, in order, with its whole text."""
     async with SqliteStore(path) as store:
         found = [text async for statement in store.history(session) for text in _numbered_statement(statement)]
         assert store.skipped == {}
@@ -136,7 +145,7 @@ def intact(path: Path) -> str:
 
 
 async def told_again(path: Path, session: str, stored: list[str]) -> bool:
-    """A new process tells all of it to a client, and goes on with it."""
+    """Check that a new process replays the session to a client, and continues it."""
     command = [sys.executable, str(AGENT), str(path)]
     async with accord.connect(command) as agent:
         again = await agent.load_session(session, "/project")

@@ -1,4 +1,4 @@
-"""What a client has received is in the file: before it leaves, in its order, and when the disk has no room for it."""
+"""Updates are saved before they are sent, in order, even when the disk is full."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from linked import until
-from store.keeping import Disk, Filed, asked, heard, in_file, locked, texts
-from wires import ask, begun, hello, new_session, stopped, turn
+from store.stored_agents import Disk, Filed, in_file, list_chunks, list_prompts, locked, texts
+from support.link import until
+from support.wire_client import ask, begin_session, hello, new_session, turn, wait_for_stop
 
 import accord
-from accord import Agent, Mode, RequestFailed, StoreFailed, Turn
-from accord.agent.saving import SavingTransport
+from accord import Mode, RequestFailed, StoreFailed, Turn
+from accord.agent.saving_transport import SavingTransport
 from accord.connection.limits import Limits
-from accord.store import hand
-from accord.testing import wire_client
+from accord.store import worker
+from accord.testing import ScriptedAgent, wire_client
 from accord.transports.base import Receiver, Transport
 from accord.transports.memory import pair
 
 BIG = "x" * 5000
-"""Needs a page of its own, so that a full disk is full for it."""
+"""A text that needs a new page, so that it doesn't fit on a full disk."""
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ async def test_no_piece_leaves_before_it_is_in_the_file(path: Path, version: int
             watched.append(Watched(inner, path))
             super().__init__(watched[0], store)
 
-    monkeypatch.setattr("accord.agent.saving.SavingTransport", Saving)
+    monkeypatch.setattr("accord.agent.saving_transport.SavingTransport", Saving)
 
     async def speak(turn: Turn) -> None:
         for number in range(60):
@@ -87,18 +87,18 @@ async def test_no_piece_leaves_before_it_is_in_the_file(path: Path, version: int
             await turn.say("60;")
 
     async with wire_client(Filed(path, [speak])) as peer:
-        session = await begun(peer, version)
+        session = await begin_session(peer, version)
         await turn(peer, version, session, "go")
 
     assert watched[0].missing == []
-    assert watched[0].left == [f"{number};" for number in range(61)] == heard(peer)
+    assert watched[0].left == [f"{number};" for number in range(61)] == list_chunks(peer)
 
 
 async def test_an_agent_without_a_file_sends_as_ever() -> None:
     left, _ = pair()
     from accord.agent.side import AgentSide
 
-    side = AgentSide(Agent(), left, limits=Limits())
+    side = AgentSide(ScriptedAgent(), left, limits=Limits())
     assert side.saving is None
     assert side.connection.transport is left
 
@@ -109,29 +109,29 @@ async def test_answers_and_requests_stay_behind_updates_that_wait_for_the_file(p
             for number in range(5):
                 turn.say(str(number))
             asking = asyncio.ensure_future(turn.permit("May I?"))
-            for _ in range(50):  # the loop goes on while the file is locked
+            for _ in range(50):  # the loop keeps running while the file is locked
                 await asyncio.sleep(0)
-            during.append(heard(peer))
+            during.append(list_chunks(peer))
         await asking
         await turn.say("5")
 
     during: list[Any] = []
     async with wire_client(Filed(path, [speak])) as peer:
-        session = await begun(peer, version)
+        session = await begin_session(peer, version)
         prompt = await ask(peer, session, "go")
         request = await peer.next_call("session/request_permission")
-        before = heard(peer)
+        before = list_chunks(peer)
         await peer.reply(request, {"outcome": {"outcome": "selected", "optionId": "allow_once"}})
-        reason = await stopped(peer, version, prompt)
+        reason = await wait_for_stop(peer, version, prompt)
 
     assert during == [[]]
     assert before == ["0", "1", "2", "3", "4"]
-    assert heard(peer)[5:] == ["5"]
+    assert list_chunks(peer)[5:] == ["5"]
     assert reason == "end_turn"
-    assert texts(in_file(path, session)) == heard(peer)
+    assert texts(in_file(path, session)) == list_chunks(peer)
 
 
-async def test_a_full_disk_ends_the_turn_with_words_and_nothing_unsaved_is_told(path: Path, version: int) -> None:
+async def test_a_full_disk_ends_the_turn_with_an_error_and_nothing_unsaved_is_sent(path: Path, version: int) -> None:
     async def speak(turn: Turn) -> None:
         await turn.say("kept")
         await asyncio.sleep(0)
@@ -142,10 +142,10 @@ async def test_a_full_disk_ends_the_turn_with_words_and_nothing_unsaved_is_told(
 
     agent = Filed(path, [speak], ["more"])
     async with wire_client(agent) as peer:
-        session = await begun(peer, version)
+        session = await begin_session(peer, version)
         prompt = await ask(peer, session, "go")
         error = await _error(peer, version, prompt)
-        told = heard(peer)
+        told = list_chunks(peer)
         stored = texts(in_file(path, session))
         refused = await _refusal(peer, session)
 
@@ -154,14 +154,14 @@ async def test_a_full_disk_ends_the_turn_with_words_and_nothing_unsaved_is_told(
         reason = await turn(peer, version, session, "again")
         kept = in_file(path, session)
 
-    assert f"sessions cannot be kept in {path}: the disk is full; free some space" in error["message"]
+    assert f"can't save sessions in {path}: the disk is full; free some space" in error["message"]
     assert error["code"] == -32603
     assert told == stored == ["kept"]
     assert "the disk is full" in refused["error"]["message"]
     assert reason == "end_turn"
-    assert heard(peer) == texts(kept)
-    assert len(heard(peer)) > 2 and heard(peer)[-1] == "more"
-    assert asked(kept) == ["go", "again"]
+    assert list_chunks(peer) == texts(kept)
+    assert len(list_chunks(peer)) > 2 and list_chunks(peer)[-1] == "more"
+    assert list_prompts(kept) == ["go", "again"]
 
 
 async def _refusal(peer: Any, session: str) -> Any:
@@ -186,16 +186,16 @@ async def test_a_turn_that_only_ends_when_the_disk_is_full_does_not_end_well(pat
 
     agent = Filed(path, [speak])
     async with wire_client(agent) as peer:
-        session = await begun(peer, 1)
+        session = await begin_session(peer, 1)
         answer = await peer.answer_to(await ask(peer, session, "go"))
         assert "the disk is full" in answer["error"]["message"]
-        assert heard(peer) == []
+        assert list_chunks(peer) == []
         Disk(agent.store).free()
-        await until(lambda: heard(peer) == [BIG])
+        await until(lambda: list_chunks(peer) == [BIG])
         assert texts(in_file(path, session)) == [BIG]
 
 
-async def test_a_question_that_would_pass_what_could_not_be_kept_is_refused(path: Path, version: int) -> None:
+async def test_a_question_is_rejected_while_updates_before_it_cannot_be_saved(path: Path, version: int) -> None:
     async def speak(turn: Turn) -> None:
         Disk(agent.store).fill()
         turn.say(BIG)
@@ -204,7 +204,7 @@ async def test_a_question_that_would_pass_what_could_not_be_kept_is_refused(path
     answers: list[Any] = []
     agent = Filed(path, [speak])
     async with wire_client(agent) as peer:
-        session = await begun(peer, version)
+        session = await begin_session(peer, version)
         error = await _error(peer, version, await ask(peer, session, "go"))
 
     assert "the disk is full" in error["message"]
@@ -215,7 +215,7 @@ async def test_a_question_that_would_pass_what_could_not_be_kept_is_refused(path
 async def test_a_file_that_stays_locked_is_an_error_and_the_rest_follows_when_it_is_free(
     path: Path, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr(hand, "PATIENCE", 0.05)
+    monkeypatch.setattr(worker, "LOCK_TIMEOUT_SECONDS", 0.05)
 
     async def speak(turn: Turn) -> None:
         await turn.say("while it was locked")
@@ -223,26 +223,26 @@ async def test_a_file_that_stays_locked_is_an_error_and_the_rest_follows_when_it
 
     agent = Filed(path, [speak], ["then"])
     async with wire_client(agent) as peer:
-        session = await begun(peer, 1)
+        session = await begin_session(peer, 1)
         with locked(path):
             answer = await peer.answer_to(await ask(peer, session, "go"))
-            during = heard(peer)
-        await until(lambda: heard(peer))
+            during = list_chunks(peer)
+        await until(lambda: list_chunks(peer))
         await turn(peer, 1, session, "again")
 
     assert "another program has locked it" in answer["error"]["message"]
     assert during == []
-    assert heard(peer) == ["while it was locked", "then"]
-    assert texts(in_file(path, session)) == heard(peer)
+    assert list_chunks(peer) == ["while it was locked", "then"]
+    assert texts(in_file(path, session)) == list_chunks(peer)
 
 
-async def test_what_cannot_be_kept_is_not_said_to_be_done(path: Path) -> None:
+async def test_a_change_that_cannot_be_saved_is_not_reported_as_done(path: Path) -> None:
     class Modal(Filed):
         modes = (Mode(id="ask", name="Ask"), Mode(id="code", name="Code"))
 
     agent = Modal(path)
     async with wire_client(agent) as peer:
-        session = await begun(peer, 1)
+        session = await begin_session(peer, 1)
         agent.store.append(session, _large())
         Disk(agent.store).fill()
         refused = await peer.call("session/set_mode", {"sessionId": session, "modeId": "code"})
@@ -269,7 +269,7 @@ def _large() -> Any:
     return say(BIG * 3)
 
 
-async def test_what_was_said_last_is_in_the_file_when_the_client_is_gone(path: Path) -> None:
+async def test_the_last_update_is_saved_when_the_client_is_gone(path: Path) -> None:
     async def speak(turn: Turn) -> None:
         turn.say("last words")
         gone.set()
@@ -277,25 +277,24 @@ async def test_what_was_said_last_is_in_the_file_when_the_client_is_gone(path: P
 
     gone = asyncio.Event()
     async with wire_client(Filed(path, [speak])) as peer:
-        session = await begun(peer, 1)
+        session = await begin_session(peer, 1)
         await ask(peer, session, "go")
         await gone.wait()
 
     assert texts(in_file(path, session)) == ["last words"]
 
 
-async def test_half_a_character_is_refused_and_the_rest_is_kept(path: Path) -> None:
+async def test_half_a_character_is_replaced_on_the_wire_and_in_the_file(path: Path) -> None:
     async def speak(turn: Turn) -> None:
         turn.say("before")
-        with pytest.raises(UnicodeEncodeError):
-            turn.say("\ud800")
+        turn.say("\ud800")
         await turn.say("after")
 
     async with wire_client(Filed(path, [speak])) as peer:
-        session = await begun(peer, 1)
+        session = await begin_session(peer, 1)
         await turn(peer, 1, session, "go")
 
-    assert heard(peer) == texts(in_file(path, session)) == ["before", "after"]
+    assert list_chunks(peer) == texts(in_file(path, session)) == ["before", "\ufffd", "after"]
 
 
 async def test_many_clients_of_one_agent_share_one_file(path: Path) -> None:
@@ -308,9 +307,9 @@ async def test_many_clients_of_one_agent_share_one_file(path: Path) -> None:
 
     async def talk(name: str) -> tuple[str, list[str]]:
         async with wire_client(agent) as peer:
-            session = await begun(peer, 1)
+            session = await begin_session(peer, 1)
             await turn(peer, 1, session, name)
-            return session, heard(peer)
+            return session, list_chunks(peer)
 
     for session, words in await asyncio.gather(*map(talk, "abc")):
         assert words == texts(in_file(path, session))
@@ -329,9 +328,9 @@ def is_there(path: Path) -> bool:
     return path.exists()
 
 
-async def test_a_store_that_failed_can_be_told_from_other_errors(tmp_path: Path) -> None:
+async def test_a_failed_store_raises_its_own_error_with_the_path(tmp_path: Path) -> None:
     with pytest.raises(StoreFailed) as failed:
-        await Filed(tmp_path).store.list()  # a folder is no file
+        await Filed(tmp_path).store.list()  # a directory, not a file
     assert str(tmp_path) in failed.value.message and failed.value.data == {"path": str(tmp_path)}
 
 
@@ -348,7 +347,7 @@ run(Big())
 """
 
 
-async def test_a_process_whose_files_may_not_grow_says_so_and_goes_on_when_they_may(path: Path) -> None:
+async def test_a_file_size_limit_is_reported_and_saving_resumes_when_it_is_raised(path: Path) -> None:
     """The operating system itself refuses to write."""
     import resource
 
@@ -357,7 +356,7 @@ async def test_a_process_whose_files_may_not_grow_says_so_and_goes_on_when_they_
         pid = int((await session.prompt("pid")).text)
         had = resource.prlimit(pid, resource.RLIMIT_FSIZE)
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (1, had[1]))
-        with pytest.raises(RequestFailed, match=r"sessions cannot be kept in .*sessions.db: the disk .*; "):
+        with pytest.raises(RequestFailed, match=r"can't save sessions in .*sessions.db: .*disk .*; "):
             await session.prompt("held ")
         assert session.transcript.text == ""
         resource.prlimit(pid, resource.RLIMIT_FSIZE, had)

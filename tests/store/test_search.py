@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from accord import SqliteStore
-from accord.model.content import Link, TextContent
+from accord.model.content import ResourceLink, TextContent
 from accord.model.statement import InfoIs, Said, ToolPatch, WholeMessage
 from accord.model.tool import Location
-from accord.store import indexing, search
+from accord.store import search, search_index
 from accord.testing.stores import info, say
 
 
@@ -26,8 +26,8 @@ async def store(tmp_path: Path) -> AsyncIterator[SqliteStore]:
 def each_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """With the index, and where Python's SQLite has none."""
     if request.param == "letters":
-        monkeypatch.setattr(indexing, "WORDS", "CREATE VIRTUAL TABLE words USING nothing(text)")
-        monkeypatch.setattr(indexing, "make", lambda connection: False)
+        monkeypatch.setattr(search_index, "WORDS", "CREATE VIRTUAL TABLE words USING nothing(text)")
+        monkeypatch.setattr(search_index, "make", lambda connection: False)
     return str(request.param)
 
 
@@ -41,7 +41,7 @@ async def ids(store: SqliteStore, text: str, **how: Any) -> list[str]:
     return [hit.session.id for hit in await store.search(text, **how)]
 
 
-async def test_sessions_are_found_by_what_was_said_newest_first(store: SqliteStore, each_way: str) -> None:
+async def test_sessions_are_found_by_their_messages_newest_first(store: SqliteStore, each_way: str) -> None:
     await talk(store, "a", "The parser reads tokens.")
     await talk(store, "b", "Nothing of note.")
     await talk(store, "c", "A token is a word; the PARSER knows.")
@@ -61,19 +61,17 @@ async def test_pieces_of_a_message_are_one_text(store: SqliteStore) -> None:
     assert await ids(store, '"of pieces"') == ["a"]
     store.append("a", say(" and mor"))
     assert await ids(store, "mor") == ["a"]
-    store.append("a", say("etomorrow"))  # the message goes on after it was indexed
+    store.append("a", say("etomorrow"))  # the message continues after it was indexed
     assert await ids(store, "moretomorrow") == ["a"]
     assert await ids(store, "concatenation moretomorrow") == ["a"]
 
 
-async def test_what_everybody_said_is_found_and_thoughts_when_they_are_asked_for(
-    store: SqliteStore, each_way: str
-) -> None:
+async def test_all_messages_are_searched_and_thoughts_on_request(store: SqliteStore, each_way: str) -> None:
     await talk(
         store,
         "a",
         WholeMessage(
-            role="user", message_id="u", content=[TextContent("wish"), Link(uri="file:///linked.md", name="n")]
+            role="user", message_id="u", content=[TextContent("wish"), ResourceLink(uri="file:///linked.md", name="n")]
         ),
         Said(role="thought", message_id="t", content=TextContent("hidden musing")),
         ToolPatch(id="c", title="Compile everything", locations=[Location(path="/p/src/engine.rs")]),
@@ -91,7 +89,7 @@ async def test_what_everybody_said_is_found_and_thoughts_when_they_are_asked_for
     assert await ids(store, "rawoutput") == []
 
 
-async def test_a_search_may_be_of_one_folder(store: SqliteStore) -> None:
+async def test_a_search_can_be_limited_to_a_directory(store: SqliteStore) -> None:
     await talk(store, "a", "word", cwd="/p")
     await talk(store, "b", "word", cwd="/q")
     assert await ids(store, "word", cwd="/p") == ["a"]
@@ -189,7 +187,7 @@ async def test_the_beginning_of_a_word_finds_it_when_no_whole_word_does(store: S
     assert await ids(store, "factor") == ["b"]
 
 
-async def test_a_hit_is_shown_with_what_stands_around_it_on_one_line(store: SqliteStore) -> None:
+async def test_a_match_is_shown_with_its_context_on_one_line(store: SqliteStore) -> None:
     await talk(store, "a", "start " * 100 + "\nbefore it the needle\nand after " + "end " * 100)
     (hit,) = await store.search("needle")
     assert hit.before.startswith("…") and hit.before.endswith("before it the ")
@@ -198,7 +196,7 @@ async def test_a_hit_is_shown_with_what_stands_around_it_on_one_line(store: Sqli
     assert len(hit.before) < 80 and len(hit.after) < 140
 
 
-async def test_what_is_deleted_is_not_found_and_a_copy_is(store: SqliteStore, each_way: str) -> None:
+async def test_a_deleted_session_is_not_found_but_its_copy_is(store: SqliteStore, each_way: str) -> None:
     await talk(store, "a", "unique")
     assert await ids(store, "unique") == ["a"]
     await store.copy("a", info("b"))
@@ -233,20 +231,20 @@ async def test_the_index_is_filled_when_a_turn_has_ended(store: SqliteStore) -> 
     assert await store._reader.do(search.find("word", None, 5, False)) != []
 
 
-async def test_what_was_kept_without_an_index_is_found_once_there_is_one(
+async def test_sessions_saved_without_an_index_are_found_once_it_exists(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as without:
-        without.setattr(indexing, "make", lambda connection: False)
+        without.setattr(search_index, "make", lambda connection: False)
         await talk(store, "a", "early")
         assert await ids(store, "early") == ["a"]
     await talk(store, "b", "late")
     assert await ids(store, "late") == ["b"]
     assert await ids(store, "early") == ["a"]
-    assert await store._reader.do(lambda connection: indexing.has_index(connection))
+    assert await store._reader.do(lambda connection: search_index.has_index(connection))
 
 
-async def test_another_process_finds_what_is_said_here(store: SqliteStore) -> None:
+async def test_another_process_finds_messages_saved_by_this_one(store: SqliteStore) -> None:
     await talk(store, "a", "word")
     async with SqliteStore(store.path) as other:
         assert await ids(other, "word") == []  # nothing is in the file before it is saved

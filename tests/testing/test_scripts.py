@@ -1,14 +1,15 @@
-"""The tools for those who test agents and clients: scripts that do what they say, and a wire played by hand."""
+"""The test kit: scripted agents and clients, and raw messages."""
 
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
-from linked import Link
+from support.link import Link
 
-from accord import Agent, ExitStatus, NotFound, Reply, Turn
+from accord import Agent, ExitStatus, LocalProtocolError, NotFound, Reply, Turn, connect
 from accord.client.workspace import TerminalCommand
 from accord.testing import ScriptedAgent, ScriptedClient, WirePeer, wire_agent, wire_client
 from accord.transports.memory import pair
@@ -88,12 +89,12 @@ async def test_a_wire_played_by_hand_waits_for_what_it_names_and_keeps_the_rest(
 async def test_a_wire_played_by_hand_gives_up_by_itself() -> None:
     ours, theirs = pair()
     peer = WirePeer(ours)
-    peer.patience = 0.01
+    peer.timeout = 0.01
     with pytest.raises(TimeoutError):
         await peer.receive()
     await ours.close()
     await theirs.close()
-    await asyncio.wait_for(peer.ended.wait(), 10)
+    await asyncio.wait_for(peer.ended.wait(), 300)
 
 
 async def test_an_agent_played_by_hand_has_said_hello_already(version: int) -> None:
@@ -129,3 +130,78 @@ async def test_one_agent_serves_many_clients_of_both_versions_at_once() -> None:
 
     assert [turn.text for turn in turns] == ["1 in /0", "2 in /1", "2 in /2", "1 in /3"]
     assert len({session.id for session in sessions}) == 4
+
+
+class Builder(Agent):
+    """Reads, writes, and runs a command."""
+
+    async def prompt(self, turn: Turn) -> None:
+        notes = await turn.files.read("notes.txt", line=2)
+        await turn.files.write("new.txt", notes.upper())
+        terminal = await turn.terminals.create("wc", ["-l", "notes.txt"])
+        async with terminal, turn.tool("Count", kind="execute") as tool:
+            await tool.show(terminal)
+            status = await terminal.wait()
+            printed = await terminal.output()
+        await turn.say(f"{printed.text.strip()}, status {status.code}")
+
+
+async def test_the_files_and_commands_of_a_script_are_the_agents_in_both_versions(link: Link) -> None:
+    client = ScriptedClient(
+        files={"/project/notes.txt": "one\ntwo\n"}, commands={"wc -l notes.txt": ("17 notes.txt\n", 3)}
+    )
+    async with link(Builder(), client, cwd="/project") as agent:
+        session = await agent.new_session()
+        turn = await session.prompt("go")
+
+    assert turn.text == "17 notes.txt, status 3"
+    assert client.files["/project/new.txt"] == "TWO\n"
+    assert [(each.command, each.args, each.cwd) for each in client.started] == [("wc", ["-l", "notes.txt"], "/project")]
+    assert client.released == ["terminal-1"]
+    (terminal,) = session.transcript.terminals.values()
+    assert (terminal.command, terminal.text, terminal.exit) == (
+        "wc -l notes.txt",
+        "17 notes.txt\n",
+        ExitStatus(code=3),
+    )
+
+
+async def test_a_file_or_command_that_is_not_in_the_script_is_not_there_in_either_version(
+    link: Link, tmp_path: Path
+) -> None:
+    (tmp_path / "real.txt").write_text("on the disk")
+
+    async def look(turn: Turn) -> None:
+        try:
+            await turn.files.read("real.txt")
+        except NotFound:
+            await turn.say("no file, ")
+        await turn.say((await turn.terminals.run("uname")).text)
+
+    client = ScriptedClient(commands={"ls": ("", 0)})
+    async with link(ScriptedAgent([look]), client, cwd=str(tmp_path)) as agent:
+        turn = await (await agent.new_session()).prompt("go")
+    assert turn.text == "no file, uname: command not found\n"
+
+
+async def test_a_command_that_never_ends_is_killed_with_its_block(link: Link) -> None:
+    async def serve(turn: Turn) -> None:
+        async with await turn.terminals.create("server") as terminal:
+            await terminal.kill()
+            await turn.say(str((await terminal.wait()).signal))
+        await turn.terminals.create("server")  # left to the session's end
+
+    client = ScriptedClient(commands={"server": ("listening\n", None)})
+    async with link(ScriptedAgent([serve]), client) as agent:
+        turn = await (await agent.new_session()).prompt("go")
+    assert turn.text == "SIGTERM"
+    assert client.released == ["terminal-1", "terminal-2"]
+
+
+@pytest.mark.parametrize("given", [{"files": {"/a": "1"}}, {"commands": {"ls": ("", 0)}}])
+async def test_a_script_that_version_2_would_not_use_fails_loudly(given: Any) -> None:
+    client = ScriptedClient(**given)
+    with pytest.raises(LocalProtocolError, match=r"connect an Agent object with link\(\)"):
+        await connect(ScriptedAgent(), versions={2}, **client.options())
+    async with connect(ScriptedAgent(), versions={2}, **ScriptedClient().options()) as agent:
+        assert agent.version == 2

@@ -1,6 +1,6 @@
-"""The slow, plain way to see what a session looks like: everything is worked out anew from all updates so far.
+"""A slow, simple reference for the folds: computes the state of a session from all its updates.
 
-Written apart from the folds, on JSON alone, to be compared with them."""
+Independent of the folds, and works on plain JSON."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import base64
 from typing import Any
 
 from accord.model.content import Image, TextContent
+from accord.model.session import Compaction, Subagent
+from accord.model.tool import ToolCall
 from accord.transcript import Message, Snapshot
 
 Json = dict[str, Any]
@@ -33,7 +35,7 @@ def ids(updates: list[Json], key: str) -> list[str]:
 
 
 def last(updates: list[Json], key: str, default: Any = None, *, null_leaves: bool = False) -> Any:
-    """What a field was last set to. Null clears it, or says nothing."""
+    """Return the last value of a field. Null clears it, or is ignored."""
     values = [u[key] for u in updates if key in u and not (null_leaves and u[key] is None)]
     return values[-1] if values and values[-1] is not None else default
 
@@ -46,12 +48,12 @@ def pieces(updates: list[Json], whole: str = "content") -> str:
             found.append(u["content"])
         elif whole in u:
             found = list(u[whole] or [])
-    return "".join(_seen(item) for item in found)
+    return "".join(_render(item) for item in found)
 
 
-def _seen(item: Json) -> str:
+def _render(item: Json) -> str:
     if item["type"] == "content":
-        return _seen(item["content"])
+        return _render(item["content"])
     return item["text"] if item["type"] == "text" else f"<{item['type']}>"
 
 
@@ -87,6 +89,7 @@ def timeline(version: int, updates: list[Json]) -> list[Any]:
     for key, kinds in (
         ("toolCallId", ("tool_call", "tool_call_update", "tool_call_content_chunk")),
         ("compactionId", ("compaction_update", "compaction_summary_chunk")),
+        ("sessionId", ("subagent_update",)),
     ):
         for u in reversed(of(updates, *kinds)):
             about = of(updates, *kinds, **{key: u[key]})
@@ -165,7 +168,7 @@ def subagent(version: int, updates: list[Json], id: str) -> Json:
 
 
 def picture(version: int, updates: list[Json]) -> Picture:
-    """What a person should see."""
+    """Compute the visible state of a session."""
     plans: dict[str, Any] = {}
     for u in of(updates, "plan", "plan_update", "plan_removed"):
         if u["sessionUpdate"] == "plan":
@@ -215,16 +218,21 @@ def picture(version: int, updates: list[Json]) -> Picture:
 def picture_of(snapshot: Snapshot) -> Picture:
     """The same, of what a fold has seen."""
 
-    def seen(content: list[Any]) -> str:
+    def render(content: list[Any]) -> str:
         names = {Image: "<image>"}
         return "".join(item.text if isinstance(item, TextContent) else names[type(item)] for item in content)
 
     def item(found: Any) -> Any:
         if isinstance(found, Message):
-            return ("message", found.role, seen(found.content))
-        kinds = {"ToolCall": "toolCallId", "Compaction": "compactionId", "Notice": "notice"}
-        kind = kinds[type(found).__name__]
-        return (kind, found.title if kind == "notice" else found.id)
+            return ("message", found.role, render(found.content))
+        match found:
+            case ToolCall():
+                return ("toolCallId", found.id)
+            case Compaction():
+                return ("compactionId", found.id)
+            case Subagent():
+                return ("sessionId", found.session_id)
+        return ("notice", found.title)
 
     return {
         "timeline": [item(found) for found in snapshot.timeline],
@@ -235,7 +243,7 @@ def picture_of(snapshot: Snapshot) -> Picture:
                 "status": call.status,
                 "raw_input": call.raw_input,
                 "can_cancel": call.can_cancel,
-                "content": seen(call.content),
+                "content": render(call.content),
                 "meta": call.meta,
             }
             for id, call in snapshot.tool_calls.items()
@@ -269,9 +277,9 @@ def picture_of(snapshot: Snapshot) -> Picture:
             }
             for id, child in snapshot.subagents.items()
         },
-        "compactions": {id: (c.status, seen(c.summary), c.error) for id, c in snapshot.compactions.items()},
+        "compactions": {id: (c.status, render(c.summary), c.error) for id, c in snapshot.compactions.items()},
         "letters": {
-            id: (letter.data.get("sender_session_id"), seen(letter.content))
+            id: (letter.data.get("sender_session_id"), render(letter.content))
             for id, letter in snapshot.session_messages.items()
         },
         "unknown": [unknown.kind for unknown in snapshot.unknown],

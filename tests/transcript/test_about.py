@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from transcript.told import Telling, block, events, said, update, v1, v2
+from transcript.update_builders import Telling, block, events, message_chunk, update, v1, v2
 
 from accord.model.content import TextContent
 from accord.model.session import Compaction, Cost, Notice, Usage
@@ -15,7 +15,7 @@ from accord.transcript.events import InfoChanged
 COST = {"amount": 0.5, "currency": "USD"}
 
 
-def used(number: int, **more: Any) -> dict[str, Any]:
+def usage(number: int, **more: Any) -> dict[str, Any]:
     return update("usage_update", used=number, size=100, **more)
 
 
@@ -24,13 +24,13 @@ def used(number: int, **more: Any) -> dict[str, Any]:
 def test_in_v1_a_cost_that_is_not_given_is_none(cost: dict[str, Any]) -> None:
     credits = {"amount": 3, "currency": "credits"}
 
-    assert v1(used(1, cost=credits)).usage == Usage(used=1, size=100, cost=Cost(amount=3, currency="credits"))
-    assert v1(used(1, cost=COST), used(2, **cost)).usage == Usage(used=2, size=100)
+    assert v1(usage(1, cost=credits)).usage == Usage(used=1, size=100, cost=Cost(amount=3, currency="credits"))
+    assert v1(usage(1, cost=COST), usage(2, **cost)).usage == Usage(used=2, size=100)
 
 
 @pytest.mark.req("V1-USAGE-06")
 def test_usage_without_its_numbers_is_dropped() -> None:
-    assert v1(used(1), update("usage_update", used=5)).usage == Usage(used=1, size=100)
+    assert v1(usage(1), update("usage_update", used=5)).usage == Usage(used=1, size=100)
 
 
 @pytest.mark.req("V2-USAGE-01", "V2-UPD-15")
@@ -44,12 +44,12 @@ def test_usage_without_its_numbers_is_dropped() -> None:
     ids=["omitted", "null", "value"],
 )
 def test_in_v2_a_cost_that_is_left_out_stays_and_null_clears_it(cost: dict[str, Any], left: Cost | None) -> None:
-    assert v2(used(1, cost=COST), used(2, **cost)).usage == Usage(used=2, size=100, cost=left)
+    assert v2(usage(1, cost=COST), usage(2, **cost)).usage == Usage(used=2, size=100, cost=left)
 
 
 @pytest.mark.req("V1-UPD-16", "V1-UPD-19")
 @pytest.mark.parametrize("version", [1, 2])
-def test_what_a_listing_shows_is_patched_field_by_field(version: int) -> None:
+def test_listed_session_info_is_patched_field_by_field(version: int) -> None:
     moment, title = "2026-01-02T03:04:05Z", "long " * 2000
     assert events(
         version,
@@ -88,7 +88,7 @@ def notice(severity: str = "info", title: str = "Note", **more: Any) -> dict[str
 @pytest.mark.parametrize("version", [1, 2])
 def test_a_notice_is_kept_whatever_its_severity(version: int) -> None:
     telling = Telling(version)
-    telling.tell(said("a", "m"), notice("_grave", "Look", description="there"), notice("error"))
+    telling.tell(message_chunk("a", "m"), notice("_grave", "Look", description="there"), notice("error"))
 
     first = Notice(severity="_grave", title="Look", description="there")
     assert telling.transcript.notices == [first, Notice(severity="error", title="Note")]
@@ -119,7 +119,7 @@ def summed_up(text: str) -> dict[str, Any]:
 @pytest.mark.parametrize("version", [1, 2])
 def test_the_first_word_about_a_compaction_fixes_its_place(version: int) -> None:
     telling = Telling(version)
-    telling.tell(said("a", "1"), compaction("in_progress"), said("b", "2"), compaction("completed"))
+    telling.tell(message_chunk("a", "1"), compaction("in_progress"), message_chunk("b", "2"), compaction("completed"))
 
     kinds = [type(item) for item in telling.transcript.timeline]
     assert kinds == [Message, Compaction, Message]
@@ -139,7 +139,9 @@ def test_the_first_word_about_a_compaction_fixes_its_place(version: int) -> None
     ],
     ids=["omitted", "null", "empty", "values"],
 )
-def test_later_words_patch_a_compaction(version: int, change: dict[str, Any], summary: str, error: str | None) -> None:
+def test_later_updates_patch_a_compaction(
+    version: int, change: dict[str, Any], summary: str, error: str | None
+) -> None:
     telling = Telling(version)
     telling.tell(compaction("in_progress", error="e"), summed_up("a"), summed_up("b"), compaction("failed", **change))
 

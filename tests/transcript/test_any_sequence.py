@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from transcript import reference
-from transcript.told import Telling, decoded
+from transcript.update_builders import Telling, decode
 
 from accord.schema import v1 as wire_v1
 from accord.schema import v2 as wire_v2
@@ -134,7 +134,7 @@ def test_a_fold_sees_what_the_plain_way_sees(version: int, updates: Strategy) ->
     def check(sequence: list[Any]) -> None:
         telling = Telling(version)
         for update in sequence:
-            telling.fold.apply(decoded(version, update))
+            telling.fold.apply(decode(version, update))
         assert reference.picture_of(telling.transcript.snapshot()) == reference.picture(version, sequence)
 
     check()
@@ -158,14 +158,14 @@ _JSON = st.recursive(
 )
 
 
-def _spoilt(update: Any, spoil: dict[str, Any]) -> Any:
+def _spoil(update: Any, spoil: dict[str, Any]) -> Any:
     keys = [key for key in update if key != "sessionUpdate"]
     return {**update, **{keys[place % len(keys)]: value for place, value in spoil.items()}} if keys else update
 
 
 @pytest.mark.parametrize(("version", "updates"), [(1, _V1), (2, _V2)], ids=["v1", "v2"])
 def test_no_update_that_can_be_read_makes_a_fold_fail(version: int, updates: Strategy) -> None:
-    spoilt = st.builds(_spoilt, updates, st.dictionaries(st.integers(0, 9), _JSON, max_size=2))
+    spoilt = st.builds(_spoil, updates, st.dictionaries(st.integers(0, 9), _JSON, max_size=2))
 
     @settings(max_examples=150, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
     @given(st.lists(spoilt, max_size=8))
@@ -173,7 +173,7 @@ def test_no_update_that_can_be_read_makes_a_fold_fail(version: int, updates: Str
         telling = Telling(version)
         for update in sequence:
             try:
-                readable = decoded(version, update)
+                readable = decode(version, update)
             except Unreadable:
                 continue
             assert isinstance(telling.fold.apply(readable), get_args(Event))

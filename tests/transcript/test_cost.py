@@ -1,5 +1,5 @@
-"""What an update costs must not depend on how much came before. Counted, not timed: how many lines of ours run, how
-much memory that needs, and how much of it is kept."""
+"""The cost of an update must not depend on the number of updates before it. Counted, not timed: executed lines, memory
+needed, and memory kept."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from types import FrameType
 from typing import Any
 
 import pytest
-from transcript.told import Telling, block, decoded, said, shown, thought, tool, update
+from transcript.update_builders import Telling, block, decode, message_chunk, text_block, thought, tool, update
 
 SHORT, LONG = 3, 2_000
 
 
 def steps(act: Callable[[], object]) -> int:
-    """How many lines, calls and returns of our own Python an action takes."""
+    """Count the lines, calls and returns of Accord's code during an action."""
     count = 0
 
     def trace(frame: FrameType, event: str, arg: object) -> Any:
@@ -39,9 +39,9 @@ def steps(act: Callable[[], object]) -> int:
 
 
 def memory(act: Callable[[], object]) -> int:
-    """The most memory an action needs beyond what was there: copies show here, however fast they are made.
+    """Measure the peak of additional memory during an action, which reveals copies.
 
-    The least of three times, because a list that grows makes room for many at once."""
+    Returns the minimum of three runs, because lists grow in large steps."""
     peaks = []
     for _ in range(3):
         tracemalloc.start()
@@ -55,10 +55,10 @@ def memory(act: Callable[[], object]) -> int:
 
 UPDATES = {
     1: {
-        "chunk": said("x", "m"),
-        "chunk without an id": said("x"),
+        "chunk": message_chunk("x", "m"),
+        "chunk without an id": message_chunk("x"),
         "thought": thought("x", "m"),
-        "new tool call": update("tool_call", toolCallId="new", title="T", content=[shown("x")]),
+        "new tool call": update("tool_call", toolCallId="new", title="T", content=[text_block("x")]),
         "tool call": tool("t", status="in_progress"),
         "plan": update("plan", entries=[]),
         "usage": update("usage_update", used=1, size=2),
@@ -68,11 +68,11 @@ UPDATES = {
         "unknown": update("_x"),
     },
     2: {
-        "chunk": said("x", "m"),
+        "chunk": message_chunk("x", "m"),
         "thought": thought("x", "m"),
         "whole message": update("agent_message", messageId="new", content=[block("x")]),
         "tool call": tool("t", status="in_progress", _meta={"a": 1}),
-        "tool content": update("tool_call_content_chunk", toolCallId="t", content=shown("x")),
+        "tool content": update("tool_call_content_chunk", toolCallId="t", content=text_block("x")),
         "output": update("terminal_output_chunk", terminalId="x", data="aGk="),
         "terminal": update("terminal_update", terminalId="x", exitStatus={}),
         "state": update("state_update", state="running", background=[]),
@@ -85,11 +85,11 @@ CASES = [(version, name) for version, table in UPDATES.items() for name in table
 def after(version: int, length: int) -> Telling:
     """A session in which everything has happened many times."""
     telling = Telling(version)
-    every = [decoded(version, u) for u in UPDATES[version].values()]
+    every = [decode(version, u) for u in UPDATES[version].values()]
     for number in range(length):
         for one in every:
             telling.fold.apply(one)
-        telling.fold.apply(decoded(version, tool(f"t{number}", content=[shown("x")])))
+        telling.fold.apply(decode(version, tool(f"t{number}", content=[text_block("x")])))
     return telling
 
 
@@ -102,7 +102,7 @@ def sessions() -> dict[tuple[int, int], Telling]:
 def test_an_update_takes_as_much_in_a_long_session_as_in_a_short_one(
     sessions: dict[tuple[int, int], Telling], version: int, name: str
 ) -> None:
-    one = decoded(version, UPDATES[version][name])
+    one = decode(version, UPDATES[version][name])
     short, long = (sessions[version, length].fold for length in (SHORT, LONG))
     short.apply(one), long.apply(one)  # so that both continue the same message
 
@@ -113,16 +113,16 @@ def test_an_update_takes_as_much_in_a_long_session_as_in_a_short_one(
 @pytest.mark.parametrize("version", [1, 2])
 def test_a_small_chunk_takes_few_steps(version: int) -> None:
     fold = after(version, 1).fold
-    one = decoded(version, said("x", "m"))
+    one = decode(version, message_chunk("x", "m"))
     fold.apply(one)
 
     assert steps(lambda: fold.apply(one)) <= 20
 
 
 @pytest.mark.parametrize("version", [1, 2])
-def test_a_chunk_copies_nothing_that_was_there(version: int) -> None:
+def test_a_chunk_copies_no_earlier_data(version: int) -> None:
     fold = after(version, 1).fold
-    one = decoded(version, said("x", "m"))
+    one = decode(version, message_chunk("x", "m"))
     pieces = fold.transcript.messages["agent", "m"].pieces
     timeline = fold.transcript.timeline
     for _ in range(LONG):
@@ -135,15 +135,15 @@ def test_a_chunk_copies_nothing_that_was_there(version: int) -> None:
 
 def test_the_event_of_a_tool_call_shares_its_content() -> None:
     telling = after(2, 50)
-    event = telling.fold.apply(decoded(2, UPDATES[2]["tool content"]))
+    event = telling.fold.apply(decode(2, UPDATES[2]["tool content"]))
 
     assert event.content is telling.transcript.tool_calls["t"].content
 
 
 def test_a_message_that_is_set_without_content_is_joined_once() -> None:
     telling = Telling(2)
-    telling.tell(*[said("x", "m")] * LONG)
-    named = decoded(2, update("agent_message", messageId="m", _meta={"a": 1}))
+    telling.tell(*[message_chunk("x", "m")] * LONG)
+    named = decode(2, update("agent_message", messageId="m", _meta={"a": 1}))
     first = steps(lambda: telling.fold.apply(named))
 
     assert telling.transcript.messages["agent", "m"].text == "x" * LONG
@@ -153,13 +153,13 @@ def test_a_message_that_is_set_without_content_is_joined_once() -> None:
 @pytest.mark.parametrize("version", [1, 2])
 def test_a_kept_chunk_takes_little_memory(version: int) -> None:
     fold = Telling(version).fold
-    chunk = said("some words ", "message-1")
-    fold.apply(decoded(version, chunk))
+    chunk = message_chunk("some words ", "message-1")
+    fold.apply(decode(version, chunk))
     gc.collect()
     tracemalloc.start()
     try:
         for _ in range(LONG):
-            fold.apply(decoded(version, chunk))
+            fold.apply(decode(version, chunk))
         kept, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -3,44 +3,50 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from transcript.told import Telling, asked, block, events, said, thought, update, v1
+from transcript.update_builders import Telling, block, events, message_chunk, thought, update, user_chunk, v1
 
-from accord.model.content import Image, TextContent
+from accord.model.content import Annotations, Image, TextContent
 from accord.transcript import Transcript
 from accord.transcript.events import Media, Text, Thought, Unknown, UserText
 
 
-def spoken(transcript: Transcript) -> list[tuple[str, str]]:
+def list_messages(transcript: Transcript) -> list[tuple[str, str]]:
     return [(message.role, message.text) for message in transcript.messages.values()]
 
 
 @pytest.mark.req("V1-UPD-07")
 def test_chunks_with_the_same_id_make_one_message_and_a_changed_id_begins_another() -> None:
-    transcript = v1(said("one ", "a"), said("and one", "a"), said("two", "b"))
+    transcript = v1(message_chunk("one ", "a"), message_chunk("and one", "a"), message_chunk("two", "b"))
 
-    assert spoken(transcript) == [("agent", "one and one"), ("agent", "two")]
+    assert list_messages(transcript) == [("agent", "one and one"), ("agent", "two")]
     assert list(transcript.messages) == [("agent", "a"), ("agent", "b")]
 
 
 @pytest.mark.req("V1-UPD-07")
 def test_chunks_of_two_messages_may_interleave_when_they_have_ids() -> None:
     transcript = v1(
-        said("1", "a"), said("2", "b"), said("1", "a"), update("usage_update", used=1, size=2), said("1", "a")
+        message_chunk("1", "a"),
+        message_chunk("2", "b"),
+        message_chunk("1", "a"),
+        update("usage_update", used=1, size=2),
+        message_chunk("1", "a"),
     )
 
-    assert spoken(transcript) == [("agent", "111"), ("agent", "2")]
+    assert list_messages(transcript) == [("agent", "111"), ("agent", "2")]
 
 
 @pytest.mark.req("V1-UPD-08")
 def test_chunks_without_ids_make_one_message_with_their_neighbours() -> None:
-    assert spoken(v1(said("Hel"), said("lo"), said("!"))) == [("agent", "Hello!")]
+    assert list_messages(v1(message_chunk("Hel"), message_chunk("lo"), message_chunk("!"))) == [("agent", "Hello!")]
 
 
 @pytest.mark.req("V1-UPD-08")
 def test_another_variant_ends_a_message_without_an_id() -> None:
-    transcript = v1(asked("why?"), thought("hm"), said("because"), thought("so"), said("of that"))
+    transcript = v1(
+        user_chunk("why?"), thought("hm"), message_chunk("because"), thought("so"), message_chunk("of that")
+    )
 
-    assert spoken(transcript) == [
+    assert list_messages(transcript) == [
         ("user", "why?"),
         ("thought", "hm"),
         ("agent", "because"),
@@ -57,24 +63,24 @@ def test_another_variant_ends_a_message_without_an_id() -> None:
         update("plan", entries=[]),
         update("usage_update", used=1, size=2),
         update("from_the_future"),
-        said("named", "n"),
+        message_chunk("named", "n"),
     ],
     ids=lambda between: between["sessionUpdate"],
 )
 def test_any_update_in_between_ends_a_message_without_an_id(between: dict[str, Any]) -> None:
-    texts = [text for _, text in spoken(v1(said("before"), between, said("after")))]
+    texts = [text for _, text in list_messages(v1(message_chunk("before"), between, message_chunk("after")))]
 
     assert texts[0] == "before" and texts[-1] == "after"
 
 
 @pytest.mark.req("V1-UPD-06", "V1-UPD-08")
-def test_an_id_of_null_is_no_id() -> None:
-    assert spoken(v1(said("a", messageId=None), said("b"))) == [("agent", "ab")]
+def test_a_null_id_counts_as_missing() -> None:
+    assert list_messages(v1(message_chunk("a", messageId=None), message_chunk("b"))) == [("agent", "ab")]
 
 
 def test_messages_without_ids_are_named_here_and_the_events_carry_the_name() -> None:
     telling = Telling(1)
-    telling.tell(said("a"), said("b"), thought("c"))
+    telling.tell(message_chunk("a"), message_chunk("b"), thought("c"))
 
     first, second, third = telling.events
     assert first.message_id == second.message_id != third.message_id
@@ -82,42 +88,51 @@ def test_messages_without_ids_are_named_here_and_the_events_carry_the_name() -> 
 
 
 def test_a_name_made_here_never_takes_the_place_of_one_the_agent_gave() -> None:
-    transcript = v1(said("x", "a"), said("theirs", "~2"), said("nameless"))
+    transcript = v1(message_chunk("x", "a"), message_chunk("theirs", "~2"), message_chunk("nameless"))
 
-    assert sorted(text for _, text in spoken(transcript)) == ["nameless", "theirs", "x"]
+    assert sorted(text for _, text in list_messages(transcript)) == ["nameless", "theirs", "x"]
 
 
 def test_the_turns_of_an_agent_without_ids_are_kept_apart_by_the_users_own_words() -> None:
     telling = Telling(1)
     telling.transcript.add_message("user", [TextContent("first")])
-    telling.tell(said("one"))
+    telling.tell(message_chunk("one"))
     telling.transcript.add_message("user", [TextContent("second")])
-    telling.tell(said("two"))
+    telling.tell(message_chunk("two"))
 
-    assert spoken(telling.transcript) == [("user", "first"), ("agent", "one"), ("user", "second"), ("agent", "two")]
+    assert list_messages(telling.transcript) == [
+        ("user", "first"),
+        ("agent", "one"),
+        ("user", "second"),
+        ("agent", "two"),
+    ]
     assert telling.transcript.text == "two"
 
 
 def test_the_users_own_words_are_not_continued_by_an_echo() -> None:
     telling = Telling(1)
     telling.transcript.add_message("user", [TextContent("hi")])
-    telling.tell(asked("hi"))
+    telling.tell(user_chunk("hi"))
 
-    assert spoken(telling.transcript) == [("user", "hi"), ("user", "hi")]
+    assert list_messages(telling.transcript) == [("user", "hi"), ("user", "hi")]
 
 
 def test_each_kind_of_chunk_has_its_event() -> None:
-    assert events(1, said("a", "1"), thought("b", "2"), asked("c", "3")) == [
+    assert events(1, message_chunk("a", "1"), thought("b", "2"), user_chunk("c", "3")) == [
         Text("a", "1"),
         Thought("b", "2"),
         UserText("c", "3"),
     ]
 
 
-def test_a_picture_in_a_message_is_an_event_of_its_own_and_stays_in_its_place() -> None:
+def test_an_image_in_a_message_is_a_separate_event_and_keeps_its_position() -> None:
     picture = {"type": "image", "data": "aGk=", "mimeType": "image/png"}
     telling = Telling(1)
-    telling.tell(said("see", "m"), update("agent_message_chunk", messageId="m", content=picture), said("?", "m"))
+    telling.tell(
+        message_chunk("see", "m"),
+        update("agent_message_chunk", messageId="m", content=picture),
+        message_chunk("?", "m"),
+    )
 
     message = telling.transcript.messages["agent", "m"]
     assert message.content == [TextContent("see"), Image("aGk=", "image/png"), TextContent("?")]
@@ -132,7 +147,7 @@ def test_a_picture_in_a_message_is_an_event_of_its_own_and_stays_in_its_place() 
     [
         (
             {"annotations": {"audience": ["user"], "lastModified": "today"}},
-            {"audience": ["user"], "lastModified": "today"},
+            Annotations(audience=["user"], last_modified="today"),
         ),
         ({"_meta": {"k": 1}}, {"k": 1}),
         ({"annotations": None, "_meta": None}, None),
@@ -142,7 +157,7 @@ def test_a_picture_in_a_message_is_an_event_of_its_own_and_stays_in_its_place() 
 def test_text_keeps_its_annotations_and_metadata(version: int, more: dict[str, Any], kept: Any) -> None:
     noted = update("agent_message_chunk", messageId="m", content={**block("psst"), **more})
     telling = Telling(version)
-    telling.tell(said("a", "m"), noted)
+    telling.tell(message_chunk("a", "m"), noted)
 
     *_, last = telling.transcript.messages["agent", "m"].content
     assert isinstance(last, TextContent)
@@ -161,7 +176,7 @@ def test_every_kind_of_content_is_read() -> None:
     ]
     content = v1(*(update("user_message_chunk", messageId="m", content=item) for item in blocks)).messages["user", "m"]
 
-    assert [type(piece).__name__ for piece in content.content] == ["Audio", "Link", "Resource", "Resource"]
+    assert [type(piece).__name__ for piece in content.content] == ["Audio", "ResourceLink", "Resource", "Resource"]
     link, text, blob = content.content[1:]
     assert (link.name, link.size, link.title) == ("a", 3, None)  # type: ignore[union-attr]
     assert (text.resource.text, text.resource.mime_type) == ("b", "text/plain")  # type: ignore[union-attr]
@@ -172,23 +187,28 @@ def test_every_kind_of_content_is_read() -> None:
 def test_an_unknown_update_is_kept_whole_and_a_malformed_one_changes_nothing() -> None:
     strange = update("zzz", toolCallId="t", deep={"a": [1, None]})
     telling = Telling(1)
-    telling.tell(said("a", "m"), update("agent_message_chunk", content={"type": "nonsense"}), strange, said("b", "m"))
+    telling.tell(
+        message_chunk("a", "m"),
+        update("agent_message_chunk", content={"type": "text"}),
+        strange,
+        message_chunk("b", "m"),
+    )
 
     assert telling.transcript.unknown == [Unknown("zzz", strange)]
-    assert spoken(telling.transcript) == [("agent", "ab")]
+    assert list_messages(telling.transcript) == [("agent", "ab")]
     assert telling.transcript.tool_calls == {}
 
 
 def test_metadata_of_a_chunk_is_not_the_messages() -> None:
-    assert v1(said("a", "m", _meta={"k": 1})).messages["agent", "m"].meta is None
+    assert v1(message_chunk("a", "m", _meta={"k": 1})).messages["agent", "m"].meta is None
 
 
-def test_what_is_told_again_is_marked_as_replayed() -> None:
+def test_replayed_messages_are_marked() -> None:
     telling = Telling(1)
     telling.transcript.replaying = True
-    telling.tell(asked("q", "1"), update("tool_call", toolCallId="t", title="Old"))
+    telling.tell(user_chunk("q", "1"), update("tool_call", toolCallId="t", title="Old"))
     telling.transcript.replaying = False
-    telling.tell(said("a", "2"), update("tool_call", toolCallId="u", title="New"))
+    telling.tell(message_chunk("a", "2"), update("tool_call", toolCallId="u", title="New"))
 
     assert [message.replayed for message in telling.transcript.messages.values()] == [True, False]
     assert [call.replayed for call in telling.transcript.tool_calls.values()] == [True, False]
@@ -197,24 +217,24 @@ def test_what_is_told_again_is_marked_as_replayed() -> None:
 
 def test_the_text_of_a_transcript_is_what_the_agent_said_since_the_user_spoke() -> None:
     transcript = v1(
-        asked("q"),
-        said("old"),
-        asked("q"),
+        user_chunk("q"),
+        message_chunk("old"),
+        user_chunk("q"),
         thought("hm"),
-        said("a "),
+        message_chunk("a "),
         update("tool_call", toolCallId="t", title="T"),
-        said("b"),
+        message_chunk("b"),
     )
 
     assert transcript.text == "a b"
 
 
-def test_everything_can_be_forgotten_before_a_history_is_told_again() -> None:
+def test_a_transcript_can_be_cleared_before_a_replay() -> None:
     telling = Telling(1, Transcript("s", cwd="/project"))
-    telling.tell(said("a"), update("tool_call", toolCallId="t", title="T"), update("zzz"))
+    telling.tell(message_chunk("a"), update("tool_call", toolCallId="t", title="T"), update("zzz"))
     telling.transcript.clear()
-    telling.tell(said("b"))
+    telling.tell(message_chunk("b"))
 
     assert telling.transcript.cwd == "/project"
-    assert spoken(telling.transcript) == [("agent", "b")]
+    assert list_messages(telling.transcript) == [("agent", "b")]
     assert not telling.transcript.tool_calls and not telling.transcript.unknown

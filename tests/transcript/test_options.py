@@ -4,12 +4,12 @@ from typing import Any
 
 import msgspec
 import pytest
-from transcript.told import Telling, events, update, v1, v2
+from transcript.update_builders import Telling, events, update, v1, v2
 
+from accord.codec import from_v1
 from accord.model.session import Choice, Command, Option
 from accord.schema import v1 as wire
 from accord.schema.repair import read
-from accord.transcript import reading_v1
 from accord.transcript.events import CommandsChanged, OptionsChanged
 
 MODES = msgspec.convert(
@@ -45,7 +45,7 @@ def values(options: list[Option]) -> dict[str, str | bool]:
 
 
 def test_modes_and_models_are_shown_as_options() -> None:
-    assert reading_v1.options(modes=MODES, models=MODELS) == [
+    assert from_v1.options(modes=MODES, models=MODELS) == [
         Option(
             id="mode",
             name="Mode",
@@ -69,20 +69,20 @@ def test_modes_and_models_are_shown_as_options() -> None:
 def test_a_config_option_for_the_mode_or_the_model_wins_over_the_older_way() -> None:
     offered = on_wire(select("how", "code", category="mode"), select("brain", "big", category="model"))
 
-    assert values(reading_v1.options(offered, MODES, MODELS)) == {"how": "code", "brain": "big"}
+    assert values(from_v1.options(offered, MODES, MODELS)) == {"how": "code", "brain": "big"}
 
 
 @pytest.mark.req("V1-MODE-10")
 def test_without_such_an_option_the_modes_stand_for_themselves() -> None:
-    assert values(reading_v1.options(on_wire(select("effort", "high")), MODES)) == {"effort": "high", "mode": "ask"}
+    assert values(from_v1.options(on_wire(select("effort", "high")), MODES)) == {"effort": "high", "mode": "ask"}
 
 
 def test_an_option_called_mode_stands_for_the_mode_even_without_a_category() -> None:
-    assert values(reading_v1.options(on_wire(select("mode", "x")), MODES)) == {"mode": "x"}
+    assert values(from_v1.options(on_wire(select("mode", "x")), MODES)) == {"mode": "x"}
 
 
-def test_nothing_offered_is_no_option() -> None:
-    assert reading_v1.options() == reading_v1.options(None, None, None) == []
+def test_there_are_no_options_if_the_agent_offers_none() -> None:
+    assert from_v1.options() == from_v1.options(None, None, None) == []
 
 
 @pytest.mark.req("V1-CONF-18", "V1-UPD-15")
@@ -101,7 +101,7 @@ def test_each_list_of_config_options_replaces_the_one_before_in_v2() -> None:
 
 def test_modes_outlive_a_list_of_config_options_that_has_none() -> None:
     telling = Telling(1)
-    telling.transcript.set_options(reading_v1.options(modes=MODES, models=MODELS))
+    telling.transcript.set_options(from_v1.options(modes=MODES, models=MODELS))
 
     telling.tell(config(select("effort", "high")))
     assert values(telling.transcript.options) == {"effort": "high", "mode": "ask", "model": "big"}
@@ -114,7 +114,7 @@ def test_modes_outlive_a_list_of_config_options_that_has_none() -> None:
 @pytest.mark.parametrize("key", ["currentModeId", "modeId"])
 def test_a_new_mode_is_the_value_of_the_mode_option(key: str) -> None:
     telling = Telling(1)
-    telling.transcript.set_options(reading_v1.options(on_wire(select("effort", "high")), MODES))
+    telling.transcript.set_options(from_v1.options(on_wire(select("effort", "high")), MODES))
     telling.tell(update("current_mode_update", **{key: "code"}))
 
     assert values(telling.transcript.options) == {"effort": "high", "mode": "code"}
@@ -128,13 +128,13 @@ def test_a_new_mode_is_also_the_value_of_a_config_option_that_knows_it() -> None
     assert values(v1(how, update("current_mode_update", currentModeId="else")).options) == {"how": "ask"}
 
 
-def test_a_mode_told_before_any_list_of_modes_is_not_lost() -> None:
+def test_a_mode_reported_before_the_list_of_modes_is_not_lost() -> None:
     option = v1(update("current_mode_update", currentModeId="code")).options[0]
 
     assert (option.id, option.value, option.legacy) == ("mode", "code", "modes")
 
 
-def test_an_event_that_told_of_options_keeps_their_old_values() -> None:
+def test_an_event_about_options_keeps_their_old_values() -> None:
     telling = Telling(1)
     telling.tell(config(select("mode", "a", "a", "b")), update("current_mode_update", currentModeId="b"))
 
@@ -151,11 +151,14 @@ def test_one_option_can_be_set_here_when_the_agent_has_agreed() -> None:
 
 
 @pytest.mark.req("V1-CONF-06", "V2-CONF-07")
-def test_an_option_of_an_unknown_type_is_left_out() -> None:
-    slider = {"type": "slider", "id": "s", "name": "S", "currentValue": 3}
+def test_an_option_of_an_unknown_type_is_kept_whole_in_version_2_and_left_out_in_version_1() -> None:
+    slider = {"type": "slider", "id": "s", "name": "S", "currentValue": 3, "_meta": {"n": 1}}
 
     assert values(v1(config(slider, select("a", "1"))).options) == {"a": "1"}
-    assert values(v2(config_v2(slider, select("a", "1"))).options) == {"a": "1"}
+    kept, known = v2(config_v2(slider, select("a", "1"))).options
+    assert (kept.id, kept.name, kept.is_known, kept.meta) == ("s", "S", False, {"n": 1})
+    assert kept.other is not None and kept.other["currentValue"] == 3
+    assert known.is_known
 
 
 @pytest.mark.req("V1-CONF-07", "V1-CONF-09", "V2-CONF-08", "V2-CONF-09")
@@ -170,13 +173,13 @@ def test_options_keep_their_order_and_any_category() -> None:
 
 @pytest.mark.req("V1-CONF-02", "V2-CONF-02")
 def test_grouped_values_keep_their_groups() -> None:
-    def grouped(key: str) -> dict[str, Any]:
+    def group_options(key: str) -> dict[str, Any]:
         group = {key: "fast", "name": "Fast ones", "options": [{"value": "s", "name": "Small"}]}
         return {**select("m", "s"), "options": [group]}
 
     expected = [Choice(value="s", name="Small", group="fast", group_name="Fast ones")]
-    assert v1(config(grouped("group"))).options[0].choices == expected
-    assert v2(config_v2(grouped("groupId"))).options[0].choices == expected
+    assert v1(config(group_options("group"))).options[0].choices == expected
+    assert v2(config_v2(group_options("groupId"))).options[0].choices == expected
 
 
 # Commands
@@ -200,7 +203,7 @@ def test_each_list_of_commands_replaces_the_one_before() -> None:
 
 
 @pytest.mark.req("V2-CMD-02", "V2-CMD-03")
-def test_commands_of_an_unknown_type_are_shown_as_plain_ones() -> None:
+def test_commands_of_unknown_types_are_kept_whole() -> None:
     offered = [
         command("a", type="command", input={"type": "text", "hint": "what"}),
         command("b", type="_macro", steps=[1]),
@@ -212,8 +215,8 @@ def test_commands_of_an_unknown_type_are_shown_as_plain_ones() -> None:
         CommandsChanged(
             [
                 Command(name="a", description="does a", hint="what"),
-                Command(name="b", description="does b"),
-                Command(name="c", description="does c"),
+                Command(name="b", description="does b", other=offered[1]),
+                Command(name="c", description="does c", input={"type": "_form"}),
                 Command(name="d", description="does d", hint="older"),
             ]
         )

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from transcript.told import events, update, v1, v2
+from transcript.update_builders import events, update, v1, v2
 
 from accord.model.session import Plan, PlanEntry
 from accord.transcript.events import PlanRemoved

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from transcript.told import shown
+from transcript.update_builders import text_block
 
+from accord.codec import from_v1, from_v2
 from accord.model.content import TextContent
 from accord.model.requests import AuthMethod, Elicitation, PermissionOption, PermissionRequest
 from accord.model.session import SessionInfo
@@ -14,7 +15,6 @@ from accord.model.tool import ToolCall
 from accord.schema import v1 as wire_v1
 from accord.schema import v2 as wire_v2
 from accord.schema.repair import read
-from accord.transcript import reading_v1, reading_v2
 
 OPTIONS = [{"optionId": "yes", "name": "Go on", "kind": "allow_once"}]
 CHOICES = [PermissionOption(id="yes", name="Go on", kind="allow_once")]
@@ -23,16 +23,16 @@ KNOWN = {"t": ToolCall(id="t", title="Edit", kind="edit", status="in_progress", 
 
 def permission_v1(tool_call: dict[str, Any], **more: Any) -> PermissionRequest:
     params = {"sessionId": "s", "toolCall": tool_call, "options": OPTIONS, **more}
-    return reading_v1.permission(read(wire_v1.RequestPermissionRequest, params), KNOWN)
+    return from_v1.permission(read(wire_v1.RequestPermissionRequest, params), KNOWN)
 
 
 def permission_v2(**fields: Any) -> PermissionRequest:
     params = {"sessionId": "s", "title": "May I?", "options": OPTIONS, **fields}
-    return reading_v2.permission(read(wire_v2.RequestPermissionRequest, params), KNOWN)
+    return from_v2.permission(read(wire_v2.RequestPermissionRequest, params), KNOWN)
 
 
 def test_in_v1_a_permission_is_about_a_call_as_it_is_known_with_what_the_request_adds() -> None:
-    asked = permission_v1({"toolCallId": "t", "content": [shown("x")], "title": None}, _meta={"m": 1})
+    asked = permission_v1({"toolCallId": "t", "content": [text_block("x")], "title": None}, _meta={"m": 1})
 
     assert asked == PermissionRequest(
         session_id="s",
@@ -46,7 +46,7 @@ def test_in_v1_a_permission_is_about_a_call_as_it_is_known_with_what_the_request
     assert KNOWN["t"].content == []
 
 
-def test_in_v1_a_permission_for_a_call_never_announced_is_read_all_the_same() -> None:
+def test_in_v1_a_permission_request_may_be_about_an_unknown_call() -> None:
     asked = permission_v1({"toolCallId": "new"})
 
     assert asked.tool_call == ToolCall(id="new")
@@ -87,28 +87,28 @@ FORM = {"type": "object", "properties": {"name": {"type": "string", "minLength":
 
 @pytest.mark.parametrize(
     ("wire", "reading"),
-    [(wire_v1.CreateElicitationRequest, reading_v1), (wire_v2.CreateElicitationRequest, reading_v2)],
+    [(wire_v1.CreateElicitationRequest, from_v1), (wire_v2.CreateElicitationRequest, from_v2)],
     ids=["v1", "v2"],
 )
 def test_questions_to_the_user_are_read(wire: Any, reading: Any) -> None:
-    def asked(**fields: Any) -> Elicitation:
+    def elicit(**fields: Any) -> Elicitation:
         result: Elicitation = reading.elicitation(read(wire, {"message": "Who?", **fields}))
         return result
 
-    assert asked(mode="form", sessionId="s", toolCallId="t", requestedSchema=FORM, _meta={"k": 1}) == Elicitation(
+    assert elicit(mode="form", sessionId="s", toolCallId="t", requestedSchema=FORM, _meta={"k": 1}) == Elicitation(
         message="Who?", mode="form", schema=FORM, session_id="s", tool_call_id="t", meta={"k": 1}
     )
-    assert asked(mode="url", requestId=7, url="https://x.test", elicitationId="e") == Elicitation(
+    assert elicit(mode="url", requestId=7, url="https://x.test", elicitationId="e") == Elicitation(
         message="Who?", mode="url", url="https://x.test", id="e", request_id=7
     )
-    strange = asked(mode="_voice", sessionId="s", pitch="high")
+    strange = elicit(mode="_voice", sessionId="s", pitch="high")
     assert (strange.mode, strange.message, strange.session_id) == ("_voice", "Who?", "s")
     assert strange.other == {"message": "Who?", "mode": "_voice", "sessionId": "s", "pitch": "high"}
 
 
 def test_ways_to_log_in_are_read_in_v1() -> None:
     def method(**fields: Any) -> AuthMethod:
-        return reading_v1.auth_method(read(wire_v1.AuthMethod, {"id": "a", "name": "A", **fields}))
+        return from_v1.auth_method(read(wire_v1.AuthMethod, {"id": "a", "name": "A", **fields}))
 
     assert method(description="d", _meta={"k": 1}) == AuthMethod(id="a", name="A", description="d", meta={"k": 1})
     assert method(type="terminal", args=["login"], env={"X": "1"}) == AuthMethod(
@@ -118,7 +118,7 @@ def test_ways_to_log_in_are_read_in_v1() -> None:
 
 def test_ways_to_log_in_are_read_in_v2() -> None:
     def method(**fields: Any) -> AuthMethod:
-        return reading_v2.auth_method(read(wire_v2.AuthMethod, {"methodId": "a", "name": "A", **fields}))
+        return from_v2.auth_method(read(wire_v2.AuthMethod, {"methodId": "a", "name": "A", **fields}))
 
     assert method(type="agent") == AuthMethod(id="a", name="A")
     assert method(type="terminal", args=["login"], env=[{"name": "X", "value": "1"}]) == AuthMethod(
@@ -131,6 +131,6 @@ def test_ways_to_log_in_are_read_in_v2() -> None:
 def test_a_listed_session_is_read(wire: Any) -> None:
     info = {"sessionId": "s", "cwd": "/p", "title": "T", "updatedAt": "2026-01-02T03:04:05Z", "archived": True}
 
-    assert reading_v1.session_info(read(wire, {**info, "additionalDirectories": ["/q"]})) == SessionInfo(
+    assert from_v1.session_info(read(wire, {**info, "additionalDirectories": ["/q"]})) == SessionInfo(
         id="s", cwd="/p", title="T", updated_at="2026-01-02T03:04:05Z", additional_directories=["/q"], archived=True
     )

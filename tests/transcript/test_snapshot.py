@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import msgspec
-from transcript.told import Telling, block, said, shown, tool, update
+from transcript.update_builders import Telling, block, message_chunk, text_block, tool, update
 
 from accord.model.content import TextContent
 from accord.transcript import Message, Snapshot, Transcript
@@ -13,9 +13,9 @@ from accord.transcript import Message, Snapshot, Transcript
 def session() -> Telling:
     telling = Telling(2)
     telling.tell(
-        said("a", "1"),
-        said("b", "1"),
-        tool("t", content=[shown("x")], rawInput={"deep": [1, {"k": 2}]}, _meta={"m": 1}),
+        message_chunk("a", "1"),
+        message_chunk("b", "1"),
+        tool("t", content=[text_block("x")], rawInput={"deep": [1, {"k": 2}]}, _meta={"m": 1}),
         update("terminal_output_chunk", terminalId="x", data="aGk="),
         update("plan_update", plan={"type": "items", "planId": "p", "entries": []}),
         update("compaction_summary_chunk", compactionId="c", content=block("s")),
@@ -34,9 +34,9 @@ def test_a_snapshot_does_not_change_with_the_session() -> None:
     picture = telling.transcript.snapshot()
     written = msgspec.json.encode(picture)
     telling.tell(
-        said("c", "1"),
+        message_chunk("c", "1"),
         tool("t", status="completed", _meta={"m": 2}),
-        update("tool_call_content_chunk", toolCallId="t", content=shown("y")),
+        update("tool_call_content_chunk", toolCallId="t", content=text_block("y")),
         update("terminal_output_chunk", terminalId="x", data="aGk="),
         update("plan_removed", planId="p"),
         update("compaction_summary_chunk", compactionId="c", content=block("s")),
@@ -78,8 +78,8 @@ def test_a_snapshot_names_everything_a_transcript_holds() -> None:
     transcript = Transcript()
     held = {name for name in dir(transcript) if not name.startswith("_") and not callable(getattr(transcript, name))}
 
-    # Messages and notices are in the timeline; places are of its own items; the rest is how the transcript was made.
-    apart = {"messages", "notices", "subagents_after", "cwd", "additional_directories", "replaying", "text"}
+    # Messages and notices are in the timeline; the rest is how the transcript was made.
+    apart = {"messages", "notices", "cwd", "additional_directories", "replaying", "reused", "text", "has_messages"}
     assert set(Snapshot.__struct_fields__) == held - apart
 
 
@@ -105,6 +105,6 @@ def test_a_transcript_loads_neither_version() -> None:
         "import sys, accord.transcript, accord.transcript.events\n"
         "print([name for name in sys.modules if name.startswith(('accord.schema.v1', 'accord.schema.v2'))])"
     )
-    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=20)
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=300)
 
     assert result.stdout.strip() == "[]"

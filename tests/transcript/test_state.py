@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from transcript.told import events, said, tool, update, v2
+from transcript.update_builders import events, message_chunk, tool, update, v2
 
 from accord.model.session import Background, Tokens
 from accord.transcript import Transcript
@@ -65,7 +65,7 @@ def test_an_unrecognised_state_is_itself_and_not_idle() -> None:
 
 @pytest.mark.req("V2-STATE-08", "V2-TOOL-10")
 def test_updates_while_idle_do_not_change_the_state() -> None:
-    transcript = v2(state("idle", stopReason="end_turn"), said("late", "m"), tool("t", status="in_progress"))
+    transcript = v2(state("idle", stopReason="end_turn"), message_chunk("late", "m"), tool("t", status="in_progress"))
 
     assert (transcript.state, transcript.stop_reason) == ("idle", "end_turn")
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from transcript.told import Telling, block, events, update
+from transcript.update_builders import Telling, block, events, update
 
 from accord.model.content import TextContent
 from accord.model.session import Subagent
@@ -17,7 +17,7 @@ def child(**fields: Any) -> dict[str, Any]:
     return update("subagent_update", sessionId="c", **fields)
 
 
-def told(version: int, *updates: dict[str, Any]) -> Subagent:
+def fold_subagent(version: int, *updates: dict[str, Any]) -> Subagent:
     return Telling(version).tell(*updates).subagents["c"]
 
 
@@ -34,8 +34,8 @@ FULL = child(
 
 @pytest.mark.req("V1-SUBAG-05", "V2-SUBAG-01")
 @VERSIONS
-def test_what_is_left_out_about_a_subagent_stays(version: int) -> None:
-    assert told(version, FULL, child()) == Subagent(
+def test_omitted_fields_of_a_subagent_stay(version: int) -> None:
+    assert fold_subagent(version, FULL, child()) == Subagent(
         session_id="c",
         title="Scout",
         description="looks around",
@@ -52,13 +52,15 @@ def test_what_is_left_out_about_a_subagent_stays(version: int) -> None:
 def test_null_clears_and_means_unconfirmed_and_nothing_allowed(version: int) -> None:
     names = ["title", "description", "cwd", "additionalDirectories", "state", "capabilities", "_meta"]
 
-    assert told(version, FULL, child(**dict.fromkeys(names))) == Subagent(session_id="c", state=None, can_cancel=False)
+    assert fold_subagent(version, FULL, child(**dict.fromkeys(names))) == Subagent(
+        session_id="c", state=None, can_cancel=False
+    )
 
 
 @pytest.mark.req("V1-SUBAG-05")
 @VERSIONS
 def test_capabilities_replace_those_before(version: int) -> None:
-    assert told(version, FULL, child(capabilities={})).can_cancel is False
+    assert fold_subagent(version, FULL, child(capabilities={})).can_cancel is False
 
 
 @pytest.mark.req("V1-SUBAG-06")
@@ -91,14 +93,14 @@ def test_directories_that_a_subagent_does_not_name_are_its_parents_each_for_itse
 def test_the_state_of_a_subagent_is_what_was_last_confirmed(
     version: int, state: dict[str, Any], shown: str, reason: str | None
 ) -> None:
-    found = told(version, FULL, child(state=state))
+    found = fold_subagent(version, FULL, child(state=state))
 
     assert (found.state, found.stop_reason) == (shown, reason)
 
 
 @pytest.mark.req("V2-SUBAG-04")
 @VERSIONS
-def test_a_report_told_twice_changes_nothing_and_finished_work_does_not_end_the_bond(version: int) -> None:
+def test_a_repeated_report_changes_nothing_and_a_finished_subagent_can_still_be_cancelled(version: int) -> None:
     done = child(state={"state": "idle", "stopReason": "end_turn"})
     once, twice = Telling(version).tell(FULL, done), Telling(version).tell(FULL, done, done)
 
@@ -108,8 +110,8 @@ def test_a_report_told_twice_changes_nothing_and_finished_work_does_not_end_the_
 
 @pytest.mark.req("V2-SUBAG-02")
 def test_metadata_of_a_subagent_is_replaced_in_v1_and_patched_in_v2() -> None:
-    assert told(1, FULL, child(_meta={"b": 2})).meta == {"b": 2}
-    assert told(2, FULL, child(_meta={"b": 2})).meta == {"a": 1, "b": 2}
+    assert fold_subagent(1, FULL, child(_meta={"b": 2})).meta == {"b": 2}
+    assert fold_subagent(2, FULL, child(_meta={"b": 2})).meta == {"a": 1, "b": 2}
 
 
 def test_the_event_of_a_subagent_shows_it_as_it_stood() -> None:

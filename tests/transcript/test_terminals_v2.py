@@ -4,7 +4,7 @@ import base64
 from typing import Any
 
 import pytest
-from transcript.told import Telling, events, tool, update, v2
+from transcript.update_builders import Telling, events, tool, update, v2
 
 from accord.model.tool import ExitStatus, Terminal, TerminalRef
 from accord.transcript.events import TerminalChanged, TerminalOutput
@@ -20,13 +20,13 @@ def terminal(**fields: Any) -> dict[str, Any]:
     return update("terminal_update", terminalId="x", **fields)
 
 
-def printed(data: bytes) -> dict[str, Any]:
+def print_output(data: bytes) -> dict[str, Any]:
     return update("terminal_output_chunk", terminalId="x", data=b64(data))
 
 
 @pytest.mark.req("V2-TERM-02")
 def test_a_terminal_and_the_call_that_shows_it_may_come_in_either_order() -> None:
-    first, last = v2(ANCHOR, printed(b"a")), v2(printed(b"a"), ANCHOR)
+    first, last = v2(ANCHOR, print_output(b"a")), v2(print_output(b"a"), ANCHOR)
 
     for transcript in (first, last):
         assert transcript.tool_calls["t"].content == [TerminalRef(terminal_id="x")]
@@ -67,23 +67,23 @@ def test_an_update_of_a_terminal_keeps_replaces_and_clears() -> None:
 @pytest.mark.req("V2-TERM-05")
 def test_output_replaces_all_bytes_there_were() -> None:
     telling = Telling(2)
-    telling.tell(printed(b"old"), terminal(output={"data": b64(b"new")}), printed(b"er"))
+    telling.tell(print_output(b"old"), terminal(output={"data": b64(b"new")}), print_output(b"er"))
 
     assert telling.transcript.terminals["x"].output == b"newer"
 
 
 @pytest.mark.req("V2-TERM-06")
-def test_each_chunk_is_base64_of_its_own() -> None:
-    # "a" and "b" alone are padded; their texts put together would be no base64.
-    assert v2(printed(b"a"), printed(b"b")).terminals["x"].output == b"ab"
+def test_each_chunk_is_encoded_separately() -> None:
+    # "a" and "b" alone are padded, so their concatenation isn't valid base64.
+    assert v2(print_output(b"a"), print_output(b"b")).terminals["x"].output == b"ab"
 
 
 @pytest.mark.req("V2-TERM-07")
 def test_a_character_or_an_escape_may_be_split_between_chunks() -> None:
     emoji = "🙂".encode()
 
-    assert v2(printed(emoji[:1]), printed(emoji[1:3]), printed(emoji[3:])).terminals["x"].text == "🙂"
-    assert v2(printed(b"\x1b["), printed(b"31mred")).terminals["x"].output == b"\x1b[31mred"
+    assert v2(print_output(emoji[:1]), print_output(emoji[1:3]), print_output(emoji[3:])).terminals["x"].text == "🙂"
+    assert v2(print_output(b"\x1b["), print_output(b"31mred")).terminals["x"].output == b"\x1b[31mred"
 
 
 @pytest.mark.req("V2-TERM-08")
@@ -119,7 +119,7 @@ def test_the_end_of_a_command_and_the_end_of_a_call_are_two_things() -> None:
 
 
 @pytest.mark.parametrize("capabilities", [None, {}, 7], ids=str)
-def test_controls_of_a_terminal_that_are_gone_or_bad_are_taken_back(capabilities: Any) -> None:
+def test_missing_or_invalid_terminal_capabilities_remove_earlier_ones(capabilities: Any) -> None:
     transcript = v2(terminal(capabilities={"cancel": {}}), terminal(capabilities=capabilities))
 
     assert transcript.terminals["x"].can_cancel is False
@@ -129,17 +129,17 @@ def test_base64_without_its_padding_is_read() -> None:
     assert v2(update("terminal_output_chunk", terminalId="x", data="YQ")).terminals["x"].output == b"a"
 
 
-def test_what_is_no_base64_adds_and_replaces_nothing() -> None:
+def test_invalid_base64_is_ignored() -> None:
     bad = "ä"
     transcript = v2(
-        printed(b"a"), update("terminal_output_chunk", terminalId="x", data=bad), terminal(output={"data": bad})
+        print_output(b"a"), update("terminal_output_chunk", terminalId="x", data=bad), terminal(output={"data": bad})
     )
 
     assert transcript.terminals["x"].output == b"a"
 
 
 def test_the_events_of_a_terminal_tell_what_is_new_and_how_it_stands() -> None:
-    assert events(2, terminal(command="ls"), printed(b"a"), printed(b"b")) == [
+    assert events(2, terminal(command="ls"), print_output(b"a"), print_output(b"b")) == [
         TerminalChanged(Terminal(id="x", command="ls", chunks=[b"a", b"b"])),  # the output is the transcript's own list
         TerminalOutput("x", b"a"),
         TerminalOutput("x", b"b"),

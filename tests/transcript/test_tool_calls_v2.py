@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from transcript.told import Telling, shown, tool, update, v2
+from transcript.update_builders import Telling, text_block, tool, update, v2
 
 from accord.model.content import TextContent, UnknownContent
 from accord.model.tool import Diff, FileChange, Location, ToolCall
@@ -19,7 +19,7 @@ FULL = tool(
     name="edit_file",
     kind="edit",
     status="in_progress",
-    content=[shown("a")],
+    content=[text_block("a")],
     locations=[{"path": "/a", "line": 2}],
     rawInput={"x": 1},
     rawOutput=False,
@@ -28,7 +28,7 @@ FULL = tool(
 
 
 @pytest.mark.req("V2-TOOL-03", "V2-UPD-15")
-def test_what_is_left_out_of_an_update_stays() -> None:
+def test_omitted_fields_of_an_update_stay() -> None:
     before = v2(FULL).tool_calls["t"]
 
     assert v2(FULL, tool("t")).tool_calls["t"] == before
@@ -46,7 +46,7 @@ def test_null_clears_a_field_to_what_a_new_call_has() -> None:
 
 @pytest.mark.req("V2-TOOL-03")
 def test_lists_are_replaced_whole_and_an_empty_one_clears() -> None:
-    call = v2(FULL, tool("t", content=[shown("b"), shown("c")], locations=[{"path": "/z"}])).tool_calls["t"]
+    call = v2(FULL, tool("t", content=[text_block("b"), text_block("c")], locations=[{"path": "/z"}])).tool_calls["t"]
     assert call.content == [TextContent("b"), TextContent("c")]
     assert call.locations == [Location(path="/z")]
 
@@ -64,16 +64,16 @@ def test_a_new_call_has_no_title_is_other_pending_and_offers_nothing() -> None:
 @pytest.mark.req("V2-TOOL-05")
 def test_a_content_chunk_adds_one_piece_and_later_content_replaces_all() -> None:
     telling = Telling(2)
-    call = telling.tell(tool("t", content=[shown("a")]), piece("t", shown("b"))).tool_calls["t"]
+    call = telling.tell(tool("t", content=[text_block("a")]), piece("t", text_block("b"))).tool_calls["t"]
     assert call.content == [TextContent("a"), TextContent("b")]
 
-    telling.tell(tool("t", content=[shown("c")]), piece("t", shown("d")))
+    telling.tell(tool("t", content=[text_block("c")]), piece("t", text_block("d")))
     assert call.content == [TextContent("c"), TextContent("d")]
 
 
 @pytest.mark.req("V2-TOOL-05")
 def test_a_content_chunk_for_a_new_id_creates_the_call() -> None:
-    assert v2(piece("t", shown("a"))).tool_calls["t"] == ToolCall(id="t", content=[TextContent("a")])
+    assert v2(piece("t", text_block("a"))).tool_calls["t"] == ToolCall(id="t", content=[TextContent("a")])
 
 
 @pytest.mark.req("V2-TOOL-06", "V2-TOOL-07")
@@ -123,7 +123,7 @@ def test_metadata_of_a_call_is_patched_by_key_but_not_by_a_chunk() -> None:
     transcript = v2(
         tool("t", _meta={"a": 1, "b": 2}),
         tool("t", _meta={"b": None, "c": 3}),
-        {**piece("t", shown("x")), "_meta": {"d": 4}},
+        {**piece("t", text_block("x")), "_meta": {"d": 4}},
     )
 
     assert transcript.tool_calls["t"].meta == {"a": 1, "c": 3}
@@ -132,7 +132,7 @@ def test_metadata_of_a_call_is_patched_by_key_but_not_by_a_chunk() -> None:
 @pytest.mark.req("V2-TOOL-12")
 def test_content_of_an_unknown_kind_is_kept_and_a_bad_item_skipped() -> None:
     chart = {"type": "_chart", "points": [1, 2]}
-    call = v2(tool("t", content=[chart, {"type": "content"}, shown("a")])).tool_calls["t"]
+    call = v2(tool("t", content=[chart, {"type": "content"}, text_block("a")])).tool_calls["t"]
 
     assert call.content == [UnknownContent("_chart", chart), TextContent("a")]
 
@@ -181,8 +181,8 @@ def test_a_patch_in_another_format_is_not_taken_for_a_git_patch() -> None:
 
 
 @pytest.mark.req("V2-DIFF-08")
-def test_a_bad_change_is_skipped_and_a_diff_without_changes_is_no_diff() -> None:
+def test_an_invalid_change_is_skipped_and_a_diff_without_changes_is_ignored() -> None:
     assert [change.path for change in diff({"operation": "add"}, {"operation": "add", "path": "/a"}).changes] == ["/a"]
 
-    broken = [{"type": "diff", "changes": "none"}, {"type": "diff"}, shown("x")]
+    broken = [{"type": "diff", "changes": "none"}, {"type": "diff"}, text_block("x")]
     assert v2(tool("t", content=broken)).tool_calls["t"].content == [TextContent("x")]

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import sys
 
-from accord.transports.guard import guard
+from accord.transports.stdout_guard import guard_stdio
 
-STREAMS = guard()  # before anything else is loaded, as `python -m accord.serve` does
+STREAMS = guard_stdio()  # before anything else is loaded, as `python -m accord.serve` does
 
 import asyncio  # noqa: E402
 import os  # noqa: E402
@@ -62,20 +62,20 @@ class Echo:
         self.over = asyncio.Event()
         self.waiting: list[object] = []
 
-    def lines(self, block: bytes) -> None:
+    def on_lines(self, block: bytes) -> None:
         transport.send(block)
 
-    def oversized(self, head: bytes, size: int) -> None:
+    def on_oversized(self, head: bytes, size: int) -> None:
         transport.send(b"too long: %d\n" % size)
 
-    def ended(self, error: Exception | None) -> None:
+    def on_end(self, error: Exception | None) -> None:
         self.over.set()
 
 
 async def main() -> None:
     global transport
     transport = StdioTransport(STREAMS)
-    assert StdioTransport.guarded()._streams is STREAMS
+    assert StdioTransport.open()._streams is STREAMS
     echo = Echo()
     transport.start(echo)
     transport.send(b"ready\n")

@@ -1,11 +1,11 @@
-"""Two ends of a wire inside one process."""
+"""The in-memory transport."""
 
 from __future__ import annotations
 
 import asyncio
 
 import pytest
-from listener import Listener
+from support.receiver import Listener
 
 from accord.errors import ConnectionClosed
 from accord.transports.memory import pair
@@ -102,13 +102,13 @@ async def test_closing_delivers_what_was_sent_and_ends_both() -> None:
             end.send(b"too late\n")
 
 
-async def test_closing_frees_those_who_wait_for_the_closed_end() -> None:
+async def test_closing_releases_senders_that_wait_for_the_closed_end() -> None:
     left, right = pair(high_water=10)
     left.start(Listener())
     right.start(Listener())
     right.pause()
     waiting = left.send(b"0123456789\n")
-    task = asyncio.ensure_future(_awaiting(waiting))
+    task = asyncio.ensure_future(_await(waiting))
     await asyncio.sleep(0)
     await right.close()
 
@@ -152,5 +152,5 @@ async def test_a_busy_sender_lets_others_run() -> None:
     assert heard.size > 500_000, "heard while it was being sent"
 
 
-async def _awaiting(awaitable: object) -> None:
+async def _await(awaitable: object) -> None:
     await awaitable  # type: ignore[misc]

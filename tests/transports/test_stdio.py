@@ -1,4 +1,4 @@
-"""The agent's end: the real standard input and output, whatever they are, kept apart from everything that prints."""
+"""The agent's end: the real standard input and output, separate from everything that prints."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 import pytest
-from listener import BOUND
+from support.receiver import BOUND
 
 AGENT = Path(__file__).with_name("echo_agent.py")
 HELLO = [b"ready", b"mischief done"]
@@ -22,7 +22,7 @@ LINES = [b'{"n":%d,"x":"%s"}' % (number, b"x" * 500) for number in range(2000)]
 SCRIPT = b"\n".join(LINES) + b"\n"
 
 
-# Buffers are what makes output appear late and in the wrong place, so they must be there.
+# Buffers are what makes output appear late and in the wrong place, so the test needs them.
 BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
 
 
@@ -32,7 +32,7 @@ def start(stdin: int | IO[bytes], stdout: int | IO[bytes], *mischief: str) -> su
 
 
 def converse(*mischief: str, script: bytes = b"one\ntwo\n") -> tuple[list[bytes], str]:
-    """What comes back over pipes, and what was said on standard error."""
+    """Return the output and the standard error over pipes."""
     with start(subprocess.PIPE, subprocess.PIPE, *mischief) as agent:
         out, err = agent.communicate(script, timeout=BOUND)
     assert agent.returncode == 0, err.decode()
@@ -59,8 +59,8 @@ def test_an_output_stream_of_the_authors_own_making_is_turned_away_too() -> None
 import os, sys
 sys.stdout = os.fdopen(os.dup(1), "w")
 print("before", end="")
-from accord.transports.guard import guard
-guard()
+from accord.transports.stdout_guard import guard_stdio
+guard_stdio()
 print("stray")
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, env=BUFFERED)
@@ -69,7 +69,7 @@ print("stray")
 
 
 def test_what_was_printed_before_and_not_written_yet_stays_off_the_wire() -> None:
-    code = "print('before'); from accord.transports.guard import guard; os_fd = guard().stdout"
+    code = "print('before'); from accord.transports.stdout_guard import guard_stdio; os_fd = guard_stdio().stdout"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, env=BUFFERED)
     assert done.stdout == b""
     assert done.stderr == b"before\n"
@@ -191,7 +191,8 @@ def test_standard_streams_that_are_closed_do_no_harm(closed: str) -> None:
 
 def test_the_guard_loads_next_to_nothing() -> None:
     code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); from accord.transports.guard import guard; guard();"
+        "import sys; sys.path.insert(0, sys.argv[1]);"
+        "from accord.transports.stdout_guard import guard_stdio; guard_stdio();"
         "sys.stderr.write(' '.join(sys.modules))"
     )
     source = str(Path(__file__).parents[2] / "src")

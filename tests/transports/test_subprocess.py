@@ -9,9 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from listener import BOUND, Listener
+from support.receiver import BOUND, Listener
 
 from accord.errors import ConnectionClosed, LaunchError, PeerDied
+from accord.transports.gate import Gate
 from accord.transports.subprocess import SubprocessTransport
 
 ECHO = [sys.executable, str(Path(__file__).with_name("echo_agent.py"))]
@@ -21,7 +22,7 @@ def python(code: str) -> list[str]:
     return [sys.executable, "-c", code]
 
 
-async def launched(argv: list[str], **options: float) -> tuple[SubprocessTransport, Listener]:
+async def launch(argv: list[str], **options: float) -> tuple[SubprocessTransport, Listener]:
     transport = await SubprocessTransport.launch(argv, **options)  # type: ignore[arg-type]
     heard = Listener()
     transport.start(heard)
@@ -31,7 +32,7 @@ async def launched(argv: list[str], **options: float) -> tuple[SubprocessTranspo
 @pytest.mark.req("V1-FRAME-05", "V1-FRAME-12", "V2-FRAME-03", "V2-FRAME-05", "V2-FRAME-06")
 @pytest.mark.usefixtures("engine")
 async def test_an_agent_is_started_spoken_with_and_ended() -> None:
-    transport, heard = await launched(ECHO)
+    transport, heard = await launch(ECHO)
     for number in range(1000):
         await transport.send(b"%d\n" % number)
     lines = await heard.until_heard(1002)
@@ -51,7 +52,7 @@ async def test_an_agent_sees_the_end_of_its_input_before_it_is_terminated() -> N
     code = "import sys; sys.stdin.read(); open(sys.argv[1], 'w').write('saw the end')"
     reading, writing = os.pipe()
     argv = [*python(code), f"/proc/{os.getpid()}/fd/{writing}"]
-    transport, _ = await launched(argv)
+    transport, _ = await launch(argv)
     await transport.close()
 
     assert os.read(reading, 100) == b"saw the end"
@@ -72,7 +73,7 @@ async def test_an_agent_sees_the_end_of_its_input_before_it_is_terminated() -> N
     ids=["ignores the end of input", "ignores SIGTERM too"],
 )
 async def test_an_agent_that_does_not_end_by_itself_is_ended_in_stages(code: str, status: int) -> None:
-    transport, heard = await launched(python(code), stdin_grace=0.05, term_grace=0.1)
+    transport, heard = await launch(python(code), stdin_grace=0.05, term_grace=0.1)
     await heard.until_heard(1)
     await asyncio.wait_for(transport.close(), BOUND)
 
@@ -82,12 +83,12 @@ async def test_an_agent_that_does_not_end_by_itself_is_ended_in_stages(code: str
 @pytest.mark.usefixtures("engine")
 async def test_an_agent_that_dies_is_reported_with_status_and_last_words() -> None:
     code = "import sys; sys.stdin.readline(); print('half', end=''); print('No API key', file=sys.stderr); sys.exit(3)"
-    transport, heard = await launched(python(code))
+    transport, heard = await launch(python(code))
     await transport.send(b"hello\n")
     error = await heard.until_ended()
 
     assert isinstance(error, PeerDied)
-    assert str(error).endswith("ended with status 3; its last words: No API key")
+    assert str(error).endswith("exited with status 3; standard error: No API key")
     assert error.status == 3
     assert error.stderr == "No API key"
     assert error.command == transport.describe()
@@ -101,27 +102,27 @@ async def test_an_agent_that_dies_is_reported_with_status_and_last_words() -> No
 
 
 async def test_an_agent_that_was_killed_is_reported_by_the_name_of_the_signal() -> None:
-    transport, heard = await launched(python("import os; os.kill(os.getpid(), 9)"))
+    transport, heard = await launch(python("import os; os.kill(os.getpid(), 9)"))
     error = await heard.until_ended()
 
     assert isinstance(error, PeerDied)
-    assert "was ended by SIGKILL; it said nothing on standard error" in str(error)
+    assert "was killed by SIGKILL; nothing on standard error" in str(error)
     assert error.status == -9
     await transport.close()
 
 
-async def test_a_sender_that_waits_is_told_of_the_death() -> None:
-    transport, heard = await launched(python("import sys; print('up', flush=True); sys.stdin.buffer.raw.read(100)"))
+async def test_a_waiting_sender_gets_the_exit_error() -> None:
+    transport, heard = await launch(python("import sys; print('up', flush=True); sys.stdin.buffer.raw.read(100)"))
     await heard.until_heard(1)
     with pytest.raises(ConnectionClosed):
-        await asyncio.wait_for(_awaiting(transport.send(b"x" * 5_000_000 + b"\n")), BOUND)
+        await asyncio.wait_for(_await(transport.send(b"x" * 5_000_000 + b"\n")), BOUND)
     assert isinstance(await heard.until_ended(), PeerDied)
     await transport.close()
 
 
 async def test_an_agent_that_only_closes_its_output_is_reported_and_ended() -> None:
     code = "import os, time; os.close(1); time.sleep(60)"
-    transport, heard = await launched(python(code), stdin_grace=0.05, term_grace=0.5)
+    transport, heard = await launch(python(code), stdin_grace=0.05, term_grace=0.5)
     error = await heard.until_ended()
 
     assert isinstance(error, PeerDied)
@@ -133,7 +134,7 @@ async def test_an_agent_that_only_closes_its_output_is_reported_and_ended() -> N
 
 async def test_the_death_is_noticed_though_a_grandchild_holds_the_output() -> None:
     code = "import os, sys, subprocess; subprocess.Popen(['sleep', '60']); print('last', flush=True); os._exit(4)"
-    transport, heard = await launched(python(code), term_grace=1.0)
+    transport, heard = await launch(python(code), term_grace=1.0)
     error = await heard.until_ended()
 
     assert isinstance(error, PeerDied) and error.status == 4
@@ -143,7 +144,7 @@ async def test_the_death_is_noticed_though_a_grandchild_holds_the_output() -> No
 
 async def test_what_a_dead_agent_wrote_is_heard_even_if_reading_was_paused() -> None:
     code = "import sys; sys.stdin.readline(); print('last', flush=True); sys.exit(5)"
-    transport, heard = await launched(python(code))
+    transport, heard = await launch(python(code))
     transport.pause()
     transport.send(b"go\n")
     await asyncio.wait_for(transport.child.wait(), BOUND)
@@ -169,18 +170,18 @@ for number in range(1000):
 sys.stderr.write("the end\\n")
 sys.stdin.read()
 """
-    transport, heard = await launched(python(code))
+    transport, heard = await launch(python(code))
     assert await heard.until_heard(1000) == [b"%d" % number for number in range(1000)]
     await transport.close()
 
-    assert transport.last_words().endswith("e\nthe end")
-    assert len(transport.last_words()) <= 64 * 1024
+    assert transport.stderr_tail().endswith("e\nthe end")
+    assert len(transport.stderr_tail()) <= 64 * 1024
     assert transport.child.status == 0
 
 
-async def test_an_agent_that_goes_on_writing_while_it_is_closed_can_end_by_itself() -> None:
+async def test_an_agent_that_keeps_writing_during_close_can_exit_by_itself() -> None:
     code = "import sys; sys.stdin.read(); sys.stdout.write('x' * 5_000_000 + '\\n'); sys.exit(0)"
-    transport, heard = await launched(python(code), stdin_grace=BOUND)
+    transport, heard = await launch(python(code), stdin_grace=BOUND)
     transport.pause()
     await asyncio.wait_for(transport.close(), BOUND)
 
@@ -190,7 +191,7 @@ async def test_an_agent_that_goes_on_writing_while_it_is_closed_can_end_by_itsel
 
 @pytest.mark.req("V1-FRAME-02", "V2-FRAME-01")
 async def test_a_line_of_100_megabytes_goes_there_and_back() -> None:
-    transport, heard = await launched(["cat"])
+    transport, heard = await launch(["cat"])
     line = b'{"text":"' + b"x" * 100_000_000 + b'"}\n'
     await transport.send(line)
     await heard.until(lambda: bool(heard.blocks))
@@ -199,8 +200,8 @@ async def test_a_line_of_100_megabytes_goes_there_and_back() -> None:
     await transport.close()
 
 
-async def test_lines_past_the_limit_are_skipped_and_the_conversation_goes_on() -> None:
-    transport, heard = await launched(["cat"], max_message_bytes=1_000_000)
+async def test_oversized_lines_are_skipped_and_the_connection_continues() -> None:
+    transport, heard = await launch(["cat"], max_message_bytes=1_000_000)
     await transport.send(b"before\n")
     await transport.send(b"y" * 3_000_000 + b"\n")
     await transport.send(b"after\n")
@@ -212,7 +213,7 @@ async def test_lines_past_the_limit_are_skipped_and_the_conversation_goes_on() -
 
 async def test_cancelling_a_close_kills_at_once() -> None:
     code = "import time, signal; signal.signal(15, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
-    transport, heard = await launched(python(code), stdin_grace=60.0, term_grace=60.0)
+    transport, heard = await launch(python(code), stdin_grace=60.0, term_grace=60.0)
     await heard.until_heard(1)
     closing = asyncio.ensure_future(transport.close())
     await asyncio.sleep(0.05)
@@ -238,11 +239,19 @@ async def test_each_line_of_standard_error_can_be_listened_to() -> None:
 
 
 async def test_a_command_that_does_not_exist_is_named() -> None:
-    with pytest.raises(LaunchError, match="there is no command 'no-such-agent' on the PATH; install it") as caught:
+    with pytest.raises(LaunchError, match="'no-such-agent' isn't on the PATH; install it") as caught:
         await SubprocessTransport.launch(["no-such-agent", "--acp"])
     assert caught.value.command == "`no-such-agent --acp`"
     assert caught.value.stage == "spawn"
 
 
-async def _awaiting(awaitable: object) -> None:
+async def _await(awaitable: object) -> None:
     await awaitable  # type: ignore[misc]
+
+
+async def test_a_failure_before_the_sender_awaits_is_still_raised() -> None:
+    gate = Gate(asyncio.get_running_loop())
+    gate.shut()
+    gate.open(ConnectionClosed("gone"))
+    with pytest.raises(ConnectionClosed, match="gone"):
+        await _await(gate)

@@ -1,4 +1,4 @@
-"""The terminal client as tests have it: on an agent in memory with Textual's pilot, or for real in tmux."""
+"""Fixtures for the terminal client: with an agent in memory and Textual's pilot, or in tmux."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from chatting import Chat, Memory, Moments, Opened
-from looks import COLOURS
-from tmux import Tmux, tmux_missing
+from support.prerequisites import require
+from support.theme import COLOURS
+from support.tmux import Tmux, tmux_missing
+from support.tui_driver import Chat, Memory, Moments, Opened
 
 from accord.agent.agent import Agent
 
 if TYPE_CHECKING:
-    from accord.tui.look import Look
+    from accord.tui.theme import TextStyles
 
 
 @pytest.fixture
 def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project and data folders of its own; gives the project."""
+    """Separate project and data directories; returns the project."""
     for name in ("CONFIG", "DATA", "CACHE"):
         monkeypatch.setenv(f"ACCORD_{name}_HOME", str(tmp_path / name.lower()))
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -34,7 +35,7 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def opened(folders: Path) -> Opened:
-    """Opens the client on an agent, its session ready."""
+    """Open the client with an agent whose session is ready."""
 
     @asynccontextmanager
     async def open_chat(
@@ -61,15 +62,22 @@ def opened(folders: Path) -> Opened:
 
 @pytest.fixture
 def moments(monkeypatch: pytest.MonkeyPatch) -> Moments:
-    """How long what is asked has to be seen, in the test's hands."""
+    """Control how long a question must be visible before it accepts keys."""
     return Moments(monkeypatch)
 
 
 @pytest.fixture
+def seen_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Questions accept keys as soon as they are shown, for tests of the answers."""
+    monkeypatch.setattr("accord.tui.tab.permission_view.PAUSE", 0.0)
+    monkeypatch.setattr("accord.tui.questions.PAUSE", 0.0)
+    monkeypatch.setattr("accord.tui.terminal.input_guard.SEEN", 0.01)
+
+
+@pytest.fixture
 def tmux(tmp_path: Path) -> Iterator[Tmux]:
-    """A terminal with the real program in it. Skipped by name where there is no tmux."""
-    if missing := tmux_missing():
-        pytest.skip(missing)
+    """A real terminal that runs the program. Needs tmux."""
+    require(tmux_missing())
     terminal = Tmux(tmp_path, f"accord-{os.getpid()}-{abs(hash(str(tmp_path))) % 10**8}")
     try:
         yield terminal
@@ -78,8 +86,8 @@ def tmux(tmp_path: Path) -> Iterator[Tmux]:
 
 
 @pytest.fixture(scope="session")
-def look() -> Look:
-    """How things look, without a window."""
-    from accord.tui.look import Look
+def text_styles() -> TextStyles:
+    """Text styles without an application."""
+    from accord.tui.theme import TextStyles
 
-    return Look(COLOURS, dark=True)
+    return TextStyles(COLOURS, dark=True)

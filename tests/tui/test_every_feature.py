@@ -1,5 +1,5 @@
-"""What the terminal client can do, and the scenarios in a real terminal that show it. A scenario that is not there, or
-is not driven for real, is a feature that nobody has seen."""
+"""Features of the terminal client, and the scenarios in a real terminal that exercise them. The tests fail if a
+scenario is missing or doesn't use a real terminal."""
 
 from __future__ import annotations
 
@@ -14,259 +14,252 @@ HERE = Path(__file__).resolve().parent
 FEATURES: dict[str, dict[str, tuple[str, ...]]] = {
     "the conversation": {
         "Markdown, streamed": (
-            "for_real::test_markdown_is_streamed_and_drawn",
-            "scenarios_conversation::test_what_is_said_is_seen_while_it_is_said",
+            "test_real_terminal::test_markdown_is_rendered_while_it_streams",
+            "scenarios/test_conversation::test_messages_are_shown_while_they_stream",
         ),
         "code highlighted, tables, links": (
-            "scenarios_conversation::test_code_is_coloured_tables_stand_in_columns_and_links_can_be_followed",
+            "scenarios/test_conversation::test_code_is_highlighted_tables_are_aligned_and_links_work",
         ),
-        "thoughts folded": ("scenarios_conversation::test_a_thought_is_one_line_until_it_is_opened",),
+        "thoughts folded": ("scenarios/test_conversation::test_a_thought_is_one_line_until_opened",),
         "pictures named": (
-            "for_real::test_a_picture_is_named",
-            "scenarios_images::test_without_colours_pictures_are_named",
+            "test_real_terminal::test_an_image_shows_its_name",
+            "scenarios/test_images::test_without_colours_only_the_name_of_an_image_is_shown",
         ),
         "pictures drawn": (
-            "scenarios_images::test_a_picture_is_drawn_in_blocks_and_scrolls_with_the_text",
-            "scenarios_images::test_a_terminal_with_graphics_gets_the_picture_whole_and_forgets_it_at_the_end",
+            "scenarios/test_images::test_an_image_is_rendered_as_blocks_and_scrolls_with_the_text",
+            "scenarios/test_images::test_a_graphics_terminal_gets_the_image_once_and_it_is_deleted_on_exit",
         ),
         "replayed history": (
-            "scenarios_conversation::test_a_session_that_is_opened_again_shows_what_was_said_and_done",
-            "scenarios_turns::test_a_session_is_gone_on_with_where_it_was_left",
+            "scenarios/test_conversation::test_a_reopened_session_shows_its_history",
+            "scenarios/test_turns::test_a_session_is_continued",
         ),
-        "thousands of messages": (
-            "scenarios_sizes::test_ten_thousand_messages_are_scrolled_from_end_to_end_and_more_come",
-        ),
+        "thousands of messages": ("scenarios/test_sizes::test_ten_thousand_messages_scroll_while_more_arrive",),
     },
     "tool calls": {
         "kind, title, status, elapsed time": (
-            "for_real::test_tool_calls_of_every_kind_and_status_are_lines_that_open",
-            "scenarios_conversation::"
-            "test_a_call_says_what_it_is_how_it_went_and_how_long_and_opens_to_input_and_output",
+            "test_real_terminal::test_tool_calls_of_every_kind_and_status_are_lines_that_open",
+            "scenarios/test_conversation::"
+            "test_a_tool_call_shows_kind_status_and_duration_and_opens_to_input_and_output",
         ),
         "input and output": (
-            "scenarios_conversation::"
-            "test_a_call_says_what_it_is_how_it_went_and_how_long_and_opens_to_input_and_output",
+            "scenarios/test_conversation::"
+            "test_a_tool_call_shows_kind_status_and_duration_and_opens_to_input_and_output",
         ),
         "changes, side by side and unified, with words and colours": (
-            "scenarios_conversation::test_changes_stand_side_by_side_or_below_one_another_with_the_words_that_differ",
+            "scenarios/test_conversation::test_diffs_are_shown_side_by_side_or_inline_with_changed_words",
         ),
         "live output of commands with colours": (
-            "for_real::test_a_command_runs_in_a_terminal_with_its_colours",
-            "scenarios_work::test_what_a_command_prints_is_seen_as_it_comes",
+            "test_real_terminal::test_a_command_runs_in_a_terminal_with_its_colours",
+            "scenarios/test_work::test_command_output_is_shown_live",
         ),
         "locations in the editor": (
-            "scenarios_editor::test_the_whole_of_a_message_is_opened",
-            "scenarios_editor::test_the_place_that_a_call_is_about_is_opened_at_its_line",
-            "scenarios_work::test_which_file_is_opened_is_asked",
+            "scenarios/test_editor::test_the_editor_shows_a_complete_message",
+            "scenarios/test_editor::test_the_location_of_a_tool_call_opens_at_its_line",
+            "scenarios/test_work::test_the_user_chooses_which_file_to_open",
         ),
         "calls that nobody ends": (
-            "scenarios_work::test_a_call_that_nobody_ends_does_not_run_for_ever_and_an_end_that_comes_late_is_taken",
+            "scenarios/test_work::test_an_unfinished_call_is_abandoned_and_a_late_result_is_accepted",
         ),
-        "follow mode": ("scenarios_work::test_the_agent_is_followed_from_place_to_place",),
+        "follow mode": ("scenarios/test_work::test_the_follow_panel_tracks_the_agent_s_location",),
         "stopping one of them, and what goes on in the background": (
-            "scenarios_work::test_one_tool_call_is_stopped_and_the_turn_goes_on",
-            "scenarios_work::test_what_goes_on_in_the_background_is_seen_and_stopped",
-            "scenarios_work::test_a_subagent_is_watched_in_a_tab_and_stopped",
+            "scenarios/test_work::test_stopping_one_tool_call_continues_the_turn",
+            "scenarios/test_work::test_background_work_is_listed_and_can_be_stopped",
+            "scenarios/test_work::test_a_subagent_opens_in_a_tab_and_can_be_stopped",
         ),
     },
     "permissions": {
         "the change, the command, the path": (
-            "for_real::test_a_change_is_shown_and_its_permission_is_asked_for",
-            "scenarios_attention::test_a_question_stands_between_the_conversation_and_the_prompt_and_says_what_it_is",
-            "scenarios_lasting::test_an_answer_holds_for_an_hour_and_what_would_happen_is_seen_at_forty_by_twelve",
+            "test_real_terminal::test_a_change_is_shown_in_its_permission_request",
+            "scenarios/test_bell_and_copy::test_a_permission_request_is_between_the_transcript_and_the_prompt",
+            "scenarios/test_answer_scope::test_an_answer_lasts_an_hour_and_the_action_is_visible_at_40_by_12",
         ),
-        "numbers": ("scenarios_answering::test_every_number_from_one_to_nine_chooses_its_answer",),
+        "numbers": ("scenarios/test_answers::test_every_number_from_one_to_nine_chooses_its_answer",),
         "y, n, a": (
-            "scenarios_asking::test_several_questions_wait_for_one_another_and_letters_and_numbers_answer_them",
-            "scenarios_answering::test_a_number_that_is_no_answer_does_nothing",
-            "scenarios_asking::test_always_is_remembered_and_not_asked_again",
+            "scenarios/test_questions::test_permission_requests_are_queued_and_answered_by_letters_and_numbers",
+            "scenarios/test_answers::test_a_number_without_an_answer_does_nothing",
+            "scenarios/test_questions::test_an_always_answer_is_remembered",
         ),
-        "remembered choices": ("scenarios_asking::test_always_is_remembered_and_not_asked_again",),
+        "remembered choices": ("scenarios/test_questions::test_an_always_answer_is_remembered",),
         "several that wait": (
-            "scenarios_asking::test_several_questions_wait_for_one_another_and_letters_and_numbers_answer_them",
+            "scenarios/test_questions::test_permission_requests_are_queued_and_answered_by_letters_and_numbers",
         ),
     },
     "at a glance": {
         "plan": (
-            "for_real::test_the_plan_and_the_context_stand_at_the_side",
-            "scenarios_work::test_the_plan_is_a_line_in_a_narrow_window_and_a_key_shows_it_whole",
+            "test_real_terminal::test_the_side_panel_shows_plan_and_context",
+            "scenarios/test_work::test_the_plan_is_one_line_in_a_narrow_window_and_a_key_opens_it",
         ),
-        "context and cost": ("for_real::test_the_plan_and_the_context_stand_at_the_side",),
-        "mode and model": ("for_real::test_modes_and_options_are_set",),
-        "options": ("scenarios_asking::test_options_are_switched_and_notices_and_compaction_are_shown",),
+        "context and cost": ("test_real_terminal::test_the_side_panel_shows_plan_and_context",),
+        "mode and model": ("test_real_terminal::test_modes_and_options_are_set",),
+        "options": ("scenarios/test_questions::test_options_can_be_switched_and_notices_and_compaction_are_shown",),
         "running, waiting, idle": (
-            "scenarios_conversation::test_what_is_said_is_seen_while_it_is_said",
-            "scenarios_attention::test_a_question_stands_between_the_conversation_and_the_prompt_and_says_what_it_is",
+            "scenarios/test_conversation::test_messages_are_shown_while_they_stream",
+            "scenarios/test_bell_and_copy::test_a_permission_request_is_between_the_transcript_and_the_prompt",
         ),
     },
     "the prompt": {
         "several lines and earlier prompts": (
-            "scenarios_prompt::test_a_prompt_is_sent_while_a_turn_runs",
-            "scenarios_turns::test_an_earlier_prompt_is_found_in_another_run",
+            "scenarios/test_prompt::test_a_prompt_can_be_sent_during_a_turn",
+            "scenarios/test_turns::test_a_prompt_is_found_in_a_later_run",
         ),
         "commands with hints": (
-            "for_real::test_commands_and_files_are_completed",
-            "scenarios_prompt::test_commands_have_hints_and_many_lines_can_be_pasted",
+            "test_real_terminal::test_commands_and_files_are_completed",
+            "scenarios/test_prompt::test_commands_have_hints_and_several_lines_can_be_pasted",
         ),
         "files, which git does not ignore, embedded or linked": (
-            "for_real::test_commands_and_files_are_completed",
-            "scenarios_prompt::test_files_that_are_named_go_with_the_prompt",
-            "scenarios_prompt::test_a_file_that_is_not_there_is_told_and_a_tab_waits_for_the_list",
+            "test_real_terminal::test_commands_and_files_are_completed",
+            "scenarios/test_prompt::test_mentioned_files_are_sent_with_the_prompt",
+            "scenarios/test_prompt::test_a_missing_file_is_reported_and_a_tab_waits_for_the_list",
         ),
         "pictures and files pasted": (
-            "scenarios_conversation::test_a_picture_and_a_file_that_are_pasted_go_with_the_prompt",
-            "scenarios_pasting::test_a_picture_in_the_clipboard_is_mentioned_and_sent",
-            "scenarios_pasting::test_a_file_that_is_dropped_is_mentioned_and_lines_of_it_can_be_named",
+            "scenarios/test_conversation::test_a_pasted_image_and_file_are_sent_with_the_prompt",
+            "scenarios/test_paste::test_a_clipboard_image_is_mentioned_and_sent",
+            "scenarios/test_paste::test_a_dropped_file_is_mentioned_and_can_have_line_numbers",
         ),
-        "queueing: list, edit, remove": ("scenarios_prompt::test_prompts_that_wait_are_listed_changed_and_removed",),
+        "queueing: list, edit, remove": ("scenarios/test_prompt::test_queued_prompts_are_listed_edited_and_removed",),
         "steering": (
-            "scenarios_prompt::test_a_prompt_is_sent_while_a_turn_runs",
-            "scenarios_turns::test_a_prompt_sent_into_a_turn_is_seen_until_the_agent_takes_it_and_can_be_had_back",
+            "scenarios/test_prompt::test_a_prompt_can_be_sent_during_a_turn",
+            "scenarios/test_turns::test_a_prompt_sent_during_a_turn_is_shown_until_accepted_and_can_be_withdrawn",
         ),
-        "Esc stops the turn": ("scenarios_conversation::test_what_is_said_is_seen_while_it_is_said",),
-        "Ctrl-C twice quits": ("for_real::test_ctrl_c_twice_quits_and_what_was_typed_is_there_the_next_time",),
+        "Esc stops the turn": ("scenarios/test_conversation::test_messages_are_shown_while_they_stream",),
+        "Ctrl-C twice quits": ("test_real_terminal::test_ctrl_c_twice_quits_and_the_draft_is_restored",),
         "in the editor": (
-            "scenarios_editor::test_an_editor_that_fails_or_is_not_there_is_told_and_the_prompt_stays",
-            "scenarios_editor::test_the_prompt_is_written_in_the_editor",
+            "scenarios/test_editor::test_an_editor_error_is_reported_and_the_prompt_stays",
+            "scenarios/test_editor::test_the_prompt_can_be_edited_in_the_editor",
         ),
     },
     "sessions": {
         "in tabs, of several agents": (
-            "for_real::test_several_sessions_in_tabs_are_listed_loaded_and_renamed",
-            "scenarios_sessions::test_two_agents_have_a_tab_each_and_each_goes_on_while_the_other_is_looked_at",
+            "test_real_terminal::test_sessions_in_tabs_can_be_listed_loaded_and_renamed",
+            "scenarios/test_sessions::test_an_agent_in_another_tab_keeps_running",
         ),
         "searched, loaded, resumed, forked, renamed, deleted": (
-            "scenarios_sessions::test_a_session_is_renamed_forked_resumed_loaded_and_deleted",
+            "scenarios/test_sessions::test_a_session_is_renamed_forked_resumed_loaded_and_deleted",
         ),
         "gone on with from the command line": (
-            "scenarios_turns::test_a_session_is_gone_on_with_where_it_was_left",
-            "scenarios_turns::test_a_session_that_is_not_there_is_told_of_and_a_new_one_is_a_key_away",
+            "scenarios/test_turns::test_a_session_is_continued",
+            "scenarios/test_turns::test_a_missing_session_is_reported_and_one_key_opens_a_new_one",
         ),
-        "found by what was said": (
-            "scenarios_turns::test_a_session_is_found_by_what_was_said_in_it_and_written_to_a_file",
-        ),
-        "exported": ("scenarios_sessions::test_an_export_holds_what_was_said_and_done",),
-        "rewound, and that undone": (
-            "scenarios_sessions::test_files_are_rewound_to_before_a_turn_and_the_rewind_is_undone",
-        ),
+        "found by what was said": ("scenarios/test_turns::test_a_session_is_found_by_its_text_and_exported",),
+        "exported": ("scenarios/test_sessions::test_an_export_contains_messages_and_diffs",),
+        "rewound, and that undone": ("scenarios/test_sessions::test_files_can_be_rewound_and_the_rewind_undone",),
     },
     "what agents ask and tell": {
         "forms with every kind of field": (
-            "scenarios_answering::test_every_kind_of_field_is_filled_in_with_keys",
-            "scenarios_asking::test_a_form_gives_every_kind_of_value_and_a_page_is_named",
-            "scenarios_answering::test_a_form_can_be_declined_and_left",
+            "scenarios/test_answers::test_every_kind_of_field_is_filled_in_with_keys",
+            "scenarios/test_questions::test_a_form_returns_every_type_of_value_and_a_page_shows_its_host",
+            "scenarios/test_answers::test_a_form_can_be_declined_and_dismissed",
         ),
         "logins of the agent": (
-            "for_real::test_a_login_is_asked_for_and_done_inside",
-            "scenarios_asking::test_a_demand_to_log_in_is_met_from_the_palette",
+            "test_real_terminal::test_a_required_login_is_done_inside_the_client",
+            "scenarios/test_questions::test_the_palette_can_log_in",
         ),
         "logins in the terminal": (
-            "scenarios_asking::test_a_login_of_the_agents_own_runs_in_the_terminal",
-            "scenarios_starting::test_a_prompt_goes_on_after_a_login_in_a_real_terminal",
-            "scenarios_starting::test_ctrl_c_ends_a_login_and_nothing_else",
+            "scenarios/test_questions::test_the_agent_s_login_program_runs_in_the_terminal",
+            "scenarios/test_agent_start::test_a_prompt_continues_after_a_login",
+            "scenarios/test_agent_start::test_ctrl_c_cancels_only_the_login",
         ),
-        "notices": ("scenarios_asking::test_options_are_switched_and_notices_and_compaction_are_shown",),
+        "notices": ("scenarios/test_questions::test_options_can_be_switched_and_notices_and_compaction_are_shown",),
         "MCP servers": (
-            "scenarios_servers::test_how_a_server_is_doing_is_seen_at_the_side_and_on_a_page",
-            "scenarios_asking::test_what_became_of_a_server_is_told",
+            "scenarios/test_servers::test_mcp_server_status_is_in_the_side_panel_and_on_a_screen",
+            "scenarios/test_questions::test_the_status_of_an_mcp_server_is_reported",
         ),
     },
     "agents": {
         "configured, of a registry, by command line": (
-            "scenarios_start::test_with_several_agents_the_client_opens_on_the_start_page",
-            "scenarios_start::test_an_agent_of_the_registry_is_installed_inside_the_client",
-            "scenarios_agents::test_the_start_page_has_configured_and_registry_agents_and_keeps_a_command_line",
+            "scenarios/test_start_page::test_with_several_agents_the_client_opens_on_the_start_page",
+            "scenarios/test_start_page::test_a_registry_agent_is_installed_inside_the_client",
+            "scenarios/test_agents::test_the_start_page_lists_agents_and_saves_a_command_line",
         ),
-        "that hang while they start": ("scenarios_starting::test_an_agent_that_hangs_is_ended_in_a_real_terminal",),
-        "the doctor": ("scenarios_agents::test_an_agent_that_does_not_start_is_looked_at_by_the_doctor",),
-        "what it printed": ("scenarios_agents::test_the_log_is_filtered",),
+        "that hang while they start": ("scenarios/test_agent_start::test_a_hanging_agent_can_be_cancelled",),
+        "the doctor": ("scenarios/test_agents::test_the_doctor_examines_an_agent_that_does_not_start",),
+        "what it printed": ("scenarios/test_agents::test_the_log_is_filtered",),
         "the wire, live and filtered": (
-            "scenarios_conversation::test_the_wire_is_watched_live_and_filtered",
-            "scenarios_logs::test_the_log_has_the_handshake_and_a_message_opens_and_the_log_is_saved",
+            "scenarios/test_conversation::test_the_wire_is_watched_live_and_filtered",
+            "scenarios/test_logs::test_the_log_has_the_handshake_and_a_message_opens_and_the_log_is_saved",
         ),
-        "the built-in one": ("for_real::test_without_a_name_it_is_the_built_in_agent",),
+        "the built-in one": ("test_real_terminal::test_the_built_in_agent_is_the_default",),
     },
     "comfort": {
-        "keys": ("scenarios_comfort::test_the_keys_are_shown_and_settings_last",),
-        "the palette": ("scenarios_conversation::test_the_palette_finds_what_can_be_done_by_its_words",),
+        "keys": ("scenarios/test_comfort::test_the_keys_are_shown_and_settings_last",),
+        "the palette": ("scenarios/test_conversation::test_the_palette_finds_commands_by_their_words",),
         "light and dark": (
-            "scenarios_ground::test_the_theme_is_light_where_the_terminal_is",
-            "scenarios_comfort::test_the_keys_are_shown_and_settings_last",
+            "scenarios/test_background::test_the_theme_is_light_in_a_light_terminal",
+            "scenarios/test_comfort::test_the_keys_are_shown_and_settings_last",
         ),
         "no colour": (
-            "for_real::test_no_color_means_no_colour",
-            "scenarios_answering::test_without_colours_everything_is_still_told",
-            "scenarios_marking::test_marking_without_colours_is_seen",
+            "test_real_terminal::test_no_color_disables_colours",
+            "scenarios/test_answers::test_everything_is_readable_without_colours",
+            "scenarios/test_text_selection::test_a_selection_is_visible_without_colours",
         ),
         "the mouse": (
-            "scenarios_mouse::test_completions_and_rows_of_lists_are_clicked_on",
-            "scenarios_mouse::test_a_prompt_that_waits_is_clicked_on",
-            "scenarios_marking::test_two_clicks_mark_a_word_and_a_click_still_opens",
-            "scenarios_mouse::test_a_click_opens_a_call_and_another_folds_it_and_the_keys_stay_in_the_prompt",
-            "scenarios_mouse::test_the_wheel_scrolls_and_at_the_end_the_view_follows_again",
-            "scenarios_mouse::test_a_click_on_the_bar_goes_there",
-            "scenarios_mouse::test_tabs_are_clicked_on",
-            "scenarios_mouse::test_an_answer_is_clicked_on",
-            "scenarios_marking::test_text_is_marked_by_a_drag_and_copied",
+            "scenarios/test_mouse::test_a_click_chooses_completions_and_rows",
+            "scenarios/test_mouse::test_a_click_edits_a_queued_prompt",
+            "scenarios/test_text_selection::test_a_double_click_selects_a_word_and_a_click_still_opens",
+            "scenarios/test_mouse::test_clicks_open_and_close_a_tool_call_and_the_prompt_keeps_the_focus",
+            "scenarios/test_mouse::test_the_wheel_scrolls_and_following_resumes_at_the_end",
+            "scenarios/test_mouse::test_a_click_on_the_scrollbar_scrolls_there",
+            "scenarios/test_mouse::test_a_click_switches_tabs",
+            "scenarios/test_mouse::test_a_click_answers_a_permission_request",
+            "scenarios/test_text_selection::test_dragging_selects_text_to_copy",
         ),
         "windows that change": (
-            "for_real::test_the_window_can_change_its_size",
-            "scenarios_sizes::test_the_window_changes_its_size_in_the_middle_of_an_answer",
+            "test_real_terminal::test_the_window_can_change_its_size",
+            "scenarios/test_sizes::test_the_window_can_be_resized_during_a_turn",
         ),
         "wide letters": (
-            "scenarios_sizes::test_columns_of_wide_letters_stand_below_one_another",
-            "scenarios_comfort::test_an_answer_is_copied_and_wide_letters_keep_their_columns",
+            "scenarios/test_sizes::test_wide_characters_stay_aligned",
+            "scenarios/test_comfort::test_a_message_is_copied_and_wide_characters_stay_aligned",
         ),
         "an order that can be read aloud": (
-            "scenarios_linear::test_the_screen_is_words_in_one_column_and_the_cursor_is_seen_where_one_types",
-            "scenarios_attention::"
-            "test_the_page_reads_from_the_conversation_down_to_the_prompt_and_the_cursor_is_where_one_types",
+            "scenarios/test_screen_reader::test_a_screen_reader_gets_one_column_of_text_and_a_visible_cursor",
+            "scenarios/test_bell_and_copy::"
+            "test_the_layout_is_transcript_queue_prompt_status_with_the_cursor_in_the_prompt",
         ),
         "copies by OSC 52": (
-            "scenarios_attention::test_what_is_copied_is_in_the_clipboard_of_the_terminal",
-            "scenarios_comfort::test_an_answer_is_copied_and_wide_letters_keep_their_columns",
+            "scenarios/test_bell_and_copy::test_copied_text_reaches_the_terminal_s_clipboard",
+            "scenarios/test_comfort::test_a_message_is_copied_and_wide_characters_stay_aligned",
         ),
         "bells and notifications": (
-            "scenarios_attention::"
-            "test_a_turn_that_ends_while_the_user_looks_elsewhere_rings_and_one_that_is_seen_does_not",
-            "scenarios_attention::test_a_turn_that_ends_in_another_tab_rings_and_its_tab_is_marked",
-            "scenarios_attention::test_a_question_in_a_tab_that_is_not_seen_is_told_of_and_gone_to",
-            "scenarios_called::test_a_notification_and_the_bell_reach_the_terminal_around_tmux",
+            "scenarios/test_bell_and_copy::test_the_end_of_a_turn_rings_only_if_the_terminal_is_unfocused",
+            "scenarios/test_bell_and_copy::test_the_end_of_a_turn_in_another_tab_rings_and_marks_the_tab",
+            "scenarios/test_bell_and_copy::test_a_permission_request_in_a_hidden_tab_is_announced_and_a_key_goes_there",
+            "scenarios/test_notification::test_a_notification_and_the_bell_reach_the_terminal_around_tmux",
         ),
         "settings that last": (
-            "scenarios_comfort::test_the_keys_are_shown_and_settings_last",
-            "scenarios_attention::test_how_one_is_called_is_a_setting_that_lasts",
+            "scenarios/test_comfort::test_the_keys_are_shown_and_settings_last",
+            "scenarios/test_bell_and_copy::test_the_notification_setting_is_saved",
         ),
         "a terminal that is never broken": (
-            "scenarios_ending::test_a_terminal_that_nobody_else_sets_is_put_back_after_a_kill",
-            "scenarios_editor::test_the_editor_has_the_terminal_to_itself_and_gives_it_back",
-            "scenarios_ending::test_a_signal_in_the_middle_of_an_answer_gives_the_terminal_back_as_it_was",
-            "scenarios_ending::test_a_client_that_is_killed_takes_its_agents_with_it_and_the_terminal_is_put_back",
-            "scenarios_ending::test_a_fault_of_ours_ends_it_in_order_and_what_was_typed_is_kept",
-            "scenarios_ending::test_suspended_it_gives_the_terminal_back_and_takes_it_again_twice",
-            "for_real::test_a_terminal_that_is_gone_in_the_middle_of_an_answer_ends_it",
-            "scenarios_sizes::test_what_an_agent_says_does_not_steer_the_terminal",
+            "scenarios/test_exit::test_a_kill_restores_the_terminal_without_a_shell",
+            "scenarios/test_editor::test_the_editor_has_the_terminal_to_itself_and_returns_it",
+            "scenarios/test_exit::test_a_signal_during_a_turn_restores_the_terminal",
+            "scenarios/test_exit::test_killing_the_client_ends_its_agents_and_restores_the_terminal",
+            "scenarios/test_exit::test_a_bug_in_accord_exits_cleanly_and_saves_the_draft",
+            "scenarios/test_exit::test_suspending_twice_restores_the_terminal_each_time",
+            "test_real_terminal::test_losing_the_terminal_during_a_turn_ends_the_client",
+            "scenarios/test_sizes::test_agent_output_cannot_control_the_terminal",
         ),
     },
     "agents that behave badly": {
         "dying": (
-            "for_real::test_an_agent_that_dies_is_told_of_and_started_again",
-            "scenarios_agents::test_an_agent_that_dies_says_its_last_words_and_twenty_megabytes_do_no_harm",
+            "test_real_terminal::test_a_dead_agent_is_reported_and_restarted",
+            "scenarios/test_agents::test_the_last_output_of_a_dead_agent_is_shown_even_after_20_megabytes",
         ),
         "hanging and flooding": (
-            "scenarios_agents::test_an_agent_that_floods_can_be_stopped_and_one_that_hangs_can_be_killed",
+            "scenarios/test_agents::test_a_flooding_agent_can_be_stopped_and_a_hanging_one_killed",
         ),
         "updates that nobody knows": (
-            "scenarios_agents::test_updates_that_nobody_knows_do_no_harm",
-            "scenarios_work::test_updates_that_nobody_knows_are_found_in_the_log",
+            "scenarios/test_agents::test_unknown_updates_are_harmless",
+            "scenarios/test_work::test_unknown_updates_are_in_the_log",
         ),
         "twenty megabytes": (
-            "scenarios_agents::test_an_agent_that_dies_says_its_last_words_and_twenty_megabytes_do_no_harm",
+            "scenarios/test_agents::test_the_last_output_of_a_dead_agent_is_shown_even_after_20_megabytes",
         ),
-        "not starting": ("for_real::test_an_agent_that_does_not_start_is_explained",),
+        "not starting": ("test_real_terminal::test_a_failed_start_is_explained",),
     },
 }
-WITHOUT_A_TERMINAL = "for_real::test_without_a_terminal_it_is_accord_run"
+WITHOUT_A_TERMINAL = "test_real_terminal::test_without_a_terminal_chat_acts_like_run"
 """The one feature that shows where there is no terminal."""
 
 CLAUSES = [(f"{subject}: {clause}", tests) for subject, part in FEATURES.items() for clause, tests in part.items()]
@@ -274,8 +267,8 @@ CLAUSES = [(f"{subject}: {clause}", tests) for subject, part in FEATURES.items()
 
 @cache
 def scenarios(module: str) -> dict[str, set[str]]:
-    """The tests of a module, each with what it asks for."""
-    tree = ast.parse((HERE / f"test_{module}.py").read_text(encoding="utf-8"))
+    """Return the tests of a module, each with its fixtures."""
+    tree = ast.parse((HERE / f"{module}.py").read_text(encoding="utf-8"))
     return {
         node.name: {argument.arg for argument in node.args.args}
         for node in tree.body
@@ -288,7 +281,7 @@ def test_every_feature_has_scenarios_in_a_real_terminal(clause: str, tests: tupl
     assert tests, f"nothing shows {clause}"
     for each in tests:
         module, _, name = each.partition("::")
-        assert name in scenarios(module), f"{clause}: there is no {name} in test_{module}.py"
+        assert name in scenarios(module), f"{clause}: there is no {name} in {module}.py"
         assert "tmux" in scenarios(module)[name], f"{clause}: {name} is not driven in a real terminal"
 
 

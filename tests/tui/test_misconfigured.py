@@ -1,4 +1,4 @@
-"""A configuration that cannot be read is told as what it is, and nothing is promised that cannot be done without it."""
+"""An invalid configuration is reported as such, without promising what doesn't work until it is fixed."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
-from chatting import Opened, noted
+from support.tui_driver import Opened, collect_notifications
 
-from accord.cli.outside import Beyond
+from accord.cli.support.host import TuiHost
 from accord.testing import ScriptedAgent
 from accord.tui.greeting import MISCONFIGURED
 
@@ -21,14 +21,14 @@ def broken(folders: Path, which: str, text: str = "agents = [[[ nonsense\n") -> 
 
 
 @pytest.mark.parametrize("which", ["project", "user"])
-async def test_it_is_said_which_file_cannot_be_read_and_where(opened: Opened, folders: Path, which: str) -> None:
+async def test_the_file_and_line_of_the_error_are_shown(opened: Opened, folders: Path, which: str) -> None:
     path = broken(folders, which)
     async with opened(ScriptedAgent(), wait=False, size=(200, 36)) as chat:
         await chat.until(f"{MISCONFIGURED}:")
         await chat.until(f"{path}: line 1")
-        assert "could not be used" not in chat.text
-        assert "chooses another agent" not in chat.text
-        told = noted(chat)
+        assert "Couldn't start" not in chat.text
+        assert "choose another agent" not in chat.text
+        told = collect_notifications(chat)
         await chat.press("ctrl+n")
         await chat.until(lambda: told)
         assert told[0].startswith(f"{MISCONFIGURED}: {path}: line 1")
@@ -37,21 +37,21 @@ async def test_it_is_said_which_file_cannot_be_read_and_where(opened: Opened, fo
         await chat.ready()
 
 
-async def test_a_rule_that_cannot_be_read_is_told_so_too(opened: Opened, folders: Path) -> None:
+async def test_an_invalid_rule_is_reported_as_a_configuration_problem(opened: Opened, folders: Path) -> None:
     broken(folders, "user", '[[permissions.rules]]\neffect = "perhaps"\n')
     async with opened(ScriptedAgent(), wait=False, size=(200, 36)) as chat:
         await chat.until(f"{MISCONFIGURED}:")
-        assert "perhaps" in chat.text and "chooses another agent" not in chat.text
+        assert "perhaps" in chat.text and "choose another agent" not in chat.text
 
 
-async def test_an_agent_that_cannot_be_used_for_its_own_reasons_is_told_as_before(opened: Opened) -> None:
+async def test_an_agent_that_fails_for_its_own_reasons_is_reported_as_before(opened: Opened) -> None:
     async with opened(ScriptedAgent(), wait=False, fails="there is no robot") as chat:
-        await chat.until("could not be used:")
-        assert "ctrl+n chooses another agent" in chat.text and MISCONFIGURED not in chat.text
+        await chat.until("Couldn't start")
+        assert "ctrl+n choose another agent" in chat.text and MISCONFIGURED not in chat.text
 
 
 async def test_the_doctor_says_which_file_it_is(folders: Path) -> None:
     path = broken(folders, "user")
-    (found,) = [each async for each in Beyond(folders, frozenset({1})).diagnose(None)]
+    (found,) = [each async for each in TuiHost(folders, frozenset({1})).diagnose(None)]
     assert (found.ok, found.stage) == (False, "configuration")
-    assert found.found.startswith(f"{path}: line 1") and "mend the file" in found.advice
+    assert found.found.startswith(f"{path}: line 1") and "fix the file" in found.advice

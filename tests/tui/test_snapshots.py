@@ -1,6 +1,6 @@
-"""Widgets as they look, kept as pictures under snapshots/: a change of one is seen in its diff.
+"""Snapshots of the widgets, in snapshots/: every visible change is a diff.
 
-`ACCORD_SNAPSHOTS=write` writes the pictures anew; see tests/snapshots.py."""
+`ACCORD_SNAPSHOTS=write` writes them again; see tests/support/snapshots.py."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from chatting import Chat, Opened
-from pictured import DRAWN, NEW, OLD
-from snapshots import FOLDER, compare
+from support.snapshots import FOLDER, compare
+from support.transcript_fixtures import DRAWN, NEW, OLD
+from support.tui_driver import Chat, Opened
 from textual.geometry import Region
 from textual.widget import Widget
 
 from accord.agent.turn import Turn
 from accord.model.session import PlanEntry
-from accord.showcase.asking import FORM
+from accord.showcase.questions import FORM
 from accord.testing import ScriptedAgent
-from accord.tui.outside import Finding
+from accord.tui.host import Finding
 from accord.tui.screens.picker import Picker, Row
 
 
@@ -33,8 +33,8 @@ def test_what_is_drawn_line_by_line_looks_as_it_did(name: str) -> None:
 # -- widgets of the application
 
 
-def seen(chat: Chat, kind: str, *, within: bool = False) -> list[str]:
-    """The lines of a widget, with its frame."""
+def render_widget(chat: Chat, kind: str, *, within: bool = False) -> list[str]:
+    """Return the lines of a widget, with its border."""
     widget: Widget = chat.app.screen.query_one(kind)
     at: Region = widget.content_region if within else widget.region
     strips = chat.app.screen._compositor.render_strips()[at.y : at.bottom]
@@ -64,7 +64,7 @@ async def side_panel(opened: Opened) -> list[str]:
         await chat.send("go")
         await chat.until("150,000 of 200,000 tokens")
         await chat.until("A day in the garden")
-        return seen(chat, "SidePanel")
+        return render_widget(chat, "SidePanel")
 
 
 async def queue(opened: Opened) -> list[str]:
@@ -74,38 +74,38 @@ async def queue(opened: Opened) -> list[str]:
         for text in ("one\nof two lines", "日本語", "x" * 100):
             await chat.send(text)
         await chat.until("3 queued")
-        folded = seen(chat, "QueuePanel")
+        folded = render_widget(chat, "QueuePanel")
         await chat.press("f6", "down")
         await chat.until("❯ 2.")
-        return [*folded, *seen(chat, "QueuePanel")]
+        return [*folded, *render_widget(chat, "QueuePanel")]
 
 
 async def keys(opened: Opened) -> list[str]:
     async with opened(ScriptedAgent(), size=(80, 24)) as chat:
         await chat.press("f1")
         await chat.until("In the prompt")
-        return seen(chat, "KeysScreen > VerticalScroll")
+        return render_widget(chat, "KeysScreen > VerticalScroll")
 
 
 async def findings(opened: Opened) -> list[str]:
     found = [
         Finding(True, "command", "found at /usr/bin/agent"),
-        Finding(False, "start", "it ended with status 3: No API key", "set EXAMPLE_KEY, or log in with agent login"),
+        Finding(False, "start", "it exited with status 3: No API key", "set EXAMPLE_KEY, or log in with agent login"),
     ]
     async with opened(ScriptedAgent(), findings=found, size=(80, 24)) as chat:
         await chat.press("alt+d")
-        await chat.until("That was all")
-        return seen(chat, "FindingsScreen > VerticalScroll")
+        await chat.until("Done.")
+        return render_widget(chat, "FindingsScreen > VerticalScroll")
 
 
 async def completions(opened: Opened) -> list[str]:
     async with opened(ScriptedAgent(), size=(80, 24)) as chat:
         for name in ("apple.py", "apricot.py", "melon.md"):
-            (chat.app.outside.cwd / name).write_text("")
+            (chat.app.host.cwd / name).write_text("")
         await chat.type("see @ap")
         await chat.until("❯ apple.py")
         await chat.gone("melon.md")
-        return seen(chat, "PromptArea")
+        return render_widget(chat, "PromptArea")
 
 
 async def form(opened: Opened) -> list[str]:
@@ -115,12 +115,12 @@ async def form(opened: Opened) -> list[str]:
     async with opened(ScriptedAgent([asks]), size=(80, 52)) as chat:
         await chat.send("go")
         await chat.until("Tuesday")
-        await chat.until("ctrl+s sends")
+        await chat.until("ctrl+s send")
         await chat.press("tab")
         await chat.type("not an address")
         await chat.press("ctrl+s")
         await chat.until("Please type an e-mail address")
-        return seen(chat, "FormScreen > VerticalScroll")
+        return render_widget(chat, "FormScreen > VerticalScroll")
 
 
 async def picker(opened: Opened) -> list[str]:
@@ -131,9 +131,9 @@ async def picker(opened: Opened) -> list[str]:
     ]
     async with opened(ScriptedAgent(), size=(80, 24)) as chat:
         screen = Picker("What to eat", rows, about="Choose one.", keys={"f3": "asks the cook"}, chosen="p")
-        answer = asyncio.ensure_future(chat.app.answer_of(screen))
+        answer = asyncio.ensure_future(chat.app.dialogs.show(screen))
         await chat.until("Leek")
-        lines = seen(chat, "Picker > Vertical")
+        lines = render_widget(chat, "Picker > Vertical")
         await chat.type("ve")
         await chat.gone("Apple")
         await chat.press("escape")
@@ -149,7 +149,7 @@ async def log(opened: Opened) -> list[str]:
         await chat.until("session/prompt")
         await chat.type("method:initialize")
         await chat.gone("session/prompt")
-        lines = seen(chat, "LogScreen > Vertical")
+        lines = render_widget(chat, "LogScreen > Vertical")
         return [re.sub(r"\d\d:\d\d:\d\d(\.\d+)?", _same_length("12:00:00.000"), line) for line in lines]
 
 
@@ -167,13 +167,13 @@ async def question(opened: Opened) -> list[str]:
         await chat.send("go")
         await chat.until("Permission needed")
         await chat.until("number or")
-        lines = seen(chat, "PermissionPanel")
+        lines = render_widget(chat, "PermissionPanel")
         await chat.press("escape")
-        return [re.sub("asked because .*", "asked because …", line) for line in lines]
+        return [re.sub("Why you are asked: .*", "Why you are asked: …", line) for line in lines]
 
 
 async def states(opened: Opened) -> list[str]:
-    """The line at the bottom, in each state."""
+    """Return the status line in each state."""
     lines = []
 
     async def all_of_them(turn: Turn) -> None:
@@ -182,25 +182,26 @@ async def states(opened: Opened) -> list[str]:
         await asyncio.Event().wait()
 
     async with opened(ScriptedAgent([all_of_them]), size=(100, 20)) as chat:
-        lines += seen(chat, "StatusLine")
+        lines += render_widget(chat, "StatusLine")
         await chat.send("go")
         await chat.until("Permission needed")
         await chat.until("75% of context")
-        lines += seen(chat, "StatusLine")
+        lines += render_widget(chat, "StatusLine")
         await chat.until("number or")
         await chat.press("y")
         await chat.until("working")
         await chat.send("later")
         await chat.until("1 queued")
-        await chat.until(lambda: "working" in seen(chat, "StatusLine")[0])
-        (line,) = seen(chat, "StatusLine")
+        await chat.until(lambda: "working" in render_widget(chat, "StatusLine")[0])
+        (line,) = render_widget(chat, "StatusLine")
         line = re.sub("[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] working [0-9.]+s", "⠋ working 0.0s", line)
         lines.append(re.sub(" {3,}", "   ", line))
-        chat.pane.take_back(-1, away=True)  # or the next client would have it
+        chat.tab.queue_view.take_back(-1, discard=True)
+        chat.app.saved.save_drafts()  # or the next client would have it, if it was saved while it was queued
         await chat.press("escape")
     async with opened(ScriptedAgent(), size=(100, 20), fails="No API key", wait=False) as chat:
-        await chat.until("could not be")
-        lines += seen(chat, "StatusLine")
+        await chat.until("Couldn't start")
+        lines += render_widget(chat, "StatusLine")
     return lines
 
 
@@ -215,7 +216,7 @@ async def agents(opened: Opened) -> list[str]:
         configure('[agents.gardener]\ncommand = "gardener --acp"\n')
         await chat.press("ctrl+n")
         await chat.until("gardener")
-        lines = seen(chat, "Picker > Vertical")
+        lines = render_widget(chat, "Picker > Vertical")
         await chat.press("escape")
         return lines
 
@@ -240,5 +241,5 @@ async def test_what_the_application_shows_looks_as_it_did(name: str, opened: Ope
     compare(name, await SHOWN[name](opened))
 
 
-def test_no_picture_is_left_of_what_is_not_drawn_any_more() -> None:
+def test_there_are_no_unused_snapshots() -> None:
     assert sorted(path.stem for path in FOLDER.iterdir()) == sorted([*DRAWN, *SHOWN])

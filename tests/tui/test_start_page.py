@@ -1,4 +1,4 @@
-"""The start page: which agents there are, how one is chosen, kept and installed."""
+"""The start page: listing, choosing, saving and installing agents."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chatting import Chat, Memory
+from support.tui_driver import Chat, Memory
 
-from accord.cli.outside import Beyond
+from accord.cli.support.host import TuiHost
 from accord.config.settings import user_config
 from accord.errors import ConfigError
 from accord.model.session import SessionInfo
 from accord.store.sqlite import SqliteStore
 from accord.testing import ScriptedAgent
 from accord.tui.app import AccordApp
-from accord.tui.panels.status import Part, fitting
+from accord.tui.panels.status import Part, drop_to_fit
 from accord.tui.screens.picker import Row
 
 
@@ -34,52 +34,52 @@ TWO = '[agents.one]\ncommand = "one --acp"\n[agents.two]\ncommand = "two --acp"\
 
 async def test_with_several_agents_and_no_default_the_start_page_comes_first(folders: Path) -> None:
     configured(TWO)
-    outside = Memory(folders, ScriptedAgent(), frozenset({1}))
-    async with AccordApp(outside, is_undecided=True).run_test(size=(80, 24)) as pilot:
+    host = Memory(folders, ScriptedAgent(), frozenset({1}))
+    async with AccordApp(host, is_undecided=True).run_test(size=(80, 24)) as pilot:
         chat = Chat(pilot.app, pilot)  # type: ignore[arg-type]
-        await chat.until("Talk with")
-        for words in ("Welcome to Accord", "one --acp", "two --acp", "built-in agent", "f3 doctor", "esc goes back"):
+        await chat.until("Start an agent")
+        for words in ("Welcome to Accord", "one --acp", "two --acp", "built-in agent", "f3 doctor", "esc back"):
             await chat.until(words)
-        assert outside.launched == []
+        assert host.launched == []
         await chat.press("escape")
         await chat.until("no agent yet")
-        await chat.until("ctrl+n chooses one")
+        await chat.until("ctrl+n choose one")
         await chat.type("kept")
         await chat.press("ctrl+n")
-        await chat.until("Talk with")
+        await chat.until("Start an agent")
         await chat.press("down", "enter")
         await chat.ready()
-        assert outside.launched == ["two"]
-        assert len(chat.app.panes) == 1 and chat.pane.editor.text == "kept"
+        assert host.launched == ["two"]
+        assert len(chat.app.tabs) == 1 and chat.tab.editor.text == "kept"
 
 
 async def test_a_command_line_that_is_kept_does_not_become_the_default(folders: Path) -> None:
-    outside = Memory(folders, ScriptedAgent, frozenset({1}))
-    async with AccordApp(outside).run_test(size=(80, 24)) as pilot:
+    host = Memory(folders, ScriptedAgent, frozenset({1}))
+    async with AccordApp(host).run_test(size=(80, 24)) as pilot:
         chat = Chat(pilot.app, pilot)  # type: ignore[arg-type]
         await chat.ready()
         for name in ("first", "second"):
             await chat.press("ctrl+n")
-            await chat.until("Talk with")
+            await chat.until("Start an agent")
             await chat.type(f"{name} --acp")
             await chat.until(f"Start: {name} --acp")
             await chat.press("f5")
             await chat.until("A name for")
             await chat.type(name)
             await chat.press("enter")
-            await chat.until(lambda name=name: outside.launched[-1] == name)
-        settings = outside.configuration().settings
+            await chat.until(lambda name=name: host.launched[-1] == name)
+        settings = host.configuration().settings
         assert set(settings.agents) == {"first", "second"}
         assert settings.chosen_agent == "built-in"
 
 
 async def test_a_name_that_will_not_do_is_asked_for_again_and_esc_goes_back(folders: Path) -> None:
-    outside = Memory(folders, ScriptedAgent, frozenset({1}))
-    async with AccordApp(outside).run_test(size=(80, 24)) as pilot:
+    host = Memory(folders, ScriptedAgent, frozenset({1}))
+    async with AccordApp(host).run_test(size=(80, 24)) as pilot:
         chat = Chat(pilot.app, pilot)  # type: ignore[arg-type]
         await chat.ready()
         await chat.press("ctrl+n")
-        await chat.until("Talk with")
+        await chat.until("Start an agent")
         await chat.type("mine --acp")
         await chat.until("Start: mine --acp")
         await chat.press("f5")
@@ -88,28 +88,28 @@ async def test_a_name_that_will_not_do_is_asked_for_again_and_esc_goes_back(fold
         await chat.press("enter")
         await chat.until(lambda: [each.severity for each in chat.app._notifications] == ["error"])
         await chat.until("A name for")
-        assert outside.launched == [None] and outside.configuration().settings.agents == {}
+        assert host.launched == [None] and host.configuration().settings.agents == {}
         await chat.press("escape")
         await chat.gone("A name for")
-        await chat.until("Talk with")
-        assert outside.launched == [None]
+        await chat.until("Start an agent")
+        assert host.launched == [None]
 
 
 async def test_the_default_is_changed_when_that_is_wanted(folders: Path) -> None:
     configured(TWO)
-    outside = Memory(folders, ScriptedAgent, frozenset({1}))
-    async with AccordApp(outside).run_test(size=(100, 30)) as pilot:
+    host = Memory(folders, ScriptedAgent, frozenset({1}))
+    async with AccordApp(host).run_test(size=(100, 30)) as pilot:
         chat = Chat(pilot.app, pilot)  # type: ignore[arg-type]
         await chat.ready()
         await chat.press("ctrl+n")
-        await chat.until("Talk with")
+        await chat.until("Start an agent")
         await chat.press("down", "f6")
         await chat.until("✓ two")
-        assert outside.configuration().settings.chosen_agent == "two"
+        assert host.configuration().settings.chosen_agent == "two"
 
 
 class Keeping(Memory):
-    """Knows sessions of earlier days."""
+    """An agent with earlier sessions."""
 
     present: Sequence[SessionInfo] = ()
 
@@ -120,14 +120,14 @@ class Keeping(Memory):
         ]
 
 
-async def test_a_session_that_is_here_already_is_not_gone_on_with(folders: Path) -> None:
-    outside = Keeping(folders, ScriptedAgent, frozenset({1}))
-    async with AccordApp(outside).run_test(size=(80, 24)) as pilot:
+async def test_a_session_that_is_already_open_is_not_opened_again(folders: Path) -> None:
+    host = Keeping(folders, ScriptedAgent, frozenset({1}))
+    async with AccordApp(host).run_test(size=(80, 24)) as pilot:
         chat = Chat(pilot.app, pilot)  # type: ignore[arg-type]
         await chat.ready()
-        here = chat.pane.talk.session
+        here = chat.tab.controller.session
         assert here is not None
-        outside.present = [SessionInfo(id=here.id, cwd=str(folders), title="The present one")]
+        host.present = [SessionInfo(id=here.id, cwd=str(folders), title="The present one")]
         await chat.press("ctrl+n")
         await chat.until("Pears and figs")
         assert "The present one" not in chat.text
@@ -136,21 +136,21 @@ async def test_a_session_that_is_here_already_is_not_gone_on_with(folders: Path)
 async def test_without_a_registry_the_page_says_how_to_have_one(folders: Path) -> None:
     async with AccordApp(Memory(folders, ScriptedAgent(), frozenset({1})), is_undecided=True).run_test() as pilot:
         chat = Chat(pilot.app, pilot)  # type: ignore[arg-type]
-        await chat.until("none is configured")
+        await chat.until("no registry configured")
         await chat.until("registry =")
 
 
-async def test_the_latest_sessions_are_gone_on_with(folders: Path) -> None:
+async def test_the_latest_sessions_can_be_continued(folders: Path) -> None:
     agent = ScriptedAgent()
-    outside = Keeping(folders, agent, frozenset({1}))
-    async with AccordApp(outside, is_undecided=True).run_test(size=(80, 24)) as pilot:
+    host = Keeping(folders, agent, frozenset({1}))
+    async with AccordApp(host, is_undecided=True).run_test(size=(80, 24)) as pilot:
         chat = Chat(pilot.app, pilot)  # type: ignore[arg-type]
         await chat.until("Pears and figs  2026-11-15 09:30")
         await chat.type("figs")
         await chat.gone("comes with Accord")
         await chat.press("enter")
-        await chat.until(lambda: outside.launched == ["built-in"])
-        await chat.until(lambda: chat.pane.talk._wanted == "old")
+        await chat.until(lambda: host.launched == ["built-in"])
+        await chat.until(lambda: chat.tab.controller.opener.wanted == "old")
 
 
 async def test_the_page_does_not_wait_for_the_registry(folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,22 +162,22 @@ async def test_the_page_does_not_wait_for_the_registry(folders: Path, monkeypatc
         return [Row("box", "Box agent", "1.0.0", "Registry")]
 
     monkeypatch.setattr("accord.tui.screens.agents.registry_rows", slowly)
-    outside = Memory(folders, ScriptedAgent(), frozenset({1}))
-    async with AccordApp(outside, is_undecided=True).run_test(size=(80, 24)) as pilot:
+    host = Memory(folders, ScriptedAgent(), frozenset({1}))
+    async with AccordApp(host, is_undecided=True).run_test(size=(80, 24)) as pilot:
         chat = Chat(pilot.app, pilot)  # type: ignore[arg-type]
-        await chat.until("the registry is being read")
+        await chat.until("Reading the registry…")
         assert "built-in agent" in chat.text
-        await chat.type("being read")
+        await chat.type("reading")
         await chat.gone("built-in agent")
         await chat.press("enter")  # says something, and is no agent
         await chat.press("ctrl+u")
         go_on.set()
         await chat.until("Box agent")
-        assert outside.launched == []
+        assert host.launched == []
 
 
 def test_the_newest_sessions_of_the_built_in_agent_are_found_and_none_where_there_are_none(folders: Path) -> None:
-    beyond = Beyond(folders, frozenset({1}))
+    beyond = TuiHost(folders, frozenset({1}))
     assert beyond.recent(5) == []
 
     async def keep() -> None:
@@ -192,7 +192,7 @@ def test_the_newest_sessions_of_the_built_in_agent_are_found_and_none_where_ther
 
 
 class Slow(Memory):
-    """Installs an agent first, until it is told to go on."""
+    """A host that installs the agent first, until released."""
 
     def __init__(self, *what: Any) -> None:
         super().__init__(*what)
@@ -209,49 +209,49 @@ class Slow(Memory):
         return super().launch(target, on_stderr, progress)
 
 
-async def test_an_installation_is_shown_and_then_the_agent_is_there(folders: Path) -> None:
-    outside = Slow(folders, ScriptedAgent(), frozenset({1}))
-    async with AccordApp(outside, "box").run_test(size=(80, 24)) as pilot:
+async def test_the_installation_shows_progress_before_the_agent_starts(folders: Path) -> None:
+    host = Slow(folders, ScriptedAgent(), frozenset({1}))
+    async with AccordApp(host, "box").run_test(size=(80, 24)) as pilot:
         chat = Chat(pilot.app, pilot)  # type: ignore[arg-type]
-        await chat.until("box is installed first: downloading")
+        await chat.until("Installing box first: downloading")
         await chat.until("40 % of 1.0 kB")
-        assert "esc stops it" in chat.text
-        outside.go_on.set()
+        assert "esc cancel" in chat.text
+        host.go_on.set()
         await chat.ready()
         await chat.until("● ready")
 
 
 async def test_an_installation_is_stopped_with_escape(folders: Path) -> None:
-    outside = Slow(folders, ScriptedAgent(), frozenset({1}))
-    async with AccordApp(outside, "box").run_test(size=(80, 24)) as pilot:
+    host = Slow(folders, ScriptedAgent(), frozenset({1}))
+    async with AccordApp(host, "box").run_test(size=(80, 24)) as pilot:
         chat = Chat(pilot.app, pilot)  # type: ignore[arg-type]
-        await chat.until("box is installed first: downloading")
+        await chat.until("Installing box first: downloading")
         await chat.press("escape")
-        await chat.until("You ended it before it was installed")
+        await chat.until("You cancelled the installation")
 
 
 async def test_an_installation_that_fails_says_why(folders: Path) -> None:
-    outside = Slow(folders, ScriptedAgent(), frozenset({1}))
-    outside.ends = ConfigError("the checksum is wrong; nothing was installed")
-    outside.go_on.set()
-    async with AccordApp(outside, "box").run_test(size=(80, 24)) as pilot:
+    host = Slow(folders, ScriptedAgent(), frozenset({1}))
+    host.ends = ConfigError("the checksum is wrong; nothing was installed")
+    host.go_on.set()
+    async with AccordApp(host, "box").run_test(size=(80, 24)) as pilot:
         await Chat(pilot.app, pilot).until("the checksum is wrong; nothing was installed")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("width", "left"), [(60, "abcd"), (8, "abc"), (6, "ac"), (2, "a")])
-def test_what_matters_least_goes_first_where_there_is_no_room(width: int, left: str) -> None:
+def test_the_least_important_parts_are_dropped_first_in_a_small_window(width: int, left: str) -> None:
     parts = [Part(rank, letter * 2, None) for rank, letter in ((0, "a"), (2, "b"), (1, "c"), (3, "d"))]
-    assert "".join(each.text[0] for each in fitting(parts, width)) == left
+    assert "".join(each.text[0] for each in drop_to_fit(parts, width)) == left
 
 
 @pytest.mark.parametrize(("key", "above"), [("f3", "Doctor: nosuchprog --acp"), ("f5", "A name for nosuchprog --acp")])
 async def test_who_comes_back_to_the_start_page_finds_what_was_typed(folders: Path, key: str, above: str) -> None:
-    outside = Memory(folders, ScriptedAgent, frozenset({1}))
-    async with AccordApp(outside).run_test(size=(80, 24)) as pilot:
+    host = Memory(folders, ScriptedAgent, frozenset({1}))
+    async with AccordApp(host).run_test(size=(80, 24)) as pilot:
         chat = Chat(pilot.app, pilot)  # type: ignore[arg-type]
         await chat.ready()
         await chat.press("ctrl+n")
-        await chat.until("Talk with")
+        await chat.until("Start an agent")
         await chat.type("nosuchprog --acp")
         await chat.until("Start: nosuchprog --acp")
         await chat.press(key)
@@ -260,23 +260,23 @@ async def test_who_comes_back_to_the_start_page_finds_what_was_typed(folders: Pa
         await chat.gone(above)
         await chat.until("Start: nosuchprog --acp")
         await chat.press("enter")
-        await chat.until(lambda: outside.launched[-1:] == ["nosuchprog --acp"])
+        await chat.until(lambda: host.launched[-1:] == ["nosuchprog --acp"])
 
 
 async def test_the_start_page_shows_at_once_which_agent_is_the_default_now(folders: Path) -> None:
     configured(TWO)
-    outside = Memory(folders, ScriptedAgent(), frozenset({1}))
-    async with AccordApp(outside, is_undecided=True).run_test(size=(80, 24)) as pilot:
+    host = Memory(folders, ScriptedAgent(), frozenset({1}))
+    async with AccordApp(host, is_undecided=True).run_test(size=(80, 24)) as pilot:
         chat = Chat(pilot.app, pilot)  # type: ignore[arg-type]
         await chat.until("one --acp")
         await chat.press("down", "f6")
         await chat.until("✓ two")
         await chat.press("enter")
-        await chat.until(lambda: outside.launched == ["two"])
+        await chat.until(lambda: host.launched == ["two"])
 
 
-async def test_the_doctor_tells_nothing_that_cannot_be_done_here(folders: Path) -> None:
+async def test_the_doctor_suggests_nothing_that_is_impossible_here(folders: Path) -> None:
     told = [
-        each.stage async for each in Beyond(folders, frozenset({1})).diagnose(f"{sys.executable} -m accord showcase")
+        each.stage async for each in TuiHost(folders, frozenset({1})).diagnose(f"{sys.executable} -m accord showcase")
     ]
     assert told[-1] == "session"

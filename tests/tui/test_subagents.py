@@ -1,15 +1,15 @@
-"""Subagents: a line in the conversation, a tab to watch them in, and what they ask."""
+"""Subagents: their line in the transcript, their tab, and their permission requests."""
 
 from __future__ import annotations
 
 import asyncio
 
 import pytest
-from chatting import Opened, noted, selected
+from support.tui_driver import Opened, collect_notifications, select_item
 
 from accord.agent.turn import Turn
 from accord.model.session import Subagent
-from accord.showcase.showcase import Showcase
+from accord.showcase.agent import Showcase
 from accord.store.memory import MemoryStore
 from accord.testing import ScriptedAgent
 
@@ -17,23 +17,23 @@ from accord.testing import ScriptedAgent
 async def test_a_subagent_has_a_line_and_its_conversation_opens_in_a_tab(opened: Opened) -> None:
     async with opened(Showcase(), versions=[2]) as chat:
         await chat.send("/subagent 600")
-        await selected(chat, "A search")
+        await select_item(chat, "A search")
         await chat.until("subagent, running")
-        await chat.until("enter shows what it says · x stops the subagent")
+        await chat.until("enter opens its session · x stop the subagent")
         await chat.press("enter")
-        await chat.until(lambda: len(chat.app.panes) == 2)
-        await chat.until("I look for it.")
-        assert chat.pane.talk.title == "A search"
-        assert chat.pane.talk.state == "running"
+        await chat.until(lambda: len(chat.app.tabs) == 2)
+        await chat.until("Searching for it.")
+        assert chat.tab.controller.title == "A search"
+        assert chat.tab.controller.state == "running"
         await chat.until("Search everywhere")
-        assert "/ lists the agent's commands" not in chat.text  # it takes no prompts
+        assert "/ commands" not in chat.text  # it takes no prompts
         await chat.press("f7")
         await chat.press("tab", "x")
         await chat.until("The child was cancelled.")
         await chat.until("subagent, done")
         await chat.press("f8")
-        await chat.until("That was that.")
-        assert chat.pane.talk.state == "idle"
+        await chat.until("The search is complete.")
+        assert chat.tab.controller.state == "idle"
 
 
 @pytest.mark.parametrize(("version", "how"), [(1, "done"), (2, "cancelled")])  # version 1 tells no reasons
@@ -50,26 +50,26 @@ async def test_a_subagent_ends_with_the_turn_that_is_stopped(opened: Opened, ver
 @pytest.mark.parametrize("version", [1, 2])
 async def test_a_subagent_is_watched_takes_no_prompts_and_is_stopped_in_its_tab(opened: Opened, version: int) -> None:
     async with opened(Showcase(), versions=[version]) as chat:
-        told = noted(chat)
+        told = collect_notifications(chat)
         await chat.send("/subagent 600")
         await chat.until("A search")
         await chat.press("alt+a")
         await chat.until("subagent, running")
         await chat.press("enter")
-        await chat.until("I look for it.")
+        await chat.until("Searching for it.")
         await chat.send("do something else")
         await chat.until(lambda: told)
         assert told == ["This is a subagent's session: it takes no prompts from you."]
-        assert chat.pane.editor.text == "do something else"
-        chat.pane.editor.set_text("")
+        assert chat.tab.editor.text == "do something else"
+        chat.tab.editor.set_text("")
         await chat.press("escape")
-        await chat.until("That was that.")
+        await chat.until("The search is complete.")
         await chat.press("f9")
         await chat.until("The child was cancelled.")
-        assert len(chat.app.panes) == 1
+        assert len(chat.app.tabs) == 1
 
 
-async def test_a_subagent_that_cannot_be_stopped_is_not_and_says_so(opened: Opened) -> None:
+async def test_stopping_a_subagent_that_cannot_be_stopped_shows_a_message(opened: Opened) -> None:
     class Delegating(ScriptedAgent):
         unstable = True
 
@@ -83,11 +83,11 @@ async def test_a_subagent_that_cannot_be_stopped_is_not_and_says_so(opened: Open
         await turn.say("so it is")
 
     async with opened(Delegating([delegate]), versions=[2]) as chat:
-        told = noted(chat)
+        told = collect_notifications(chat)
         await chat.send("go")
-        await selected(chat, "Stubborn")
-        await chat.until("enter shows what it says")
-        assert "x stops" not in chat.text
+        await select_item(chat, "Stubborn")
+        await chat.until("enter opens its session")
+        assert "x stop" not in chat.text
         await chat.press("enter")
         await chat.until("I go on.")
         await chat.press("escape")
@@ -98,7 +98,7 @@ async def test_a_subagent_that_cannot_be_stopped_is_not_and_says_so(opened: Open
         await chat.until("subagent, refusal")
 
 
-async def test_a_subagent_of_which_nothing_was_heard_is_not_opened_and_why_is_told(opened: Opened) -> None:
+async def test_a_subagent_without_messages_is_not_opened_and_a_notice_explains_why(opened: Opened) -> None:
     class Delegating(ScriptedAgent):
         unstable = True
 
@@ -107,16 +107,16 @@ async def test_a_subagent_of_which_nothing_was_heard_is_not_opened_and_why_is_to
         await turn.say("it works")
 
     async with opened(Delegating([delegate])) as chat:
-        told = noted(chat)
+        told = collect_notifications(chat)
         await chat.send("go")
-        await selected(chat, "Silent")
+        await select_item(chat, "Silent")
         await chat.press("enter")
         await chat.until(lambda: told)
-        assert told == ["It has said nothing yet, and this agent does not load sessions."]
-        assert len(chat.app.panes) == 1
+        assert told == ["It has no messages yet, and this agent can't load sessions."]
+        assert len(chat.app.tabs) == 1
 
 
-async def test_what_a_subagent_said_before_is_loaded_where_its_agent_kept_it(opened: Opened) -> None:
+async def test_earlier_messages_of_a_subagent_are_loaded_if_its_agent_saved_them(opened: Opened) -> None:
     class Delegating(ScriptedAgent):
         unstable = True
 
@@ -137,15 +137,15 @@ async def test_what_a_subagent_said_before_is_loaded_where_its_agent_kept_it(ope
         await chat.send("go")
         await chat.until("I was there before you.")
         await chat.press("ctrl+t")
-        await chat.until(lambda: len(chat.app.panes) == 2 and chat.pane.talk.session is not None)
+        await chat.until(lambda: len(chat.app.tabs) == 2 and chat.tab.controller.session is not None)
         await chat.press("f7", "f9")
-        await chat.until(lambda: len(chat.app.panes) == 1)
+        await chat.until(lambda: len(chat.app.tabs) == 1)
         await chat.send("go")
-        await selected(chat, "Early bird")
+        await select_item(chat, "Early bird")
         assert "I was there before you." not in chat.text
         await chat.press("enter")
         await chat.until("I was there before you.")
-        assert chat.pane.talk.title == "Early bird"
+        assert chat.tab.controller.title == "Early bird"
         await chat.until("a subagent")
 
 
@@ -185,30 +185,30 @@ async def test_what_a_subagent_asks_is_asked_where_its_work_is_shown_and_it_ends
 
         async def prompt(self, turn: Turn) -> None:
             child = turn.session.child(Subagent(session_id="child", title="Finder", state="running"))
-            await child.say("I look for it.")
+            await child.say("Searching for it.")
 
     async with opened(Delegating) as chat:
-        told = noted(chat)
-        first, link = chat.pane, chat.pane.talk.link
+        told = collect_notifications(chat)
+        first, process = chat.tab, chat.tab.controller.process
         await chat.press("ctrl+t")
-        await chat.until(lambda: chat.pane is not first and chat.pane.talk.session is not None)
-        second = chat.pane
+        await chat.until(lambda: chat.tab is not first and chat.tab.controller.session is not None)
+        second = chat.tab
         await chat.send("go")
-        await selected(chat, "Finder")
-        assert chat.app.pane_of(link, "child") is second
+        await select_item(chat, "Finder")
+        assert chat.app.tabs.find(process, "child") is second
         await chat.press("enter")
-        await chat.until("I look for it.")
-        third = chat.pane
-        assert chat.app.pane_of(link, "child") is third
-        assert link.agent is not None
-        await link.agent.connection.transport.close()
-        await chat.until(lambda: third.talk.state == "gone")
+        await chat.until("Searching for it.")
+        third = chat.tab
+        assert chat.app.tabs.find(process, "child") is third
+        assert process.agent is not None
+        await process.agent.connection.transport.close()
+        await chat.until(lambda: third.controller.state == "gone")
         await chat.press("ctrl+r")
         await chat.until(lambda: any("A subagent ends with" in words for words in told))
-        assert "I look for it." in chat.text
-        await chat.until(lambda: second.talk.state == "idle")
+        assert "Searching for it." in chat.text
+        await chat.until(lambda: second.controller.state == "idle")
         await chat.press("f9")
-        await chat.until(lambda: len(chat.app.panes) == 2)
+        await chat.until(lambda: len(chat.app.tabs) == 2)
 
 
 async def test_many_subagents_leave_room_in_the_side_panel_and_those_at_work_come_first(opened: Opened) -> None:

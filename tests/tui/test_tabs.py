@@ -1,21 +1,21 @@
-"""Tabs that come and go while agents take their time."""
+"""Opening and closing tabs while agents are slow."""
 
 from __future__ import annotations
 
 import asyncio
 
 import pytest
-from chatting import Chat, Opened
+from support.tui_driver import Chat, Opened
 
 from accord.agent.agent import Agent
 from accord.agent.session import Session
 from accord.agent.turn import Turn
 from accord.testing import ScriptedAgent
-from accord.tui.tabs import seen
+from accord.tui.tabs import find_visible
 
 
 class SlowToClose(Agent):
-    """Closes a session when it is told that it may."""
+    """An agent that closes a session once released."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -38,26 +38,26 @@ async def test_of_two_tabs_that_are_closed_at_once_one_stays(opened: Opened) -> 
             chat.app.action_close_tab()
             await chat.pilot.pause()
         agent.may_close.set()
-        await chat.until(lambda: len(chat.app.query("Pane")) == 1)
-        assert chat.pane.display
+        await chat.until(lambda: len(chat.app.query("Tab")) == 1)
+        assert chat.tab.display
         await chat.send("are you there?")
         await chat.until("yes")
 
 
 async def test_what_happens_to_all_tabs_may_happen_while_one_is_made(opened: Opened) -> None:
     async with opened(ScriptedAgent([])) as chat:
-        app, link = chat.app, chat.pane.talk.link
+        app, process = chat.app, chat.tab.controller.process
         app.preferences.follow = True
-        making = asyncio.ensure_future(app.add_pane(link))
+        making = asyncio.ensure_future(app.tabs.add(process))
         while not making.done():
-            link.progress = "half"
-            app.keep_drafts()
-            app.link_changed(link)
-            app.take_settings()
-            for pane in app.panes:
-                assert pane.conversation.pictures is not None
+            process.progress = "half"
+            app.saved.save_drafts()
+            app.questions.process_changed(process)
+            app.apply_preferences()
+            for tab in app.tabs:
+                assert tab.transcript_view.images is not None
             await asyncio.sleep(0)
-        assert await making in app.panes
+        assert await making in app.tabs
 
 
 async def test_a_question_that_was_shown_in_another_sessions_tab_is_handed_on_when_that_closes(opened: Opened) -> None:
@@ -68,18 +68,18 @@ async def test_a_question_that_was_shown_in_another_sessions_tab_is_handed_on_wh
     async with opened(Asks(), versions=[2]) as chat:
         await chat.app.action_new_session()
         await chat.ready()
-        agent = chat.pane.talk.link.agent
+        agent = chat.tab.controller.process.agent
         assert agent is not None
         hidden = await agent.new_session()
         turn = hidden.prompt("go")
-        await chat.until(lambda: any(pane.talk.asked for pane in chat.app.panes))
-        (asking,) = (pane for pane in chat.app.panes if pane.talk.asked)
-        (other,) = (pane for pane in chat.app.panes if pane is not asking)
-        chat.app.show_pane(asking)
+        await chat.until(lambda: any(tab.controller.permissions for tab in chat.app.tabs))
+        (asking,) = (tab for tab in chat.app.tabs if tab.controller.permissions)
+        (other,) = (tab for tab in chat.app.tabs if tab is not asking)
+        chat.app.tabs.show(asking)
         chat.app.action_close_tab()
         await chat.until("Close the tab?")
         await chat.press("down", "enter")
-        await chat.until(lambda: other.talk.asked)
+        await chat.until(lambda: other.controller.permissions)
         await chat.until("number or")
         await chat.press("y")
         await turn
@@ -101,8 +101,8 @@ async def test_a_question_of_the_tab_itself_is_cancelled_when_that_closes(opened
         chat.app.action_close_tab()
         await chat.until("Close the tab?")
         await chat.press("down", "enter")
-        await chat.until(lambda: len(chat.app.panes) == 1)
-        assert not chat.pane.talk.asked
+        await chat.until(lambda: len(chat.app.tabs) == 1)
+        assert not chat.tab.controller.permissions
         assert True not in answers
 
 
@@ -110,7 +110,7 @@ async def test_a_question_of_the_tab_itself_is_cancelled_when_that_closes(opened
 
 
 class AsksInTime(Agent):
-    """Asks as soon as it may."""
+    """An agent that asks for permission once released."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -122,7 +122,7 @@ class AsksInTime(Agent):
 
 
 async def with_tabs(chat: Chat, count: int) -> None:
-    while len(chat.app.panes) < count:
+    while len(chat.app.tabs) < count:
         await chat.app.action_new_session()
         await chat.ready()
 
@@ -140,15 +140,15 @@ async def with_tabs(chat: Chat, count: int) -> None:
     ],
 )
 def test_the_tabs_around_the_active_one_are_seen(active: int, first: int, expected: tuple[int, int]) -> None:
-    assert seen([13] * 12, active, first, 80) == expected
+    assert find_visible([13] * 12, active, first, 80) == expected
 
 
 def test_all_tabs_are_seen_where_there_is_room() -> None:
-    assert seen([13] * 6, 5, 3, 78) == (0, 6)
+    assert find_visible([13] * 6, 5, 3, 78) == (0, 6)
 
 
-def test_a_tab_that_is_too_wide_is_seen_all_the_same() -> None:
-    assert seen([13, 50, 13], 1, 0, 20) == (1, 2)
+def test_a_tab_wider_than_the_bar_is_still_visible() -> None:
+    assert find_visible([13, 50, 13], 1, 0, 20) == (1, 2)
 
 
 async def test_the_line_of_tabs_goes_to_the_tab_on_the_screen(opened: Opened) -> None:
@@ -172,8 +172,8 @@ async def test_a_question_beyond_the_end_of_the_line_is_marked_and_gone_to_by_a_
         await chat.until(lambda: chat.lines[0].endswith("7?›"))
         await chat.press("alt+t")
         await chat.until("Permission needed")
-        assert chat.pane is chat.app.panes[11]
+        assert chat.tab is chat.app.tabs[11]
         assert "alt+t" not in chat.text
         await chat.press("f8")
-        await chat.pilot.click(chat.app.tabs, offset=(78, 0))
-        await chat.until(lambda: chat.pane is chat.app.panes[11])
+        await chat.pilot.click(chat.app.tabs.bar, offset=(78, 0))
+        await chat.until(lambda: chat.tab is chat.app.tabs[11])

@@ -1,14 +1,14 @@
-"""Updates that nobody knows here are counted, and the log shows which."""
+"""Unknown updates are counted, and the log shows which."""
 
 from __future__ import annotations
 
-from chatting import Opened
+from support.tui_driver import Opened
 
 from accord.agent.turn import Turn
 from accord.testing import ScriptedAgent
 
 
-async def test_updates_that_nobody_knows_are_counted_and_the_log_shows_which(opened: Opened) -> None:
+async def test_unknown_updates_are_counted_and_the_log_shows_which(opened: Opened) -> None:
     async def strange(turn: Turn) -> None:
         for number in (1, 2):
             await turn.session.update(1, {"sessionUpdate": "_strange/thing", "number": number})
@@ -20,7 +20,7 @@ async def test_updates_that_nobody_knows_are_counted_and_the_log_shows_which(ope
         await chat.press("ctrl+l")
         await chat.until("Log of memory: everything")
         await chat.press("f9")
-        await chat.until("updates that are not known here")
+        await chat.until("unknown updates")
         await chat.until(lambda: len([line for line in chat.lines if "? " in line and "_strange/thing" in line]) == 2)
         assert not any("←" in line for line in chat.lines)
 

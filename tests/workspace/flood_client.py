@@ -14,7 +14,7 @@ from pathlib import Path
 
 from accord.workspace.terminals import Terminals
 
-FLOOD = str(Path(__file__).with_name("flood.py"))
+FLOOD = str(Path(__file__).with_name("flood_program.py"))
 
 
 def peak() -> int:
@@ -22,8 +22,8 @@ def peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-async def watched(terminals: Terminals, id: str) -> tuple[int, int, int]:
-    """How many bytes came, how many were missed, in how many pieces."""
+async def watch(terminals: Terminals, id: str) -> tuple[int, int, int]:
+    """Return the number of bytes, missed bytes and pieces."""
     came = missed = pieces = 0
     async for delta in terminals.subscribe(id):
         came, missed, pieces = came + len(delta.data), missed + delta.skipped, pieces + 1
@@ -35,10 +35,10 @@ async def main() -> None:
     terminals = Terminals()
     warm = await terminals.create("s", "echo é", cwd="/")
     await terminals.wait_for_exit(warm)
-    await watched(terminals, warm)
+    await watch(terminals, warm)
     before, began = peak(), time.monotonic()
     id = await terminals.create("s", sys.executable, ["-I", "-S", FLOOD, lines], cwd="/", output_limit=limit)
-    watching = asyncio.ensure_future(watched(terminals, id))
+    watching = asyncio.ensure_future(watch(terminals, id))
     await terminals.wait_for_exit(id)
     seconds = time.monotonic() - began
     text, truncated, exit = terminals.output(id)

@@ -1,17 +1,17 @@
-"""A program for tests: a client that makes, kills and releases terminals without end, until somebody ends it.
+"""A program for a fork server: a client that makes, kills and releases terminals without end, until somebody ends it.
 
-Every command has a family that ignores SIGTERM, one member of it in a session of its own. Says "ready" first."""
+Every command has a family that ignores SIGTERM, one process of it in another session. Prints "ready" first."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
 
-from accord.process import guard
+from accord.process import supervision
 from accord.workspace.terminals import Terminals
 
-guard.PATIENCE_SECONDS = 0.05
-guard.MERCY_SECONDS = 0.1
+supervision.EXIT_GRACE_SECONDS = 0.05
+supervision.TERM_GRACE_SECONDS = 0.1
 
 DEAF = "trap '' TERM HUP;"
 FAMILY = f'{DEAF} ({DEAF} sleep 600; :) & setsid sh -c "{DEAF} sleep 600; :" & sleep 600; :'
@@ -29,4 +29,5 @@ async def main() -> None:
             await terminals.release(ids.pop(0))
 
 
-asyncio.run(main())
+def start() -> None:
+    asyncio.run(main())

@@ -1,4 +1,4 @@
-"""Whoever listens hears of every change, in order, with what was before and what is after."""
+"""Listeners get every change, in order, with the text before and after."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def files(tmp_path: Path) -> Iterator[Files]:
         yield Files(roots, sync=False, max_read_bytes=1000)
 
 
-async def test_every_kind_of_change_is_told(files: Files, tmp_path: Path) -> None:
+async def test_every_kind_of_change_is_reported(files: Files, tmp_path: Path) -> None:
     heard: list[Change] = []
     threads: set[int] = set()
     files.on_change(heard.append)
@@ -31,7 +31,7 @@ async def test_every_kind_of_change_is_told(files: Files, tmp_path: Path) -> Non
     a, b = str(tmp_path / "a.txt"), str(tmp_path / "b.txt")
 
     await files.write(a, "one")
-    assert len(heard) == 1  # before the writer goes on
+    assert len(heard) == 1  # before the writer continues
     await files.write(a, "two")
     await files.move(a, b)
     await files.delete(b)
@@ -45,7 +45,7 @@ async def test_every_kind_of_change_is_told(files: Files, tmp_path: Path) -> Non
     assert threads == {threading.get_ident()}
 
 
-async def test_a_path_is_told_as_the_file_it_is(files: Files, tmp_path: Path) -> None:
+async def test_a_change_is_reported_with_the_resolved_path(files: Files, tmp_path: Path) -> None:
     heard: list[Change] = []
     files.on_change(heard.append)
     (tmp_path / "real").mkdir()
@@ -55,7 +55,7 @@ async def test_a_path_is_told_as_the_file_it_is(files: Files, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe binary", b"x" * 1001])
-async def test_what_is_no_text_or_too_large_is_not_shown(files: Files, tmp_path: Path, content: bytes) -> None:
+async def test_binary_or_large_content_is_not_reported(files: Files, tmp_path: Path, content: bytes) -> None:
     heard: list[Change] = []
     files.on_change(heard.append)
     (tmp_path / "a.txt").write_bytes(content)
@@ -63,7 +63,7 @@ async def test_what_is_no_text_or_too_large_is_not_shown(files: Files, tmp_path:
     assert heard == [Change(path=str(tmp_path / "a.txt"), kind="changed", before=None, after="text")]
 
 
-async def test_a_change_that_fails_is_not_told(files: Files, tmp_path: Path) -> None:
+async def test_a_failed_change_is_not_reported(files: Files, tmp_path: Path) -> None:
     heard: list[Change] = []
     files.on_change(heard.append)
     (tmp_path / "folder").mkdir()
@@ -73,7 +73,7 @@ async def test_a_change_that_fails_is_not_told(files: Files, tmp_path: Path) -> 
     assert heard == []
 
 
-async def test_who_stops_listening_hears_no_more(files: Files, tmp_path: Path) -> None:
+async def test_removed_listeners_are_not_called(files: Files, tmp_path: Path) -> None:
     heard: list[Change] = []
     stop = files.on_change(heard.append)
     stop()
@@ -81,7 +81,7 @@ async def test_who_stops_listening_hears_no_more(files: Files, tmp_path: Path) -
     assert heard == []
 
 
-async def test_a_listener_that_fails_spoils_nothing(
+async def test_an_exception_in_a_listener_is_logged(
     files: Files, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     heard: list[Change] = []
@@ -93,10 +93,10 @@ async def test_a_listener_that_fails_spoils_nothing(
     files.on_change(heard.append)
     with caplog.at_level(logging.ERROR):
         await files.write(str(tmp_path / "a.txt"), "x")
-    assert len(heard) == 1 and "a listener failed" in caplog.text
+    assert len(heard) == 1 and "a listener raised" in caplog.text
 
 
-async def test_changes_are_told_in_the_order_they_were_made(files: Files, tmp_path: Path) -> None:
+async def test_changes_are_reported_in_order(files: Files, tmp_path: Path) -> None:
     heard: list[Change] = []
     files.on_change(heard.append)
     path = str(tmp_path / "a.txt")

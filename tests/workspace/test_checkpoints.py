@@ -1,4 +1,4 @@
-"""Going back to before a turn, and forward again; others' work is never overwritten unasked."""
+"""Restoring files to before a turn, and undoing that; changes by others are never overwritten without asking."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def fill(app: Path) -> None:
     (app / "untouched.txt").write_text("as ever")
 
 
-async def test_a_turn_is_taken_back_and_the_taking_back_too(files: Files, app: Path, store: str) -> None:
+async def test_a_turn_can_be_undone_and_the_undo_as_well(files: Files, app: Path, store: str) -> None:
     fill(app)
     before = tree(app)
     checkpoints = Checkpoints(files, store)
@@ -113,7 +113,7 @@ async def test_everything_survives_the_process(app: Path, store: str) -> None:
         await Checkpoints(Files(roots, sync=False), store).undo_restore()
 
 
-async def test_to_go_back_two_turns_takes_back_both(files: Files, app: Path, store: str) -> None:
+async def test_restoring_two_turns_back_undoes_both(files: Files, app: Path, store: str) -> None:
     checkpoints = Checkpoints(files, store)
     path = app / "file.txt"
     path.write_text("0")
@@ -135,7 +135,7 @@ async def test_to_go_back_two_turns_takes_back_both(files: Files, app: Path, sto
     assert tree(app) == {"file.txt": b"1", "only1.txt": b"1"}
 
 
-async def test_what_others_changed_meanwhile_is_reported_and_left(files: Files, app: Path, store: str) -> None:
+async def test_files_changed_by_others_are_reported_and_left_alone(files: Files, app: Path, store: str) -> None:
     checkpoints = Checkpoints(files, store)
     for name in ("a.txt", "b.txt", "c.txt", "d.txt"):
         (app / name).write_text("old")
@@ -163,7 +163,7 @@ async def test_what_others_changed_meanwhile_is_reported_and_left(files: Files, 
     assert tree(app) == changed
 
 
-async def test_a_restore_is_not_taken_back_over_later_work(files: Files, app: Path, store: str) -> None:
+async def test_undoing_a_restore_keeps_later_changes(files: Files, app: Path, store: str) -> None:
     checkpoints = Checkpoints(files, store)
     start = await checkpoints.begin("turn 1")
     await files.write(str(app / "a.txt"), "1")
@@ -190,7 +190,7 @@ async def test_a_path_whose_directory_became_a_link_is_a_conflict(files: Files, 
     assert os.listdir(app / "other") == []
 
 
-async def test_what_changes_outside_any_checkpoint_is_not_noted(files: Files, app: Path, store: str) -> None:
+async def test_changes_outside_a_checkpoint_are_not_recorded(files: Files, app: Path, store: str) -> None:
     checkpoints = Checkpoints(files, store)
     await files.write(str(app / "before.txt"), "x")
     start = await checkpoints.begin("turn")
@@ -237,7 +237,7 @@ async def test_the_store_is_private_and_leaves_nothing_behind(files: Files, app:
     assert stat.S_IMODE(os.stat(store).st_mode) == 0o700
 
 
-async def test_there_are_never_more_than_so_many(files: Files, app: Path, store: str) -> None:
+async def test_the_number_of_checkpoints_is_limited(files: Files, app: Path, store: str) -> None:
     checkpoints = Checkpoints(files, store, max_checkpoints=3)
     (app / "a.txt").write_text("0")
     for turn in range(1, 7):
@@ -287,7 +287,7 @@ async def test_damaged_contents_and_indexes_are_not_used(files: Files, app: Path
     assert [each.label for each in Checkpoints(files, store).all] == ["turn", "restore of 00000001"]
 
 
-async def test_two_processes_in_one_folder_keep_apart(app: Path, store: str) -> None:
+async def test_two_processes_can_use_one_directory(app: Path, store: str) -> None:
     with Roots(str(app)) as roots:
         one, other = Files(roots, sync=False), Files(roots, sync=False)
         ours, theirs = Checkpoints(one, store), Checkpoints(other, store)
@@ -300,7 +300,7 @@ async def test_two_processes_in_one_folder_keep_apart(app: Path, store: str) -> 
         assert len(Checkpoints(one, store).all) == 3
 
 
-async def test_a_change_that_could_not_be_kept_is_not_made(
+async def test_a_change_is_not_made_if_its_checkpoint_cannot_be_saved(
     files: Files, app: Path, store: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     checkpoints = Checkpoints(files, store)
@@ -310,8 +310,8 @@ async def test_a_change_that_could_not_be_kept_is_not_made(
     def full(*args: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("accord.workspace.history._replace", full)
-    with pytest.raises(RequestFailed, match="left as it was: no space"):
+    monkeypatch.setattr("accord.workspace.checkpoint_store._replace", full)
+    with pytest.raises(RequestFailed, match="wasn't changed: no space"):
         await files.write(str(app / "a.txt"), "new")
     assert (app / "a.txt").read_text() == "old"
 
@@ -354,21 +354,21 @@ async def test_a_restore_is_told_to_listeners(files: Files, app: Path, store: st
 
 KILLED = """
 import os, signal, sys
-from accord.workspace import replacing
+from accord.workspace import atomic_write
 from accord.workspace.checkpoints import Checkpoints
 from accord.workspace.files import Files
-from accord.workspace.history import History
+from accord.workspace.checkpoint_store import CheckpointStore
 from accord.workspace.roots import Roots
 app, store, where = sys.argv[1:]
 files = Files(Roots(app), sync=False)
 checkpoints = Checkpoints(files, store)
-checkpoints._begin("turn", False)
+checkpoints._begin("turn", "")
 files.disk.write(app + "/a.txt", "first")
 def die(*args, **kwargs):
     os.kill(os.getpid(), signal.SIGKILL)
 match where:
-    case "before it is noted": History.save = die
-    case "before it is written": replacing.replace.__globals__["_temporary"] = die
+    case "before it is noted": CheckpointStore.save = die
+    case "before it is written": atomic_write.replace.__globals__["_create_temporary"] = die
     case "after it is written": files.disk.overlay.find = lambda path, n=[]: n.append(1) or None
 if where == "after it is written":
     files.disk.write(app + "/a.txt", "second")
@@ -404,7 +404,7 @@ def test_checkpoints_are_kept_in_the_users_data_by_project_and_session(
     assert len(list((tmp_path / "chosen/checkpoints").iterdir())) == 1
 
 
-def test_checkpoints_are_never_kept_in_the_project_unless_told(
+def test_checkpoints_are_not_saved_in_the_project_by_default(
     files: Files, app: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("ACCORD_DATA_HOME", raising=False)

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from workspace import writer
 
-from accord.workspace import replacing
+from accord.workspace import atomic_write
+from accord.workspace.directory import Directory
 from accord.workspace.files import Files
-from accord.workspace.folder import Folder
 from accord.workspace.roots import Roots
 
 
@@ -45,7 +45,7 @@ def test_a_writer_killed_at_any_moment_leaves_a_whole_file(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("step", [0, 2, 3])
-def test_what_a_killed_writer_left_is_swept_by_the_next(tmp_path: Path, step: int) -> None:
+def test_leftovers_of_a_killed_writer_are_removed_by_the_next_one(tmp_path: Path, step: int) -> None:
     (tmp_path / "file.txt").write_text("old")
     writing = start(tmp_path, step)
     assert writing.stdout is not None
@@ -53,39 +53,39 @@ def test_what_a_killed_writer_left_is_swept_by_the_next(tmp_path: Path, step: in
     assert writing.wait() == -signal.SIGKILL
     writing.stdout.close()
 
-    left = [name for name in os.listdir(tmp_path) if replacing.TEMPORARY.fullmatch(name)]
+    left = [name for name in os.listdir(tmp_path) if atomic_write.TEMPORARY.fullmatch(name)]
     assert len(left) == 1
     assert os.stat(tmp_path / left[0]).st_size == min(step << 20, 3_000_001)
     check(tmp_path, ["old"])
 
 
-def test_what_a_living_writer_is_at_work_on_is_not_swept(tmp_path: Path) -> None:
-    with Folder.open(str(tmp_path)) as folder:
-        name, fd = replacing._temporary(folder, 0o600)
-        assert replacing.sweep(folder) == 0
+def test_the_temporary_file_of_a_running_writer_is_not_swept(tmp_path: Path) -> None:
+    with Directory.open(str(tmp_path)) as folder:
+        name, fd = atomic_write._create_temporary(folder, 0o600)
+        assert atomic_write.sweep(folder) == 0
         os.close(fd)
         (tmp_path / ".accord-nothing.tmp").touch()
         (tmp_path / "accord-0123456789abcdef.tmp").touch()
-        assert replacing.sweep(folder) == 1
+        assert atomic_write.sweep(folder) == 1
         assert not (tmp_path / name).exists()
         assert len(os.listdir(tmp_path)) == 2
 
 
-def test_a_temporary_file_that_is_swept_before_it_is_locked_is_made_anew(
+def test_a_temporary_file_that_is_swept_before_it_is_locked_is_created_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    create = Folder.create
+    create = Directory.create
     made: list[str] = []
 
-    def swept(self: Folder, name: str, mode: int) -> int:
+    def sweep_after_create(self: Directory, name: str, mode: int) -> int:
         fd = create(self, name, mode)
         made.append(name)
         if len(made) <= 2:
-            assert replacing.sweep(self) == 1
+            assert atomic_write.sweep(self) == 1
         return fd
 
-    monkeypatch.setattr(Folder, "create", swept)
-    with Folder.open(str(tmp_path)) as folder:
-        replacing.replace(folder, "file.txt", b"content")
+    monkeypatch.setattr(Directory, "create", sweep_after_create)
+    with Directory.open(str(tmp_path)) as folder:
+        atomic_write.replace(folder, "file.txt", b"content")
     assert len(made) == 3
     assert os.listdir(tmp_path) == ["file.txt"] and (tmp_path / "file.txt").read_text() == "content"

@@ -1,4 +1,4 @@
-"""What is on screen is what an agent reads, and what it writes reaches the screen."""
+"""Agents read open buffers, and write to them."""
 
 from __future__ import annotations
 
@@ -64,9 +64,7 @@ async def test_a_buffer_is_found_by_every_path_of_its_file(
 
 
 @pytest.mark.req("V1-SETUP-23")
-async def test_what_is_on_screen_outside_the_workspace_is_not_shown(
-    files: Files, tmp_path: Path, overlay: Overlay
-) -> None:
+async def test_open_files_outside_the_workspace_are_not_shown(files: Files, tmp_path: Path, overlay: Overlay) -> None:
     overlay.show(str(tmp_path / "diary.txt"), "secret")
     with pytest.raises(OutsideWorkspace):
         await files.read(str(tmp_path / "diary.txt"))

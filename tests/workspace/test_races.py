@@ -1,7 +1,7 @@
-"""Whatever is swapped while a call is under way, it stays in the workspace.
+"""A call stays inside the workspace, even if paths are swapped while it runs.
 
-First at every step of a call in turn, so that no interleaving is left to chance; then by a thread that does nothing
-else for a while."""
+The swap is made at every step of a call in turn, so that no interleaving is left to chance, and then by a thread in a
+loop."""
 
 from __future__ import annotations
 
@@ -13,12 +13,24 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from workspace.planted import LOOT, SECRET, Planted
+from workspace.hostile_workspace import LOOT, SECRET, Planted
 
 from accord.errors import RequestFailed
-from accord.workspace.folder import Folder
+from accord.workspace.directory import Directory
 
-STEPS = ["look", "link", "child", "read", "create", "make_folder", "rename", "add_name", "remove", "copy", "may_write"]
+STEPS = [
+    "look",
+    "link",
+    "child",
+    "read",
+    "create",
+    "make_directory",
+    "rename",
+    "add_name",
+    "remove",
+    "copy",
+    "may_write",
+]
 
 
 @pytest.fixture
@@ -134,15 +146,15 @@ def at_step(number: int, happens: Callable[[], object], monkeypatch: pytest.Monk
     steps = [0]
 
     def wrap(name: str) -> None:
-        plain = getattr(Folder, name)
+        plain = getattr(Directory, name)
 
-        def step(self: Folder, *args: object) -> object:
+        def step(self: Directory, *args: object) -> object:
             if steps[0] == number:
                 happens()
             steps[0] += 1
             return plain(self, *args)
 
-        patch.setattr(Folder, name, step)
+        patch.setattr(Directory, name, step)
 
     with monkeypatch.context() as patch:
         for name in STEPS:
@@ -167,7 +179,7 @@ CALLS: dict[str, Callable[[Planted], object]] = {
 @pytest.mark.req("V1-SETUP-22")
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("flips", FLIPS, ids=lambda flips: flips.__name__)
-def test_a_swap_at_any_step_leads_nowhere(
+def test_a_swap_at_any_step_never_escapes(
     call: str, flips: Callable[[Planted], Flip], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     step = 0

@@ -1,10 +1,9 @@
-"""No orphans: everyone whom a command started ends with it, and every command ends with its client."""
+"""No orphans: all descendants end with their command, and every command ends with its client."""
 
 from __future__ import annotations
 
 import os
 import random
-import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator
@@ -12,14 +11,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from process.alive import carrying, is_alive, until
-from workspace.printing import until_printed
+from process.processes import find_by_token, is_alive, until
+from support.fork_server import Forked, ForkServer
+from workspace.terminal_fixtures import until_printed
 
 from accord.workspace.terminals import Terminals
 
 FAMILY = str(Path(__file__).parents[1] / "process" / "family_agent.py")
-CLIENT = str(Path(__file__).with_name("terminal_client.py"))
-AT_ONCE = 5
+CLIENT = Path(__file__).with_name("terminal_client.py")
+AT_ONCE = 10
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ async def family(terminals: Terminals, *kinds: str, pty: bool = False) -> tuple[
 @pytest.mark.req("V1-TERM-10", "V1-TERM-11")
 @pytest.mark.parametrize("pty", [False, True], ids=["pipe", "pty"])
 @pytest.mark.parametrize("how", ["kill", "release", "release_session", "close"])
-async def test_everyone_whom_a_command_started_ends_with_it(terminals: Terminals, how: str, pty: bool) -> None:
+async def test_all_descendants_end_with_a_command(terminals: Terminals, how: str, pty: bool) -> None:
     id, pids = await family(terminals, "deaf", "session", "daemon", "bare", "stopped", pty=pty)
     assert len(pids) == 6
     assert all(map(is_alive, pids))
@@ -53,7 +53,7 @@ async def test_everyone_whom_a_command_started_ends_with_it(terminals: Terminals
     assert not any(map(is_alive, pids))
 
 
-async def test_who_was_left_behind_by_a_command_that_has_ended_ends_at_the_release(terminals: Terminals) -> None:
+async def test_processes_left_by_a_finished_command_end_at_release(terminals: Terminals) -> None:
     id = await terminals.create("s", "trap '' TERM; sleep 600 & setsid sleep 600 & echo $!", cwd="/")
     await terminals.wait_for_exit(id)
     left = int(terminals.output(id).text)
@@ -63,48 +63,35 @@ async def test_who_was_left_behind_by_a_command_that_has_ended_ends_at_the_relea
     assert not is_alive(left)
 
 
-def killed_clients(moments: list[float]) -> int:
-    """Starts clients, ends each by SIGKILL at its moment, waits until nobody is left; gives how many there had been."""
+def kill_clients(server: ForkServer, moments: list[float]) -> int:
+    """Start clients, kill each at its moment, and wait until no process is left. Return how many there were."""
     token = f"accord-test-{os.urandom(8).hex()}"
-    environment = {**os.environ, "ACCORD_TEST_RUN": token}
-    clients = [
-        subprocess.Popen([sys.executable, CLIENT], env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        for _ in moments
-    ]
+    clients = [server.start(env={"ACCORD_TEST_RUN": token}) for _ in moments]
 
-    def end(client: subprocess.Popen[bytes], moment: float) -> None:
-        assert client.stdout is not None
+    def end(client: Forked, moment: float) -> None:
         assert client.stdout.readline() == b"ready\n"
         time.sleep(moment)  # the moment is the subject
         client.kill()
-        client.wait()
+        until(lambda: not is_alive(client.pid), "a killed client is alive")
 
     try:
         with ThreadPoolExecutor() as threads:
             list(threads.map(end, clients, moments))
-        seen = len(carrying(token))
-        until(lambda: not carrying(token), "somebody is left")
+        seen = len(find_by_token(token))
+        until(lambda: not find_by_token(token), "somebody is left")
     finally:
         for client in clients:
             client.kill()
-            client.communicate()
+            client.stdin.close()
+            client.stdout.close()
     return seen
-
-
-def in_batches(runs: int, seed: int) -> None:
-    at = random.Random(seed)
-    seen = 0
-    for start in range(0, runs, AT_ONCE):
-        seen += killed_clients([at.uniform(0.0, 0.12) for _ in range(min(AT_ONCE, runs - start))])
-    assert seen > runs, "the clients must have had families, or this proves nothing"
-
-
-@pytest.mark.req("V1-TERM-18")
-def test_after_kill_9_of_the_client_at_any_moment_nobody_is_left() -> None:
-    in_batches(10, seed=10)
 
 
 @pytest.mark.slow
 @pytest.mark.req("V1-TERM-18")
 def test_after_kill_9_of_the_client_at_two_hundred_moments_nobody_is_left() -> None:
-    in_batches(200, seed=200)
+    at = random.Random(200)
+    with ForkServer(CLIENT) as server:
+        seen = sum(kill_clients(server, [at.uniform(0.0, 0.12) for _ in range(AT_ONCE)]) for _ in range(200 // AT_ONCE))
+
+    assert seen > 200, "the clients must have had families, or this proves nothing"

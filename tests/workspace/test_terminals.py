@@ -8,15 +8,15 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from linked import until
-from process.alive import is_alive
-from process.alive import until as wait_until
-from workspace.printing import python, until_printed
+from process.processes import is_alive
+from process.processes import until as wait_until
+from support.link import until
+from workspace.terminal_fixtures import python, until_printed
 
 from accord.errors import RESOURCE_NOT_FOUND, NotFound, RequestFailed
 from accord.model.tool import ExitStatus
-from accord.workspace.stream import Delta, Subscription
-from accord.workspace.terminals import Printed, Terminals
+from accord.workspace.output import Delta, Subscription
+from accord.workspace.terminals import TerminalOutput, Terminals
 
 OBEDIENT = """
 import os, signal
@@ -58,7 +58,7 @@ async def test_a_terminal_from_its_beginning_to_its_end(terminals: Terminals) ->
     id = await terminals.create("s", "printf", ["%s-%s", "a", "b"], cwd="/")
 
     assert await terminals.wait_for_exit(id) == ExitStatus(code=0)
-    assert terminals.output(id) == Printed("a-b", False, ExitStatus(code=0))
+    assert terminals.output(id) == TerminalOutput("a-b", False, ExitStatus(code=0))
     await terminals.kill(id)
     await terminals.release(id)
 
@@ -67,23 +67,25 @@ async def test_a_terminal_from_its_beginning_to_its_end(terminals: Terminals) ->
 async def test_the_id_is_there_while_the_command_runs(terminals: Terminals) -> None:
     id = await terminals.create("s", "sleep", ["600"], cwd="/")
 
-    assert terminals.output(id) == Printed("", False, None)
+    assert terminals.output(id) == TerminalOutput("", False, None)
     assert is_alive(terminals.terminal(id).pid)
     assert terminals.ids("s") == [id]
 
 
 @pytest.mark.req("V1-TERM-06", "V1-TERM-17")
-async def test_output_can_be_read_while_the_command_runs_and_somebody_waits(terminals: Terminals, gate: Path) -> None:
+async def test_output_can_be_read_while_the_command_runs_and_others_wait_for_it(
+    terminals: Terminals, gate: Path
+) -> None:
     id = await terminals.create("s", f"echo one; read x < {gate}; echo two; exit 3", cwd="/")
     waiters = [asyncio.ensure_future(terminals.wait_for_exit(id)) for _ in range(20)]
     await until_printed(terminals, id, "one\n")
-    assert terminals.output(id) == Printed("one\n", False, None)
+    assert terminals.output(id) == TerminalOutput("one\n", False, None)
     assert not any(waiter.done() for waiter in waiters)
     waiters.pop().cancel()
     await asyncio.to_thread(let_through, gate)
 
     assert await asyncio.gather(*waiters) == [ExitStatus(code=3)] * 19
-    assert terminals.output(id) == Printed("one\ntwo\n", False, ExitStatus(code=3))
+    assert terminals.output(id) == TerminalOutput("one\ntwo\n", False, ExitStatus(code=3))
     assert await terminals.wait_for_exit(id) == ExitStatus(code=3)
 
 
@@ -105,7 +107,7 @@ async def test_the_beginning_is_left_out_and_no_character_is_cut(
     id = await terminals.create("s", "printf", ["0123456é漢"], cwd="/", output_limit=limit)
     await terminals.wait_for_exit(id)
 
-    assert terminals.output(id) == Printed(text, truncated, ExitStatus(code=0))
+    assert terminals.output(id) == TerminalOutput(text, truncated, ExitStatus(code=0))
 
 
 @pytest.mark.req("V1-TERM-09")
@@ -122,7 +124,9 @@ async def test_the_beginning_is_left_out_and_no_character_is_cut(
     ],
 )
 @pytest.mark.parametrize("pty", [False, True], ids=["pipe", "pty"])
-async def test_the_code_or_the_signal_is_told(terminals: Terminals, line: str, exit: ExitStatus, pty: bool) -> None:
+async def test_the_exit_code_or_the_signal_is_reported(
+    terminals: Terminals, line: str, exit: ExitStatus, pty: bool
+) -> None:
     id = await terminals.create("s", f"ulimit -c 0; {line}", cwd="/", pty=pty)
 
     assert await terminals.wait_for_exit(id) == exit
@@ -144,12 +148,12 @@ async def test_after_a_kill_output_and_end_can_still_be_read(terminals: Terminal
     await terminals.release(id)
 
 
-async def test_one_that_does_not_heed_the_question_is_killed(terminals: Terminals) -> None:
+async def test_a_command_that_ignores_sigterm_is_killed(terminals: Terminals) -> None:
     id = await terminals.create("s", "trap '' TERM; echo begun; while :; do sleep 600; done", cwd="/")
     await until_printed(terminals, id, "begun")
     await terminals.kill(id)
 
-    assert terminals.output(id) == Printed("begun\n", False, ExitStatus(signal="SIGKILL"))
+    assert terminals.output(id) == TerminalOutput("begun\n", False, ExitStatus(signal="SIGKILL"))
 
 
 @pytest.mark.req("V1-TERM-11", "V1-TERM-12")
@@ -174,7 +178,7 @@ async def test_release_ends_the_command_and_the_id(terminals: Terminals) -> None
 
 @pytest.mark.req("V1-TERM-12")
 async def test_an_id_that_never_was_is_not_found(terminals: Terminals) -> None:
-    with pytest.raises(NotFound, match="there is no terminal 'term_1'") as caught:
+    with pytest.raises(NotFound, match="terminal 'term_1' doesn't exist") as caught:
         terminals.output("term_1")
 
     assert caught.value.code == RESOURCE_NOT_FOUND
@@ -182,14 +186,14 @@ async def test_an_id_that_never_was_is_not_found(terminals: Terminals) -> None:
 
 
 @pytest.mark.req("V1-TERM-16")
-async def test_what_was_released_can_still_be_shown(terminals: Terminals) -> None:
+async def test_a_released_terminal_can_still_be_shown(terminals: Terminals) -> None:
     id = await terminals.create("s", "seq 1000", cwd="/", output_limit=10)
     await terminals.wait_for_exit(id)
-    assert terminals.output(id) == Printed("\n999\n1000\n", True, ExitStatus(code=0))
+    assert terminals.output(id) == TerminalOutput("\n999\n1000\n", True, ExitStatus(code=0))
     await terminals.release(id)
     shown = "".join([f"{number}\n" for number in range(1, 1001)])
 
-    assert terminals.kept(id) == Printed(shown, False, ExitStatus(code=0)), (
+    assert terminals.read_output(id) == TerminalOutput(shown, False, ExitStatus(code=0)), (
         "a person sees more than the agent asked for"
     )
     assert await all_of(terminals.subscribe(id)) == [Delta(shown.encode(), 0, ExitStatus(code=0))]
@@ -203,8 +207,8 @@ async def test_of_what_was_released_the_oldest_is_forgotten() -> None:
         await terminals.release(id)
 
     with pytest.raises(NotFound):
-        terminals.kept(ids[1])
-    assert [len(terminals.kept(id).text) for id in ids[2:]] == [9000, 9000]
+        terminals.read_output(ids[1])
+    assert [len(terminals.read_output(id).text) for id in ids[2:]] == [9000, 9000]
 
 
 @pytest.mark.req("V1-TERM-18")
@@ -218,7 +222,7 @@ async def test_with_its_session_every_terminal_is_released(terminals: Terminals)
     assert terminals.ids("mine") == []
     assert terminals.ids() == [other]
     assert terminals.output(other).exit is None
-    assert terminals.kept(mine[1]).exit == ExitStatus(signal="SIGTERM")
+    assert terminals.read_output(mine[1]).exit == ExitStatus(signal="SIGTERM")
 
 
 @pytest.mark.req("V1-TERM-18")
@@ -250,11 +254,11 @@ async def test_fifty_at_once_do_not_disturb_each_other(terminals: Terminals) -> 
     await terminals.release_session("s")
 
 
-async def test_there_is_an_end_to_how_many_there_may_be() -> None:
-    terminals = Terminals(most=2)
+async def test_the_number_of_terminals_is_limited() -> None:
+    terminals = Terminals(max_terminals=2)
     first = await terminals.create("s", "true", cwd="/")
     await terminals.create("s", "true", cwd="/")
-    with pytest.raises(RequestFailed, match="release those"):
+    with pytest.raises(RequestFailed, match="release some"):
         await terminals.create("s", "true", cwd="/")
     await terminals.release(first)
     await terminals.create("s", "true", cwd="/")
@@ -266,7 +270,7 @@ async def test_a_command_that_closes_its_output_runs_on(terminals: Terminals, ga
     terminal = terminals.terminal(id)
     watching = asyncio.ensure_future(all_of(terminals.subscribe(id)))
     await until(lambda: terminal.output.finished)
-    assert terminals.output(id) == Printed("bye\n", False, None)
+    assert terminals.output(id) == TerminalOutput("bye\n", False, None)
     await asyncio.to_thread(let_through, gate)
 
     assert await terminals.wait_for_exit(id) == ExitStatus(code=4)
@@ -298,7 +302,7 @@ async def test_who_watches_is_done_when_the_last_in_the_background_is(terminals:
 
 
 @pytest.mark.parametrize("pty", [False, True], ids=["pipe", "pty"])
-async def test_all_that_was_printed_has_been_read_when_the_end_is_told(terminals: Terminals, pty: bool) -> None:
+async def test_all_output_has_been_read_when_the_exit_is_reported(terminals: Terminals, pty: bool) -> None:
     id = await terminals.create("s", "seq 2000", cwd="/", pty=pty)
     pid = terminals.terminal(id).pid
     wait_until(lambda: not is_alive(pid))  # holding up the event loop: all of it and the end come at once
@@ -329,7 +333,7 @@ async def test_a_command_on_a_pipe_has_nothing_to_read(terminals: Terminals) -> 
     assert terminals.output(id).text == "/dev/null\n"
 
 
-async def test_bytes_that_are_no_text_do_no_harm(terminals: Terminals) -> None:
+async def test_invalid_bytes_in_the_output_are_harmless(terminals: Terminals) -> None:
     code = "import os; os.write(1, bytes(range(256)) * 300 + b'\\xf0\\x9f')"
     id = await terminals.create("s", *python(code), cwd="/")
     await terminals.wait_for_exit(id)
@@ -340,7 +344,7 @@ async def test_bytes_that_are_no_text_do_no_harm(terminals: Terminals) -> None:
 
 
 @pytest.mark.parametrize("call", ["kill", "release"])
-async def test_who_is_cancelled_while_ending_a_command_has_ended_it(terminals: Terminals, call: str) -> None:
+async def test_cancelling_while_a_command_ends_still_ends_it(terminals: Terminals, call: str) -> None:
     id = await terminals.create("s", "trap '' TERM; echo begun; while :; do sleep 600; done", cwd="/")
     await until_printed(terminals, id, "begun")
     terminal = terminals.terminal(id)

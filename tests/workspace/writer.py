@@ -7,7 +7,7 @@ import signal
 import sys
 
 from accord.workspace.files import Files
-from accord.workspace.looking import Call
+from accord.workspace.place import Call
 from accord.workspace.roots import Roots
 
 CONTENTS = ["a" * 3_000_000 + "\n", "b" * 4_000_000 + "\n"]
@@ -18,7 +18,7 @@ class Suicidal(Call):
 
     left = 0
 
-    def go_on(self) -> None:
+    def check_wanted(self) -> None:
         if self.left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
         self.left -= 1

@@ -1,1 +1,2 @@
-"""Writing an agent: the base class, and the handles it is given. One class speaks both versions."""
+"""The agent's side of ACP: the `Agent` base class, the sessions and turns it works with, and the code that serves a
+client in the negotiated version (`v1`, `v2`)."""

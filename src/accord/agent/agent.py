@@ -1,211 +1,238 @@
-"""The base class of an agent: one method for each thing a client may ask.
+"""The base class of an agent: one method for each request of a client.
 
-Only `prompt` must be written. What else is written is what is offered: capabilities follow from the methods, not from a
-second list. What version 2 demands of every agent (list, resume, close) comes from `store`, in memory unless another is
-given."""
+Only `prompt` must be defined. Capabilities follow from the methods that the author defines; there is no second list.
+`store` provides what version 2 requires of every agent (list, resume, close), in memory by default."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, Union
 
-from accord.errors import MethodNotFound
+from accord.agent.definition import check_class, check_is_async
+from accord.errors import InvalidValue, MethodNotFound, UsageError
 from accord.model.requests import AuthMethod
-from accord.model.session import Command, Mode, Option, StopReason
+from accord.model.session import Choice, Command, Mode, Option, StopReason
 
 if TYPE_CHECKING:
-    from accord.agent.offers import ClientOffers
+    from accord.agent.client import Client
     from accord.agent.session import Session
     from accord.agent.turn import Turn
+    from accord.model.account import AuthStatus, Provider, ProviderConfig
     from accord.store.base import Page, SessionStore
 
 F = TypeVar("F", bound=Callable[..., Any])
+_COMMAND = "_accord_command"  # the attribute by which `@command` marks a method
 CommandHandler = Callable[["Turn"], Awaitable[Union[StopReason, None]]]
 How = Literal["new", "load", "resume", "fork"]
-"""How a session comes to be open: from nothing, with its history told again, without that, or from another's."""
+"""How a session is opened: new, with its history replayed, without it, or as a fork of another one."""
 
 
 class Agent:
-    """What an author subclasses. One object may serve many clients and sessions at once."""
+    """Base class for agents. One object can serve many clients and sessions at once."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        check_class(cls, Agent)
 
     name: ClassVar[str] = ""
-    """What the agent is called on the wire; the class's name unless set."""
+    """The agent's name on the wire; by default the name of the class."""
     title: ClassVar[str | None] = None
     version: ClassVar[str] = "0"
 
     versions: ClassVar[Collection[int]] = (1, 2)
-    """The protocol versions to speak."""
+    """The supported protocol versions."""
     unstable: ClassVar[bool] = False
-    """Whether the protocol's unstable parts are offered too."""
+    """Whether unstable parts of the protocol are offered too."""
 
     content: ClassVar[Collection[str]] = ()
-    """What a prompt may hold besides text and links: "image", "audio", "resource"."""
+    """Supported prompt content besides text and links: "image", "audio", "resource"."""
     mcp: ClassVar[Collection[str]] = ("stdio",)
-    """How MCP servers may be reached: "stdio", "http", "sse", "acp"."""
+    """Supported transports of MCP servers: "stdio", "http", "sse", "acp"."""
+
+    @property
+    def mcp_offered(self) -> Collection[str]:
+        """The transports advertised to clients. Version 1 clients may send "stdio" servers in any case."""
+        return self.mcp
+
     additional_directories: ClassVar[bool] = False
-    """Whether a session may have more roots than its working directory."""
+    """Whether a session may have directories besides its working directory."""
 
     capability_meta: ClassVar[dict[str, Any]] = {}
-    """Capabilities beyond the protocol, told as the `_meta` of what is offered; keys are their owner's."""
+    """Capabilities beyond the protocol, sent as the `_meta` of the capabilities."""
+    info_meta: ClassVar[dict[str, Any]] = {}
+    """The `_meta` of the agent's name and version."""
+    response_meta: ClassVar[dict[str, Any]] = {}
+    """The `_meta` of the response to `initialize`."""
     system_prompts: ClassVar[Collection[str]] = ()
-    """How a client may speak to the model itself: "append", "override" (unstable; see `Session.system_prompt`)."""
+    """Supported modes of client system prompts: "append", "override" (unstable; see `Session.system_prompt`)."""
 
     auth_methods: Sequence[AuthMethod] = ()
     modes: Sequence[Mode] = ()
     options: Sequence[Option] = ()
     commands: Sequence[Command] = ()
-    """Further slash commands that `prompt` handles itself; those made with `@command` need not be listed."""
+    """More slash commands, which `prompt` handles itself. Those made with `@command` needn't be listed."""
     legacy_models: ClassVar[bool] = False
-    """Whether the option of category `model` is told as `models` too, which older clients of version 1 read."""
+    """Whether the option of category `model` is also sent as `models`, for older clients of version 1."""
     reject_while_busy: ClassVar[bool] = False
-    """Version 1 says nothing of a prompt that comes while another runs: it waits its turn, or is refused."""
+    """Whether to reject a prompt while another one is running (version 1). By default it is queued."""
 
     store: SessionStore | None = None
-    """Where sessions are kept. With one, listing, loading, resuming and closing are offered in version 1 too."""
+    """Where sessions are saved. With a store, listing, loading, resuming and closing work in version 1 too."""
 
-    # -- the work
+    # -- prompts
 
     async def prompt(self, turn: Turn) -> StopReason | None:
-        """Handles what the user said. None means `end_turn`; any other stop reason may be returned."""
+        """Handle a prompt. Return None for `end_turn`, or any other stop reason."""
         raise NotImplementedError(f"{type(self).__name__} must define prompt()")
 
     async def accept_prompt(self, turn: Turn) -> None:
-        """Called before a prompt becomes part of the conversation. Raising refuses it: `AuthRequired`, for one."""
+        """Called before a prompt becomes part of the conversation. Raise to reject it, for example with
+        `AuthRequired`."""
 
     # -- the connection
 
-    async def connected(self, client: ClientOffers) -> None:
-        """A client said hello. Raising refuses it."""
+    async def on_connect(self, client: Client) -> None:
+        """Called when a client has sent `initialize`. Raise to reject it. Keep the client to send it something later,
+        outside of sessions."""
 
-    async def disconnected(self) -> None:
-        """A client is gone."""
+    async def on_disconnect(self, client: Client) -> None:
+        """Called when a client has disconnected."""
 
     # -- sessions
 
     async def new_session_id(self) -> str:
-        """The id of a session that is about to begin, for agents whose sessions live elsewhere; else one is made up."""
+        """Return the id of a new session. For agents whose sessions live elsewhere; by default an id is generated."""
         raise NotImplementedError
 
     async def accept_session(self, session: Session, how: How) -> None:
-        """Called before a session begins or is opened again, and before anything is told of it. Raising refuses it."""
+        """Called before a session is created or reopened, and before any update about it. Raise to reject it."""
 
     async def session_opened(self, session: Session, how: How) -> None:
-        """A session is open now, new or not: set its options and commands, connect its MCP servers. Raising refuses it.
+        """Called when a session is open, new or not. Set its options and commands here and connect its MCP servers.
+        Raise to reject it.
 
-        The answer to the client tells the options as they are when this returns; what is said here follows the answer.
-        Options that are set here have the values they had before, where they may still take them; those values are in
-        `session.values_before`. A client may open again what is open already: then this is called once more, with the
-        same session object."""
+        The response to the client has the options as they are when this returns; updates sent here follow the response.
+        Options set here get the values that they had before, if they still can (`session.values_before`). If a client
+        reopens a session that is already open, this is called again with the same object."""
 
     async def new_session(self, session: Session) -> None:
-        """A session begins, before `session_opened`. Raising refuses it."""
+        """Called when a session is created, before `session_opened`. Raise to reject it."""
 
     async def load_session(self, session: Session) -> None:
-        """A stored session is opened again: say everything that was said, in order."""
+        """Reopen a stored session: send its whole history again, in order."""
         raise NotImplementedError
 
     async def resume_session(self, session: Session) -> None:
-        """A stored session is opened again without being told: restore its context, say nothing old."""
+        """Reopen a stored session without its history: restore its context, and send nothing old."""
         raise NotImplementedError
 
     async def list_sessions(self, *, cwd: str | None, cursor: str | None) -> Page:
-        """Known sessions, newest first, a page at a time."""
+        """Return a page of known sessions, newest first."""
         raise NotImplementedError
 
     async def close_session(self, session: Session) -> None:
-        """A session was closed, or its client is gone, and its work has been cancelled: free what it holds."""
+        """Called when a session was closed or its client disconnected, and its work was cancelled. Release its
+        resources."""
 
     async def delete_session(self, session_id: str) -> None:
-        """Forget a stored session. Deleting what is not there succeeds."""
+        """Delete a stored session. Deleting one that doesn't exist succeeds."""
         raise NotImplementedError
 
     async def fork_session(self, session: Session, source: str) -> None:
-        """A new session begins with the history of another."""
+        """Called when a session is created with the history of another one."""
         raise NotImplementedError
 
     async def set_option(self, session: Session, option: Option, value: str | bool) -> None:
-        """The user set an option (a mode, a model, …). It has the new value when this returns; raising refuses it."""
+        """Called when the user sets an option (a mode, a model, …). It has the new value when this returns; raise to
+        reject it."""
+
+    async def unlisted_choice(self, session: Session, option: Option, value: str) -> Choice | None:
+        """Called when the user wants a value that the option doesn't list. Return a choice to add and select it.
+
+        Return None or raise to reject it."""
+        return None
 
     async def cancel_tool_call(self, session: Session, tool_call_id: str) -> None:
-        """The user stops one tool call that was started with `can_cancel`."""
+        """Cancel a tool call that was started with `can_cancel`."""
         raise NotImplementedError
 
     async def cancel_terminal(self, session: Session, terminal_id: str) -> None:
-        """The user stops one of the agent's own terminals that was started with `can_cancel`."""
+        """Cancel one of the agent's own terminals that was started with `can_cancel`."""
         raise NotImplementedError
 
     async def cancel_subagent(self, session: Session) -> None:
-        """The user stops a child session that was told of with `can_cancel` (unstable)."""
+        """Cancel a subagent that was reported with `can_cancel` (unstable)."""
 
-    # -- logging in
+    # -- logins
 
-    async def login(self, method_id: str) -> None:
-        """Log in by one of `auth_methods`. Raising says that it failed."""
+    async def login(self, method_id: str, client: Client) -> None:
+        """Log in with one of `auth_methods`. Raise if it fails. `client.ask` asks the user for a code, or opens a
+        page."""
 
     async def logout(self) -> None:
-        """Forget who is logged in."""
+        """Log out."""
         raise NotImplementedError
 
-    # -- beyond the protocol
+    # -- extensions of the protocol
 
     async def extension_request(self, method: str, params: Any) -> Any:
-        """A request that the protocol does not know. Its name should begin with an underscore."""
+        """Handle a request that the protocol doesn't define. Its name should start with an underscore."""
         raise MethodNotFound(f"Method not found: {method}", data={"method": method})
 
     async def extension_notification(self, method: str, params: Any) -> None:
-        """A notification that the protocol does not know; ignored unless written."""
+        """Handle a notification that the protocol doesn't define. Ignored by default."""
 
-    # -- unstable parts. Where sessions are kept, the store does these four unless they are written
+    # -- unstable. If there is a store, it provides these four unless they are defined
 
     async def archive_session(self, session_id: str) -> None:
-        """Put a session out of the usual list. It has been closed."""
+        """Archive a session. It has been closed."""
         raise NotImplementedError
 
     async def unarchive_session(self, session_id: str) -> None:
-        """Put it back."""
+        """Unarchive a session."""
         raise NotImplementedError
 
     async def session_status(self, session_id: str) -> str:
-        """Whether a session is `open` or `saved`."""
+        """Return `open` or `saved`."""
         raise NotImplementedError
 
     async def set_title(self, session_id: str, title: str) -> str:
-        """The user names a session, open or not. Gives the name that was kept."""
+        """Set a session's title for the user, whether or not it is open. Return the title that was saved."""
         raise NotImplementedError
 
-    # -- and these in the words of the wire: params in, result out
+    # -- unstable: accounts and providers
 
-    async def auth_status(self, params: Any) -> Any:
+    async def auth_status(self) -> AuthStatus:
+        """Return the state of the login and the known accounts. Report changes with `client.set_auth_status`."""
         raise NotImplementedError
 
-    async def list_providers(self, params: Any) -> Any:
+    async def list_providers(self) -> Sequence[Provider]:
+        """Return the model providers that the client can configure."""
         raise NotImplementedError
 
-    async def set_provider(self, params: Any) -> Any:
+    async def set_provider(self, provider_id: str, config: ProviderConfig) -> None:
+        """Configure a listed provider with an API type that it supports. Replaces its whole configuration."""
         raise NotImplementedError
 
-    async def disable_provider(self, params: Any) -> Any:
+    async def disable_provider(self, provider_id: str) -> None:
+        """Disable a listed provider that isn't required."""
         raise NotImplementedError
+
+    # -- unstable, with the types of the wire
 
     async def mcp_notification(self, params: Any) -> None:
         raise NotImplementedError
 
-    # -- what the library asks of the class
+    # -- for the library
 
     def offers(self, method: str) -> bool:
-        """Whether the author wrote this method."""
+        """Return whether the author defined this method."""
         return getattr(type(self), method, None) is not getattr(Agent, method, None)
 
     @property
     def commands_written(self) -> dict[str, tuple[Command, CommandHandler]]:
         """The slash commands made with `@command`, by name."""
-        found: dict[str, tuple[Command, CommandHandler]] = {}
-        for cls in reversed(type(self).__mro__):
-            for name, value in vars(cls).items():
-                described = getattr(value, "_accord_command", None)
-                if described is not None:
-                    found[described.name] = (described, getattr(self, name))
-        return found
+        return commands_of(self)
 
     @property
     def kept(self) -> SessionStore:
@@ -220,11 +247,34 @@ class Agent:
         return self.store
 
 
-def command(name: str, description: str, *, hint: str | None = None) -> Callable[[F], F]:
-    """Makes a method of an agent a slash command: it is called with the turn, `turn.argument` holding what follows."""
+def commands_of(owner: object) -> dict[str, tuple[Command, CommandHandler]]:
+    """Collect the methods of an object that are slash commands, by the name of the command; those of base classes
+    come first."""
+    found: dict[str, tuple[Command, CommandHandler]] = {}
+    for cls in reversed(type(owner).__mro__):
+        for name, value in vars(cls).items():
+            described = getattr(value, _COMMAND, None)
+            if described is not None:
+                found[described.name] = (described, getattr(owner, name))
+    return found
+
+
+def command(name: str, description: str = "", *, hint: str | None = None) -> Callable[[F], F]:
+    """Turn a method of an agent into a slash command. It is called with the turn; `turn.argument` has the text after
+    the name."""
+    if callable(name):
+        raise UsageError("@command needs a name and a description: @accord.command('test', 'Run the tests')")
+    if name.startswith("/") or not name or any(letter.isspace() for letter in name):
+        wanted = "-".join(name.strip("/").split()) or "test"
+        raise InvalidValue(f"name is {name!r}; write it without slash and spaces: {wanted!r}", argument="name")
+    if not description:
+        raise InvalidValue(
+            f"/{name} has no description; clients show it in their list of commands", argument="description"
+        )
 
     def mark(method: F) -> F:
-        method._accord_command = Command(name=name, description=description, hint=hint)  # type: ignore[attr-defined]
+        check_is_async(f"the handler of /{name}", method)
+        setattr(method, _COMMAND, Command(name=name, description=description, hint=hint))
         return method
 
     return mark

@@ -1,16 +1,16 @@
-"""What the client at the other end offers, whichever version told it."""
+"""The client's capabilities, independent of the protocol version."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from accord.errors import CapabilityError
-from accord.model.noun import Noun
+from accord.model.record import Record
 from accord.model.requests import Implementation
 
 
-class ClientOffers(Noun):
-    """What an agent may use of its client. All of it may be missing."""
+class ClientOffers(Record):
+    """The capabilities of a client. All of them are optional."""
 
     version: int
     info: Implementation | None = None
@@ -28,7 +28,7 @@ class ClientOffers(Noun):
     meta: dict[str, Any] | None = None
 
     def need(self, name: str, what: str) -> None:
-        """Raises `CapabilityError` when the client did not offer this."""
+        """Raise `CapabilityError` if the client doesn't have this capability."""
         if not getattr(self, name):
             who = self.info.name if self.info else "the client"
             raise CapabilityError(f"{who} did not offer {what}; nothing was sent")

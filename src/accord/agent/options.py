@@ -1,114 +1,150 @@
-"""What the user may set in a session: modes, models and the rest are one list."""
+"""The options of a session (modes, models and the rest), and how they change."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterable, Sequence
+from collections.abc import Awaitable, Coroutine, Iterable, Sequence
 from copy import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from accord.errors import InvalidParams
-from accord.model.session import Option
-from accord.model.statement import OptionsAre, Statement
+from accord.errors import InvalidParams, InvalidValue
+from accord.model import check
+from accord.model.record import Meta
+from accord.model.session import Choice, Option
+from accord.model.statement import OptionsAre
+from accord.model.values import short
 from accord.transports.base import READY
 
+if TYPE_CHECKING:
+    from accord.agent.saving_transport import SavingTransport
+    from accord.agent.session import Session
 
-class Options:
-    """The part of a session that holds its options."""
 
-    options: list[Option]
-    values_before: dict[str, str | bool]
-    """The values that the options had when the session was last open, by id; of a new session, none."""
-    reopening: bool
-    """Whether the session is being opened again: the answer to that will tell its options."""
+class SessionOptions:
+    """The options that the user can set in one session."""
 
-    def state(self, statement: Statement) -> Awaitable[None]:
-        raise NotImplementedError
+    def __init__(self, session: Session, items: list[Option], saving: SavingTransport | None) -> None:
+        self.items: list[Option] = items
+        self.previous_values: dict[str, str | bool] = {}
+        """Values from when the session was last open, by option id; empty for a new session."""
+        self._session = session
+        self._saving = saving
+        agent = session.agent
+        self._sets_in_place = saving is None and not agent.offers("set_option") and not agent.offers("unlisted_choice")
 
-    def tell(self, statement: Statement) -> Awaitable[None]:
-        raise NotImplementedError
-
-    def keep(self, statement: Statement) -> None:
-        raise NotImplementedError
-
-    @property
-    def is_kept(self) -> bool:
-        raise NotImplementedError
-
-    def option(self, id: str) -> Option | None:
-        for option in self.options:
+    def find(self, id: str) -> Option | None:
+        for option in self.items:
             if option.id == id:
                 return option
         return None
 
     def by_category(self, category: str) -> Option | None:
-        for option in self.options:
+        for option in self.items:
             if option.category == category:
                 return option
         return None
 
     @property
     def mode(self) -> str | None:
-        """The id of the current mode, when there are modes."""
         option = self.by_category("mode")
         return str(option.value) if option is not None else None
 
-    def set_mode(self, mode: str) -> Awaitable[None]:
-        """Changes the mode from the agent's side."""
-        option = self.by_category("mode")
-        if option is None:
-            raise InvalidParams("this session has no modes")
-        return self.change_option(option.id, mode)
-
-    def change_option(self, id: str, value: str | bool) -> Awaitable[None]:
-        """Changes an option from the agent's side, and tells the client."""
-        self.check_option(id, value).value = value
-        return self.state(OptionsAre(options=copies(self.options), changed=id))
-
-    def set_options(self, options: Sequence[Option]) -> Awaitable[None]:
-        """Replaces the whole list. While a session is being opened again, they take the values they had before."""
-        self.options = copies(options)
-        if self.reopening:
-            # Not kept either: a choice that cannot be had today, the provider being away, may be had again tomorrow.
-            self.restore_options()
-            return READY
-        return self.state(OptionsAre(options=copies(options)))
-
-    def chosen(self, id: str, value: str | bool) -> None:
-        """The client has set an option and will be told so by its answer; here it is set and kept."""
-        option = self.option(id)
-        if option is not None:
-            option.value = value
-        if self.is_kept:
-            self.keep(OptionsAre(options=copies(self.options), changed=id))
-
-    def tell_options(self, changed: str | None = None) -> Awaitable[None]:
-        """Tells the client how all options stand; which one changed, when it was one."""
-        return self.tell(OptionsAre(options=self.options, changed=changed))
-
-    def restore_options(self) -> None:
-        """Gives the options the values they had before, where they may still take them."""
-        for option in self.options:
-            before = self.values_before.get(option.id)
-            if before is not None and _may_be(option, before):
-                option.value = before
-
-    def check_option(self, id: str, value: Any) -> Option:
-        """The option with this id, if it may take this value; `InvalidParams` otherwise."""
-        option = self.option(id)
+    def check(self, id: str, value: Any) -> Option:
+        """Return the option with this id. Raises `InvalidParams` if there is none, or if it can't have this value."""
+        option = self.find(id)
         if option is None:
             raise InvalidParams(f"there is no option {id[:60]!r} in this session", data={"path": "configId"})
-        if not _may_be(option, value):
+        if not _can_have(option, value):
             values = "true or false" if option.is_boolean else ", ".join(choice.value for choice in option.choices)
-            raise InvalidParams(f"option {id!r} may be {values}", data={"path": "value"})
+            raise InvalidParams(f"option {id!r} is {short(value)}; it may be {values}", data={"path": "value"})
         return option
 
+    # -- changes by the client
 
-def _may_be(option: Option, value: Any) -> bool:
+    def set_by_client(self, id: str, value: str | bool) -> Coroutine[Any, Any, None] | None:
+        """Set an option for the client. Returns None if that is done, or a coroutine that does it.
+
+        Nothing has to be awaited if the author wrote no handler and sessions needn't be saved: such a request is
+        answered in place, without a task."""
+        if self._sets_in_place:
+            self._apply(id, self.check(id, value), value)
+            return None
+        return self._set_by_client(id, value)
+
+    async def _set_by_client(self, id: str, value: str | bool) -> None:
+        session = self._session
+        value = await self._resolve_value(id, value)
+        option = self.check(id, value)
+        await session.agent.set_option(session, option, value)
+        self._apply(id, self.find(id), value)  # the handler may have replaced the options
+        if self._saving is not None:
+            await self._saving.settle()
+
+    def _apply(self, id: str, option: Option | None, value: str | bool) -> None:
+        """Set and save a value. The client learns it from the response to its request."""
+        if option is not None:
+            option.value = value
+        writer = self._session.writer
+        if writer.is_saving:
+            writer.save(OptionsAre(options=copies(self.items), changed=id))
+
+    async def _resolve_value(self, id: str, value: str | bool) -> str | bool:
+        """Resolve the value of an option. An unlisted value is added to the choices if the agent accepts it."""
+        option = self.find(id)
+        if option is None or option.is_boolean or isinstance(value, bool):
+            return value
+        if value in [choice.value for choice in option.choices]:
+            return value
+        choice: Choice | None = await self._session.agent.unlisted_choice(self._session, option, value)
+        if choice is None:
+            return value
+        if choice.value not in [other.value for other in option.choices]:
+            option.choices = [choice, *option.choices]
+        return choice.value
+
+    # -- changes by the agent
+
+    def change(self, id: str, value: str | bool, meta: Meta | None = None) -> Awaitable[None]:
+        """Set one option and tell the client."""
+        try:
+            option = self.check(id, value)
+        except InvalidParams as error:  # the agent's mistake, not the client's
+            raise InvalidValue(error.message, argument=id) from None
+        option.value = value
+        return self._state(id, meta)
+
+    def replace(self, options: Sequence[Option], meta: Meta | None = None) -> Awaitable[None]:
+        """Replace all options. While a session is being reopened, they get the values that they had before."""
+        check.options(options)
+        self._session.writer.encode(OptionsAre(options=list(options)))  # raises before any state changes
+        self.items = copies(options)
+        if self._session.is_reopening:
+            # Don't save them: a value that is unavailable today, because its provider is, may be available tomorrow.
+            self.restore()
+            return READY
+        return self._state(None, meta)
+
+    def restore(self) -> None:
+        """Restore the previous values of options that can still have them."""
+        for option in self.items:
+            before = self.previous_values.get(option.id)
+            if before is not None and _can_have(option, before):
+                option.value = before
+
+    def _state(self, changed: str | None, meta: Meta | None) -> Awaitable[None]:
+        """Send and save all options. While a session is being created, its response carries them instead."""
+        statement = OptionsAre(options=copies(self.items), changed=changed, meta=meta)
+        if self._session.is_known:
+            return self._session.writer.state(statement)
+        self._session.writer.save(statement)
+        return READY
+
+
+def _can_have(option: Option, value: Any) -> bool:
     if option.is_boolean:
         return isinstance(value, bool)
     return isinstance(value, str) and value in [choice.value for choice in option.choices]
 
 
 def copies(options: Iterable[Option]) -> list[Option]:
-    """Options of their own: what is kept or shared must not change with them."""
+    """Copy options, so that a saved or shared list doesn't change with the session's own."""
     return [copy(option) for option in options]

@@ -1,4 +1,4 @@
-"""`run()`: puts an agent on standard input and output."""
+"""`run()`: serves an agent on standard input and output."""
 
 from __future__ import annotations
 
@@ -7,35 +7,46 @@ import contextlib
 import signal
 from typing import TYPE_CHECKING
 
+from accord.agent.agent import Agent
+from accord.agent.definition import check_agent
 from accord.agent.side import AgentSide
 from accord.connection.limits import Limits
 from accord.transports.base import Transport
 
 if TYPE_CHECKING:
-    from accord.agent.agent import Agent
-    from accord.transports.guard import Guarded
+    from accord.transports.stdout_guard import GuardedStreams
+
+
+_YOUNG_OBJECTS = 10_000
+"""How many new objects start a garbage collection. With Python's default (700) that is every few dozen turns, and a
+tenth of the CPU time of an agent with a thousand sessions."""
 
 
 def run(agent: Agent, *, limits: Limits | None = None) -> None:
-    """Serves one client on standard input and output, until it closes our input.
+    """Serve one client on standard input and output, until it closes our input.
 
     From here on nothing printed can corrupt the wire: `print`, C libraries and child processes write to standard error
     instead, and read nothing."""
-    from accord.transports.guard import guard
+    from accord.transports.event_loop import run as run_loop
+    from accord.transports.stdout_guard import guard_stdio
 
-    held = guard()
+    check_agent(agent, Agent, "run")  # before the streams are replaced: the author is at a terminal
+    held = guard_stdio()
     try:
-        asyncio.run(_serve(agent, held, limits))
+        run_loop(_serve(agent, held, limits))
     except KeyboardInterrupt:
         raise SystemExit(130) from None
 
 
-async def _serve(agent: Agent, held: Guarded, limits: Limits | None) -> None:
+async def _serve(agent: Agent, held: GuardedStreams, limits: Limits | None) -> None:
     import gc
 
     from accord.transports.stdio import StdioTransport
 
-    gc.freeze()  # what is loaded by now stays: the collector need not look at it again and again
+    gc.freeze()  # modules that are loaded by now stay loaded, so the collector needn't visit them again
+    young, *older = gc.get_threshold()
+    if 0 < young < _YOUNG_OBJECTS:  # 0 turns the collector off
+        gc.set_threshold(_YOUNG_OBJECTS, *older)
     side = AgentSide(agent, StdioTransport(held), limits=limits)
     serving = asyncio.current_task()
     assert serving is not None
@@ -49,5 +60,5 @@ async def _serve(agent: Agent, held: Guarded, limits: Limits | None) -> None:
 
 
 async def serve(agent: Agent, transport: Transport, *, limits: Limits | None = None) -> None:
-    """Serves one client on any transport, until it is gone."""
+    """Serve one client on any transport, until it disconnects."""
     await AgentSide(agent, transport, limits=limits).serve()

@@ -1,26 +1,35 @@
-"""A tool call while it runs: pending, in progress, then completed or failed."""
+"""A running tool call: pending, in progress, then completed or failed."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, Union
 
 from msgspec import UNSET, UnsetType
 
-from accord.model.content import as_content
+from accord.agent.workspace import DisplayTerminal, Terminal
+from accord.errors import InvalidValue, UsageError
+from accord.model import check
+from accord.model.content import ContentLike, as_content
+from accord.model.record import Meta
 from accord.model.statement import ToolPatch
-from accord.model.tool import FINAL, Diff, Location, TerminalRef, ToolContent, ToolKind, ToolStatus
+from accord.model.tool import FINAL, Diff, Location, LocationsLike, TerminalRef, ToolContent, ToolKind, ToolStatus
+from accord.model.values import short, text, word
 from accord.transports.base import READY
 
 if TYPE_CHECKING:
-    from accord.agent.permission import Permission
+    from accord.agent.questions import Permission
     from accord.agent.session import Session
+    from accord.model.requests import PermissionOption, Reply
+
+ToolContentLike = Union[ContentLike, Diff, TerminalRef, Terminal, DisplayTerminal]
+"""What a tool call can show."""
 
 
 class Tool:
-    """One tool call. As a context manager it is announced, set to work, and ended by how the block ends."""
+    """A tool call. As a context manager it is announced, started, and ended according to how the block ends."""
 
     def __init__(
         self,
@@ -29,7 +38,7 @@ class Tool:
         title: str,
         *,
         kind: ToolKind = "other",
-        locations: Sequence[str | Location] = (),
+        locations: LocationsLike = (),
         raw_input: Any = UNSET,
         name: str | None = None,
         can_cancel: bool = False,
@@ -38,21 +47,31 @@ class Tool:
     ) -> None:
         self.session = session
         self.id = id
-        self.title = title
-        self.kind = kind
+        self.title: str = text("title", title)
+        self.kind: ToolKind = word("kind", kind, check.TOOL_KINDS)
         self.status: ToolStatus | None = None
         self.content: list[ToolContent] = []
-        self.locations = [session.location(place) for place in locations]
+        self.locations: list[Location] = self._locations(locations)
         self._raw_input = raw_input
         self._name = name
         self.can_cancel = can_cancel
         self.background = background
-        """Whether it goes on when its turn ends."""
+        """Whether it outlives its turn."""
         self._meta = meta
+
+    if not TYPE_CHECKING:  # type checkers report these mistakes themselves
+
+        def __enter__(self) -> NoReturn:
+            raise UsageError("a tool call needs “async with”: async with turn.tool(…) as tool")
+
+        def __exit__(self, *exc: object) -> None: ...
+
+        def __await__(self) -> NoReturn:
+            raise UsageError("a tool call can't be awaited; use it with “async with”, or await its announce()")
 
     async def __aenter__(self) -> Tool:
         await self.announce()
-        await self.start()
+        await self._send(ToolPatch(id=self.id, status="in_progress"))
         return self
 
     async def __aexit__(
@@ -68,11 +87,9 @@ class Tool:
             await self.fail(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
 
     def announce(self) -> Awaitable[None]:
-        """Says that the call is coming. It is said when this is called; awaiting it waits while the client is slow."""
+        """Announce the call. It is sent now; awaiting this only waits while the client is slow."""
         if self.status is not None:
             return READY
-        self.status = "pending"
-        self.session.open_tools[self.id] = self
         patch = ToolPatch(id=self.id, first=True, title=self.title, kind=self.kind, status="pending", meta=self._meta)
         if self.content:
             patch.content = list(self.content)
@@ -84,41 +101,59 @@ class Tool:
             patch.name = self._name
         if self.can_cancel:
             patch.can_cancel = True
-        return self._state(patch)
+        lines = self.session.writer.encode(patch)
+        self.status = "pending"
+        self.session.open_tools[self.id] = self
+        return self._state(patch, lines)
 
     async def start(self) -> None:
-        """Says that the call is running now."""
-        await self.update(status="in_progress")
+        """Report that the call is running."""
+        if self.status is None:
+            await self.announce()
+        await self._send(ToolPatch(id=self.id, status="in_progress"))
 
-    async def show(self, *items: Any) -> None:
-        """Adds content: text, pictures, diffs, terminals."""
+    async def show(self, *items: ToolContentLike, meta: Meta | None = None) -> None:
+        """Add content: text, images, diffs, terminals."""
         for item in items:
-            content = self._as_content(item)
-            self.content.append(content)
-            await self._state(ToolPatch(id=self.id, content=list(self.content), added=content))
+            await self._add(self._as_content(item), meta)
 
-    async def set_content(self, *items: Any) -> None:
-        """Replaces all content."""
-        self.content = [self._as_content(item) for item in items]
-        await self._state(ToolPatch(id=self.id, content=list(self.content)))
+    async def set_content(self, *items: ToolContentLike, meta: Meta | None = None) -> None:
+        """Replace all content. Without items it is cleared."""
+        content = [self._as_content(item) for item in items]
+        patch = ToolPatch(id=self.id, content=list(content), meta=meta)
+        lines = self.session.writer.encode(patch)
+        self.content = content
+        await self._state(patch, lines)
 
     async def diff(self, path: str, old: str | None, new: str | None) -> None:
-        """Shows a change to a file: `old` None creates it, `new` None deletes it."""
-        await self.show(Diff.of(self.session.absolute(path), old, new))
+        """Show a change to a file: `old` None creates it, `new` None deletes it."""
+        await self._add(Diff.of(self.session.absolute(path), old, new))
+
+    def _add(self, content: ToolContent, meta: Meta | None = None) -> Awaitable[None]:
+        patch = ToolPatch(id=self.id, content=[*self.content, content], added=content, meta=meta)
+        lines = self.session.writer.encode(patch)
+        self.content.append(content)
+        return self._state(patch, lines)
 
     async def update(
         self,
         *,
-        title: str | UnsetType = UNSET,
+        title: str | UnsetType | None = UNSET,
         status: ToolStatus | UnsetType = UNSET,
-        kind: ToolKind | UnsetType = UNSET,
-        locations: Sequence[str | Location] | UnsetType = UNSET,
+        kind: ToolKind | UnsetType | None = UNSET,
+        locations: LocationsLike | UnsetType | None = UNSET,
         raw_input: Any = UNSET,
         raw_output: Any = UNSET,
-        name: str | UnsetType = UNSET,
+        name: str | UnsetType | None = UNSET,
         meta: dict[str, Any] | None = None,
     ) -> None:
-        """Says what is new. What is left out stays as it was."""
+        """Send changed fields. Fields that are left out keep their value; None clears one."""
+        if status is not UNSET:
+            word("status", status, check.TOOL_STATUSES)
+        if kind is not UNSET and kind is not None:
+            word("kind", kind, check.TOOL_KINDS)
+        if title is not UNSET and title is not None:
+            text("title", title)
         if self.status is None:
             await self.announce()
         patch = ToolPatch(
@@ -132,45 +167,99 @@ class Tool:
             meta=meta,
         )
         if not isinstance(locations, UnsetType):
-            self.locations = [self.session.location(place) for place in locations]
-            patch.locations = self.locations
-        if not isinstance(title, UnsetType):
-            self.title = title
-        if not isinstance(kind, UnsetType):
-            self.kind = kind
-        if not isinstance(status, UnsetType):
-            self.status = status
-            if status in FINAL:
-                self.session.open_tools.pop(self.id, None)
-                if self.can_cancel:
-                    patch.can_cancel = False
-        await self._state(patch)
+            patch.locations = None if locations is None else self._locations(locations)
+        await self._send(patch)
 
-    def _state(self, patch: ToolPatch) -> Awaitable[None]:
-        sent = self.session.state(patch)
-        if self.background:  # it is announced before it is listed, and ended before it is not
-            self.session.background.changed()
+    def _send(self, patch: ToolPatch) -> Awaitable[None]:
+        """Send changed fields, and change them here."""
+        status = patch.status
+        is_final = status in FINAL
+        if is_final and self.can_cancel:
+            patch.can_cancel = False
+        # Encode before changing state, so that the call stays open if its result can't be sent.
+        lines = self.session.writer.encode(patch)
+        if patch.locations is not UNSET:
+            self.locations = patch.locations or []
+        if patch.title is not UNSET:
+            self.title = patch.title or ""
+        if patch.kind is not UNSET:
+            self.kind = patch.kind or "other"
+        if status is not UNSET:
+            self.status = status
+            if is_final:
+                self.session.open_tools.pop(self.id, None)
+        return self._state(patch, lines)
+
+    def _state(self, patch: ToolPatch, lines: bytes) -> Awaitable[None]:
+        sent = self.session.writer.state_encoded(patch, lines)
+        if self.background:  # after the update: a call is announced before it is listed, and ended before it is removed
+            self.session.background.update()
         return sent
 
-    async def complete(self, raw_output: Any = UNSET) -> None:
-        """The call did what it should."""
-        await self.update(status="completed", raw_output=raw_output)
+    async def complete(self, raw_output: Any = UNSET, *, meta: Meta | None = None) -> None:
+        """End the call successfully."""
+        if self.status is None:
+            await self.announce()
+        await self._send(ToolPatch(id=self.id, status="completed", raw_output=raw_output, meta=meta))
 
-    async def fail(self, reason: str = "", raw_output: Any = UNSET) -> None:
-        """The call failed; the reason is shown."""
+    async def fail(self, reason: str = "", raw_output: Any = UNSET, *, meta: Meta | None = None) -> None:
+        """End the call as failed, and show the reason."""
         if reason:
             await self.show(reason)
-        await self.update(status="failed", raw_output=raw_output)
+        await self.update(status="failed", raw_output=raw_output, meta=meta)
 
-    def permit(self, title: str | None = None, **how: Any) -> Awaitable[Permission]:
-        """Asks whether this call may go on. See `Turn.permit`."""
-        return self.session.permit(title or self.title, tool=self, **how)
+    def permit(
+        self,
+        title: str | None = None,
+        *,
+        options: Sequence[PermissionOption] | None = None,
+        always: bool = False,
+        description: str | None = None,
+        command: str | None = None,
+        cwd: str | None = None,
+        content: Sequence[ToolContentLike] = (),
+        terminal: DisplayTerminal | None = None,
+        subject: dict[str, Any] | None = None,
+        meta: Meta | None = None,
+    ) -> Awaitable[Permission]:
+        """Ask for permission to continue this call. See `Session.permit`."""
+        return self.session.permit(
+            title or self.title,
+            options=options,
+            always=always,
+            description=description,
+            command=command,
+            cwd=cwd,
+            content=content,
+            tool=self,
+            terminal=terminal,
+            subject=subject,
+            meta=meta,
+        )
+
+    def ask(
+        self,
+        message: str,
+        schema: dict[str, Any] | None = None,
+        *,
+        url: str | None = None,
+        id: str | None = None,
+        meta: Meta | None = None,
+    ) -> Awaitable[Reply]:
+        """Ask the user something for this call. See `Session.ask`."""
+        return self.session.ask(message, schema, url=url, id=id, tool=self, meta=meta)
+
+    def _locations(self, places: LocationsLike) -> list[Location]:
+        if isinstance(places, str | Location):  # a string would be read letter by letter
+            raise InvalidValue(
+                f"locations is {short(places)}; it must be a list: [{short(places)}]", argument="locations"
+            )
+        return [self.session.location(place) for place in places]
 
     def _as_content(self, item: Any) -> ToolContent:
-        from accord.agent.terminals import DisplayTerminal, Terminal
-
+        if isinstance(item, Diff):
+            return item
         if isinstance(item, (Terminal, DisplayTerminal)):
-            if hasattr(item, "shown_in"):
-                item.shown_in = self
+            item.shown_in = self
             return TerminalRef(terminal_id=item.id)
         return item if isinstance(item, (Diff, TerminalRef)) else as_content(item)

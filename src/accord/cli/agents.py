@@ -1,13 +1,13 @@
-"""accord agents: which agents there are, and how each is started."""
+"""accord agents: list, add, pin, update and run agents."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Literal, NoReturn
 
 import click
 
-from accord.cli.failing import Failure
+from accord.cli.support.errors import CommandError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,18 +27,18 @@ def agents(ctx: click.Context) -> None:
 
 
 @agents.command("list")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object with all of them.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def list_agents(as_json: bool) -> None:
     """Show the configured agents; the default one is marked."""
     import shlex
 
-    from accord.cli.words import one_line
     from accord.config.agents import argv
     from accord.config.command import BUILT_IN
-    from accord.config.mask import masked, masked_env
-    from accord.policy.project import configuration
+    from accord.config.redaction import redact_env, redact_text
+    from accord.policy.project import load_configuration
+    from accord.terminal_text import escape_line
 
-    loaded = configuration(Path.cwd())
+    loaded = load_configuration(Path.cwd())
     for note in loaded.notes:
         click.echo(note, err=True)
     found = loaded.settings.agents
@@ -48,8 +48,8 @@ def list_agents(as_json: bool) -> None:
 
         rows = {
             name: {
-                "command": [masked(word, entry.env) for word in argv(entry)],
-                "env": masked_env(entry.env),
+                "command": [redact_text(word, entry.env) for word in argv(entry)],
+                "env": redact_env(entry.env),
                 "environment": entry.environment,
                 "registry": entry.registry,
                 "version": entry.version,
@@ -60,7 +60,7 @@ def list_agents(as_json: bool) -> None:
         click.echo(msgspec.json.encode(rows))
         return
     if not found:
-        click.echo("no agent is configured yet; add one with: accord agents add NAME -- COMMAND", err=True)
+        click.echo("no agents configured; add one with: accord agents add NAME -- COMMAND", err=True)
         return
     width = max(map(len, [*found, *([BUILT_IN] if chosen == BUILT_IN else [])]))
     if chosen == BUILT_IN:
@@ -68,21 +68,21 @@ def list_agents(as_json: bool) -> None:
     for name, entry in sorted(found.items()):
         mark = "*" if name == chosen else " "
         pinned = f"  ({entry.registry} {entry.version})" if entry.version else ""
-        click.echo(f"{mark} {name:{width}}  {one_line(masked(shlex.join(argv(entry)), entry.env))}{pinned}")
+        click.echo(f"{mark} {name:{width}}  {escape_line(redact_text(shlex.join(argv(entry)), entry.env))}{pinned}")
 
 
 @agents.command()
 @click.argument("name")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
-@click.option("--registry", help="Take it from this registry, a file or a URL; the configured one unless given.")
-@click.option("--id", "id", help="Its id in the registry, when NAME is another.")
-@click.option("--env", "variables", multiple=True, metavar="NAME=VALUE", help="A variable for its environment.")
+@click.option("--registry", help="Registry to install from, a file or URL (default: the configured one).")
+@click.option("--id", "id", help="ID in the registry, if it differs from NAME.")
+@click.option("--env", "variables", multiple=True, metavar="NAME=VALUE", help="Environment variable for the agent.")
 @click.option(
     "--environment",
     type=click.Choice(["inherit", "minimal", "login-shell"]),
     default="inherit",
     show_default=True,
-    help="Where its environment comes from.",
+    help="Base environment of the agent.",
 )
 @click.option("--default", "as_default", is_flag=True, help="Make it the default agent.")
 def add(
@@ -91,97 +91,98 @@ def add(
     registry: str | None,
     id: str | None,
     variables: tuple[str, ...],
-    environment: str,
+    environment: Literal["inherit", "minimal", "login-shell"],
     as_default: bool,
 ) -> None:
-    """Add an agent by its COMMAND (after --), or from a registry by its id."""
+    """Add an agent by COMMAND (after --), or from a registry by ID."""
     from accord.config.agents import AgentFile, looks_like_name
     from accord.config.settings import AgentEntry
 
     env = dict(_variable(each) for each in variables)
     if not looks_like_name(name):
-        raise click.UsageError(f"{name!r} is no name for an agent: letters, digits, - and _ only")
+        raise click.UsageError(f"{name!r} isn't a valid agent name: use letters, digits, - and _")
     file = AgentFile()
     known = file.settings()
     if command:
         if registry is not None or id is not None:
-            raise click.UsageError("give the agent's command, or a registry, not both")
+            raise click.UsageError("use a command or a registry, not both")
         entry = AgentEntry(command=list(command), env=env)
     else:
         source = registry or known.registry
         if source is None:
-            raise click.UsageError("give the agent's command after --, or a registry with --registry")
-        entry = _installed(_listed(source, id or name))
+            raise click.UsageError("pass the agent's command after --, or a registry with --registry")
+        entry = _install(_find_entry(source, id or name))
         entry.env = {**entry.env, **env}
-    entry.environment = environment  # type: ignore[assignment]  # click has checked it
+    entry.environment = environment
     file.put(name, entry)
     if as_default:
         file.set_default(name)
-    click.echo(f"{name} is {'replaced' if name in known.agents else 'added'} in {file.path}", err=True)
+    click.echo(f"{'Replaced' if name in known.agents else 'Added'} {name} in {file.path}", err=True)
 
 
 @agents.command()
 @click.argument("name")
 def remove(name: str) -> None:
-    """Remove a configured agent. What was installed of it stays in the cache."""
+    """Remove a configured agent. Installed files stay in the cache."""
     from accord.config.agents import AgentFile
 
     file = AgentFile()
     file.remove(name)
-    click.echo(f"{name} is removed from {file.path}", err=True)
+    click.echo(f"Removed {name} from {file.path}", err=True)
 
 
 @agents.command()
 @click.argument("name")
 @click.argument("version")
-@click.option("--registry", help="The registry, a file or a URL; the configured one unless given.")
+@click.option("--registry", help="Registry, a file or URL (default: the configured one).")
 def pin(name: str, version: str, registry: str | None) -> None:
-    """Pin an agent of a registry to a VERSION: one that is installed, or the one that the registry has."""
+    """Pin a registry agent to VERSION: an installed one, or the registry's current one."""
     from accord.config.install import versions
 
-    known = versions(_came_from(name))
+    known = versions(_registry_id(name))
     source = registry or _registry()
     if version in known:
         entry = known[version]
     elif source is not None:
-        entry = _listed(source, _came_from(name), anew=True)
+        entry = _find_entry(source, _registry_id(name), anew=True)
         if entry.version != version:
             _refuse(f"{source} has {entry.id} {entry.version}, not {version}", known)
     else:
-        _refuse(f"{name} {version} is not installed, and no registry is configured or given with --registry", known)
+        _refuse(f"{name} {version} isn't installed, and no registry is configured; use --registry", known)
     _change(name, entry)
 
 
 @agents.command()
 @click.argument("name")
-@click.option("--registry", help="The registry, a file or a URL; the configured one unless given.")
+@click.option("--registry", help="Registry, a file or URL (default: the configured one).")
 def update(name: str, registry: str | None) -> None:
-    """Take the version that the registry has now."""
+    """Update a registry agent to the registry's current version."""
     source = registry or _registry()
     if source is None:
-        raise click.UsageError("no registry is configured: give one with --registry")
-    _change(name, _listed(source, _came_from(name), anew=True))
+        raise click.UsageError("no registry is configured; use --registry")
+    _change(name, _find_entry(source, _registry_id(name), anew=True))
 
 
 @agents.command()
 @click.argument("name")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def run(name: str, arguments: tuple[str, ...]) -> None:
-    """Start an agent on this standard input and output, as an editor would. ARGUMENTS (after --) are added."""
+    """Run an agent on standard input and output, as an editor would. ARGUMENTS (after --) are appended."""
     import os
 
-    from accord.cli.begin import install
+    from accord.cli.support.launch import install
+    from accord.config.agents import resolve
     from accord.config.environment import environment
-    from accord.config.resolve import resolve
-    from accord.policy.project import configuration
-    from accord.process.launch import explain
+    from accord.policy.project import load_configuration
+    from accord.process.launch import explain_launch_error
+    from accord.process.python import environment_for
 
-    found = resolve(name, configuration(Path.cwd()).settings, install=install)
-    env = environment(found.environment, found.env)
+    found = resolve(name, load_configuration(Path.cwd()).settings, install=install)
+    env = environment_for(found.argv, environment(found.environment, found.env), None)
     try:
         os.execvpe(found.argv[0], [*found.argv, *arguments], env)
     except OSError as error:
-        raise Failure(f"cannot start {name}: {explain(error, found.argv[0], None, env)}") from None
+        raise CommandError(f"can't start {name}: {explain_launch_error(error, found.argv[0], None, env)}") from None
 
 
 def _variable(text: str) -> tuple[str, str]:
@@ -197,59 +198,64 @@ def _registry() -> str | None:
     return AgentFile().settings().registry
 
 
-def _came_from(name: str) -> str:
-    """The id that a configured agent has in the registry."""
+def _registry_id(name: str) -> str:
+    """Return the registry ID of a configured agent."""
     from accord.config.agents import AgentFile, nearest
 
     known = AgentFile().settings().agents
     entry = known.get(name)
     if entry is None:
         close = nearest(name, known)
-        raise Failure(f"there is no agent {name!r}{f'; did you mean {close[0]}?' if close else ''}")
+        raise CommandError(f"no agent named {name!r}{f'; did you mean {close[0]}?' if close else ''}")
     if entry.registry is None:
-        raise Failure(f"{name} did not come from a registry, so it has no versions to choose from")
+        raise CommandError(f"{name} doesn't come from a registry, so its version can't be changed")
     return entry.registry
 
 
-def _listed(source: str, id: str, *, anew: bool = False) -> RegistryEntry:
+def _find_entry(source: str, id: str, *, anew: bool = False) -> RegistryEntry:
     from accord.config.agents import nearest
     from accord.config.registry import read_registry
 
-    registry = read_registry(source, anew=anew)
+    registry = read_registry(source, refresh=anew)
     entry = registry.entries.get(id)
     if entry is None:
-        for fault in registry.faults:
+        for fault in registry.problems:
             click.echo(fault, err=True)
         close = nearest(id, registry.entries)
         hint = f"; did you mean {' or '.join(close)}?" if close else ""
-        raise Failure(f"{source} has no agent {id!r}{hint}")
+        raise CommandError(f"{source} has no agent {id!r}{hint}")
     return entry
 
 
-def _installed(entry: RegistryEntry) -> AgentEntry:
-    from accord.cli.begin import install
+def _install(entry: RegistryEntry) -> AgentEntry:
+    from accord.cli.support.launch import install
+    from accord.config.install import variables_of
+    from accord.config.redaction import redact_text
     from accord.config.registry import this_platform
 
+    for name, value in variables_of(entry).items():
+        click.echo(f"the registry sets {name} for {entry.id}: {redact_text(value)}", err=True)
     binary = (entry.distribution.binary or {}).get(this_platform())
     if binary is not None and binary.sha256 is None:
-        click.echo(f"the registry has no checksum for {entry.id} {entry.version}; it is taken as it comes", err=True)
+        click.echo(f"the registry has no checksum for {entry.id} {entry.version}; installing it unverified", err=True)
     return install(entry)
 
 
 def _change(name: str, entry: RegistryEntry) -> None:
-    """Another version, in the same place, with what the user has set."""
+    """Install another version under the same name, with the user's settings."""
     from accord.config.agents import AgentFile
 
     file = AgentFile()
     old = file.settings().agents[name]
-    new = _installed(entry)
+    new = _install(entry)
     new.env = {**new.env, **old.env}
     new.environment = old.environment
     if new != old:
         file.put(name, new)
-    click.echo(f"{name}: {old.version} → {new.version}" if new != old else f"{name} is at {new.version}", err=True)
+    done = f"{name}: {old.version} → {new.version}" if new != old else f"{name} is already at {new.version}"
+    click.echo(done, err=True)
 
 
 def _refuse(words: str, known: Iterable[str]) -> NoReturn:
     installed = ", ".join(known)
-    raise Failure(f"{words}{f' (installed: {installed})' if installed else ''}")
+    raise CommandError(f"{words}{f' (installed: {installed})' if installed else ''}")

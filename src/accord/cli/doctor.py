@@ -1,4 +1,4 @@
-"""accord doctor: walks the way from a name to a working agent, and says where it ends and what to do."""
+"""accord doctor: try each step from the configuration to a working agent, and explain the first that fails."""
 
 from __future__ import annotations
 
@@ -8,63 +8,55 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from accord.cli.seconds import Seconds
-from accord.cli.streams import check_text
+from accord.cli.support.options import Seconds
+from accord.cli.support.streams import check_text
 
 if TYPE_CHECKING:
-    from accord.cli.diagnosis import Step
-
-STATIONS = (
-    "configuration",
-    "permissions",
-    "resolve",
-    "install",
-    "spawn",
-    "first byte",
-    "initialize",
-    "auth",
-    "session",
-    "prompt",
-)
+    from accord.cli.support.diagnosis import Step
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("agent", required=False)
-@click.option("--prompt", help="Also send this prompt, to see whether the agent answers.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per station.")
+@click.option("--prompt", help="Also send this prompt and wait for the answer.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per step.")
 @click.option(
     "--timeout",
     type=Seconds(),
     default=60.0,
     show_default=True,
     metavar="SECONDS",
-    help="How long each wait may take.",
+    help="Timeout of each step.",
 )
 @click.option(
-    "--cwd", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path("."), help="The project."
+    "--cwd", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path("."), help="Project directory."
 )
-def doctor(agent: str | None, prompt: str | None, as_json: bool, timeout: float, cwd: Path) -> int:
-    """Say in words why AGENT does not start, and what to do.
+@click.option("--v2", is_flag=True, help="Also offer protocol version 2, like run --v2 and chat --v2.")
+def doctor(agent: str | None, prompt: str | None, as_json: bool, timeout: float, cwd: Path, v2: bool) -> int:
+    """Diagnose why AGENT won't start or can't be reached, and say what to do.
 
-    The stations: configuration, permissions, resolve, install, spawn, first byte, initialize, auth, session, prompt
-    (only with --prompt). Nothing is logged in to, opened, or changed; what is not installed yet is installed. The exit
-    status is 0 when all went well and 1 when something failed."""
+    The steps are configuration, permissions, resolve, install, spawn, first byte, initialize, auth, session and prompt
+    (only with --prompt). Doctor doesn't log in or change anything, but installs an agent that isn't installed yet. The
+    exit status is 0 if all steps succeed and 1 if one fails.
+
+    For the URL of a remote agent, the steps are resolve, dns, tcp, tls, token, http, initialize, auth, session and
+    prompt."""
     import asyncio
 
-    from accord.cli.diagnosis import stations
-    from accord.cli.failing import settle_log
+    from accord.cli.support.diagnosis import run_steps
+    from accord.cli.support.errors import configure_logging
 
-    settle_log()
+    configure_logging()
     check_text(prompt or "", "the prompt")
     where = cwd.resolve()
-    check_text(str(where), f"the name of the folder {where}")
-    return asyncio.run(_walk(stations(agent, prompt, timeout, where), as_json))
+    check_text(str(where), f"the directory name {where}")
+    versions = frozenset({1, 2} if v2 else {1})
+    return asyncio.run(_walk(run_steps(agent, prompt, timeout, where, versions), as_json))
 
 
 async def _walk(steps: AsyncIterator[Step], as_json: bool) -> int:
     import msgspec
 
-    from accord.cli.words import fit
+    from accord.terminal_text import escape
 
     good = True
     async for step in steps:
@@ -72,12 +64,12 @@ async def _walk(steps: AsyncIterator[Step], as_json: bool) -> int:
         if as_json:
             click.echo(msgspec.json.encode(step))
             continue
-        click.echo(fit(f"{'ok  ' if step.ok else 'FAIL'} {step.stage}: {step.found}"))
+        click.echo(escape(f"{'ok  ' if step.ok else 'FAIL'} {step.stage}: {step.found}"))
         for key, value in step.details.items():
             for line in _lines(value):
-                click.echo(fit(f"       {key}: {line}"))
+                click.echo(escape(f"       {key}: {line}"))
         if step.advice:
-            click.echo(fit(f"     → {step.advice}"))
+            click.echo(escape(f"     → {step.advice}"))
     return 0 if good else 1
 
 

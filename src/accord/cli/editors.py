@@ -1,4 +1,4 @@
-"""accord editors: what an editor must be told to start an agent."""
+"""accord editors: editor configuration that starts an agent."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from accord.cli.failing import Failure
+from accord.cli.support.errors import CommandError
 
 if TYPE_CHECKING:
     from accord.config.editors.editor import Editor, Launch
@@ -15,111 +15,115 @@ if TYPE_CHECKING:
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("name", required=False)
-@click.option("--agent", metavar="AGENT", help="A configured name, an id of the registry, or a command line.")
-@click.option("--name", "called", metavar="TEXT", help="What the agent is called in the editor.")
-@click.option("--write", is_flag=True, help="Put it into the editor's settings, where they are JSON.")
-@click.option("--file", "path", type=click.Path(path_type=Path), help="The settings file, when it is another.")
+@click.option("--agent", metavar="AGENT", help="Configured name, registry ID, command line or URL.")
+@click.option("--name", "called", metavar="TEXT", help="Name of the agent in the editor.")
+@click.option("--write", is_flag=True, help="Write it to the editor's settings (JSON settings only).")
+@click.option("--file", "path", type=click.Path(path_type=Path), help="Settings file, if not the default one.")
 def editors(name: str | None, agent: str | None, called: str | None, write: bool, path: Path | None) -> None:
-    """Print the configuration with which the editor NAME starts an agent: the built-in one unless another is named.
+    """Print the configuration that makes the editor NAME start an agent (default: the built-in one).
 
-    Without NAME: which editors there are, and which were found on this machine."""
+    Without NAME, lists the supported editors and whether they were found on this machine."""
     if name is None:
         if agent is not None or called is not None or write or path is not None:
-            raise click.UsageError("say which editor: accord editors NAME")
+            raise click.UsageError("name an editor: accord editors NAME")
         _list()
         return
     editor = _editor(name)
-    if editor.lacks:
-        raise Failure(editor.lacks)
     if path is not None and editor.json is None:
-        raise click.UsageError(f"{editor.title} has no settings file that could be written, so --file says nothing")
+        raise click.UsageError(f"--file doesn't apply: {editor.title} has no JSON settings file")
     launch = _launch(editor, agent, called)
     if not write:
         _print(editor, launch)
-        click.echo(f"this belongs into {_where(editor, path)}", err=True)
+        click.echo(f"Add this to {_where(editor, path)}", err=True)
     elif editor.json is None:
         _print(editor, launch)
-        raise Failure(
-            f"the settings of {editor.title} are a program: nothing was written; put this into {editor.where}"
-        )
+        raise CommandError(f"Nothing was written: --write supports JSON settings only. Add this to {editor.where}")
     else:
         _write(editor, launch, path)
 
 
 def _list() -> None:
-    from accord.cli.words import one_line
-    from accord.config.editors.machine import Machine
-    from accord.config.editors.table import EDITORS
+    from accord.config.editors.catalog import EDITORS
+    from accord.config.editors.editor import Machine
+    from accord.terminal_text import escape_line
 
     machine = Machine.this()
     width, wide = max(map(len, EDITORS)), max(len(editor.title) for editor in EDITORS.values())
     for editor in EDITORS.values():
-        sign = editor.found(machine)
-        found = f"found: {one_line(sign)}" if sign is not None else "not found"
+        sign = editor.detect(machine)
+        found = f"found: {escape_line(sign)}" if sign is not None else "not found"
         click.echo(f"{editor.name:{width}}  {editor.title:{wide}}  {found}")
 
 
 def _editor(name: str) -> Editor:
     from accord.config.agents import nearest
-    from accord.config.editors.table import EDITORS
+    from accord.config.editors.catalog import EDITORS, find_editors
+    from accord.config.editors.editor import Machine
 
-    editor = EDITORS.get(name.lower())
-    if editor is None:
-        close = nearest(name, EDITORS)
-        hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(EDITORS)}"
-        raise click.UsageError(f"{name!r} is no editor that is known here: {hint}")
+    editors = find_editors(name.lower())
+    if not editors:
+        aliases = [alias for editor in EDITORS.values() for alias in editor.aliases]
+        close = nearest(name, [*EDITORS, *dict.fromkeys(aliases)])
+        hint = f"did you mean {' or '.join(close)}?" if close else f"available: {', '.join(EDITORS)}"
+        raise click.UsageError(f"unknown editor {name!r}; {hint}")
+    machine = Machine.this()
+    editor = next((each for each in editors if each.detect(machine)), editors[0])
+    others = [each.name for each in editors if each is not editor]
+    if others:
+        click.echo(f"This is for {editor.name}; also available: {', '.join(others)}", err=True)
     return editor
 
 
 def _launch(editor: Editor, agent: str | None, called: str | None) -> Launch:
-    from accord.config.editors.launching import built_in, launch_of
+    from accord.config.editors.launch import built_in, launch_of
 
     if agent is None:
         return built_in(called, full_path=editor.full_path)
-    from accord.config.resolve import resolve
-    from accord.policy.project import configuration
+    from accord.config.agents import resolve
+    from accord.policy.project import load_configuration
 
-    found = resolve(agent, configuration(Path.cwd()).settings)
+    found = resolve(agent, load_configuration(Path.cwd()).settings)
     return launch_of(found, agent.strip(), called, full_path=editor.full_path)
 
 
 def _print(editor: Editor, launch: Launch) -> None:
-    from accord.config.editors.merging import Style
+    from accord.config.editors.settings_file import Style
 
     if editor.text is not None:
         click.echo(editor.text(launch), nl=False)
         return
     settings = editor.json
     assert settings is not None
-    whole = {settings.key: {launch.name: settings.entry(launch)}}
+    whole = {settings.key: {settings.name(launch): settings.entry(launch)}}
     click.echo(Style().write(whole, ""))
 
 
 def _where(editor: Editor, path: Path | None) -> str:
-    from accord.config.editors.machine import Machine
+    from accord.config.editors.editor import Machine
 
     if editor.json is None:
         return editor.where
     file = path or editor.json.file(Machine.this())
-    return f"{file}, {editor.where}; --write puts it there"
+    return f"{file}, {editor.where}; or use --write"
 
 
 def _write(editor: Editor, launch: Launch, path: Path | None) -> None:
-    from accord.config.editors.machine import Machine
-    from accord.config.editors.writing import write
+    from accord.config.editors.editor import Machine
+    from accord.config.editors.settings_file import write
     from accord.errors import ConfigError
 
     assert editor.json is not None
+    name = editor.json.name(launch)
     try:
         done = write(path or editor.json.file(Machine.this()), editor.json, launch)
     except ConfigError as error:
         _print(editor, launch)
-        raise Failure(f"{error}\nput this into it yourself") from error
+        raise CommandError(f"{error}\nadd this to the file yourself") from error
     if not done.changed:
-        click.echo(f"{done.path} has {launch.name} already, exactly so", err=True)
+        click.echo(f"{done.path} is up to date: it already has {name}", err=True)
         return
     if done.replaced is not None:
-        click.echo(f"another {launch.name} was there, and is replaced", err=True)
-    click.echo(f"{launch.name} is in {done.path}", err=True)
+        click.echo(f"Replaced the existing entry {name}", err=True)
+    click.echo(f"Added {name} to {done.path}", err=True)
     if done.backup is not None:
-        click.echo(f"as it was before: {done.backup}", err=True)
+        click.echo(f"Backup: {done.backup}", err=True)

@@ -1,4 +1,4 @@
-"""`accord`: the list of commands. A command's module is imported when it is called, so that `--help` is instant."""
+"""The `accord` command. Each command's module is imported when it is called, so that `--help` is fast."""
 
 from __future__ import annotations
 
@@ -11,44 +11,51 @@ from typing import Any, NoReturn
 
 import click
 
-from accord.cli.failing import Failure, is_debugging
-from accord.cli.streams import give_up_output, settle
+from accord.cli.support.errors import CommandError, is_debugging
+from accord.cli.support.streams import discard_output, open_closed_streams
 from accord.errors import AccordError
+from accord.process.python import restore
 from accord.version import __version__
 
-# The name of each command, where it lives, and what it does, so that listing them loads none.
+# The module and help text of each command: listing them imports none of them.
 COMMANDS = {
-    "agent": ("accord.cli.agent", "The built-in coding agent, for editors to start."),
-    "chat": ("accord.cli.chat", "Talk with an agent in the terminal; what accord alone does, too."),
+    "agent": ("accord.cli.agent", "Run the built-in coding agent on stdio, for editors."),
+    "chat": ("accord.cli.chat", "Open the terminal client (the default command)."),
     "agents": ("accord.cli.agents", "List, add, pin, update and run agents."),
-    "doctor": ("accord.cli.doctor", "Say in words why an agent does not start, and what to do."),
-    "editors": ("accord.cli.editors", "Print or write the configuration with which an editor starts an agent."),
+    "connect": ("accord.cli.connect", "Make a remote agent available on stdio, for editors."),
+    "doctor": ("accord.cli.doctor", "Diagnose why an agent won't start or can't be reached."),
+    "editors": ("accord.cli.editors", "Print or write the editor configuration for an agent."),
+    "new": ("accord.cli.new", "Create a project for an agent of your own."),
+    "registry": ("accord.cli.registry", "Check an agent's entry for the ACP registry."),
     "run": ("accord.cli.run", "Send one prompt to an agent and print its answer."),
+    "serve": ("accord.cli.serve", "Serve an agent over HTTP and WebSocket, and manage its tokens."),
     "sessions": ("accord.cli.sessions", "List, search, show, export and delete stored sessions."),
-    "showcase": ("accord.cli.showcase", "An agent without a model that shows every feature of the protocol."),
-    "trust": ("accord.cli.trust", "Trust a folder, so that its accord.toml counts."),
+    "showcase": ("accord.cli.showcase", "Run a demo agent that shows the features of the protocol."),
+    "trust": ("accord.cli.trust", "Trust a directory, so that its accord.toml applies."),
 }
+STARTING = {"run", "chat"}
+"""Commands that start an agent immediately. The supervisor is started while they load."""
 BROKEN_PIPE = 141
 
 
-class Unread(Exception):
-    """Whoever read our output has had enough. (click would end with status 1 by itself.)"""
+class OutputClosed(Exception):
+    """The reader of our output has closed it. (For `BrokenPipeError`, click would exit with status 1.)"""
 
 
 class Commands(click.Group):
-    """Knows the commands by name, and loads the one that is called."""
+    """The commands by name; imports the one that is called."""
 
     def make_context(self, *args: Any, **how: Any) -> click.Context:
         try:
             return super().make_context(*args, **how)
         except BrokenPipeError:
-            raise Unread from None
+            raise OutputClosed from None
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            raise Unread from None
+            raise OutputClosed from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(COMMANDS)
@@ -71,27 +78,31 @@ class Commands(click.Group):
 
             close = difflib.get_close_matches(name, COMMANDS, n=1)
             hint = f"; did you mean {close[0]}?" if close else ""
-            raise click.UsageError(f"there is no command {name!r}{hint}", ctx)
+            raise click.UsageError(f"no such command {name!r}{hint}", ctx)
+        if name in STARTING and not {"-h", "--help"}.intersection(args):
+            from accord.process.supervision import prepare
+
+            prepare()
         return super().resolve_command(ctx, args)
 
 
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
 @click.version_option(__version__, prog_name="accord")
-@click.option("-c", "--continue", "newest", is_flag=True, help="Chat: go on with the newest session of this folder.")
-@click.option("--session", "session_id", metavar="ID", help="Chat: open this session.")
+@click.option("-c", "--continue", "newest", is_flag=True, help="Continue the latest session in this directory.")
+@click.option("--session", "session_id", metavar="ID", help="Open this session.")
 @click.pass_context
 def accord(ctx: click.Context, newest: bool, session_id: str | None) -> Any:
-    """The Agent Client Protocol at the command line. Without a command: accord chat."""
+    """Agent Client Protocol tools. Without a command, opens the terminal client (accord chat)."""
     if ctx.invoked_subcommand is None:
         return _chat(ctx, newest, session_id)
     if newest or session_id is not None:
         option = "--continue" if newest else "--session"
-        raise click.UsageError(f"{option} goes behind the command, if {ctx.invoked_subcommand} has it")
+        raise click.UsageError(f"put {option} after the command, if {ctx.invoked_subcommand} supports it")
     return None
 
 
 def _chat(ctx: click.Context, newest: bool, session_id: str | None) -> Any:
-    """What `accord` alone does; with nobody to talk to, it says what there is."""
+    """Run `accord` without a command: the terminal client, or help without a terminal."""
     from accord.cli.chat import NO_SCREEN, chat, has_terminal, is_dumb
 
     asked = newest or session_id is not None
@@ -104,9 +115,10 @@ def _chat(ctx: click.Context, newest: bool, session_id: str | None) -> Any:
 
 
 def main() -> None:
-    """Runs a command. Errors are one or two lines on standard error; ACCORD_DEBUG=1 shows the traceback."""
+    """Run a command. Errors are one or two lines on standard error; ACCORD_DEBUG=1 shows the traceback."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    settle()
+    open_closed_streams()
+    restore()
     try:
         status = accord(standalone_mode=False, prog_name="accord")
         sys.stdout.flush()
@@ -119,11 +131,11 @@ def main() -> None:
         _fail(f"accord: {_sentence(error.format_message())}", error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(130)
-    except (Unread, BrokenPipeError):
+    except (OutputClosed, BrokenPipeError):
         # `accord run … | head`
-        give_up_output()
+        discard_output()
         sys.exit(BROKEN_PIPE)
-    except Failure as failure:
+    except CommandError as failure:
         if is_debugging():
             raise
         _fail(f"accord: {failure}", failure.status)
@@ -134,41 +146,41 @@ def main() -> None:
     except OSError as error:
         if is_debugging():
             raise
-        give_up_output()
-        _fail(f"accord: {_trouble(error)}", 1)
+        discard_output()
+        _fail(f"accord: {_describe(error)}", 1)
     except Exception as error:
         if is_debugging():
             raise
-        _fail(f"accord: a fault in accord itself: {type(error).__name__}: {error}\nACCORD_DEBUG=1 shows where", 1)
+        _fail(f"accord: internal error: {type(error).__name__}: {error}\nset ACCORD_DEBUG=1 to see the traceback", 1)
     sys.exit(status if isinstance(status, int) else 0)
 
 
 def _sentence(text: str) -> str:
-    """What click says of options, in the manner of the others."""
+    """Format click's message like ours: lower case, no full stop."""
     text = text.strip().removesuffix(".")
     return text[:1].lower() + text[1:] if text[1:2].islower() else text
 
 
-def _trouble(error: OSError) -> str:
-    """What the system refused, in words."""
+def _describe(error: OSError) -> str:
+    """Describe an error of the operating system."""
     why = error.strerror or str(error)
     if error.filename:
         return f"{error.filename}: {why}"
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
-        return f"the output cannot be written: {why}"
+        return f"can't write the output: {why}"
     try:
         os.getcwd()
     except OSError:
-        return "the folder you are in is not there any more; go to another one"
+        return "the current directory no longer exists; cd to another one"
     return why
 
 
 def _fail(text: str, status: int) -> NoReturn:
-    from accord.cli.words import fit
-    from accord.config.mask import masked
+    from accord.config.redaction import redact_text
+    from accord.terminal_text import escape
 
     try:
-        click.echo(fit(masked(text)), err=True)
-    except OSError:  # then nobody can be told
-        give_up_output(2)
+        click.echo(escape(redact_text(text)), err=True)
+    except OSError:  # there is no way left to report it
+        discard_output(2)
     sys.exit(status)

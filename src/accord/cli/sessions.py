@@ -1,15 +1,15 @@
-"""accord sessions: what was said in earlier sessions, listed, found, shown, exported and deleted."""
+"""accord sessions: list, search, show, export and delete stored sessions."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from accord.cli.failing import Failure
+from accord.cli.support.errors import CommandError
 
 if TYPE_CHECKING:
     from accord.model.session import SessionInfo
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
 
 FORMATS = {"md": "Markdown", "json": "JSON", "html": "HTML"}
 _SUFFIXES = {".md": "md", ".markdown": "md", ".json": "json", ".html": "html", ".htm": "html"}
-_FOLDER = click.Path(path_type=Path)
+_PATH = click.Path(path_type=Path)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
-@click.option("--file", "file", type=_FOLDER, help="The file of sessions; the built-in agent's unless given.")
+@click.option("--file", "file", type=_PATH, help="Session database (default: the built-in agent's).")
 @click.pass_context
 def sessions(ctx: click.Context, file: Path | None) -> None:
-    """List, search, show, export and delete stored sessions. An ID may be abbreviated while it is one session's."""
+    """List, search, show, export and delete stored sessions. A unique prefix of an ID is enough."""
     ctx.obj = file
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 
 
 @sessions.command("list")
-@click.option("--cwd", "folder", type=_FOLDER, help="Only sessions of this folder.")
-@click.option("--all", "everything", is_flag=True, help="All of them, not just the newest fifty.")
-@click.option("--archived", is_flag=True, help="Archived ones as well.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+@click.option("--cwd", "folder", type=_PATH, help="Only sessions in this directory.")
+@click.option("--all", "everything", is_flag=True, help="List all sessions, not just the latest 50.")
+@click.option("--archived", is_flag=True, help="Include archived sessions.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 @click.pass_obj
 def list_sessions(file: Path | None, folder: Path | None, everything: bool, archived: bool, as_json: bool) -> None:
-    """Show the newest sessions."""
-    from accord.cli.stored import with_store
+    """List the latest sessions."""
+    from accord.cli.support.stored_sessions import with_store
 
     where = _absolute(folder)
 
@@ -60,27 +60,27 @@ def list_sessions(file: Path | None, folder: Path | None, everything: bool, arch
         _print_json(map(entry, found))
         return
     if not found:
-        click.echo(f"no session is kept{f' of {where}' if where else ''} yet", err=True)
+        click.echo(f"no stored sessions{f' in {where}' if where else ''}", err=True)
         return
     width = max(len(info.id) for info in found)
     for info in found:
         click.echo(_row(info, width))
     if more:
-        click.echo("these are the newest; --all shows all", err=True)
+        click.echo("only the latest sessions are shown; use --all for all", err=True)
 
 
 @sessions.command()
 @click.argument("words", nargs=-1, required=True)
-@click.option("--cwd", "folder", type=_FOLDER, help="Only in sessions of this folder.")
-@click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="So many sessions at most.")
-@click.option("--thoughts", is_flag=True, help="In what the agent thought, too.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+@click.option("--cwd", "folder", type=_PATH, help="Only sessions in this directory.")
+@click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Maximum number of hits.")
+@click.option("--thoughts", is_flag=True, help="Search the agent's thoughts as well.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 @click.pass_obj
 def search(
     file: Path | None, words: tuple[str, ...], folder: Path | None, limit: int, thoughts: bool, as_json: bool
 ) -> None:
-    """Find the sessions in which all these WORDS were said; words in quotes must stand together."""
-    from accord.cli.stored import with_store
+    """Search sessions for all of WORDS. Put a phrase in quotes."""
+    from accord.cli.support.stored_sessions import with_store
 
     text = " ".join(f'"{word}"' if " " in word and '"' not in word else word for word in words)
     where = _absolute(folder)
@@ -101,49 +101,49 @@ def search(
         )
         return
     if not hits:
-        raise Failure("nothing was found")
+        raise CommandError("no matches")
     width = max(len(hit.session.id) for hit in hits)
     for hit in hits:
-        from accord.cli.words import fit
+        from accord.terminal_text import escape
 
         click.echo(_row(hit.session, width))
-        found = click.style(fit(hit.hit), bold=True)
-        click.echo(f"    {hit.kind}: {fit(hit.before)}{found}{fit(hit.after)}")
+        found = click.style(escape(hit.hit), bold=True)
+        click.echo(f"    {hit.kind}: {escape(hit.before)}{found}{escape(hit.after)}")
 
 
 @sessions.command()
 @click.argument("id")
-@click.option("--thoughts", is_flag=True, help="What the agent thought, too.")
-@click.option("--tools", is_flag=True, help="What tool calls showed: diffs, output.")
+@click.option("--thoughts", is_flag=True, help="Include the agent's thoughts.")
+@click.option("--tools", is_flag=True, help="Include the content of tool calls: diffs, output.")
 @click.pass_obj
 def show(file: Path | None, id: str, thoughts: bool, tools: bool) -> None:
-    """Show a session as a readable conversation."""
-    from accord.cli.stored import read
-    from accord.cli.words import fit, one_line
+    """Print a session as text."""
+    from accord.cli.support.stored_sessions import read
     from accord.store.export.sections import sections as of
     from accord.store.export.text import text
+    from accord.terminal_text import escape, escape_line
 
     info, transcript, skipped = read(file, id)
-    click.echo(f"{one_line(info.title or 'Session without a title')}\n{info.id}, {one_line(info.cwd)}, {_when(info)}\n")
-    for piece in text(of(transcript), thoughts=thoughts, contents=tools):
-        click.echo(fit(piece), nl=False)
+    click.echo(f"{escape_line(info.title or 'Untitled session')}\n{info.id}, {escape_line(info.cwd)}, {_when(info)}\n")
+    for piece in _redact(text(of(transcript), thoughts=thoughts, contents=tools)):
+        click.echo(escape(piece), nl=False)
     _tell_skipped(skipped)
 
 
 @sessions.command()
 @click.argument("id")
 @click.option(
-    "--format", "format", type=click.Choice(sorted(FORMATS)), help="Taken from FILE's name unless given; else md."
+    "--format", "format", type=click.Choice(sorted(FORMATS)), help="Default: by the output file's extension, or md."
 )
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="The file; else standard output.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Output file.")
 @click.pass_obj
 def export(file: Path | None, id: str, format: str | None, output: Path | None) -> None:
-    """Write a session as Markdown, JSON, or one self-contained page of HTML."""
-    from accord.cli.stored import read
+    """Export a session as Markdown, JSON or a self-contained HTML page."""
+    from accord.cli.support.stored_sessions import read
 
     info, transcript, skipped = read(file, id)
     kind = format or _SUFFIXES.get(output.suffix.lower() if output is not None else "", "md")
-    pieces = _pieces(kind, info, transcript, skipped)
+    pieces = _redact(_pieces(kind, info, transcript, skipped))
     if output is None or str(output) == "-":
         for piece in pieces:
             click.echo(piece, nl=False)
@@ -153,9 +153,17 @@ def export(file: Path | None, id: str, format: str | None, output: Path | None) 
         with open(output, "w", encoding="utf-8", newline="\n") as document:
             document.writelines(pieces)
     except OSError as error:
-        raise Failure(f"cannot write {output}: {error.strerror or error}") from error
-    click.echo(f"{info.id} is written to {output} as {FORMATS[kind]}", err=True)
+        raise CommandError(f"can't write {output}: {error.strerror or error}") from error
+    click.echo(f"Exported {info.id} to {output} as {FORMATS[kind]}", err=True)
     _tell_skipped(skipped)
+
+
+def _redact(pieces: Iterable[str]) -> Iterator[str]:
+    """Redact the values of secret variables, which other agents and older versions may have stored."""
+    from accord.config.redaction import redact_known, secret_values
+
+    secrets = secret_values(os.environ)
+    return (redact_known(piece, secrets) for piece in pieces)
 
 
 def _pieces(kind: str, info: SessionInfo, transcript: Transcript, skipped: dict[str, int]) -> Iterable[str]:
@@ -178,20 +186,20 @@ def _pieces(kind: str, info: SessionInfo, transcript: Transcript, skipped: dict[
 
 @sessions.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID…")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Don't ask for confirmation.")
 @click.pass_obj
 def delete(file: Path | None, ids: tuple[str, ...], yes: bool) -> None:
-    """Delete sessions for good."""
-    from accord.cli.stored import one, unknown, with_store
+    """Permanently delete sessions."""
+    from accord.cli.support.stored_sessions import find_session, raise_unknown, with_store
 
-    async def named(store: SqliteStore) -> list[SessionInfo]:
-        meant = {info.id: info for info in [await one(store, id) for id in ids]}
+    async def find(store: SqliteStore) -> list[SessionInfo]:
+        meant = {info.id: info for info in [await find_session(store, id) for id in ids]}
         return list(meant.values())
 
     nothing: list[SessionInfo] = []
-    found = with_store(file, named, nothing)
+    found = with_store(file, find, nothing)
     if not found:
-        unknown(ids[0])
+        raise_unknown(ids[0])
     if not yes:
         _ask(found)
 
@@ -201,20 +209,20 @@ def delete(file: Path | None, ids: tuple[str, ...], yes: bool) -> None:
 
     with_store(file, forget, None)
     for info in found:
-        click.echo(f"{info.id} is deleted", err=True)
+        click.echo(f"Deleted {info.id}", err=True)
 
 
 def _ask(found: list[SessionInfo]) -> None:
     import sys
 
     if not sys.stdin.isatty():
-        raise Failure("deleting must be confirmed, and nobody is here to ask; add --yes")
+        raise CommandError("can't ask for confirmation without a terminal; use --yes")
     width = max(len(info.id) for info in found)
     for info in found:
         click.echo(_row(info, width), err=True)
     what = "this session" if len(found) == 1 else f"these {len(found)} sessions"
-    if not click.confirm(f"Delete {what} for good?", err=True):
-        raise Failure("nothing is deleted")
+    if not click.confirm(f"Permanently delete {what}?", err=True):
+        raise CommandError("nothing was deleted")
 
 
 # -- showing
@@ -225,15 +233,15 @@ def _absolute(folder: Path | None) -> str | None:
 
 
 def _row(info: SessionInfo, width: int) -> str:
-    from accord.cli.words import fit, one_line
+    from accord.terminal_text import escape, escape_line
 
-    title = one_line(info.title or "", 60) or "–"
+    title = escape_line(info.title or "", 60) or "–"
     archived = "  (archived)" if info.archived else ""
-    return f"{fit(info.id):{width}}  {_when(info):16}  {title}  {one_line(info.cwd)}{archived}"
+    return f"{escape(info.id):{width}}  {_when(info):16}  {title}  {escape_line(info.cwd)}{archived}"
 
 
 def _when(info: SessionInfo) -> str:
-    """When it last changed, in the time of this place."""
+    """Format the time of the last change in the local time zone."""
     from datetime import datetime
 
     try:
@@ -253,5 +261,5 @@ def _tell_skipped(skipped: dict[str, int]) -> None:
     if skipped:
         count = sum(skipped.values())
         click.echo(
-            f"{count} entries are of a kind that this version does not know; they are kept, and left out", err=True
+            f"skipped {count} entries that this version of Accord doesn't know; they stay in the database", err=True
         )

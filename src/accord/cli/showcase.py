@@ -1,4 +1,4 @@
-"""accord showcase: an agent without a model that shows every feature of the protocol, for client authors."""
+"""accord showcase: a demo agent for client authors. It shows the features of the protocol and needs no model."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import click
     type=click.FloatRange(0, 60),
     default=0.1,
     show_default=True,
-    help="Seconds between two steps; 0 for tests.",
+    help="Seconds between steps; 0 for tests.",
 )
 def showcase(pace: float) -> None:
-    """An agent on standard input and output that shows every feature of the protocol on request.
+    """Run a demo agent on standard input and output that shows the features of the protocol.
 
-    Put this command into your client's settings and send /help. It speaks versions 1 and 2, needs no key and no
-    network, and changes nothing on your disk unless you allow it."""
+    Add this command to your client's settings and send /help. It speaks versions 1 and 2, needs no API key and no
+    network, and changes no files without your permission."""
     from accord.agent.run import run
-    from accord.showcase.showcase import Showcase
+    from accord.showcase.agent import Showcase
 
     run(Showcase(pace=pace))

@@ -1,4 +1,4 @@
-"""accord trust: which folders may bring agents, servers and permissions of their own."""
+"""accord trust: which directories may configure agents, MCP servers and permissions."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ import click
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("folder", required=False, type=click.Path(path_type=Path))
-@click.option("--remove", is_flag=True, help="Trust the folder no longer.")
-@click.option("--list", "listing", is_flag=True, help="Show the folders that are trusted.")
-def trust(folder: Path | None, remove: bool, listing: bool) -> None:
-    """Trust FOLDER (this one unless given), so that its accord.toml counts.
+@click.argument("directory", required=False, type=click.Path(path_type=Path))
+@click.option("--remove", is_flag=True, help="Stop trusting the directory.")
+@click.option("--list", "listing", is_flag=True, help="List trusted directories.")
+def trust(directory: Path | None, remove: bool, listing: bool) -> None:
+    """Trust DIRECTORY (default: the current one), so that its accord.toml applies in full.
 
-    Until then such a file may only narrow: ask more and deny more. A trusted one may also allow, add agents and MCP
-    servers, and choose the default agent."""
+    The accord.toml of an untrusted directory can only add ask and deny rules. A trusted one can also allow actions, add
+    agents and MCP servers, and set the default agent."""
     from accord.policy.trust import Trust
 
     known = Trust()
-    for fault in known.faults:
+    for fault in known.problems:
         click.echo(str(fault), err=True)
     if listing:
-        if folder is not None or remove:
-            raise click.UsageError("--list goes with nothing else")
-        for path in known.folders():
+        if directory is not None or remove:
+            raise click.UsageError("--list can't be combined with other arguments")
+        for path in known.directories():
             click.echo(path)
         return
-    where = folder or Path.cwd()
+    where = directory or Path.cwd()
     if remove:
-        was = known.trusts(where) or str(where.absolute()) in known.folders()
+        was = known.trusts(where) or str(where.absolute()) in known.directories()
         known.remove(where)
-        click.echo(f"{where} is {'not trusted any more' if was else 'not trusted, and was not before'}", err=True)
+        click.echo(f"{where} {'is no longer trusted' if was else 'was not trusted'}", err=True)
         return
-    click.echo(f"{known.add(where)} is trusted", err=True)
+    click.echo(f"Trusted {known.add(where)}", err=True)

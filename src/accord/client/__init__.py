@@ -1,1 +1,2 @@
-"""Using an agent: start it, open sessions, send prompts, read typed events. One API for both versions."""
+"""The client's side of ACP: `connect()`, the connected agent with its sessions and turns, and the code that speaks the
+negotiated version (`v1`, `v2`)."""

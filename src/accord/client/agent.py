@@ -1,42 +1,41 @@
-"""A connected agent: what it offers, its sessions, and whatever else can be asked of it."""
+"""A connected agent: what it supports, its sessions, logins, and extension requests."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import msgspec
-
+from accord.client.background_tasks import BackgroundTasks
 from accord.client.dialect import Dialect
-from accord.client.early import Early
 from accord.client.handlers import Handlers
-from accord.client.login import Login, Logins, TerminalLogin
+from accord.client.initialize import negotiate
+from accord.client.interruptions import Interruptions
+from accord.client.listener import Listener
+from accord.client.logins import Login, Logins, TerminalLogin
+from accord.client.offered_servers import ServerLike
 from accord.client.offers import AgentOffers
-from accord.client.reviving import Relaunch, Reviving
+from accord.client.restarts import Relaunch, Restarts
 from accord.client.session import Session
-from accord.client.sessions import Sessions
+from accord.client.session_registry import SessionRegistry
 from accord.client.workspace import Workspace
 from accord.connection.connection import Connection
+from accord.connection.diagnostics import Watcher
 from accord.connection.dispatch import Routes, log
-from accord.connection.handshake import INITIALIZE, agreed_version, version_to_retry
+from accord.connection.handshake import agreed_version
 from accord.connection.limits import Deadline, Limits
-from accord.connection.tap import Watcher
-from accord.errors import (
-    UNSUPPORTED_VERSION,
-    CapabilityError,
-    ConnectionClosed,
-    DeadlineExceeded,
-    NotFound,
-    RequestFailed,
-    VersionError,
-)
-from accord.model.requests import Implementation, McpServer
+from accord.errors import CapabilityError, ConnectionClosed, NotFound, RemoteProtocolError
+from accord.model.account import ApiType, AuthStatus, Provider, ProviderConfig
+from accord.model.record import Meta
+from accord.model.requests import AuthMethod, Implementation, SystemPrompt
+from accord.model.session import SessionInfo
 from accord.schema.method import Method
+from accord.schema.repair import Unreadable
+from accord.transcript.events import AgentEvent
 from accord.transports.base import Transport
 
 if TYPE_CHECKING:
-    from accord.connection.connection import Trouble
+    from accord.connection.connection import Problem
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -46,20 +45,20 @@ DEADLINES: dict[str, float | None] = {
     "initialize": 60,
     "session": 120,
     "call": 120,
+    "cancel": 30,
     "login": None,
     "extension": None,
 }
-"""How long a machine may take, by the name of the wait. People and turns have no deadline."""
-
-_FAREWELL = 5.0
-"""How long an agent in this process may take to stop."""
+"""Deadlines in seconds, by the name of the wait. Waiting for people and turns has no deadline."""
 
 
-class ConnectedAgent(Reviving, Logins, Sessions):
-    """An agent at the other end of a connection, past the handshake."""
+class ConnectedAgent:
+    """An agent at the other end of a connection, after the handshake."""
 
     dialect: Dialect
+    """The negotiated version."""
     offers: AgentOffers
+    """The agent's capabilities."""
 
     def __init__(
         self,
@@ -70,7 +69,7 @@ class ConnectedAgent(Reviving, Logins, Sessions):
         unstable: bool,
         handlers: Handlers,
         workspace: Workspace | None,
-        mcp_servers: Sequence[McpServer],
+        mcp_servers: Sequence[ServerLike],
         login: Login | None,
         info: Implementation,
         deadlines: Mapping[str, float | None],
@@ -79,129 +78,100 @@ class ConnectedAgent(Reviving, Logins, Sessions):
         restart: bool = False,
         terminal_login: TerminalLogin | None = None,
         watch: Watcher | None = None,
+        meta: Meta | None = None,
+        capability_meta: Meta | None = None,
     ) -> None:
-        self.connection = Connection(transport, side="client", limits=limits)
-        self.relaunch = relaunch
-        self.restart = restart
-        self.terminal_login = terminal_login
-        self._watch = watch
-        self._limits = limits
-        self._closed = False
-        self._tries = 0
-        self._since = 0.0
         self.cwd = cwd
+        self.versions = versions
+        """The versions that may be negotiated."""
         self.unstable = unstable
         self.handlers = handlers
         self.workspace = workspace
-        self.mcp_servers = list(mcp_servers)
-        self.sessions: dict[str, Session] = {}
         self.client_info = info
-        self.early = Early()
-        self._versions = versions
-        self._login = login
+        self.meta: Meta | None = meta
+        self.capability_meta: Meta = capability_meta or {}
+        self.connection: Connection = Connection(transport, side="client", limits=limits)
+        self.registry: SessionRegistry = SessionRegistry(self, mcp_servers)
+        self.logins: Logins = Logins(self, login, terminal_login)
+        self.restarts: Restarts = Restarts(self, relaunch, after_exit=restart)
+        self.interruptions: Interruptions = Interruptions(self)
+        self.tasks: BackgroundTasks = BackgroundTasks()
+        self.is_closed: bool = False
+        """Whether `close` was called."""
+        self.is_remote: bool = False
+        """Whether the agent is connected by a URL, so that it can't be assumed to run on this machine."""
+        self._watch = watch
+        self._limits = limits
         self._deadlines = {
             stage: None if seconds is None else Deadline(stage, seconds)
             for stage, seconds in {**DEADLINES, **deadlines}.items()
         }
-        self._tasks: set[asyncio.Task[Any]] = set()
-        self._duties: set[asyncio.Task[Any]] = set()
-        self._serving: asyncio.Task[None] | None = None
+        self._listeners: list[Listener[AgentEvent]] = []
 
-    # -- beginning and end
+    # -- start and end
 
     async def open(self, serving: Coroutine[Any, Any, None] | None = None) -> None:
-        """Starts the connection and agrees on a version. `serving` is the work of an agent in this process."""
+        """Start the connection and negotiate the version. `serving` runs an agent in this process."""
         if serving is not None:
-            self._serving = asyncio.get_running_loop().create_task(serving)
-            self._serving.add_done_callback(self._reaped)
+            self.tasks.spawn_final(serving, logs_errors=True)
         try:
-            await self.shake_hands()
+            await self._handshake()
         except BaseException:
             await self.close()
             raise
 
-    async def shake_hands(self) -> None:
-        """Starts the connection that is there now and agrees on a version."""
+    async def use(self, transport: Transport) -> None:
+        """Continue over another transport: the agent was restarted."""
+        report = self.connection.on_problem
+        self.connection = Connection(transport, side="client", limits=self._limits)
+        self.connection.on_problem = report
+        try:
+            await self._handshake()
+        except BaseException:
+            await self.connection.close()
+            raise
+
+    async def _handshake(self) -> None:
         if self._watch is not None:
             self.connection.watch(self._watch)
+        self.connection.transport.report_interruptions(self.interruptions.report)
         self.connection.start(Routes({}))
-        await self._handshake(max(self._versions))
-        self.spawn(self._mourn(self.connection))
-
-    async def _handshake(self, version: int, *, again: bool = True) -> None:
-        from accord.client.hello import hello
-
+        response = await negotiate(self)
+        agreed = agreed_version(response, self.versions)
+        self.dialect = _load_dialect(agreed)(self)
         try:
-            answer = await self._say_hello(hello(version, self))
-        except RequestFailed as error:
-            lower = version_to_retry(error, self._versions, version)
-            if lower is None or not again:
-                if error.code == UNSUPPORTED_VERSION:
-                    ours = " and ".join(map(str, sorted(self._versions)))
-                    raise VersionError(f"the agent speaks none of our protocol versions ({ours}): {error}") from error
-                raise
-            await self._handshake(lower, again=False)
-            return
-        decoded = msgspec.json.decode(answer)
-        agreed = agreed_version(decoded, self._versions)
-        self.dialect = _dialect(agreed)(self)
-        self.offers = self.dialect.offers(decoded)
+            self.offers = self.dialect.offers(response)
+        except Unreadable as error:
+            raise RemoteProtocolError(f"initialize: the agent's response can't be read: {error}") from None
+        if self.workspace is not None:
+            self.workspace.on_version(agreed)
         self.connection.speak(self.dialect.routes(), null_ids=agreed == 1)
+        self.tasks.spawn(self._watch_for_end(self.connection))
 
-    async def _say_hello(self, params: Any) -> Any:
-        """Awaits the agent's answer; before that, that it says anything at all."""
-        asking = asyncio.ensure_future(self.connection.call(INITIALIZE, params, deadline=self.deadline("initialize")))
-        first = self.deadline("first byte")
-        try:
-            await asyncio.wait([asking], timeout=first.seconds if first is not None else None)
-            if not asking.done() and not self.connection.heard and first is not None:
-                words = self.connection.transport.last_words()
-                tail = f'; its last words: "{words}"' if words else ""
-                raise DeadlineExceeded(
-                    f"{self.connection.transport.describe()} said nothing within {first.seconds:g} s of initialize"
-                    f" (stage first byte){tail}",
-                    stage=first.stage,
-                    seconds=first.seconds,
-                )
-            return await asking
-        except DeadlineExceeded as error:
-            if not self.connection.first_stray:
-                raise
-            said = f"{error}; what it printed is no message: {self.connection.first_stray}"
-            raise DeadlineExceeded(said, stage=error.stage, seconds=error.seconds) from None
-        finally:
-            asking.cancel()
-
-    async def _mourn(self, connection: Connection) -> None:
-        """When the connection ends, every session learns why; or it is made anew, if that was asked for."""
+    async def _watch_for_end(self, connection: Connection) -> None:
+        """When the connection ends, restart the agent or end its sessions."""
         await connection.wait_ended()
-        if connection is not self.connection or connection is self.left or self._closed:
+        if connection is not self.connection or connection is self.restarts.replaced or self.is_closed:
             return
         error = connection.closed_error("session")
-        if self.restart and self.relaunch is not None:
-            await self.revive(error)
+        if self.restarts.can_restart:
+            await self.restarts.restart(error)
             return
         for session in list(self.sessions.values()):
-            session._over(error)
+            session.end(connection.closed_error("session/prompt", is_open=True) if session.busy else error)
+        self._finish_events()
+
+    def _finish_events(self) -> None:
+        for listener in self._listeners:
+            listener.finish()
 
     async def close(self) -> None:
-        """Ends the connection, and the agent with it if it was started here."""
-        self._closed = True
-        for session in list(self.sessions.values()):
-            session._over(ConnectionClosed("the connection was closed here"))
+        """Close the connection, and stop the agent if it was started here."""
+        self.is_closed = True
+        self.registry.end_all(ConnectionClosed("the connection was closed here"))
+        self._finish_events()
         await self.connection.close()
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        duties = [*self._duties, *([self._serving] if self._serving is not None else [])]
-        if duties:
-            _, late = await asyncio.wait(duties, timeout=_FAREWELL)
-            for task in late:
-                task.cancel()
-        here = asyncio.current_task()
-        tasks = [task for task in [*tasks, *duties] if task is not here]
-        if tasks:
-            await asyncio.wait(tasks, timeout=2)
+        await self.tasks.close()
 
     async def __aenter__(self) -> ConnectedAgent:
         return self
@@ -209,42 +179,261 @@ class ConnectedAgent(Reviving, Logins, Sessions):
     async def __aexit__(self, *exc: object) -> None:
         await self.close()
 
-    # -- who it is
+    # -- about the agent
 
     @property
     def version(self) -> int:
-        """The protocol version that was agreed."""
+        """The negotiated protocol version."""
         return self.offers.version
 
     @property
     def name(self) -> str:
+        """The agent's title or name, or how it was started if it has none."""
         info = self.offers.info
         return (info.title or info.name) if info is not None else self.connection.transport.describe()
 
-    # -- anything else
+    @property
+    def mcp_servers(self) -> list[ServerLike]:
+        """The MCP servers of a session unless it has its own."""
+        return self.registry.mcp_servers
+
+    def events(self) -> Listener[AgentEvent]:
+        """Listen to events that don't belong to a session: changes of the login, and pages that the user has finished.
+        Close the iterator when done."""
+        listener = Listener(self._listeners, self.connection.backlog)
+        self._listeners.append(listener)
+        return listener
+
+    # -- sessions
+
+    @property
+    def sessions(self) -> dict[str, Session]:
+        """The open sessions by id, those of subagents included."""
+        return self.registry.open
+
+    async def new_session(
+        self,
+        cwd: str | None = None,
+        *,
+        mcp_servers: Sequence[ServerLike] | None = None,
+        additional_directories: Sequence[str] = (),
+        system_prompt: SystemPrompt | str | None = None,
+        meta: dict[str, Any] | None = None,
+    ) -> Session:
+        """Create a session."""
+        self.offers.need("sessions", "sessions")
+        setup = self.registry.setup(cwd, mcp_servers, additional_directories, system_prompt, meta)
+        return await self.registry.create(setup)
+
+    async def fork_session(
+        self,
+        id: str,
+        cwd: str | None = None,
+        *,
+        mcp_servers: Sequence[ServerLike] | None = None,
+        additional_directories: Sequence[str] = (),
+        system_prompt: SystemPrompt | str | None = None,
+        meta: dict[str, Any] | None = None,
+    ) -> Session:
+        """Create a session with the history of another one (unstable)."""
+        self.need_unstable("session/fork")
+        self.offers.need("fork", "to fork sessions")
+        setup = self.registry.setup(cwd, mcp_servers, additional_directories, system_prompt, meta)
+        return await self.registry.fork(id, setup)
+
+    async def load_session(
+        self,
+        id: str,
+        cwd: str | None = None,
+        *,
+        mcp_servers: Sequence[ServerLike] | None = None,
+        additional_directories: Sequence[str] = (),
+        system_prompt: SystemPrompt | str | None = None,
+        meta: dict[str, Any] | None = None,
+    ) -> Session:
+        """Open a stored session and read its whole history into the transcript."""
+        self.offers.need("load", "to load sessions")
+        setup = self.registry.setup(cwd, mcp_servers, additional_directories, system_prompt, meta)
+        return await self.registry.reopen(id, setup, replay=True)
+
+    async def resume_session(
+        self,
+        id: str,
+        cwd: str | None = None,
+        *,
+        mcp_servers: Sequence[ServerLike] | None = None,
+        additional_directories: Sequence[str] = (),
+        system_prompt: SystemPrompt | str | None = None,
+        meta: dict[str, Any] | None = None,
+    ) -> Session:
+        """Open a stored session without its history."""
+        self.offers.need("resume", "to resume sessions")
+        setup = self.registry.setup(cwd, mcp_servers, additional_directories, system_prompt, meta)
+        return await self.registry.reopen(id, setup, replay=False)
+
+    async def list_sessions(self, cwd: str | None = None, *, archived: str | None = None) -> AsyncIterator[SessionInfo]:
+        """List the agent's sessions, page by page: those of one directory, or all."""
+        self.offers.need("list", "to list sessions")
+        if archived is not None:
+            self.need_unstable("session/list with archived")
+            self.offers.need("archive", "to archive sessions")
+        where = None if cwd is None else os.path.abspath(cwd)  # noqa: ASYNC240  # touches no disk
+        known, cursor = self.registry.archived, None
+        while True:
+            page, cursor = await self.dialect.list_sessions(where, cursor, archived)
+            for info in page:
+                if archived is not None:
+                    (known.add if info.archived else known.discard)(info.id)
+                yield info
+            if cursor is None:
+                return
+
+    async def close_session(self, id: str) -> None:
+        """Close a session by id. Succeeds if it isn't open."""
+        self.offers.need("close", "to close sessions")
+        try:
+            await self.dialect.close_session(id)
+        except NotFound:
+            log.debug("session %s was already closed", id)
+        self.registry.end(id)
+
+    async def delete_session(self, id: str) -> None:
+        """Delete a stored session. Succeeds if it doesn't exist."""
+        self.offers.need("delete", "to delete sessions")
+        try:
+            await self.dialect.delete_session(id)
+        except NotFound:
+            log.debug("session %s was already deleted", id)
+        self.registry.end(id)
+
+    async def archive_session(self, id: str) -> None:
+        """Archive a session, which closes it (unstable)."""
+        self.need_unstable("session/archive")
+        self.offers.need("archive", "to archive sessions")
+        await self.dialect.archive_session(id, True)
+        self.registry.archived.add(id)
+        self.registry.end(id)
+
+    async def unarchive_session(self, id: str) -> None:
+        """Move an archived session back to the list (unstable)."""
+        self.need_unstable("session/unarchive")
+        self.offers.need("archive", "to archive sessions")
+        await self.dialect.archive_session(id, False)
+        self.registry.archived.discard(id)
+
+    async def session_status(self, id: str) -> str:
+        """Return whether a session is `open` or `saved` at the agent (unstable). Unknown statuses count as saved."""
+        self.need_unstable("session/status")
+        self.offers.need("status", "to report a session's status")
+        return "open" if await self.dialect.session_status(id) == "open" else "saved"
+
+    async def set_title(self, id: str, title: str) -> str:
+        """Set a session's title, whether or not it is open (unstable). Returns the title that the agent saved."""
+        self.need_unstable("session/set_title")
+        self.offers.need("title", "to set titles")
+        saved = await self.dialect.set_title(id, title)
+        session = self.sessions.get(id)
+        if session is not None:
+            session.push(session.transcript.set_info(title=saved))
+        return saved
+
+    # -- logins and providers
+
+    @property
+    def auth_methods(self) -> list[AuthMethod]:
+        """The agent's login methods."""
+        return self.offers.auth_methods
+
+    @property
+    def usable_logins(self) -> list[AuthMethod]:
+        """The usable login methods: those that the agent handles, then terminal logins if a terminal is available."""
+        return self.logins.usable
+
+    async def login(self, method: AuthMethod | str | None = None) -> None:
+        """Log in with one of the agent's methods, or with the first usable one.
+
+        A method of the kind `terminal` runs a program in a terminal and reconnects if it succeeds."""
+        await self.logins.login(method)
+
+    async def logout(self) -> None:
+        """Log out."""
+        self.offers.need("logout", "to log out")
+        await self.dialect.logout()
+
+    async def auth_status(self) -> AuthStatus:
+        """Return the state of the login and the known accounts (unstable).
+
+        A state that the protocol doesn't define counts as `unknown`."""
+        self.need_unstable("auth/status")
+        self.offers.need("auth_status", "to report the state of the login")
+        return await self.dialect.auth_status()
+
+    async def list_providers(self) -> list[Provider]:
+        """List the providers of the agent's model (unstable)."""
+        self._need_providers("providers/list")
+        return await self.dialect.list_providers()
+
+    async def set_provider(
+        self,
+        id: str,
+        *,
+        api_type: ApiType,
+        base_url: str,
+        headers: Mapping[str, str] | None = None,
+        meta: Meta | None = None,
+    ) -> None:
+        """Configure a provider (unstable). Replaces its previous configuration."""
+        self._need_providers("providers/set")
+        config = ProviderConfig(api_type=api_type, base_url=base_url, headers=dict(headers or {}), meta=meta)
+        await self.dialect.set_provider(id, config)
+
+    async def disable_provider(self, id: str) -> None:
+        """Disable a provider (unstable)."""
+        self._need_providers("providers/disable")
+        await self.dialect.disable_provider(id)
+
+    def _need_providers(self, what: str) -> None:
+        self.need_unstable(what)
+        self.offers.need("providers", "to set providers")
+
+    async def reconnect(self) -> None:
+        """Restart the agent and reopen all sessions."""
+        await self.restarts.reconnect()
+
+    @property
+    def left(self) -> Connection | None:
+        """A connection that is being replaced by a restart."""
+        return self.restarts.replaced
+
+    # -- other methods
 
     async def request(self, method: str, params: Any = None) -> Any:
-        """Asks something that the protocol does not know; such names begin with an underscore."""
-        wanted: Method[Any, Any] = Method(name=method, served_by="agent", params=object, result=object)
+        """Send a request that the protocol doesn't define; its name should start with an underscore."""
+        extension: Method[Any, Any] = Method(name=method, served_by="agent", params=object, result=object)
         deadline = self.deadline("extension")
-        return await self.connection.call(wanted, {} if params is None else params, deadline=deadline)
+        return await self.connection.call(extension, {} if params is None else params, deadline=deadline)
 
     def notify(self, method: str, params: Any = None) -> Awaitable[None]:
-        """Tells something that the protocol does not know."""
-        told: Method[Any, Any] = Method(name=method, served_by="agent", params=object)
-        return self.connection.tell(told, {} if params is None else params)
+        """Send a notification that the protocol doesn't define."""
+        extension: Method[Any, Any] = Method(name=method, served_by="agent", params=object)
+        return self.connection.tell(extension, {} if params is None else params)
 
     async def call(self, method: Method[P, R], params: P) -> R:
-        """Calls any method of the agreed version in its own words; see `accord.v1` and `accord.v2`."""
+        """Call any method of the negotiated version with its own types; see `accord.v1` and `accord.v2`."""
         if method.unstable:
             self.need_unstable(method.name)
         return await self.connection.call(method, params)
 
-    def on_trouble(self, report: Callable[[Trouble], None]) -> None:
-        """Reports stray lines, oversized messages and the like, which no caller waits for."""
-        self.connection.on_trouble = report
+    def on_problem(self, report: Callable[[Problem], None]) -> None:
+        """Report stray output, oversized messages and other problems that no caller waits for."""
+        self.connection.on_problem = report
 
-    # -- underneath
+    # -- for the library
+
+    def push(self, event: AgentEvent, size: int) -> None:
+        """Publish an event that doesn't belong to a session. `size` is that of its message, for back-pressure."""
+        for listener in self._listeners:
+            listener.push(event, size)
 
     def deadline(self, stage: str) -> Deadline | None:
         return self._deadlines.get(stage)
@@ -257,48 +446,16 @@ class ConnectedAgent(Reviving, Logins, Sessions):
         if not self.unstable:
             raise CapabilityError(f"{what} is unstable; connect with unstable=True to use it")
 
-    def update(self, params: Any) -> None:
-        """An update of some session."""
-        session = self.sessions.get(params.session_id)
-        if session is not None:
-            session.receive(params.update, self.connection.message_size)
-        else:
-            self.early.keep(params.session_id, params.update, self.connection.message_size)
-
-    def session_of(self, id: str) -> Session:
-        """The session that a request of the agent's names."""
-        session = self.sessions.get(id)
-        if session is None:
-            raise NotFound(f"this client has no session {id[:80]!r}", data={"sessionId": id})
-        return session
-
-    def spawn(self, work: Coroutine[Any, Any, Any]) -> None:
-        """Runs something in the background for as long as the connection lasts."""
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._reaped)
-
-    def see_to(self, work: Coroutine[Any, Any, Any]) -> None:
-        """Runs something that must be done before this side is gone."""
-        task = asyncio.get_running_loop().create_task(work)
-        self._duties.add(task)
-        task.add_done_callback(self._duties.discard)
-
-    def _reaped(self, task: asyncio.Task[Any]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and task.exception() is not None and not isinstance(task.exception(), ConnectionClosed):
-            log.error("something in the background failed", exc_info=task.exception())
-
     def __repr__(self) -> str:
         return f"<agent {self.name}, version {self.version}>"
 
 
-def _dialect(version: int) -> type[Dialect]:
-    """One version's vocabulary is loaded only when it is spoken."""
+def _load_dialect(version: int) -> type[Dialect]:
+    """Import the dialect of a version; the other version's types are never loaded."""
     if version == 1:
-        from accord.client.v1 import V1
+        from accord.client.v1.dialect import V1
 
         return V1
-    from accord.client.v2 import V2
+    from accord.client.v2.dialect import V2
 
     return V2

@@ -1,6 +1,4 @@
-"""The fields of a form that an agent asks to be filled in: what can be chosen, what was typed, what is wrong with it.
-
-Whoever shows a form, in lines or in windows, reads it by these."""
+"""The fields of a form that an agent sends: list the choices, parse and check what the user typed. Used by every UI."""
 
 from __future__ import annotations
 
@@ -12,10 +10,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 _YES, _NO = ("y", "yes", "true", "on", "1"), ("n", "no", "false", "off", "0")
+_KINDS = ("string", "number", "integer", "boolean", "array")
+
+
+def is_known(shape: dict[str, Any]) -> bool:
+    """Return whether the type of a field is supported. The protocol forbids showing an unknown type as a known one."""
+    return shape.get("type", "string") in _KINDS
 
 
 def choices_of(shape: dict[str, Any]) -> list[tuple[Any, str]]:
-    """The values to choose from, and what each is called."""
+    """Return the values to choose from, and their names."""
     items = shape.get("items")
     items = items if isinstance(items, dict) else {}
     titled = shape.get("oneOf") or items.get("anyOf") or items.get("oneOf") or []
@@ -23,55 +27,55 @@ def choices_of(shape: dict[str, Any]) -> list[tuple[Any, str]]:
     if titled:
         return [(row["const"], str(row.get("title") or row["const"])) for row in titled if "const" in row]
     names = shape.get("enumNames") or []
-    return [(value, str(names[place]) if place < len(names) else str(value)) for place, value in enumerate(plain)]
+    return [(value, str(names[index]) if index < len(names) else str(value)) for index, value in enumerate(plain)]
 
 
-def pick(said: str, names: Sequence[str]) -> int | None:
-    """Which of the names was meant: by its number, by itself, or by its beginning if no other begins so."""
-    if said.isdecimal():
-        return int(said) - 1 if 1 <= int(said) <= len(names) else None
+def pick(typed: str, names: Sequence[str]) -> int | None:
+    """Find the name that the user typed: its number, the name itself, or an unambiguous beginning of it."""
+    if typed.isdecimal():
+        return int(typed) - 1 if 1 <= int(typed) <= len(names) else None
     low = [name.lower() for name in names]
-    if said.lower() in low:
-        return low.index(said.lower())
-    starting = [place for place, name in enumerate(low) if said and name.startswith(said.lower())]
-    return starting[0] if len(starting) == 1 else None
+    if typed.lower() in low:
+        return low.index(typed.lower())
+    matches = [index for index, name in enumerate(low) if typed and name.startswith(typed.lower())]
+    return matches[0] if len(matches) == 1 else None
 
 
-def read(shape: dict[str, Any], choices: list[tuple[Any, str]], said: str) -> tuple[Any, str | None]:
-    """What was typed as a value of the field, or what is wrong with it."""
+def read(shape: dict[str, Any], choices: list[tuple[Any, str]], typed: str) -> tuple[Any, str | None]:
+    """Parse what the user typed as a value of the field. Returns the value, or what is wrong with it."""
     match shape.get("type"):
         case "boolean":
-            if said.lower() in _YES:
+            if typed.lower() in _YES:
                 return True, None
-            if said.lower() in _NO:
+            if typed.lower() in _NO:
                 return False, None
             return None, "Please type yes or no."
         case "integer" | "number" as kind:
-            return _number(shape, said, whole=kind == "integer")
+            return _number(shape, typed, whole=kind == "integer")
         case "array":
-            parts = said.split(",") if "," in said else said.split()
-            places = [place_of(choices, part.strip()) for part in parts if part.strip()]
-            if any(place is None for place in places):
+            parts = typed.split(",") if "," in typed else typed.split()
+            indexes = [find_choice(choices, part.strip()) for part in parts if part.strip()]
+            if any(index is None for index in indexes):
                 return None, "Please type numbers from the list, with commas between."
-            return counted(shape, [choices[place][0] for place in dict.fromkeys(places) if place is not None])
+            return check_count(shape, [choices[index][0] for index in dict.fromkeys(indexes) if index is not None])
         case _ if choices:
-            place = place_of(choices, said)
-            if place is None:
-                return None, f"Please type a number from 1 to {len(choices)}, or the beginning of a name."
-            return choices[place][0], None
+            index = find_choice(choices, typed)
+            if index is None:
+                return None, f"Please type a number from 1 to {len(choices)}, or the start of a name."
+            return choices[index][0], None
         case _:
-            return _text(shape, said)
+            return _text(shape, typed)
 
 
-def place_of(choices: list[tuple[Any, str]], said: str) -> int | None:
-    """Which choice was meant: by its number, its name, or its value."""
-    place = pick(said, [label for _, label in choices])
-    return place if place is not None else next((at for at, (value, _) in enumerate(choices) if said == value), None)
+def find_choice(choices: list[tuple[Any, str]], typed: str) -> int | None:
+    """Find the choice that the user typed: its number, its name, or its value."""
+    index = pick(typed, [label for _, label in choices])
+    return index if index is not None else next((at for at, (value, _) in enumerate(choices) if typed == value), None)
 
 
-def _number(shape: dict[str, Any], said: str, *, whole: bool) -> tuple[Any, str | None]:
+def _number(shape: dict[str, Any], typed: str, *, whole: bool) -> tuple[Any, str | None]:
     try:
-        value = int(said) if whole else float(said)
+        value = int(typed) if whole else float(typed)
     except ValueError:
         return None, "Please type a whole number." if whole else "Please type a number."
     if not math.isfinite(value):
@@ -82,72 +86,74 @@ def _number(shape: dict[str, Any], said: str, *, whole: bool) -> tuple[Any, str 
     return value, None
 
 
-def counted(shape: dict[str, Any], picked: list[Any]) -> tuple[Any, str | None]:
-    """What was picked from a list, or that it is too few or too many."""
+def check_count(shape: dict[str, Any], picked: list[Any]) -> tuple[Any, str | None]:
+    """Check how many items were chosen from a list. Returns them, or what is wrong."""
     low, high = shape.get("minItems"), shape.get("maxItems")
     if (low is not None and len(picked) < low) or (high is not None and len(picked) > high):
         return None, f"Please choose {_range(low, high)}."
     return picked, None
 
 
-def _text(shape: dict[str, Any], said: str) -> tuple[Any, str | None]:
+def _text(shape: dict[str, Any], typed: str) -> tuple[Any, str | None]:
     low, high = shape.get("minLength"), shape.get("maxLength")
-    if (low is not None and len(said) < low) or (high is not None and len(said) > high):
+    if (low is not None and len(typed) < low) or (high is not None and len(typed) > high):
         return None, f"It must have {_range(low, high)} characters."
-    complaint = _FORMATS.get(str(shape.get("format")), _anything)(said)
-    # An agent's pattern may be made to take for ever: it is a hint here, and the agent checks the answer again.
-    return (said, None) if complaint is None else (None, complaint)
+    problem = _FORMATS.get(str(shape.get("format")), _any_text)(typed)
+    # The pattern isn't checked: an agent could send one that takes forever, and it checks the answer itself.
+    return (typed, None) if problem is None else (None, problem)
 
 
-def _anything(said: str) -> str | None:
+def _any_text(typed: str) -> str | None:
     return None
 
 
-def _email(said: str) -> str | None:
-    return None if re.fullmatch(r"[^@\s]+@[^@\s]+", said) else "Please type an e-mail address."
+def _email(typed: str) -> str | None:
+    return None if re.fullmatch(r"[^@\s]+@[^@\s]+", typed) else "Please type an e-mail address."
 
 
-def _uri(said: str) -> str | None:
+def _uri(typed: str) -> str | None:
     return (
-        None if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:\S", said) else "Please type an address with its scheme (https://…)."
+        None
+        if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:\S", typed)
+        else "Please type an address with its scheme (https://…)."
     )
 
 
-def _date(said: str) -> str | None:
+def _date(typed: str) -> str | None:
     try:
-        date.fromisoformat(said)
+        date.fromisoformat(typed)
     except ValueError:
         return "Please type a date such as 2030-01-31."
     return None
 
 
-def _moment(said: str) -> str | None:
+def _date_time(typed: str) -> str | None:
     try:
-        datetime.fromisoformat(said)
+        datetime.fromisoformat(typed)
     except ValueError:
         return "Please type a date and time such as 2030-01-31T12:00:00Z."
     return None
 
 
-_FORMATS = {"email": _email, "uri": _uri, "date": _date, "date-time": _moment}
+_FORMATS = {"email": _email, "uri": _uri, "date": _date, "date-time": _date_time}
 
 
 def _range(low: Any, high: Any) -> str:
-    told = [f"at least {low:g}"] if low is not None else []
-    told += [f"at most {high:g}"] if high is not None else []
-    return " and ".join(told)
+    bounds = [f"at least {low:g}"] if low is not None else []
+    bounds += [f"at most {high:g}"] if high is not None else []
+    return " and ".join(bounds)
 
 
 def host_of(url: str) -> tuple[str, list[str]]:
-    """The host that an address leads to, and what is doubtful about it."""
+    """Return the host of a URL, and warnings about it."""
     try:
         parts = urlsplit(url)
         host = parts.hostname or "?"
     except ValueError:
-        return "?", ["this is no address"]
-    doubts = ["what stands before the @ is not the host"] if parts.username is not None else []
+        return "?", ["this isn't a valid address"]
+    warnings = ["the part before the @ is not the host"] if parts.username is not None else []
     if not host.isascii() or "xn--" in host:
-        doubts.append("its letters may only look like those of another name")
+        warnings.append("its letters may imitate those of another name")
     if parts.scheme != "https":
-        doubts.append(f"not over https but {parts.scheme or 'nothing'}")
-    return host, doubts
+        warnings.append(f"not https but {parts.scheme or 'no scheme'}")
+    return host, warnings

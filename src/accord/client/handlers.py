@@ -1,39 +1,42 @@
-"""What a client answers when the agent asks: permissions, forms, and things outside the protocol."""
+"""The user's handlers for requests of the agent: permissions, forms, and extensions of the protocol."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, Union
 
 from accord.connection.dispatch import log
-from accord.errors import AccordError, InvalidParams, MethodNotFound
+from accord.errors import InvalidParams, InvalidValue, MethodNotFound
+from accord.model.forms import fits
 from accord.model.requests import Elicitation, PermissionOption, PermissionRequest, Reply
 from accord.model.session import Notice
+from accord.model.values import short
 
 if TYPE_CHECKING:
     from accord.client.agent import ConnectedAgent
     from accord.client.session import Session
 
 Decision = Union[PermissionOption, str, bool, None]
-"""An offered option or its id; True or False for "allow once" and "reject once"; None when nothing was decided."""
+"""An offered option or its id; True or False for "allow once" and "reject once"; None if nothing was decided."""
 Permissions = Callable[[PermissionRequest], Union[Decision, Awaitable[Decision]]]
 Elicited = Union[Reply, dict[str, Any], None]
-"""What the user filled in, a whole reply, or None for going away without an answer."""
+"""The values that the user filled in, a whole reply, or None if the user gave no answer."""
 Elicitations = Callable[[Elicitation], Union[Elicited, Awaitable[Elicited]]]
 
+ELICITATION_MODES = ("form", "url")
 _PERMISSION = "session/request_permission"
 _QUESTIONS = {_PERMISSION: "for permission", "elicitation/create": "for something to be filled in or visited"}
-_MOST_MISASKED = 20  # an agent that never learns must not fill the conversation
+_MAX_REPORTS = 20  # an agent that repeats its mistake must not flood the transcript
 
 
 def allow_all(request: PermissionRequest) -> Decision:
-    """Allows everything, once. For agents that are trusted, or confined."""
+    """Allow everything once. For agents that are trusted or confined."""
     return True
 
 
 def reject_all(request: PermissionRequest) -> Decision:
-    """Rejects everything."""
+    """Reject everything."""
     return False
 
 
@@ -45,94 +48,128 @@ class Handlers:
         permissions: Permissions | None = None,
         elicitation: Elicitations | None = None,
         extensions: Mapping[str, Callable[[Any], Any]] | None = None,
+        elicitation_modes: Collection[str] = ELICITATION_MODES,
     ) -> None:
+        if not set(elicitation_modes) <= set(ELICITATION_MODES):
+            raise InvalidValue(
+                f"elicitation_modes is {sorted(elicitation_modes)}; it may contain only form and url",
+                argument="elicitation_modes",
+            )
+        self.elicitation_modes: tuple[str, ...] = tuple(elicitation_modes) if elicitation is not None else ()
+        """The elicitation modes that the handler supports."""
         self.permissions = permissions
         self.elicitation = elicitation
-        self.extensions = dict(extensions or {})
-        self._misasked = 0
-        self._pages: set[str] = set()  # those the user agreed to visit
+        self.extensions: dict[str, Callable[[Any], Any]] = dict(extensions or {})
+        self._reports = 0
+        self._warned = False
+        self._pages: dict[str, Elicitation] = {}  # pages that the user opened, by id
 
     async def permit(self, session: Session, request: PermissionRequest) -> str | None:
-        """The id of the chosen option; None when nothing was decided."""
+        """Return the id of the chosen option; None if nothing was decided."""
         if not request.options:
-            self._tell_misasked(session, _PERMISSION, "options is empty: there is nothing to choose from")
+            self._report_unreadable(session, _PERMISSION, "options is empty: there is nothing to choose from")
             return None
         if self.permissions is None:
+            if not self._warned:
+                self._warned = True
+                log.warning(
+                    "%s was refused: connect() has no permissions= handler; pass accord.allow_all, accord.reject_all "
+                    "or your own function",
+                    short(request.title),
+                )
             title = f"Refused: {request.title}"
             session.note_locally(
                 Notice(severity="warning", title=title, description="no handler for permissions was given to connect()")
             )
             option = request.reject()
             return option.id if option is not None else None
-        decision = await session.ask_user(_awaited(self.permissions, request))
-        return _chosen(decision, request)
+        decision = await session.ask_user(self.permissions, request)
+        return _option_id(decision, request)
 
     def unreadable(self, sessions: Mapping[str, Session], method: str, params: Any, why: str) -> None:
-        """A request was refused unread. Where it names no session, those that are at work are meant."""
+        """Report a request that was rejected because it couldn't be read. If it names no session, it is reported in all
+        busy ones."""
         id = params.get("sessionId") if isinstance(params, dict) else None
         if isinstance(id, str):
-            meant = [sessions[id]] if id in sessions else []
+            affected = [sessions[id]] if id in sessions else []
         else:
-            meant = [each for each in sessions.values() if each.busy]
-        for session in meant:
-            self._tell_misasked(session, method, why)
+            affected = [each for each in sessions.values() if each.busy]
+        for session in affected:
+            self._report_unreadable(session, method, why)
 
-    def _tell_misasked(self, session: Session, method: str, why: str) -> None:
-        """Tells the user that the agent wanted to ask something, and was refused because it cannot be understood."""
-        if method in _QUESTIONS and self._misasked < _MOST_MISASKED:
-            self._misasked += 1
+    def _report_unreadable(self, session: Session, method: str, why: str) -> None:
+        """Show the user that the agent's request was rejected because it couldn't be read."""
+        if method in _QUESTIONS and self._reports < _MAX_REPORTS:
+            self._reports += 1
             title = f"The agent asked {_QUESTIONS[method]} in a way that is not understood; it was refused"
             session.note_locally(Notice(severity="warning", title=title, description=why))
 
     async def elicit(self, agent: ConnectedAgent, question: Elicitation) -> Reply:
-        """The user's answer. A kind of question that was never offered is refused."""
-        if self.elicitation is None or question.mode not in ("form", "url"):
-            offered = "none" if self.elicitation is None else "form and url"
+        """Return the user's answer. Modes that weren't offered are rejected."""
+        if self.elicitation is None or question.mode not in self.elicitation_modes:
+            offered = " and ".join(self.elicitation_modes) or "none"
             raise InvalidParams(
                 f"elicitation/create: mode is {question.mode[:40]!r}; this client takes {offered}",
                 data={"path": "mode"},
             )
-        session = agent.session_of(question.session_id) if question.session_id is not None else None
-        asking = _awaited(self.elicitation, question)
-        answer = await (session.ask_user(asking) if session is not None else asking)
+        if question.session_id is not None:
+            answer = await agent.registry.find(question.session_id).ask_user(self.elicitation, question)
+        else:
+            answer = await _call(self.elicitation, question)
         if isinstance(answer, dict):
             answer = Reply(action="accept", content=answer)
-        elif not isinstance(answer, Reply):
+        elif answer is None:
             answer = Reply(action="cancel")
+        elif not isinstance(answer, Reply):
+            raise InvalidValue(
+                f"the elicitation handler returned {short(answer)}; it must return a dict, a Reply or None",
+                argument="return value",
+            )
+        if answer.accepted and question.mode == "form":
+            _check_filled(question.schema, answer.content or {})
         if answer.accepted and question.id is not None:
-            self._pages.add(question.id)
+            self._pages[question.id] = question
         return answer
 
-    def page_done(self, id: str) -> Any:
-        """What the user was to do on a page is done. Told once, and only of pages that were opened."""
-        if id not in self._pages:
-            return None
-        self._pages.discard(id)
-        return self.notification("elicitation/complete", {"elicitationId": id})
+    def close_page(self, id: str) -> Elicitation | None:
+        """Forget a page that the user opened and return it; None if no such page is open."""
+        return self._pages.pop(id, None)
 
     async def request(self, method: str, params: Any) -> Any:
-        """A request outside the protocol."""
+        """Handle a request that the protocol doesn't define."""
         handler = self.extensions.get(method)
         if handler is None:
             raise MethodNotFound(f"Method not found: {method[:100]}", data={"method": method[:100]})
-        return await _awaited(handler, params)
+        return await _call(handler, params)
 
     def notification(self, method: str, params: Any) -> Any:
-        """A notification outside the protocol: ignored when nobody knows it."""
+        """Handle a notification that the protocol doesn't define; unknown ones are ignored."""
         handler = self.extensions.get(method)
         if handler is not None:
             result = handler(params)
             return result if inspect.isawaitable(result) else None
-        log.debug("the agent sent the notification %s, which nobody here knows", method[:100])
+        log.debug("ignored the unknown notification %s", method[:100])
         return None
 
 
-async def _awaited(handler: Callable[[Any], Any], value: Any) -> Any:
+def _check_filled(schema: dict[str, Any], content: dict[str, Any]) -> None:
+    """Check accepted content against the form, so that agents needn't ask again for required fields."""
+    missing = [name for name in schema.get("required") or () if name not in content]
+    if missing:
+        raise InvalidValue(
+            f"the elicitation handler left out {', '.join(map(repr, missing))}, which the form requires",
+            argument=str(missing[0]),
+        )
+    if not fits(schema, content):
+        raise InvalidValue("the elicitation handler returned values that don't fit the form", argument="content")
+
+
+async def _call(handler: Callable[[Any], Any], value: Any) -> Any:
     result = handler(value)
     return await result if inspect.isawaitable(result) else result
 
 
-def _chosen(decision: Decision, request: PermissionRequest) -> str | None:
+def _option_id(decision: Decision, request: PermissionRequest) -> str | None:
     if isinstance(decision, bool):
         option = request.allow() if decision else request.reject()
         return option.id if option is not None else None
@@ -140,5 +177,10 @@ def _chosen(decision: Decision, request: PermissionRequest) -> str | None:
         return None
     id = decision.id if isinstance(decision, PermissionOption) else decision
     if id not in [option.id for option in request.options]:
-        raise AccordError(f"the permission handler chose {id!r}, which was not offered")
+        offered = ", ".join(repr(option.id) for option in request.options)
+        raise InvalidValue(
+            f"the permission handler returned {short(id)}; it must return True, False, None or an offered option "
+            f"({offered})",
+            argument="return value",
+        )
     return id

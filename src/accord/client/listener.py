@@ -1,45 +1,45 @@
-"""All events of a session, between turns too."""
+"""Events of a session or of an agent, from a moment on."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING
+from typing import Generic, TypeVar
 
-from accord.transcript.events import Event
+from accord.connection.backlog import Backlog
 
-if TYPE_CHECKING:
-    from accord.client.session import Session
+E = TypeVar("E")
 
 
-class Listener:
-    """An async iterator over everything that happens. It keeps what is not read yet, so read it or close it.
+class Listener(Generic[E]):
+    """An async iterator over events. It buffers events that aren't read yet, so read it or close it.
 
-    Leaving an `async with` over it closes it."""
+    Leaving an `async with` block closes it."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self._events: deque[tuple[Event, int]] = deque()
+    def __init__(self, listeners: list[Listener[E]], backlog: Backlog) -> None:
+        self._listeners = listeners
+        self._backlog = backlog  # one counter for adding and removing, even after a reconnect
+        self._events: deque[tuple[E, int]] = deque()
         self._waiting: asyncio.Future[None] | None = None
         self._finished = False
 
-    def push(self, event: Event, size: int) -> None:
+    def push(self, event: E, size: int) -> None:
         self._events.append((event, size))
-        self._session._agent.connection.backlog.add(size)
+        self._backlog.add(size)
         self._wake()
 
     def finish(self) -> None:
-        """Nothing more will come; what is there can still be read."""
+        """End the iteration once the buffered events have been read."""
         self._finished = True
         self._wake()
 
     def close(self) -> None:
-        """Stops listening."""
-        if self in self._session._listeners:
-            self._session._listeners.remove(self)
+        """Stop listening."""
+        if self in self._listeners:
+            self._listeners.remove(self)
         while self._events:
-            self._session._agent.connection.backlog.remove(self._events.popleft()[1])
+            self._backlog.remove(self._events.popleft()[1])
         self.finish()
 
     def _wake(self) -> None:
@@ -47,21 +47,21 @@ class Listener:
         if waiting is not None and not waiting.done():
             waiting.set_result(None)
 
-    async def __aenter__(self) -> Listener:
+    async def __aenter__(self) -> Listener[E]:
         return self
 
     async def __aexit__(self, *exc: object) -> None:
         self.close()
 
-    def __aiter__(self) -> AsyncIterator[Event]:
+    def __aiter__(self) -> AsyncIterator[E]:
         return self
 
-    async def __anext__(self) -> Event:
+    async def __anext__(self) -> E:
         while not self._events:
             if self._finished:
                 raise StopAsyncIteration
             self._waiting = asyncio.get_running_loop().create_future()
             await self._waiting
         event, size = self._events.popleft()
-        self._session._agent.connection.backlog.remove(size)
+        self._backlog.remove(size)
         return event

@@ -1,16 +1,16 @@
-"""What the agent at the other end offers, whichever version told it."""
+"""The agent's capabilities, independent of the protocol version."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from accord.errors import CapabilityError
-from accord.model.noun import Noun
+from accord.model.record import Record
 from accord.model.requests import AuthMethod, Implementation
 
 
-class AgentOffers(Noun):
-    """What a client may ask of its agent. Asking for more raises `CapabilityError` before anything is sent."""
+class AgentOffers(Record):
+    """The capabilities of an agent. Using others raises `CapabilityError` before anything is sent."""
 
     version: int
     info: Implementation | None = None
@@ -36,9 +36,12 @@ class AgentOffers(Noun):
     resource: bool = False
     mcp: frozenset[str] = frozenset()
     meta: dict[str, Any] | None = None
+    """The `_meta` of the capabilities."""
+    response_meta: dict[str, Any] | None = None
+    """The `_meta` of the response to `initialize`."""
 
     def need(self, name: str, what: str) -> None:
-        """Raises `CapabilityError` when the agent did not offer this."""
+        """Raise `CapabilityError` if the agent doesn't have this capability."""
         if not getattr(self, name):
             who = self.info.name if self.info else "the agent"
             raise CapabilityError(f"{who} did not offer {what}; nothing was sent")

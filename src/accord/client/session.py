@@ -1,77 +1,88 @@
-"""A session as the client sees it: prompts, events, options, and the transcript of it all."""
+"""A session as the client sees it: prompts, events, options, and its transcript."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Callable, Coroutine
+from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
+from accord.client.item_owners import OWNED, ItemOwners
 from accord.client.listener import Listener
 from accord.client.turn import Turn
 from accord.errors import CapabilityError, InvalidParams, LocalProtocolError
-from accord.model.content import as_contents
+from accord.model.content import ContentsLike, TextContent, as_contents
 from accord.model.session import Command, Notice, Option, StopReason, Subagent, Tokens
 from accord.model.tool import ToolCall
-from accord.transcript.events import Event, Media, MessageSet, StateChanged, Text, Thought, UserText
+from accord.model.values import short
+from accord.schema.wire import encode
+from accord.transcript.events import Event, MessageSet, StateChanged, Text, Thought, UserText
+from accord.transcript.message import Message
 from accord.transcript.transcript import Transcript
 
 if TYPE_CHECKING:
     from accord.client.agent import ConnectedAgent
 
-_MESSAGE_EVENTS = (Text, Thought, UserText, Media, MessageSet)
 _NOTABLE = frozenset({StateChanged, MessageSet, UserText, Subagent})
-"""Events that say more than their reader sees: when a turn began or ended, or that there is another session."""
+"""Events that the library acts on: they report the start or end of a turn, or another session."""
 
 
 class Session:
-    """One conversation with an agent."""
+    """One session with an agent."""
 
     def __init__(self, agent: ConnectedAgent, id: str, cwd: str, *, parent: Session | None = None) -> None:
         self.id = id
         self.cwd = cwd
         self.parent = parent
-        """For the session of a subagent: the session that it works for. It can be watched, and at most cancelled."""
-        self.transcript = Transcript(id, cwd=cwd)
+        """For the session of a subagent: the session it works for. Such a session can only be watched and cancelled."""
+        self.transcript: Transcript = Transcript(id, cwd=cwd)
+        self.owners: ItemOwners = ItemOwners()
+        self.transcript.reused = self.owners.release_call
         self.last_turn: Turn | None = None
-        self.closed = False
+        self.response_meta: dict[str, Any] | None = None
+        """The `_meta` of the response that opened the session."""
+        self.closed: bool = False
         self.failure: BaseException | None = None
-        """Why it is over, where nobody here wanted that."""
-        self._agent = agent
-        self._fold = agent.dialect.fold(self.transcript)
+        """The error that ended the session; None if it was closed normally."""
+        self.agent = agent
+        self._fold = agent.dialect.fold(self.transcript, self.push)
         self._open: list[Turn] = []
         self._waiting: deque[Turn] = deque()
-        self.deaf = False
-        """Set while an agent tells what is known already."""
-        self._listeners: list[Listener] = []
-        self._questions: dict[asyncio.Task[Any], bool] = {}  # and whether a turn was running when it was asked
+        self.ignores_updates = False
+        """Set while an agent replays what the transcript already has."""
+        self._is_restoring = False
+        self.listeners: list[Listener[Event]] = []
+        # Open requests to the user, and whether a turn was running when they came. The keys are tasks, so that they can
+        # be cancelled; a request whose handler is being called right now has a placeholder.
+        self._questions: dict[Any, bool] = {}
         self._turns = 0
-        self._owners: dict[str, int] = {}  # the turn, by number, in which a message or tool call was first heard of
-        self._last_message: str | None = None
-        self._last_owner = 0
 
-    # -- talking
+    # -- prompts and events
 
-    def prompt(self, *content: Any, meta: dict[str, Any] | None = None) -> Turn:
-        """Sends a prompt: text, or any content. Iterate what it gives for events, or await it for the end.
+    def prompt(self, *content: ContentsLike, meta: dict[str, Any] | None = None) -> Turn:
+        """Send a prompt: text or other content. Iterate over the result for events, or await it for the end of the
+        turn.
 
-        While a turn runs, version 1 keeps the next one here until it ends; version 2 hands it to the agent at once."""
-        self._agent.check_open("session/prompt")
-        self._check_mine("be prompted")
-        pieces = [piece for item in content for piece in as_contents(item)]
+        While a turn is running, version 1 queues the next prompt here; version 2 sends it to the agent at once."""
+        self.agent.check_open("session/prompt")
+        self._check_usable("be prompted")
+        pieces = [piece for index, item in enumerate(content) for piece in as_contents(item, f"content[{index}]")]
         if not pieces:
-            raise InvalidParams("session/prompt: there is nothing in this prompt")
+            raise InvalidParams("session/prompt: the prompt is empty")
         self._check_content(pieces)
+        # Encode before changing state, so that a prompt that can't be sent leaves the session unchanged.
+        request = encode(self.agent.dialect.prompt_request(self.id, pieces, meta))
         self._turns += 1
-        turn = self.last_turn = Turn(self, pieces, meta, self._turns)
-        if self._open and self._agent.dialect.one_turn_at_a_time:
+        turn = self.last_turn = Turn(self, pieces, meta, self._turns, request)
+        if self._open and self.agent.dialect.one_turn_at_a_time:
             self._waiting.append(turn)
         else:
             self._start(turn)
         return turn
 
     async def cancel(self) -> None:
-        """Stops the running turn; turns that wait here are dropped. Open questions to the user are void."""
+        """Cancel the running turn and drop queued ones. Open requests to the user are cancelled too."""
         if self.parent is not None:
             child = self.parent.transcript.subagents.get(self.id)
             if child is None or not child.can_cancel:
@@ -79,26 +90,46 @@ class Session:
         waiting, self._waiting = list(self._waiting), deque()
         for turn in waiting:
             turn.end("cancelled")
-        self._void_questions(all_of_them=self._agent.dialect.one_turn_at_a_time)
+        self._cancel_questions(all_of_them=self.agent.dialect.one_turn_at_a_time)
         if self._open:
-            for call in self.transcript.cancel_open_calls():
-                self._push(call, 0)
-        if self._agent.connection.is_open:
-            await self._agent.dialect.cancel(self)
+            # Don't cancel unfinished calls of earlier turns.
+            for call in self.transcript.cancel_open_calls(call.id for turn in self._open for call in turn.tool_calls):
+                self.push(call)
+        if self.agent.connection.is_open:
+            deadline = self.agent.deadline("cancel")
+            if deadline is not None and self._open:
+                give_up = asyncio.get_running_loop().call_later
+                give_up(deadline.seconds, self._end_unconfirmed, list(self._open), deadline.seconds)
+            await self.agent.dialect.cancel(self)
 
-    def events(self) -> Listener:
-        """Everything that happens in this session from now on, between turns too: an async iterator to close."""
-        listener = Listener(self)
+    def _end_unconfirmed(self, turns: list[Turn], seconds: float) -> None:
+        """End cancelled turns that the agent didn't confirm in time: it is stopped or ignores the cancellation."""
+        turns = [turn for turn in turns if not turn.ended and turn in self._open]
+        if turns:
+            title = f"The agent did not confirm the cancellation within {seconds:g} s; the turn was ended anyway"
+            self.note_locally(Notice(severity="warning", title=title))
+            self.push(self.transcript.set_state("idle", stop_reason="cancelled"))
+        for turn in turns:
+            self.end_turn(turn, "cancelled")
+
+    def events(self) -> Listener[Event]:
+        """Listen to all events of this session from now on, including those between turns. Close the iterator when
+        done."""
+        listener = Listener(self.listeners, self.agent.connection.backlog)
         if self.closed:
             listener.finish()
         else:
-            self._listeners.append(listener)
+            self.listeners.append(listener)
         return listener
 
     @property
     def open_turns(self) -> list[Turn]:
         """The turns that were sent and have not ended, oldest first."""
         return list(self._open)
+
+    def is_open(self, turn: Turn) -> bool:
+        """Return whether a turn was sent and has not ended."""
+        return not turn.ended and turn in self._open
 
     @property
     def busy(self) -> bool:
@@ -107,14 +138,14 @@ class Session:
 
     @property
     def one_turn_at_a_time(self) -> bool:
-        """Whether a prompt cannot be sent while a turn runs: the version of the protocol that was agreed on says so."""
-        return self._agent.dialect.one_turn_at_a_time
+        """Whether prompts are queued while a turn is running, which depends on the protocol version."""
+        return self.agent.dialect.one_turn_at_a_time
 
-    # -- what can be set
+    # -- options
 
     @property
     def options(self) -> list[Option]:
-        """Everything that can be set: config options, modes and models alike."""
+        """All options of the session: config options, modes and models."""
         return self.transcript.options
 
     @property
@@ -127,130 +158,134 @@ class Session:
         return self.transcript.title
 
     def option(self, id: str) -> Option | None:
-        """The option with this id, or of this category when there is no such id (`mode`, `model`, …)."""
+        """Find an option by its id, or else by its category (`mode`, `model`, …)."""
         by_category = None
         for option in self.transcript.options:
             if option.id == id:
                 return option
-            if by_category is None and option.category == id:
+            if by_category is None and option.category == id and option.is_known:
                 by_category = option
         return by_category
 
-    async def set_option(self, id: str, value: str | bool) -> None:
-        """Sets an option by its id or category. Only what the agent listed may be chosen."""
-        self._check_mine("be set up")
+    async def set_option(self, id: str, value: str | bool, *, unlisted: bool = False) -> None:
+        """Set an option by its id or category. The value must be one that the agent lists.
+
+        With `unlisted`, the agent decides: it may support more than it lists, such as the newest models."""
+        self._check_usable("be set up")
         option = self.option(id)
         if option is None:
             raise CapabilityError(f"this session has no option {id!r}; nothing was sent")
+        if not option.is_known:
+            raise CapabilityError(f"option {id!r} is of a type that isn't known here; nothing was sent")
         on_off = option.is_boolean
         if on_off != isinstance(value, bool):
             raise InvalidParams(f"option {id!r} takes {'a boolean' if on_off else 'one of its values'}")
-        if not on_off and value not in [choice.value for choice in option.choices]:
+        if not on_off and not unlisted and value not in [choice.value for choice in option.choices]:
             known = ", ".join(choice.value for choice in option.choices)
-            raise InvalidParams(f"option {id!r} may be {known}; nothing was sent")
-        await self._agent.dialect.set_option(self, option, value)
+            raise InvalidParams(f"option {id!r} is {short(value)}; it may be {known}; nothing was sent")
+        await self.agent.dialect.set_option(self, option, value)
 
     def set_mode(self, mode: str) -> Coroutine[Any, Any, None]:
-        """Changes the mode."""
+        """Change the mode."""
         return self.set_option("mode", mode)
 
     def set_model(self, model: str) -> Coroutine[Any, Any, None]:
-        """Changes the model."""
+        """Change the model."""
         return self.set_option("model", model)
 
     # -- the session itself
 
     async def close(self) -> None:
-        """Ends the session's work and frees it at the agent. Does nothing where the agent has no such thing."""
+        """Cancel the session's work and close it at the agent, if the agent supports that."""
         if self.closed:
             return
         if self.parent is not None:
             raise CapabilityError(f"session {self.id!r} is a subagent's; it cannot be closed from here")
         if self.busy:
             await self.cancel()
-        if self._agent.offers.close and self._agent.connection.is_open:
-            await self._agent.close_session(self.id)
-        self._over(None)
+        if self.agent.offers.close and self.agent.connection.is_open:
+            await self.agent.close_session(self.id)
+        self.end(None)
 
     async def fork(self, *, cwd: str | None = None) -> Session:
-        """A new session with this one's history (unstable)."""
-        self._check_mine("be forked")
-        return await self._agent.fork_session(self.id, cwd=cwd or self.cwd)
+        """Create a session with this one's history (unstable)."""
+        self._check_usable("be forked")
+        return await self.agent.fork_session(self.id, cwd=cwd or self.cwd)
 
     async def cancel_tool_call(self, id: str) -> None:
-        """Stops one tool call that says it can be cancelled (version 2)."""
+        """Cancel a tool call that can be cancelled on its own (version 2)."""
         call = self.transcript.tool_calls.get(id)
         if call is None or not call.can_cancel:
             raise CapabilityError(f"tool call {id!r} cannot be cancelled on its own; nothing was sent")
-        await self._agent.dialect.cancel_tool_call(self, id)
+        await self.agent.dialect.cancel_tool_call(self, id)
 
     async def cancel_terminal(self, id: str) -> None:
-        """Stops one of the agent's terminals that says it can be cancelled (version 2)."""
+        """Cancel one of the agent's terminals that can be cancelled on its own (version 2)."""
         terminal = self.transcript.terminals.get(id)
         if terminal is None or not terminal.can_cancel:
             raise CapabilityError(f"terminal {id!r} cannot be cancelled on its own; nothing was sent")
-        await self._agent.dialect.cancel_terminal(self, id)
+        await self.agent.dialect.cancel_terminal(self, id)
 
-    # -- underneath: what arrives
+    # -- for the library: incoming updates
 
     def receive(self, update: Any, size: int) -> None:
-        """One update from the wire, in order."""
-        if self.deaf:
+        """Apply an update from the wire."""
+        if self.ignores_updates:
             return
         event = self._fold.apply(update)
-        self._push(event, size)
-        if type(event) in _NOTABLE:
+        kind = type(event)
+        if (kind is Text or kind is Thought) and event.message_id == self.owners.streaming:
+            # Nearly all updates are another chunk of the same message.
+            self._open[0].push(event, size)
+            for listener in self.listeners:
+                listener.push(event, size)
+            return
+        self.push(event, size)
+        if kind in _NOTABLE:
             self._notice(event)
 
-    def _push(self, event: Event, size: int) -> None:
-        if self._open:
-            turn = self._open[0]
-            if self._owner(event, turn.number) == turn.number:
-                turn.push(event, size)
-        else:
-            self._owner(event, 0)
-        for listener in self._listeners:
+    def receive_call(self, call: Any) -> None:
+        """Apply the tool call of a permission request, which counts as an update (version 1)."""
+        self.push(self._fold.tool_call(call))
+
+    def push(self, event: Event, size: int = 0) -> None:
+        """Publish an event to the running turn, if it belongs to that, and to all listeners.
+
+        `size` is the size of its message in bytes, for back-pressure; 0 for events that this side creates."""
+        if not self._is_restoring:  # the turn has most of what is replayed; only listeners see it again
+            owners = self.owners
+            owner = owners.find(event) if type(event) in OWNED else owners.running
+            if self._open and owner == owners.running:
+                self._open[0].push(event, size)
+        for listener in self.listeners:
             listener.push(event, size)
-
-    def _owner(self, event: Event, number: int) -> int:
-        """The turn an event belongs to: a late word about a message or tool call is its own turn's, not this one's."""
-        if type(event) is ToolCall:
-            return self._owners.setdefault(event.id, number)
-        if isinstance(event, _MESSAGE_EVENTS) and event.message_id is not None:
-            id = event.message_id
-            if id != self._last_message:
-                self._last_message = id
-                self._last_owner = self._owners.setdefault(f"message {id}", number)
-            return self._last_owner
-        return number
-
-    def owner_of(self, message_id: str) -> int | None:
-        """The number of the turn in which a message was said."""
-        return self._owners.get(f"message {message_id}")
 
     def _notice(self, event: Any) -> None:
         if type(event) is Subagent:
-            self._agent.adopt(event, self)
+            self.agent.registry.adopt(event, self)
         else:
-            self._agent.dialect.noticed(self, event)
+            self.agent.dialect.progress_reported(self, event)
 
     def note_locally(self, notice: Notice) -> None:
-        """Tells the user something that the agent did not say."""
-        self._push(self.transcript.add_notice(notice), 0)
+        """Show the user a notice that doesn't come from the agent."""
+        self.push(self.transcript.add_notice(notice))
 
     def _check_content(self, pieces: list[Any]) -> None:
-        offers = self._agent.offers
+        offers = self.agent.offers
         for piece in pieces:
+            if type(piece) is TextContent:
+                continue
             kind = piece.__struct_config__.tag if piece.__struct_config__.tag_field else ""
             if kind in ("image", "audio", "resource") and not getattr(offers, str(kind)):
                 raise CapabilityError(f"the agent takes no {kind} in a prompt; nothing was sent")
 
-    # -- underneath: turns
+    # -- for the library: turns
 
     def _start(self, turn: Turn) -> None:
         self._open.append(turn)
+        self._open_changed()
         turn.started = True
-        self._agent.dialect.start_turn(self, turn)
+        self.agent.dialect.start_turn(self, turn)
 
     def end_turn(
         self,
@@ -260,45 +295,85 @@ class Session:
         tokens: Tokens | None = None,
         error: BaseException | None = None,
     ) -> None:
-        """A turn is over, once; the next one that waits here begins."""
+        """End a turn, if it hasn't ended yet, and start the next queued one."""
         if turn.ended:
             return
-        self._void_questions(all_of_them=False)
+        self._cancel_questions(all_of_them=False)
         turn.end(stop_reason, tokens=tokens, error=error)
         if turn in self._open:
             self._open.remove(turn)
+            self._open_changed()
             if self._open and not self._open[0].inserted:
-                self._open[0].place = len(self.transcript.timeline)
-        # When the connection is gone those that wait are told so with all the others.
-        if not self._open and self._waiting and not self.closed and self._agent.connection.is_open:
+                self._open[0].position = len(self.transcript.timeline)
+        # If the connection is closed, queued turns fail with the others.
+        if not self._open and self._waiting and not self.closed and self.agent.connection.is_open:
             self._start(self._waiting.popleft())
 
-    async def _cancel_turn(self, turn: Turn) -> None:
+    def _open_changed(self) -> None:
+        self.owners.set_running(self._open[0].number if self._open else 0)
+
+    async def cancel_turn(self, turn: Turn) -> None:
         if turn in self._waiting:
             self._waiting.remove(turn)
             turn.end("cancelled")
-        elif not turn.ended and not (turn is not self._open[0] and self._agent.dialect.withdraw(turn)):
+        elif not turn.ended and not (turn is not self._open[0] and self.agent.dialect.withdraw(turn)):
             await self.cancel()
 
-    def _cancel_soon(self, turn: Turn) -> None:
-        if self._agent.connection.is_open and not turn.ended:
-            self._agent.spawn(self._cancel_turn(turn))
+    def cancel_soon(self, turn: Turn) -> None:
+        if self.agent.connection.is_open and not turn.ended:
+            self.agent.tasks.spawn(self.cancel_turn(turn))
 
-    # -- underneath: questions to the user
+    # -- for the library: a transcript that is replayed while the session is open
 
-    async def ask_user(self, question: Awaitable[Any]) -> Any:
-        """Runs a handler of the user's; gives None when the question became void meanwhile."""
-        task: asyncio.Task[Any] = asyncio.ensure_future(question)
-        self._questions[task] = self.busy
-        self._agent.dialect.asking(self)
+    def start_restoring(self) -> None:
+        """Forget the transcript: the server is about to replay the whole history, because it no longer knows which part
+        of it was received here."""
+        self.transcript.clear()
+        self.transcript.replaying = self._is_restoring = True
+        self.owners.clear()
+
+    def finish_restoring(self) -> None:
+        """Continue with the replayed transcript. What follows the last message of the user belongs to the open turn."""
+        self.transcript.replaying = self._is_restoring = False
+        if not self._open:
+            self.push(self.transcript.set_state("idle"))
+            return
+        turn, calls = self._open[0], []
+        for item in reversed(self.transcript.timeline):
+            if isinstance(item, Message):
+                if item.role == "user":
+                    break
+                self.owners.assign_message(item.id)
+            elif isinstance(item, ToolCall):
+                self.owners.assign_call(item.id)
+                calls.append(item.id)
+        turn.reread(reversed(calls))
+        self.push(self.transcript.set_state("running"))
+
+    # -- for the library: requests to the user
+
+    async def ask_user(self, handler: Callable[[Any], Any], request: Any) -> Any:
+        """Call one of the user's handlers. Returns None if the request was cancelled meanwhile.
+
+        A handler that isn't async is done when it returns, and needs no task."""
+        key: Any = object()
+        self._questions[key] = self.busy
+        self.agent.dialect.questions_changed(self)
         try:
+            answer = handler(request)
+            if not isawaitable(answer):
+                return answer
+            task: asyncio.Future[Any] = asyncio.ensure_future(answer)
+            self._questions[task] = self._questions.pop(key)
+            key = task
             await asyncio.wait([task])
         except asyncio.CancelledError:
-            task.cancel()
+            if isinstance(key, asyncio.Future):
+                key.cancel()
             return None
         finally:
-            del self._questions[task]
-            self._agent.dialect.asking(self)
+            del self._questions[key]
+            self.agent.dialect.questions_changed(self)
         return None if task.cancelled() else task.result()
 
     @property
@@ -306,40 +381,44 @@ class Session:
         """Whether the running turn waits for the user."""
         return any(self._questions.values())
 
-    def _void_questions(self, *, all_of_them: bool) -> None:
+    def _cancel_questions(self, *, all_of_them: bool) -> None:
         for question, of_turn in list(self._questions.items()):
-            if of_turn or all_of_them:
+            if (of_turn or all_of_them) and isinstance(question, asyncio.Future):
                 question.cancel()
 
-    # -- underneath: the end
+    # -- for the library: the end
 
-    def _check_mine(self, what: str) -> None:
+    def _check_usable(self, what: str) -> None:
         if self.parent is not None:
             raise CapabilityError(f"session {self.id!r} is a subagent's; it cannot {what} from here")
         if self.closed:
-            raise LocalProtocolError(f"session {self.id!r} is closed; it cannot {what} any more")
+            raise LocalProtocolError(f"session {self.id!r} is closed; it can no longer {what}")
 
-    def interrupted(self, error: BaseException) -> None:
-        """The connection broke, and may come back: what was under way failed, the session stays."""
-        self._void_questions(all_of_them=True)
+    def interrupt(self, error: BaseException) -> None:
+        """Fail the running and queued turns: the connection broke. The session stays, and may be reopened."""
+        self._cancel_questions(all_of_them=True)
         waiting, self._waiting = list(self._waiting), deque()
         open_turns, self._open = self._open, []
+        self._open_changed()
         for turn in [*open_turns, *waiting]:
             turn.end(None, error=error)
 
-    def _over(self, error: BaseException | None) -> None:
-        """The session, or its connection, is gone."""
+    def end(self, error: BaseException | None) -> None:
+        """End the session: it was closed, or its connection was."""
         if self.closed:
             return
         self.closed, self.failure = True, error
-        self._void_questions(all_of_them=True)
+        self._cancel_questions(all_of_them=True)
+        if error is not None and self.transcript.state not in ("idle", "unknown"):
+            self.push(self.transcript.set_state("idle"))
         waiting, self._waiting = list(self._waiting), deque()
         open_turns, self._open = self._open, []
+        self._open_changed()
         for turn in [*open_turns, *waiting]:
             turn.end(None if error is not None else "cancelled", error=error)
-        for listener in self._listeners:
+        for listener in self.listeners:
             listener.finish()
-        self._agent.forget(self, error)
+        self.agent.registry.forget(self, error)
 
     def __repr__(self) -> str:
         return f"<Session {self.id} in {self.cwd}>"

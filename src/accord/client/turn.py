@@ -1,11 +1,14 @@
-"""One turn: iterate it for events as they come, or await it for how it ended."""
+"""A turn: iterate over it for its events, or await it for its end."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Generator
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Callable, Generator, Iterable
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from msgspec import Raw
+
+from accord.errors import UsageError
 from accord.model.content import Content
 from accord.model.session import StopReason, Tokens, Usage
 from accord.model.tool import ToolCall
@@ -17,32 +20,39 @@ if TYPE_CHECKING:
 
 
 class Turn:
-    """What `session.prompt(…)` gives. It has been sent already, or waits for the turn before it to end.
+    """The result of `session.prompt(…)`. The prompt has been sent, or is queued behind the running turn.
 
-    Leaving an `async for` over it early cancels the turn, and so does cancelling the task that awaits it."""
+    Leaving an `async for` loop over it early cancels the turn, and so does cancelling the task that awaits it."""
 
-    def __init__(self, session: Session, content: list[Content], meta: dict[str, Any] | None, number: int) -> None:
+    def __init__(
+        self, session: Session, content: list[Content], meta: dict[str, Any] | None, number: int, request: bytes
+    ) -> None:
         self.session = session
         self.number = number
-        """Which turn of its session this is, counted from 1."""
+        """The number of this turn in its session, counted from 1."""
         self.content = content
         self.meta = meta
+        self.response_meta: dict[str, Any] | None = None
+        """The `_meta` of the agent's response, and in version 2 of the state that ended the turn. `meta` is that of the
+        prompt."""
+        self.request: Raw = Raw(request)
+        """The params of `session/prompt`, encoded."""
         self.stop_reason: StopReason | None = None
         self.tokens: Tokens | None = None
         self.message_id: str | None = None
-        """The prompt's own id, where the agent gives it one."""
+        """The id of the prompt's message, if the agent gives it one."""
         self.started = False
         self.inserted = False
         """Whether the prompt is known to be part of the conversation (version 2)."""
         self.on_inserted: Callable[[], None] | None = None
-        """Called when it is, for those who show what an agent has not taken yet."""
+        """Called when that becomes known, for UIs that show queued prompts."""
         self.saw_work = False
-        """Whether the agent has been at work since (version 2)."""
+        """Whether the agent has worked since the prompt was inserted (version 2)."""
         self.request_id: int | None = None
         """The id of its request, while that is open (version 2)."""
-        self.place = 0
-        """How long the session's timeline was when its turn came."""
-        self.ended = False
+        self.position = 0
+        """The length of the session's timeline when this turn started."""
+        self.ended: bool = False
         self._error: BaseException | None = None
         self._said: list[str] = []
         self._rewritten = False
@@ -50,14 +60,20 @@ class Turn:
         self._events: list[Event] = []
         self._pending = 0
         self._discard = False
+        self._is_observed = False  # whether anyone has awaited it or iterated over it
         self._waiting: asyncio.Future[None] | None = None
-        self._done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._done: asyncio.Future[None] | None = None  # created when someone awaits the end; iterating doesn't need it
+        self._backlog = session.agent.connection.backlog  # one counter for adding and removing, even after a reconnect
 
     # -- for the user
 
     @property
     def text(self) -> str:
-        """What the agent said in this turn, so far."""
+        """The agent's text in this turn so far."""
+        if not (self.ended or self._is_observed or self.has_output):
+            raise UsageError(
+                "the turn hasn't been awaited, so there is no text yet; write “turn = await session.prompt(…)”"
+            )
         if self._rewritten:
             return self._read_again()
         if len(self._said) > 1:
@@ -65,54 +81,59 @@ class Turn:
         return self._said[0] if self._said else ""
 
     def _read_again(self) -> str:
-        """The text as the transcript has it: some of it was not streamed, or was replaced."""
+        """The text from the transcript, if some of it wasn't streamed or was replaced."""
         session = self.session
         return "".join(
             item.text
             for item in session.transcript.timeline
-            if isinstance(item, Message) and item.role == "agent" and session.owner_of(item.id) == self.number
+            if isinstance(item, Message)
+            and item.role == "agent"
+            and session.owners.find_message(item.id) == self.number
         )
 
     @property
     def has_output(self) -> bool:
-        """Whether the agent has said or done anything in this turn."""
+        """Whether the agent has sent text or tool calls in this turn."""
         return bool(self._said or self._tool_calls or self._rewritten)
 
     @property
     def tool_calls(self) -> list[ToolCall]:
-        """The tool calls of this turn, as they stand now."""
+        """The tool calls of this turn, in their current state."""
         known = self.session.transcript.tool_calls
         return [known[id] for id in self._tool_calls if id in known]
 
     @property
     def usage(self) -> Usage | None:
-        """How full the context is and what the session has cost, when the agent told."""
+        """The use of the context window and the session's cost, if the agent reported them."""
         return self.session.transcript.usage
 
     @property
     def error(self) -> BaseException | None:
-        """Why the turn failed, when it did."""
+        """The error that ended the turn, if any."""
         return self._error
 
     async def cancel(self) -> None:
-        """Asks the agent to stop. The turn ends when the agent says so."""
-        await self.session._cancel_turn(self)
+        """Ask the agent to stop. The turn ends when the agent confirms it."""
+        await self.session.cancel_turn(self)
 
     def withdraw(self) -> bool:
-        """Takes back a prompt that the agent holds (version 2); its turn then ends as cancelled, unless it is too late.
-        Gives False where nothing can be taken back: the agent has the prompt, or the version knows no such thing."""
-        return not self.ended and self.session._agent.dialect.withdraw(self)
+        """Withdraw a prompt that the agent hasn't started (version 2); its turn then ends as cancelled. Returns False
+        if that isn't possible."""
+        return not self.ended and self.session.agent.dialect.withdraw(self)
 
     def __await__(self) -> Generator[Any, None, Turn]:
         return self._finish().__await__()
 
     async def _finish(self) -> Turn:
-        self._discard = True
-        self._release(self._take())
+        self._discard = self._is_observed = True
+        self._take()
         try:
-            await asyncio.shield(self._done)
+            if not self.ended:
+                if self._done is None:
+                    self._done = asyncio.get_running_loop().create_future()
+                await asyncio.shield(self._done)
         except asyncio.CancelledError:
-            self.session._cancel_soon(self)
+            self.session.cancel_soon(self)
             raise
         if self._error is not None:
             raise self._error
@@ -123,6 +144,7 @@ class Turn:
 
     async def _iterate(self) -> AsyncIterator[Event]:
         finished = False
+        self._is_observed = True
         try:
             while True:
                 events = self._take()
@@ -137,16 +159,26 @@ class Turn:
                 await self._waiting
         finally:
             self._discard = True
-            self._release(self._take())
+            self._take()
             if not finished and not self.ended:
-                self.session._cancel_soon(self)
+                self.session.cancel_soon(self)
         if self._error is not None:
             raise self._error
+
+    if not TYPE_CHECKING:  # type checkers report these mistakes themselves
+
+        def __iter__(self) -> NoReturn:
+            raise UsageError("a turn needs “async for”: async for event in session.prompt(…)")
+
+        async def __aenter__(self) -> NoReturn:
+            raise UsageError("a turn isn't a context manager; await it, or iterate over it with “async for”")
+
+        async def __aexit__(self, *exc: object) -> None: ...
 
     # -- for the session
 
     def push(self, event: Event, size: int) -> None:
-        """One more event of this turn."""
+        """Add an event to this turn."""
         if type(event) is Text:
             self._said.append(event.text)
         elif type(event) is ToolCall:
@@ -156,22 +188,29 @@ class Turn:
         if self._discard:
             return
         self._events.append(event)
-        self._pending += size
-        self.session._agent.connection.backlog.add(size)
+        if size:
+            self._pending += size
+            self._backlog.add(size)
         if self._waiting is not None:
             self._wake()
+
+    def reread(self, tool_calls: Iterable[str]) -> None:
+        """Take the text and the tool calls from the transcript, which was replayed."""
+        self._rewritten = True
+        self._tool_calls.update(dict.fromkeys(tool_calls))
 
     def end(
         self, stop_reason: StopReason | None, *, tokens: Tokens | None = None, error: BaseException | None = None
     ) -> None:
-        """The turn is over; only the first end counts."""
+        """End the turn; only the first call counts."""
         if self.ended:
             return
         self.ended = True
         self.stop_reason = stop_reason
         self.tokens = tokens
         self._error = error
-        self._done.set_result(None)
+        if self._done is not None:
+            self._done.set_result(None)
         if self._waiting is not None:
             self._wake()
 
@@ -184,12 +223,8 @@ class Turn:
         events, self._events = self._events, []
         pending, self._pending = self._pending, 0
         if pending:
-            self.session._agent.connection.backlog.remove(pending)
+            self._backlog.remove(pending)
         return events
-
-    def _release(self, events: list[Event]) -> None:
-        """Nobody will read these any more; the transcript has them."""
-        events.clear()
 
     def __repr__(self) -> str:
         state = self.stop_reason or ("ended" if self.ended else "running" if self.started else "waiting")

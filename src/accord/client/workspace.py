@@ -1,16 +1,15 @@
-"""What a client lets an agent use of its own: files and terminals (version 1).
+"""Files and terminals that a client offers to its agent (version 1).
 
-Subclass it and write what is to be offered: reading, writing, or terminals (all five methods). What is not written is
-not offered."""
+Subclass `Workspace` and define what to offer: reading, writing, or terminals (all five methods)."""
 
 from __future__ import annotations
 
 from accord.errors import MethodNotFound
-from accord.model.noun import Noun
+from accord.model.record import Record
 from accord.model.tool import ExitStatus
 
 
-class TerminalCommand(Noun):
+class TerminalCommand(Record):
     """A command that an agent wants to run."""
 
     command: str
@@ -20,8 +19,8 @@ class TerminalCommand(Noun):
     output_limit: int | None = None
 
 
-class TerminalState(Noun):
-    """What a terminal printed so far, and how its command ended if it has."""
+class TerminalState(Record):
+    """The output of a terminal so far, and the exit status of its command if it has exited."""
 
     output: str
     truncated: bool = False
@@ -29,18 +28,23 @@ class TerminalState(Noun):
 
 
 class Workspace:
-    """Files and terminals served to an agent."""
+    """Files and terminals for an agent."""
+
+    def on_version(self, version: int) -> None:
+        """Called when the protocol version is negotiated. Version 2 doesn't use workspaces; raise here to end the
+        connection if yours must be used."""
 
     async def read(self, session_id: str, path: str, line: int | None, limit: int | None) -> str:
-        """The text of a file, from a line on (counted from 1), at most `limit` lines. Raise `NotFound` for no file."""
+        """Return the text of a file, from a line on (counted from 1), at most `limit` lines. Raise `NotFound` if it
+        doesn't exist."""
         raise MethodNotFound("files are not offered")
 
     async def write(self, session_id: str, path: str, text: str) -> None:
-        """Writes a file, creating it when it is not there."""
+        """Write a file, creating it if it doesn't exist."""
         raise MethodNotFound("files are not offered")
 
     async def create_terminal(self, session_id: str, command: TerminalCommand) -> str:
-        """Starts a command and gives the id of its terminal at once."""
+        """Start a command and return the id of its terminal at once."""
         raise MethodNotFound("terminals are not offered")
 
     async def terminal_output(self, session_id: str, terminal_id: str) -> TerminalState:
@@ -56,7 +60,7 @@ class Workspace:
         raise MethodNotFound("terminals are not offered")
 
     def offers(self, *methods: str) -> bool:
-        """Whether the author wrote all of these."""
+        """Return whether the author defined all of these methods."""
         return all(getattr(type(self), method) is not getattr(Workspace, method) for method in methods)
 
 

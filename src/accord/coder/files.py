@@ -1,14 +1,15 @@
-"""The project's files as the agent uses them: on the user's screen where the client offers that, else on the disk.
+"""The project's files, through the client if it offers them, else on disk.
 
-Reading and writing text goes through the client when it can, so that unsaved changes are seen and kept. What the
-protocol has no words for (listing, deleting, moving) happens on the disk, inside the session's roots either way."""
+Text is read and written through the client if possible, so that unsaved changes are seen and preserved. The protocol
+has no methods for listing, deleting and moving; these happen on disk. Everything stays inside the session's roots."""
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
-from accord.errors import ConfigError, NotFound, RequestFailed
-from accord.workspace.looking import Entry
+from accord.errors import ConfigError, RemoteProtocolError, RequestFailed
+from accord.workspace.disk import Entry
 
 if TYPE_CHECKING:
     from accord.agent.session import Session
@@ -18,13 +19,13 @@ if TYPE_CHECKING:
     from accord.workspace.roots import Roots
 
 
-class DeskFiles:
+class ProjectFiles:
     """One session's files. Paths may be relative to its working directory."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self._checkpoints: Checkpoints | None = None
-        self._noted: Turn | None = None
+        self._checkpointed: Turn | None = None
 
     @property
     def roots(self) -> Roots:
@@ -32,31 +33,40 @@ class DeskFiles:
 
     @property
     def disk(self) -> Files:
-        """The files on the disk, for what only looks at many of them."""
+        """The files on disk, for tools that look at many of them."""
         return self._session.local.files
 
     def absolute(self, path: str) -> str:
         return self._session.absolute(path)
 
-    async def read(self, path: str, *, line: int | None = None, limit: int | None = None) -> str:
-        """The text of a file, unsaved changes included where the client shows it."""
-        return await self._session.files.read(path, line=line, limit=limit)
+    async def read(self, path: str, *, line: int | None = None, limit: int | None = None, at: str | None = None) -> str:
+        """The text of a file, including unsaved changes in the client.
 
-    async def write(self, path: str, text: str) -> None:
-        """Makes a text the content of a file."""
-        if self._session.client.write_files and self._checkpoints is not None:
-            # Our own writes note themselves. What the client writes for us is noted here.
-            await self._checkpoints.note(self.absolute(path), await self._before(path), text)
+        `at` is the resolved path that was decided about. On disk, raises `Moved` if the path now leads elsewhere."""
+        return await self._session.files.read(path, line=line, limit=limit, at=at)
+
+    async def write(self, path: str, text: str, *, at: str | None = None) -> None:
+        """Write a text to a file. `at` is as for `read`."""
+        if not self._session.client.offers.write_files:
+            await self._session.files.write(path, text, at=at)  # records the change itself
+            return
+        before = await self._read_if_exists(path)
+        if self._checkpoints is not None:
+            await self._checkpoints.note(self.absolute(path), before, text)
         await self._session.files.write(path, text)
+        if before != text and await self._read_if_exists(path) == before:
+            # marimo reports success for a new file, but writes nothing.
+            await self.disk.write(self.absolute(path), text, at=at)
 
-    async def _before(self, path: str) -> str | None:
-        """What is about to be replaced; None for nothing. Not every client says clearly that there is no such file."""
-        try:
-            return await self.read(path)
-        except NotFound:
-            return None
-        except RequestFailed:
-            return await self.disk.read(self.absolute(path)) if await self.exists(path) else None
+    async def _read_if_exists(self, path: str) -> str | None:
+        """Read a file through the client; None if it doesn't exist, whichever error the client uses for that."""
+        text: str | None = None
+        with contextlib.suppress(RequestFailed, RemoteProtocolError):
+            text = await self.read(path)
+        is_there = await self.exists(path)
+        if text or (text is not None and is_there):
+            return text
+        return await self.disk.read(self.absolute(path)) if is_there else None
 
     async def exists(self, path: str) -> bool:
         return await self.disk.exists(self.absolute(path))
@@ -64,61 +74,63 @@ class DeskFiles:
     async def list(self, path: str) -> list[Entry]:
         return await self.disk.list(self.absolute(path))
 
-    async def delete(self, path: str) -> None:
-        await self.disk.delete(self.absolute(path))
+    async def delete(self, path: str, *, at: str | None = None) -> None:
+        await self.disk.delete(self.absolute(path), at=at)
 
-    async def move(self, source: str, target: str, *, overwrite: bool = False) -> None:
-        await self.disk.move(self.absolute(source), self.absolute(target), overwrite=overwrite)
+    async def move(self, source: str, target: str, *, at: str | None = None, target_at: str | None = None) -> None:
+        await self.disk.move(self.absolute(source), self.absolute(target), at=at, target_at=target_at)
 
-    # -- taking back
+    # -- undo
 
     @property
     def checkpoints(self) -> Checkpoints:
-        """What can be brought back, turn by turn."""
+        """The checkpoints of this session, one per turn."""
         if self._checkpoints is None:
-            from accord.workspace.checkpoints import Checkpoints, default_folder
+            from accord.workspace.checkpoints import Checkpoints, default_directory
 
             try:
-                folder = default_folder(self.disk, self._session.id)
+                directory = default_directory(self.disk, self._session.id)
             except ValueError:
-                raise ValueError("Accord's own data lies inside this project, where commands could change it") from None
-            except ConfigError as error:  # nobody knows where the home folder is
+                raise ValueError("Accord's data directory is in this project, where commands could change it") from None
+            except ConfigError as error:  # no home directory
                 raise ValueError(str(error)) from None
-            self._checkpoints = Checkpoints(self.disk, folder)
+            self._checkpoints = Checkpoints(self.disk, directory)
         return self._checkpoints
 
     async def checkpoint(self, turn: Turn) -> None:
-        """Begins a checkpoint, once a turn, before its first change."""
-        if self._noted is not turn:
-            self._noted = turn
+        """Start a checkpoint before the first change of a turn."""
+        if self._checkpointed is not turn:
+            self._checkpointed = turn
             await self.checkpoints.begin(" ".join(turn.text.split())[:80])
 
     def end_checkpoint(self) -> None:
-        """Changes from now on are not the turn's."""
-        self._noted = None
+        """End the turn's checkpoint."""
+        self._checkpointed = None
         if self._checkpoints is not None:
             self._checkpoints.end()
 
     async def undo(self) -> tuple[str, Restored] | None:
-        """Brings back what the files were before the last turn that changed any. None when there is no such turn."""
+        """Restore the files as they were before the last turn that changed any; None if there is no such turn.
+
+        Returns the turn's label and a report."""
         turns: list[tuple[str, str]] = []
         for each in self.checkpoints.all:
             if not each.is_restore and each.files:
                 turns.append((each.id, each.label))
             elif each.is_restore and not each.is_undone:
-                turns = [turn for turn in turns if f"restore of {turn[0]}" != each.label]
+                turns = [turn for turn in turns if turn[0] != each.restores]
         if not turns:
             return None
         id, label = turns[-1]
-        return label, await self._told(await self.checkpoints.restore(id))
+        return label, await self._refresh_client(await self.checkpoints.restore(id))
 
     async def redo(self) -> Restored:
-        """Takes back the last `undo`. Raises `NotFound` when there was none."""
-        return await self._told(await self.checkpoints.undo_restore())
+        """Revert the last `undo`. Raises `NotFound` if there was none."""
+        return await self._refresh_client(await self.checkpoints.undo_restore())
 
-    async def _told(self, report: Restored) -> Restored:
-        """A client that writes for us may show a file that has just changed on the disk: it is told what it holds."""
-        if self._session.client.write_files:
+    async def _refresh_client(self, report: Restored) -> Restored:
+        """Write restored files through the client as well: it may show the old text."""
+        if self._session.client.offers.write_files:
             for path in report.restored:
                 if await self.disk.exists(path):
                     await self._session.files.write(path, await self.disk.read(path))

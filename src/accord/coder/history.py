@@ -1,7 +1,7 @@
-"""What a model is told of a session: who said what, which tools were called, and what they gave.
+"""The conversation as the model sees it: prompts, answers, tool calls and their results.
 
-This is the model's side of the conversation; what a person sees of it are the session's statements. Both are kept in
-the store, in one order, so that a session goes on in another process where it stopped."""
+The user's side is the session's statements. Both are saved in one order, so that a session can continue in another
+process."""
 
 from __future__ import annotations
 
@@ -11,55 +11,55 @@ from typing import Any, Union
 
 import msgspec
 
-from accord.model.content import Audio, Content, Image, Link, Resource, TextContent, UnknownContent
-from accord.model.noun import Noun
+from accord.model.content import Audio, Content, Image, Resource, ResourceLink, TextContent, UnknownContent
+from accord.model.record import Record
 
-log = logging.getLogger("accord.coder")
-KnownContent = Union[TextContent, Image, Audio, Link, Resource]
-
-
-class Text(Noun, tag=True):
-    """Something the model said."""
-
-    text: str
-    extra: dict[str, Any] | None = None
-    """What its provider wants back unchanged (an id, for one). Nobody else reads it."""
+log: logging.Logger = logging.getLogger("accord.coder")
+KnownContent = Union[TextContent, Image, Audio, ResourceLink, Resource]
 
 
-class Thought(Noun, tag=True):
-    """Something the model thought."""
+class Text(Record, tag=True):
+    """Text from the model."""
 
     text: str
     extra: dict[str, Any] | None = None
-    """What its provider wants back unchanged: a signature, an id."""
+    """Data that its provider needs back unchanged, such as an id. Opaque to everyone else."""
 
 
-class Call(Noun, tag=True):
-    """A tool the model wants to use."""
+class Thought(Record, tag=True):
+    """Reasoning from the model."""
+
+    text: str
+    extra: dict[str, Any] | None = None
+    """Data that its provider needs back unchanged: a signature, an id."""
+
+
+class Call(Record, tag=True):
+    """A tool call requested by the model."""
 
     id: str
     name: str
     arguments: dict[str, Any]
     extra: dict[str, Any] | None = None
     fault: str | None = None
-    """Why the arguments could not be read, when they could not."""
+    """Why the arguments are invalid, if they are."""
 
 
 Part = Union[Text, Thought, Call]
 
 
-class UserSaid(Noun, tag=True):
-    """A prompt, or something inserted while the model worked."""
+class UserSaid(Record, tag=True):
+    """A prompt, or text the user inserted during a turn."""
 
     content: list[KnownContent]
 
 
-class ModelSaid(Noun, tag=True):
-    """One answer of the model: what it said and thought, and the tools it wants to use."""
+class ModelSaid(Record, tag=True):
+    """One answer of the model: text, reasoning and tool calls."""
 
     parts: list[Part]
     model: str = ""
-    """Who said it: another provider's `extra` means nothing to this one."""
+    """The model's id: another provider can't use its `extra`."""
 
     @property
     def calls(self) -> list[Call]:
@@ -70,37 +70,39 @@ class ModelSaid(Noun, tag=True):
         return "".join(part.text for part in self.parts if isinstance(part, Text))
 
 
-class Result(Noun):
-    """What a tool gave."""
+class Result(Record):
+    """The result of a tool call."""
 
     id: str
-    """The call's."""
+    """The id of the call."""
     name: str
     text: str
     images: list[Image] = []
     failed: bool = False
+    data: dict[str, Any] = {}
+    """The same in machine-readable form, for the offline model. Language models get the text."""
 
 
-class ToolsSaid(Noun, tag=True):
-    """What the tools gave that the model called, in the order of its calls."""
+class ToolsSaid(Record, tag=True):
+    """The results of the model's tool calls, in the order of the calls."""
 
     results: list[Result]
 
 
-class Summary(Noun, tag=True):
-    """Takes the place of everything before it."""
+class Summary(Record, tag=True):
+    """Replaces everything before it."""
 
     text: str
 
 
 Message = Union[UserSaid, ModelSaid, ToolsSaid, Summary]
-BROKEN_OFF = "This call was broken off; it may have had an effect."
+INTERRUPTED = "This call was interrupted; it may have had an effect."
 KIND = "model"
-"""Under which a message is noted in the store."""
+"""The kind under which messages are saved in the store."""
 
 
-def known(content: list[Content]) -> list[KnownContent]:
-    """What of a prompt a model can be told. Blank texts are left out: some providers take none."""
+def filter_supported(content: list[Content]) -> list[KnownContent]:
+    """Return the content of a prompt that models support. Blank text is dropped: some providers reject it."""
     return [
         piece
         for piece in content
@@ -108,35 +110,35 @@ def known(content: list[Content]) -> list[KnownContent]:
     ]
 
 
-def sound(value: Any) -> Any:
-    """A value without halves of characters, as some models and file names have: they can be neither sent nor kept."""
+def replace_surrogates(value: Any) -> Any:
+    """Replace lone surrogates, which some models and file names contain: they can't be encoded as UTF-8."""
     match value:
         case str():
             return value if value.isascii() else value.encode("utf-8", "replace").decode()
         case dict():
-            return {sound(key): sound(item) for key, item in value.items()}
+            return {replace_surrogates(key): replace_surrogates(item) for key, item in value.items()}
         case list():
-            return [sound(item) for item in value]
+            return [replace_surrogates(item) for item in value]
     return value
 
 
 def to_note(message: Message) -> Any:
-    """A message as plain data."""
+    """Convert a message to plain data for the store."""
     return msgspec.to_builtins(message)
 
 
 def from_note(data: Any) -> Message | None:
-    """The message that `to_note` made data of; None when another version of accord made it, in words unknown here."""
+    """Convert data from the store to a message; None if it is from an unknown version."""
     try:
         message: Message = msgspec.convert(data, Message)
     except msgspec.ValidationError as error:
-        log.warning("a message of the session cannot be read and is left out: %s", error)
+        log.warning("skipping an unreadable message of the session: %s", error)
         return None
     return message
 
 
-def answers(calls: Sequence[Call], results: Iterable[Result], otherwise: str) -> ToolsSaid:
-    """An answer to every call, in their order: what its tool gave, or `otherwise`."""
+def answer_all(calls: Sequence[Call], results: Iterable[Result], otherwise: str) -> ToolsSaid:
+    """A result for every call, in order; `otherwise` for calls that have none."""
     given = {result.id: result for result in results}
     return ToolsSaid(
         results=[
@@ -145,11 +147,11 @@ def answers(calls: Sequence[Call], results: Iterable[Result], otherwise: str) ->
     )
 
 
-def mended(messages: Sequence[Message]) -> list[Message]:
-    """A history that every provider accepts: each call is answered once and right after it, and nothing else is.
+def repair(messages: Sequence[Message]) -> list[Message]:
+    """Make a history that every provider accepts: each call has exactly one result, right after it.
 
-    A process that was killed leaves calls without answers; two that worked on one session at the same time leave their
-    messages in between each other's."""
+    A killed process leaves calls without results. Two processes that worked on one session at the same time leave their
+    messages interleaved."""
     whole: list[Message] = []
     waiting: list[tuple[list[Call], dict[str, Result], int]] = []  # calls, their results by id, where those belong
     for message in messages:
@@ -166,9 +168,9 @@ def mended(messages: Sequence[Message]) -> list[Message]:
         whole.append(message)
         if isinstance(message, ModelSaid) and message.calls:
             waiting.append((message.calls, {}, len(whole)))
-            whole.append(ToolsSaid(results=[]))  # its place is kept
+            whole.append(ToolsSaid(results=[]))  # filled in below
     for calls, given, index in waiting:
-        whole[index] = answers(calls, given.values(), BROKEN_OFF)
+        whole[index] = answer_all(calls, given.values(), INTERRUPTED)
     return whole
 
 

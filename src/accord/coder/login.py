@@ -1,6 +1,6 @@
-"""How the coding agent comes by a key: the methods it offers an editor, and `accord agent login` for a person.
+"""Log in to model providers: the methods offered to editors, and `accord agent login` in a terminal.
 
-A key goes into the system's keyring or nowhere: a machine without one is told the environment variable instead."""
+Keys are only saved in the system keyring. Without one, the error names the environment variable to set instead."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from accord.errors import AccordError, AuthRequired, InvalidParams
 from accord.model.requests import AuthMethod
 
 if TYPE_CHECKING:
-    from accord.coder.keys import Keys, Ring
-    from accord.coder.models.services import Service
-    from accord.config.coder import CoderSettings
+    from accord.coder.credentials import Keys, Ring
+    from accord.coder.models.providers import Provider
+    from accord.config.settings import CoderSettings
 
 KEYS = "keys"
 TERMINAL = "login"
-PATIENCE = 15.0
-"""How long a provider may take to say whether a key is good, in seconds."""
-_NAMED = ("anthropic", "openai", "google")
-"""The providers named to somebody who has no key at all."""
+CHECK_SECONDS = 15.0
+"""How long a provider may take to check a key."""
+_SUGGESTED = ("anthropic", "openai", "google")
+"""The providers suggested to users without any key."""
 
 
 class LoginError(AccordError):
-    """A key could not be stored, or removed. The message says why and what to do."""
+    """A key couldn't be saved or removed. The message says why and what to do."""
 
 
 def auth_methods() -> list[AuthMethod]:
-    """What an editor is offered."""
+    """The login methods offered to editors."""
     return [
         AuthMethod(
             id=KEYS,
-            name="Keys of this machine",
-            description="Looks for a model provider's key in the environment and in the system's keyring.",
+            name="Use existing keys",
+            description="Looks for a model provider's key in the environment and the system keyring.",
         ),
         AuthMethod(
             id=TERMINAL,
             name="Enter a key",
-            description="Asks for a model provider's key in a terminal, and stores it in the system's keyring.",
+            description="Asks for a model provider's key in a terminal and saves it in the system keyring.",
             kind="terminal",
             args=["login"],
         ),
@@ -45,70 +45,70 @@ def auth_methods() -> list[AuthMethod]:
 
 
 async def login(method_id: str, keys: Keys, settings: CoderSettings | None = None) -> None:
-    """Looks for keys anew. `AuthRequired` says which are missing."""
+    """Look for keys again. Raises `AuthRequired`, naming the missing ones."""
     if method_id != KEYS:
-        raise InvalidParams(f"there is no login method {method_id!r}; expected {KEYS}")
+        raise InvalidParams(f"unknown login method {method_id!r}; expected {KEYS}")
     keys.forget()
     await keys.read(settings)
-    if keys.found(settings):
+    if keys.providers_with_key(settings):
         return
     missing = {service.name: service.variable for service in keys.missing(settings)}
-    named = [missing[name] for name in _NAMED if name in missing]
-    trouble = f" ({keys.trouble})" if keys.trouble else ""
+    named = [missing[name] for name in _SUGGESTED if name in missing]
+    problem = f" ({keys.problem})" if keys.problem else ""
     raise AuthRequired(
-        f"no model provider has a key: set one of {', '.join(named)} in the agent's environment, or run: accord agent "
-        f"login{trouble}. Without a key, sessions work on the offline model.",
+        f"no key for any model provider: set one of {', '.join(named)} in the agent's environment, or run accord agent "
+        f"login{problem}. Without a key, sessions use the offline model.",
         data={"missing": list(missing.values())},
     )
 
 
-# -- for a person at a terminal
+# -- in a terminal
 
 
 def log_in(provider: str | None, *, check: bool = True, settings: CoderSettings | None = None) -> str:
-    """Asks for a provider's key and stores it in the keyring; gives the words to say so. `LoginError` when not."""
-    service = _chosen(provider, settings)
-    ring = _ring(service)
-    key = _asked(service)
+    """Ask for a provider's key and save it in the keyring. Returns a message; raises `LoginError`."""
+    service = _choose_provider(provider, settings)
+    ring = _open_keyring(service)
+    key = _ask_key(service)
     if not key:
-        raise LoginError("no key was entered; nothing is stored")
-    unchecked = _checked(service, key) if check else ""
-    from accord.coder.keys import ENTRY, KeyringError, asked
+        raise LoginError("no key entered; nothing was saved")
+    unchecked = _check_key(service, key) if check else ""
+    from accord.coder.credentials import KEYRING_SERVICE, KeyringError, call_keyring
 
     try:
-        asked(ring.set_password, ENTRY, service.name, key)
+        call_keyring(ring.set_password, KEYRING_SERVICE, service.name, key)
     except KeyringError as error:
         raise LoginError(f"{error}; set {service.variable} in the environment instead") from None
-    return f"The key for {service.title} is stored in the keyring{unchecked}."
+    return f"Saved the key for {service.title} in the keyring{unchecked}."
 
 
 def log_out(provider: str | None, *, settings: CoderSettings | None = None) -> str:
-    """Removes a provider's key from the keyring, or every one; gives the words to say so."""
-    from accord.coder.keys import ENTRY, KeyringError, asked, usable_ring
-    from accord.coder.models.services import services
+    """Remove a provider's key from the keyring, or all keys. Returns a message."""
+    from accord.coder.credentials import KEYRING_SERVICE, KeyringError, call_keyring, open_keyring
+    from accord.coder.models.providers import known_providers
 
-    known = services(settings)
+    known = known_providers(settings)
     every = [each.name for each in known.values() if each.key_variables]
-    names = [_chosen(provider, settings).name] if provider else every
+    names = [_choose_provider(provider, settings).name] if provider else every
     removed = []
     try:
-        ring = usable_ring()
+        ring = open_keyring()
         for name in names:
-            if asked(ring.get_password, ENTRY, name):
-                asked(ring.delete_password, ENTRY, name)
+            if call_keyring(ring.get_password, KEYRING_SERVICE, name):
+                call_keyring(ring.delete_password, KEYRING_SERVICE, name)
                 removed.append(known[name].title)
     except KeyringError as error:
-        raise LoginError(f"{error}; nothing is stored there") from None
+        raise LoginError(f"{error}; no keys are saved there") from None
     if not removed:
-        return "There was no key in the keyring."
+        return "No keys in the keyring."
     return f"Removed from the keyring: {', '.join(removed)}."
 
 
-def _chosen(provider: str | None, settings: CoderSettings | None) -> Service:
-    """The provider that is named, or that the person chooses."""
-    from accord.coder.models.services import services
+def _choose_provider(provider: str | None, settings: CoderSettings | None) -> Provider:
+    """The named provider, or the one the user chooses."""
+    from accord.coder.models.providers import known_providers
 
-    known = {name: each for name, each in services(settings).items() if each.key_variables}
+    known = {name: each for name, each in known_providers(settings).items() if each.key_variables}
     if provider is None:
         import click
 
@@ -123,21 +123,21 @@ def _chosen(provider: str | None, settings: CoderSettings | None) -> Service:
 
     close = nearest(provider, known)
     hint = f"did you mean {' or '.join(close)}?" if close else f"expected {', '.join(known)}"
-    raise LoginError(f"there is no provider {provider!r}: {hint}")
+    raise LoginError(f"unknown provider {provider!r}: {hint}")
 
 
-def _ring(service: Service) -> Ring:
-    """The keyring, looked for before anybody types a secret."""
-    from accord.coder.keys import KeyringError, usable_ring
+def _open_keyring(service: Provider) -> Ring:
+    """Open the keyring before the user types a key."""
+    from accord.coder.credentials import KeyringError, open_keyring
 
     try:
-        return usable_ring()
+        return open_keyring()
     except KeyringError as error:
         raise LoginError(f"{error}: set {service.variable} in the environment instead") from None
 
 
-def _asked(service: Service) -> str:
-    """The key, typed without being shown, or the first line of what is piped in."""
+def _ask_key(service: Provider) -> str:
+    """Read the key without echo, or the first line of piped input."""
     import sys
 
     import click
@@ -149,17 +149,17 @@ def _asked(service: Service) -> str:
     return sys.stdin.readline().strip()
 
 
-def _checked(service: Service, key: str) -> str:
-    """Asks the provider whether a key is good; what to add to the words when it does not say."""
+def _check_key(service: Provider, key: str) -> str:
+    """Check a key with its provider. Returns a note if the provider can't tell."""
     from accord.coder.models.base import ModelError
-    from accord.coder.models.discover import listed
+    from accord.coder.models.discover import list_models
 
     try:
-        listed(service, key, PATIENCE)
+        list_models(service, key, CHECK_SECONDS)
     except ModelError as error:
         if error.kind == "key":
-            raise LoginError(f"{error}; nothing is stored") from None
+            raise LoginError(f"{error}; nothing was saved") from None
         if error.retry:
-            raise LoginError(f"the key could not be checked: {error}; store it all the same with --no-check") from None
-        return f", unchecked: {error}"
+            raise LoginError(f"couldn't check the key: {error}; save it anyway with --no-check") from None
+        return f", not checked: {error}"
     return ""

@@ -1,1 +1,1 @@
-"""Configuration files, trust, known agents, and the registry."""
+"""Configuration files and directories, configured agents, the registry and its installer, and editors' settings."""

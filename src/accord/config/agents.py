@@ -1,31 +1,37 @@
-"""The agents that the user has configured: found by name, added, removed, pinned."""
+"""The user's agents: resolve a name, registry id or command line, and edit the configured agents."""
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
-from collections.abc import Iterable
+import shutil
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from accord.config.command import BUILT_IN
+from accord.config.command import BUILT_IN, URLS, Resolved, built_in, command_line, remote
+from accord.config.files import replace
 from accord.config.settings import NAME, AgentEntry, Settings, parse, user_config
 from accord.config.toml import table_text, value_text
-from accord.config.writing import replace
-from accord.errors import ConfigError
+from accord.errors import ConfigError, LaunchError
+
+if TYPE_CHECKING:
+    from accord.config.registry import RegistryEntry
 
 
 def argv(entry: AgentEntry) -> list[str]:
-    """The words of an agent's command."""
+    """Split an agent's command."""
     if isinstance(entry.command, str):
         try:
             return shlex.split(entry.command)
         except ValueError as error:
-            raise ConfigError(f"the command {entry.command!r} is no command line: {error}") from None
+            raise ConfigError(f"the command {entry.command!r} isn't a valid command line: {error}") from None
     return list(entry.command)
 
 
 def nearest(name: str, known: Iterable[str]) -> list[str]:
-    """The names that look most like this one."""
+    """Return the most similar names."""
     import difflib
 
     names = {each.lower(): each for each in known}
@@ -33,7 +39,7 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
 
 
 def looks_like_name(target: str) -> bool:
-    """Whether a target could be a configured name or a registry id: one word without a path or arguments."""
+    """Return whether a target could be a configured name or a registry id: one word without a path or arguments."""
     return NAME.fullmatch(target) is not None
 
 
@@ -41,17 +47,17 @@ class AgentFile:
     """The `[agents.…]` tables of the user's configuration, changed one table at a time; the rest stays as written."""
 
     def __init__(self, path: Path | None = None) -> None:
-        self.path = path or user_config()
+        self.path: Path = path or user_config()
 
     def settings(self) -> Settings:
         return parse(self._text(), self.path)
 
     def put(self, name: str, entry: AgentEntry) -> None:
-        """Adds an agent, or replaces the one of that name where it stands."""
+        """Add an agent, or replace the one with that name in place."""
         if not looks_like_name(name):
-            raise ConfigError(f"{name!r} is no name for an agent: letters, digits, - and _ only")
+            raise ConfigError(f"{name!r} isn't a valid name: use letters, digits, - and _ only")
         if name == BUILT_IN:
-            raise ConfigError(f"{name!r} is the name of the agent that comes with Accord; take another one")
+            raise ConfigError(f"{name!r} is the name of the built-in agent; use another one")
         fields: dict[str, object] = {"command": entry.command}
         if entry.env:
             fields["env"] = entry.env
@@ -75,7 +81,7 @@ class AgentFile:
         if name not in wanted.agents:
             close = nearest(name, wanted.agents)
             hint = f"; did you mean {' or '.join(close)}?" if close else ""
-            raise ConfigError(f"{self.path}: there is no agent {name!r}{hint}")
+            raise ConfigError(f"{self.path}: no agent named {name!r}{hint}")
         wanted.agents = {other: entry for other, entry in wanted.agents.items() if other != name}
         before, after, _ = _cut(self._text(), name)
         if wanted.default_agent == name:
@@ -86,7 +92,7 @@ class AgentFile:
         self._write(before + after, wanted)
 
     def set_default(self, name: str) -> None:
-        """Makes an agent the one that is meant when none is named."""
+        """Make an agent the default."""
         wanted = self.settings()
         wanted.default_agent = name
         line = f"default_agent = {value_text(name)}\n"
@@ -109,7 +115,7 @@ class AgentFile:
         except ConfigError:
             right = False
         if not right:
-            raise ConfigError(f"{self.path}: it is written in a way that cannot be changed from here; edit it yourself")
+            raise ConfigError(f"{self.path}: Accord can't edit the file in this form; edit it yourself")
         try:
             replace(self.path, text)
         except OSError as error:
@@ -117,7 +123,7 @@ class AgentFile:
 
 
 def _cut(text: str, name: str) -> tuple[str, str, bool]:
-    """The text before one agent's tables, what comes after them, and whether they were there."""
+    """Return the text before an agent's tables, the text after them, and whether they exist."""
     ours = re.compile(rf"\s*\[\s*agents\s*\.\s*[\"']?{re.escape(name)}[\"']?\s*(\.[^\]]*)?\]\s*(#.*)?$")
     before: list[str] = []
     after: list[str] = []
@@ -126,16 +132,16 @@ def _cut(text: str, name: str) -> tuple[str, str, bool]:
     for line in text.splitlines(keepends=True):
         if line.lstrip().startswith("["):
             if skipping:
-                after += _remarks(skipped)
+                after += _trailing_comments(skipped)
                 skipped = []
             skipping = ours.match(line) is not None
             found = found or skipping
         (skipped if skipping else after if found else before).append(line)
-    return "".join(before), "".join([*after, *_remarks(skipped)]), found
+    return "".join(before), "".join([*after, *_trailing_comments(skipped)]), found
 
 
-def _remarks(lines: list[str]) -> list[str]:
-    """The comments at the end of a table, which belong to what follows it."""
+def _trailing_comments(lines: list[str]) -> list[str]:
+    """Return the comments at the end of a table, which belong to the next one."""
     start = len(lines)
     while start > 1 and (not lines[start - 1].strip() or lines[start - 1].lstrip().startswith("#")):
         start -= 1
@@ -143,3 +149,74 @@ def _remarks(lines: list[str]) -> list[str]:
     while rest and not rest[0].strip():
         rest = rest[1:]
     return rest
+
+
+Install = Callable[["RegistryEntry"], AgentEntry]
+
+
+def resolve(target: str, settings: Settings, *, install: Install | None = None) -> Resolved:
+    """Find the agent that a target names. The `LaunchError` says what was tried and suggests similar names.
+
+    `install` is called for an agent of the registry that isn't installed yet; without it, that's an error."""
+    target = target.strip()
+    if not target:
+        raise LaunchError("the agent's name is empty", stage="resolve")
+    if target.startswith(URLS):
+        return remote(target)
+    if target == BUILT_IN:
+        return built_in()
+    entry = settings.agents.get(target)
+    if entry is not None:
+        return _resolve_configured(target, entry)
+    if settings.registry is not None and looks_like_name(target):
+        listed = _resolve_listed(target, settings.registry, install)
+        if listed is not None:
+            return Resolved(target, argv(listed), dict(listed.env), listed.environment, f"from {settings.registry}")
+    if looks_like_name(target) and shutil.which(target) is None:
+        raise LaunchError(_describe_unknown(target, settings), command=target, stage="resolve")
+    return command_line(target)
+
+
+def _resolve_configured(name: str, entry: AgentEntry) -> Resolved:
+    words = argv(entry)
+    if not words:
+        raise LaunchError(f"agent {name!r} has an empty command; check the configuration", stage="resolve")
+    if entry.registry is not None and os.path.isabs(words[0]) and not os.path.exists(words[0]):
+        raise LaunchError(
+            f"agent {name!r} ({entry.registry} {entry.version}) is no longer installed; "
+            f"install it again: accord agents update {name} --registry FILE",
+            command=words[0],
+            stage="resolve",
+        )
+    return Resolved(name, words, dict(entry.env), entry.environment, "configured")
+
+
+def _resolve_listed(id: str, source: str, install: Install | None) -> AgentEntry | None:
+    """Return the agent of the registry with this id, if any."""
+    from accord.config.install import ensure_installed, is_installed
+    from accord.config.registry import read_registry
+
+    entry = read_registry(source).entries.get(id)
+    if entry is None:
+        return None
+    if is_installed(entry):
+        return ensure_installed(entry)
+    if install is None:
+        raise LaunchError(f"agent {id!r} isn't installed; run: accord agents add {id}", command=id, stage="install")
+    return install(entry)
+
+
+def _describe_unknown(name: str, settings: Settings) -> str:
+    known = set(settings.agents)
+    if settings.registry is not None:
+        from accord.config.registry import read_registry
+
+        known |= set(read_registry(settings.registry).entries)
+    close = nearest(name, known)
+    if close:
+        hint = f"did you mean {' or '.join(close)}?"
+    elif settings.agents:
+        hint = f"configured agents: {', '.join(sorted(settings.agents))}"
+    else:
+        hint = "none is configured; add one with: accord agents add NAME -- COMMAND"
+    return f"no agent or program named {name!r}: {hint}"

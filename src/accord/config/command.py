@@ -1,18 +1,20 @@
-"""An agent that can be started, and the plainest way to name one: by its command line. Loads next to nothing."""
+"""Agents given as command lines, and the built-in agent. Imports little, because every `connect()` uses it."""
 
 from __future__ import annotations
 
 import os
 import shlex
-import sys
 from typing import NamedTuple
 
 from accord.config.environment import Source
 from accord.errors import LaunchError
+from accord.process.python import python
 
 BUILT_IN = "built-in"
-"""What the agent that comes with us is called, where an agent is named."""
+"""The name of the built-in agent."""
 URLS = ("http://", "https://", "ws://", "wss://")
+REMOTE = "a remote agent"
+"""How an agent at a URL was found."""
 
 
 class Resolved(NamedTuple):
@@ -23,25 +25,36 @@ class Resolved(NamedTuple):
     env: dict[str, str]
     environment: Source
     how: str
-    """Where it was found, in words."""
+    """Where it was found, for messages."""
 
 
 def built_in() -> Resolved:
-    """The agent that comes with us."""
-    return Resolved("accord", [sys.executable, "-m", "accord", "agent"], {}, "inherit", "the built-in agent")
+    """Return the built-in agent."""
+    return Resolved("accord", python("-m", "accord", "agent"), {}, "inherit", "the built-in agent")
+
+
+def remote(url: str) -> Resolved:
+    """Return the agent at a URL: a program that connects to it, and reconnects when the connection is lost."""
+    from urllib.parse import urlsplit
+
+    try:
+        name = urlsplit(url).hostname or url
+    except ValueError as error:
+        raise LaunchError(f"{url!r} isn't a valid URL: {error}", stage="resolve") from None
+    return Resolved(name, python("-m", "accord", "connect", "--report-interruptions", url), {}, "inherit", REMOTE)
 
 
 def is_command_line(target: str) -> bool:
-    """Whether a target can be nothing else: a name has neither spaces nor slashes."""
+    """Return whether a target can only be a command line: names have neither spaces nor slashes."""
     return any(mark in target.strip() for mark in " \t\n/\\") and not target.strip().startswith(URLS)
 
 
 def command_line(target: str) -> Resolved:
-    """The command that a line of words means."""
+    """Parse a command line."""
     try:
         words = shlex.split(target)
     except ValueError as error:
-        raise LaunchError(f"{target!r} is no command line: {error}", command=target, stage="resolve") from None
+        raise LaunchError(f"{target!r} isn't a valid command line: {error}", command=target, stage="resolve") from None
     if not words:
-        raise LaunchError(f"{target!r} names no program", command=target, stage="resolve")
+        raise LaunchError(f"{target!r} doesn't name a program", command=target, stage="resolve")
     return Resolved(os.path.basename(words[0]), words, {}, "inherit", "a command line")

@@ -1,39 +1,43 @@
-"""What the user and the project configured: read, checked, merged.
+"""Read, check and merge the settings of the user and the project.
 
-The user's `config.toml` comes first, then the project's `accord.toml`, then the environment. A project's own file may
-only narrow until the user has trusted that folder: its agents, servers and default agent are ignored till then, and
-said so."""
+The user's `config.toml` comes first, then the project's `accord.toml`, then the environment. Until the user trusts the
+project's directory, its file can only restrict: its agents, servers and default agent are ignored, with a note."""
 
 from __future__ import annotations
 
+import math
 import os
 import re
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
-from accord.config.coder import CoderSettings, ProviderEntry
-from accord.config.folders import config_folder
+from accord.config.directories import config_directory
 from accord.errors import ConfigError
 
 USER_FILE = "config.toml"
 PROJECT_FILE = "accord.toml"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-"""What an agent may be called: it cannot be taken for a command line."""
-WAITS = ("first byte", "initialize", "session", "call", "login", "extension")
-"""The waits for machines that have a deadline."""
+"""Valid names of agents, which can't be mistaken for command lines."""
+WAITS = ("first byte", "initialize", "session", "call", "cancel", "login", "extension")
+"""The waits that have a deadline."""
+
+
+Effort = Literal["low", "medium", "high"]
 
 
 class AgentEntry(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How to start one agent."""
+    """The command and environment of an agent."""
 
     command: str | list[str]
     env: dict[str, str] = {}
     environment: Literal["inherit", "minimal", "login-shell"] = "inherit"
-    """Where its environment comes from: ours, the bare necessities, or what the user's login shell has."""
+    """The source of its environment: ours, a minimal one, or that of the user's login shell."""
     registry: str | None = None
-    """The registry entry it was made from, and the version that is pinned."""
+    """The registry entry it was installed from; `version` is pinned."""
     version: str | None = None
     description: str | None = None
 
@@ -49,36 +53,69 @@ class ServerEntry(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit
     headers: dict[str, str] = {}
 
 
+class ProviderEntry(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A provider of models: settings for a known one, or an additional one, which needs a `base_url`."""
+
+    base_url: str | None = None
+    api: Literal["chat", "responses", "anthropic", "google"] | None = None
+    """Its API; the default is OpenAI's Chat Completions."""
+    api_key_env: str | None = None
+    """The environment variable that holds its key."""
+    models: list[str] = []
+    """Models to offer besides the known ones."""
+    headers: dict[str, str] = {}
+    context: int | None = None
+    """The context window of its models in tokens, if unknown."""
+    images: bool | None = None
+    """Whether its models accept images, if unknown."""
+
+
+class CoderSettings(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Settings of the built-in coding agent."""
+
+    model: str | None = None
+    """The model of new sessions, as `provider:name`."""
+    effort: Effort | None = None
+    providers: dict[str, ProviderEntry] = {}
+
+    def override(self, other: CoderSettings) -> CoderSettings:
+        """Return these settings, overridden by another's."""
+        return CoderSettings(
+            model=other.model or self.model,
+            effort=other.effort or self.effort,
+            providers={**self.providers, **other.providers},
+        )
+
+
 class Settings(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """The configuration as a whole."""
+    """The whole configuration."""
 
     default_agent: str | None = None
     registry: str | None = None
-    """A registry, by its path or URL, whose agents can be named by their ids."""
+    """Path or URL of a registry whose agents can be used by id."""
     agents: dict[str, AgentEntry] = {}
     mcp_servers: dict[str, ServerEntry] = {}
     permissions: dict[str, Any] = {}
-    """Rules for the policy engine, which reads them itself."""
+    """Rules, which the policy engine parses."""
     deadlines: dict[str, float] = {}
-    """How long machines may take, in seconds, by the name of the wait; 0 is without end."""
+    """Deadlines in seconds, by the name of the wait; 0 means no deadline."""
     coder: CoderSettings = msgspec.field(default_factory=CoderSettings)
-    """What the built-in coding agent works with."""
 
     @property
     def chosen_agent(self) -> str | None:
-        """The agent that is meant when none is named: the default one, or the only one."""
+        """The agent to use if none is named: the default one, or the only one."""
         if self.default_agent is None and len(self.agents) == 1:
             return next(iter(self.agents))
         return self.default_agent
 
     @property
     def waits(self) -> dict[str, float | None]:
-        """The deadlines as a connection takes them."""
+        """The deadlines in the form that a connection expects."""
         return {name: seconds or None for name, seconds in self.deadlines.items()}
 
 
 class Loaded(msgspec.Struct, kw_only=True):
-    """What was found: the merged settings, the rules of each source apart, and what was ignored and why."""
+    """Loaded settings: merged, with the rules of each source, and notes about ignored settings."""
 
     settings: Settings
     user_rules: dict[str, Any] = {}
@@ -89,25 +126,25 @@ class Loaded(msgspec.Struct, kw_only=True):
 
 
 def user_config() -> Path:
-    """The user's own file."""
-    return Path(os.environ.get("ACCORD_CONFIG") or config_folder() / USER_FILE)
+    """Return the path of the user's configuration file."""
+    return Path(os.environ.get("ACCORD_CONFIG") or config_directory() / USER_FILE)
 
 
 def has_project_file(project: Path) -> bool:
-    """Whether a folder has a configuration of its own, so that it matters whether it is trusted."""
+    """Return whether a directory has its own configuration, so that trust matters."""
     return os.path.isfile(project / PROJECT_FILE)
 
 
 def load(project: Path | None = None, *, trusted: bool = False, user_file: Path | None = None) -> Loaded:
-    """Reads the user's file and the project's, and merges them."""
+    """Read and merge the user's and the project's configuration."""
     path = user_file or user_config()
     loaded = Loaded(settings=Settings(), trusted=trusted)
-    if _is_there(path):
+    if _exists(path):
         loaded.settings = read(path)
         loaded.user_rules = loaded.settings.permissions
         loaded.files.append(path)
     elif os.environ.get("ACCORD_CONFIG") and user_file is None:
-        loaded.notes.append(f"there is no file {path}, which ACCORD_CONFIG names")
+        loaded.notes.append(f"ACCORD_CONFIG names {path}, which doesn't exist")
     own = project / PROJECT_FILE if project is not None else None
     if own is not None and os.path.isfile(own) and own.resolve() != path.resolve():
         _add_project(loaded, read(own), own, trusted)
@@ -136,7 +173,7 @@ def _add_project(loaded: Loaded, project: Settings, path: Path, trusted: bool) -
     if not trusted:
         if widening:
             loaded.notes.append(
-                f"{path}: {', '.join(widening)} ignored until you trust this folder (accord trust {path.parent})"
+                f"{path}: {', '.join(widening)} ignored until you trust this directory (accord trust {path.parent})"
             )
         return
     settings = loaded.settings
@@ -145,55 +182,57 @@ def _add_project(loaded: Loaded, project: Settings, path: Path, trusted: bool) -
     settings.default_agent = project.default_agent or settings.default_agent
     settings.registry = project.registry or settings.registry
     settings.deadlines = {**settings.deadlines, **project.deadlines}
-    settings.coder = settings.coder.with_those_of(project.coder)
+    settings.coder = settings.coder.override(project.coder)
 
 
 def read(path: Path) -> Settings:
-    """One file, or `ConfigError` with the file, the line and what was expected."""
+    """Read one file, or raise `ConfigError` with the file, the line and what was expected."""
     return parse(_text(path), path)
 
 
 def parse(text: str, path: Path) -> Settings:
-    """The settings that a text holds; `path` names it in faults."""
+    """Parse settings; `path` is for messages."""
     import tomllib
 
-    from accord.config import faults
-    from accord.config.checks import wrong
+    from accord.config import problems
 
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: {faults.syntax(str(error))}") from None
+        raise ConfigError(f"{path}: {problems.describe_syntax_error(str(error))}") from None
     except RecursionError:
-        raise ConfigError(f"{path}: it is nested too deeply; expected plain tables") from None
+        raise ConfigError(f"{path}: nested too deeply; expected plain tables") from None
 
-    def checked(value: Any, kind: Any, keys: list[str]) -> Any:
+    def convert(value: Any, kind: Any, keys: list[str]) -> Any:
         try:
             return msgspec.convert(value, kind)
         except msgspec.ValidationError as error:
-            inner, words = faults.complaint(str(error), kind)
-            raise ConfigError(f"{path}: {faults.place(text, [*keys, *inner])}: {words}") from None
+            inner, words = problems.translate(str(error), kind)
+            raise ConfigError(f"{path}: {problems.locate(text, [*keys, *inner])}: {words}") from None
 
-    # One at a time: a fault in a table of tables does not say by itself in which of them it is.
+    # Convert one at a time, because an error in a table of tables doesn't say in which of them it is.
     for group, kind in (("agents", AgentEntry), ("mcp_servers", ServerEntry), ("deadlines", float)):
         if isinstance(table.get(group), dict):
-            table[group] = {name: checked(value, kind, [group, name]) for name, value in table[group].items()}
+            table[group] = {name: convert(value, kind, [group, name]) for name, value in table[group].items()}
     if isinstance(coder := table.get("coder"), dict):
         if isinstance(named := coder.get("providers"), dict):
             place = ["coder", "providers"]
-            coder["providers"] = {name: checked(value, ProviderEntry, [*place, name]) for name, value in named.items()}
-        table["coder"] = checked(coder, CoderSettings, ["coder"])
-    settings: Settings = checked(table, Settings, [])
-    for keys, words in wrong(settings):
-        raise ConfigError(f"{path}: {faults.place(text, keys)}: {words}")
+            coder["providers"] = {name: convert(value, ProviderEntry, [*place, name]) for name, value in named.items()}
+        table["coder"] = convert(coder, CoderSettings, ["coder"])
+    settings: Settings = convert(table, Settings, [])
+    for keys, words in find_problems(settings):
+        raise ConfigError(f"{path}: {problems.locate(text, keys)}: {words}")
     return settings
 
 
-def _is_there(path: Path) -> bool:
+def _exists(path: Path) -> bool:
     try:
-        return path.exists()
-    except OSError as error:  # a folder that may not be entered: what is in it must not be passed over
+        os.stat(path)  # Path.exists() hides every OSError from Python 3.14 on
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:  # an unreachable file may hold deny rules, so it must not be ignored
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+    return True
 
 
 def _text(path: Path) -> str:
@@ -204,3 +243,30 @@ def _text(path: Path) -> str:
         raise ConfigError(f"{path}: line {line}: the file is not UTF-8 text") from None
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def find_problems(settings: Settings) -> Iterator[tuple[list[str], str]]:
+    """Yield the problems that types can't express: the keys that lead to each, and what was expected."""
+    for name, entry in settings.agents.items():
+        if not NAME.fullmatch(name):
+            yield ["agents", name], "an agent's name has letters, digits, - and _ only"
+        problem = _check_command(entry.command)
+        if problem:
+            yield ["agents", name, "command"], problem
+    for name in settings.coder.providers:
+        if not NAME.fullmatch(name) or name in ("offline", "local"):
+            words = "a provider's name has letters, digits, - and _ only, and is not offline or local"
+            yield ["coder", "providers", name], words
+    for name, seconds in settings.deadlines.items():
+        if name not in WAITS:
+            yield ["deadlines", name], f"unknown wait; expected {', '.join(WAITS)}"
+        elif not 0 <= seconds < math.inf:
+            yield ["deadlines", name], f"found {seconds:g}; expected seconds"
+
+
+def _check_command(command: str | list[str]) -> str:
+    try:
+        words = shlex.split(command) if isinstance(command, str) else command
+    except ValueError as error:
+        return f"found {command!r}; expected a command line ({str(error).lower()})"
+    return "" if words and words[0].strip() else "empty; expected a command"

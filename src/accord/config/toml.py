@@ -1,4 +1,4 @@
-"""Writes the little TOML we write: tables of strings, times, lists, and tables of strings."""
+"""Write the subset of TOML that we need: tables of strings, numbers, times, lists and tables."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from accord.errors import ConfigError
 
 
 def table_text(name: str, fields: Mapping[str, object]) -> str:
-    """One table with its fields."""
+    """Render a table."""
     lines = [f"[{name}]"]
     lines += [f"{_key(key)} = {value_text(value)}" for key, value in fields.items()]
     return "\n".join(lines) + "\n"
 
 
 def value_text(value: object) -> str:
-    """One value. `ConfigError` when it is a text that no file can hold."""
+    """Render a value. Raises `ConfigError` for text that can't be encoded."""
     match value:
         case bool():
             return "true" if value else "false"
@@ -31,7 +31,7 @@ def value_text(value: object) -> str:
         case list() | tuple():
             return "[" + ", ".join(value_text(item) for item in value) + "]"
         case _:
-            raise TypeError(f"{type(value).__name__} has no place in our TOML")
+            raise TypeError(f"can't write {type(value).__name__} as TOML")
 
 
 def _key(key: str) -> str:
@@ -40,7 +40,7 @@ def _key(key: str) -> str:
 
 def _string(text: str) -> str:
     short = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
-    # What cannot be seen is spelled out, so that a person reads what is there.
+    # Escape invisible characters, so that users see them.
     shown = [short.get(char) or (char if char.isprintable() else _escape(char)) for char in text]
     return '"' + "".join(shown) + '"'
 
@@ -48,5 +48,5 @@ def _string(text: str) -> str:
 def _escape(char: str) -> str:
     code = ord(char)
     if 0xD800 <= code <= 0xDFFF:
-        raise ConfigError("a text that is not UTF-8 cannot be kept in a file")
+        raise ConfigError("text that isn't valid Unicode can't be saved in a file")
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -1,1 +1,1 @@
-"""The one place where JSON-RPC, the protocol's types and a transport meet."""
+"""JSON-RPC over a transport: incoming messages in order, outgoing requests, back-pressure and deadlines."""

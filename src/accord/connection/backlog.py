@@ -1,7 +1,7 @@
-"""Counts what was received and not yet delivered, and pauses reading when it is too much.
+"""Counts the bytes that were received but not delivered yet, and pauses reading when there are too many.
 
-Reading goes on all the same while one of our own calls awaits its answer: the answer may lie behind the backlog, and
-whoever should consume it may be the one who waits. That has a hard limit too; past it those calls fail."""
+Reading continues while one of our own calls waits for its response: the response may be behind the backlog, and the
+consumer of the backlog may be the caller itself. That has a hard limit too; beyond it those calls fail."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ class Backlog:
         self._resume = resume
         self._give_up = give_up
         self._calls = 0
-        self.bytes = 0
-        self.paused = False
+        self.bytes: int = 0
+        self.paused: bool = False
 
     def add(self, size: int) -> None:
-        """So many bytes were received and wait to be delivered."""
+        """Add bytes that wait to be delivered."""
         self.bytes += size
         if self.bytes > self._most:
             self._consider()
 
     def remove(self, size: int) -> None:
-        """So many bytes were delivered."""
+        """Remove bytes that were delivered."""
         self.bytes -= size
         if self.paused:
             self.consider_resuming()
 
     def consider_resuming(self) -> None:
-        """Reads again once half of what may wait has been delivered."""
+        """Resume reading once half of the limit has been delivered."""
         if self.bytes <= self._limits.max_pending_bytes // 2:
             self.paused = False
             self._resume()
 
     def call_opened(self) -> bool:
-        """One of our calls awaits an answer that must get through. False, and no call, when nothing can any more."""
+        """Register one of our calls, whose response must get through. Returns False if the hard limit is reached."""
         if self.paused:
             if self.bytes > self._limits.max_waiting_bytes:
                 return False
@@ -56,6 +56,7 @@ class Backlog:
         return True
 
     def call_closed(self) -> None:
+        """Unregister a call."""
         self._calls -= 1
         if not self._calls and self.bytes > self._limits.max_pending_bytes:
             self._consider()
@@ -71,16 +72,16 @@ class Backlog:
 
 
 class Unsent:
-    """Answers that a slow peer does not take. Whoever asks on without reading must not fill our memory: what it has not
-    taken counts as not delivered."""
+    """Responses that a slow peer hasn't read. They count as undelivered, so that a peer that only sends requests can't
+    fill our memory."""
 
     def __init__(self, backlog: Backlog) -> None:
         self._backlog = backlog
         self._bytes = 0
         self._waiting: asyncio.Task[None] | None = None
 
-    def stuck(self, waiting: Awaitable[None], size: int) -> None:
-        """So many bytes were handed over, and `waiting` ends when there is room again."""
+    def add(self, waiting: Awaitable[None], size: int) -> None:
+        """Add bytes that were handed to the transport; `waiting` ends when there is room again."""
         self._bytes += size
         self._backlog.add(size)
         if self._waiting is None:
@@ -90,13 +91,13 @@ class Unsent:
         try:
             await waiting
         except (ConnectionClosed, StoreFailed):
-            pass  # nobody takes them any more, so nobody asks either; or they went past what could not be kept
+            pass  # the peer is gone, or the responses passed updates that can't be saved
         finally:
             size, self._bytes, self._waiting = self._bytes, 0, None
             self._backlog.remove(size)
 
     async def close(self) -> None:
-        """Nothing waits any more."""
+        """Stop waiting."""
         if self._waiting is not None:
             self._waiting.cancel()
             await asyncio.wait({self._waiting})

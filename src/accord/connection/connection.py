@@ -1,8 +1,7 @@
-"""One conversation over one transport: its beginning, what it sends, and an orderly end.
+"""A conversation over a transport: its start, what it sends, and an orderly end.
 
-What comes in is for `delivering`, which keeps the order within a session by its lane (`lanes`): updates one at a time,
-and the answer to a request of ours (`asking`) only after the updates that came before it. What they ask is for
-`serving`."""
+`Incoming` delivers messages in order within each session (`lanes`): updates one at a time, and a response to one of our
+requests (`OutgoingRequests`) after the updates before it. `PeerRequests` runs the handlers of the peer's requests."""
 
 from __future__ import annotations
 
@@ -10,217 +9,252 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, Literal
 
-from accord.connection.asking import Asking, Then, Waiter
 from accord.connection.backlog import Backlog, Unsent
-from accord.connection.delivering import Delivering
+from accord.connection.diagnostics import Problem, Problems, Tap, Watcher
 from accord.connection.dispatch import Routes, log
+from accord.connection.incoming_messages import Incoming
 from accord.connection.lanes import Lanes
 from accord.connection.limits import Deadline, Limits
-from accord.connection.serving import Serving, current_request
-from accord.connection.tap import Tap, Watcher
-from accord.connection.trouble import Trouble, Troubles
+from accord.connection.outgoing_requests import Ask, Call, OutgoingRequests, Then, Waiter
+from accord.connection.peer_requests import PeerRequests, current_request
 from accord.errors import ConnectionClosed, PeerDied
 from accord.rpc.conversation import Conversation
 from accord.rpc.envelope import call_head
+from accord.rpc.ids import RequestId
 from accord.schema.method import Method
-from accord.schema.wire import encode
+from accord.schema.wire import encode, encode_strictly
 from accord.transports.base import READY, YIELD, Transport
 
-__all__ = ["Connection", "Deadline", "Limits", "Then", "Trouble", "current_request"]
+__all__ = ["Connection", "Deadline", "Limits", "Problem", "Then", "current_request"]
 
-_LAST_ANSWERS = 1.0  # seconds for requests that are still being handled when the last of them was read
+_LAST_HANDLERS_SECONDS = 0.5  # for updates that are being handled when the connection closes
+_LAST_RESPONSES_SECONDS = 1.0  # for requests that are still running when the peer closes its half
 
 
 class Connection:
-    """One end of a conversation. `side` says which role we play."""
+    """One end of a conversation. `side` is our role."""
 
     def __init__(self, transport: Transport, *, side: Literal["agent", "client"], limits: Limits | None = None) -> None:
         self.transport = transport
         self.side = side
         self.peer = "client" if side == "agent" else "agent"
-        self.limits = limits or Limits()
-        self.tap = Tap()
-        self.stage = "initialize"
-        self.is_open = True
-        """Whether anything can be asked or told."""
-        self.can_answer = True
-        """Whether what they asked can still be answered: so too when they only closed their half of the wire."""
+        self.limits: Limits = limits or Limits()
+        self.tap: Tap = Tap()
+        self.stage: str = "initialize"
+        self.is_open: bool = True
+        """Whether requests and notifications can be sent."""
+        self.can_answer: bool = True
+        """Whether responses can still be sent. They can if the peer closed only its half of the connection."""
         self.heard = False
-        """Whether the peer has sent anything at all."""
+        """Whether the peer has sent anything."""
         self.message_size = 0
-        """About how many bytes the message now being delivered has."""
+        """Approximate size in bytes of the message that is being delivered."""
         conversation: Conversation[Waiter] = Conversation(batches=self.limits.batches)
-        troubles = Troubles(self.peer)
-        self._troubles = troubles
+        problems = Problems(self.peer)
+        self._problems = problems
         self._conversation = conversation
-        self._asking = Asking(self, conversation)
-        self._serving = Serving(self, conversation)
-        self.backlog = Backlog(self.limits, transport.pause, transport.resume, self._asking.give_up)
-        self.lanes = Lanes(self.backlog, troubles.handler_failed)
-        self._answers = Unsent(self.backlog)
-        self._delivering = Delivering(self, conversation, self._asking, self._serving, troubles)
-        self.call = self._asking.call
-        self.ask = self._asking.ask
-        self.lines = self._delivering.lines
-        self.oversized = self._delivering.oversized
-        self.refused = self._delivering.refused
-        self.not_speaking = self._delivering.not_speaking
+        self._outgoing = OutgoingRequests(self, conversation)
+        self._peer_requests = PeerRequests(self, conversation)
+        self.backlog: Backlog = Backlog(self.limits, transport.pause, transport.resume, self._outgoing.give_up)
+        self.lanes: Lanes = Lanes(self.backlog, problems.handler_failed)
+        self._unsent = Unsent(self.backlog)
+        self._incoming = Incoming(self, conversation, self._outgoing, self._peer_requests, problems)
+        self.call: Call = self._outgoing.call
+        self.ask: Ask = self._outgoing.ask
+        self.on_lines: Callable[[bytes], None] = self._incoming.on_lines
+        self.on_oversized: Callable[[bytes, int], None] = self._incoming.on_oversized
+        self.on_refused: Callable[[RequestId], None] = self._incoming.on_refused
+        self.not_speaking: Callable[[], None] = self._incoming.not_speaking
         self._heads: dict[str, bytes] = {}
         self._ended: asyncio.Future[Exception | None] | None = None
         self._end_error: Exception | None = None
         self._closing: asyncio.Task[None] | None = None
         self._closed_by: asyncio.Task[Any] | None = None
 
-    # -- beginning
+    # -- start
 
     def start(self, early: Routes) -> None:
-        """Begins to receive. Until `speak` only what is in `early` is served; the rest is refused or kept."""
-        self._delivering.opening.early = early
-        self._delivering.opening.waiting = self.side == "client"
+        """Start receiving. Until `speak` only the methods in `early` are served; other messages are rejected or
+        buffered."""
+        self._incoming.opening.early = early
+        self._incoming.opening.waiting = self.side == "client"
         self._ended = asyncio.get_running_loop().create_future()
         self.transport.max_message_bytes = self.limits.max_message_bytes
         self._conversation.reader = early.reader
         self.transport.start(self)
-        self._send_straight()
+        self._send_directly()
 
     def speak(self, routes: Routes, *, null_ids: bool) -> None:
-        """The version is agreed, and the answer that says so has left: these methods are served from now on."""
+        """Serve these methods from now on: the version is negotiated, and the response with it was sent."""
         self.stage = "session"
         self._conversation.null_ids = null_ids
-        self._delivering.speak(routes)
+        self._incoming.speak(routes)
 
-    # -- what goes out
+    # -- sending
 
     def tell(self, method: Method[Any, Any], params: Any) -> Awaitable[None]:
-        """Sends a notification now. Awaiting only waits while the peer is slow."""
+        """Send a notification now. Awaiting only waits while the peer is slow."""
         name = method.name
         head = self._heads.get(name) or self._heads.setdefault(name, call_head(name))
-        return self.send(b"%b%b}\n" % (head, encode(params)))
+        try:
+            body = encode_strictly(params)
+        except Exception:  # the strict encoder is faster; this one repairs lone surrogates and explains errors
+            body = encode(params)
+        return self.send_notification(b"%b%b}\n" % (head, body))
+
+    # The three ways to send differ only for transports that treat notifications and requests differently. While nothing
+    # watches the wire they are the transport's own methods (`_send_directly`).
 
     def send(self, lines: bytes) -> Awaitable[None]:
-        """Sends whole lines as they are."""
+        """Send whole lines as they are."""
+        self._before_sending(lines)
+        return self.transport.send(lines)
+
+    def send_notification(self, lines: bytes) -> Awaitable[None]:
+        """Send notifications, as whole lines."""
+        self._before_sending(lines)
+        return self.transport.send_notification(lines)
+
+    def send_request(self, line: bytes, id: int) -> Awaitable[None]:
+        """Send one request with this id, as a whole line."""
+        self._before_sending(line)
+        return self.transport.send_request(line, id)
+
+    def _before_sending(self, lines: bytes) -> None:
         if not self.is_open:
             raise self.closed_error("")
         self.tap.show("out", lines)
-        return self.transport.send(lines)
 
-    def _send_straight(self) -> None:
-        """While nobody watches, sending is one call less."""
+    def _send_directly(self) -> None:
+        """Bind the transport's own methods while nothing watches the wire: one call less for every message."""
         if self.is_open and not self.tap.watchers:
-            self.send = self.transport.send  # type: ignore[assignment, method-assign]
+            transport, kind = self.transport, type(self.transport)
+            plain = kind.send_notification is Transport.send_notification  # it only calls `send`
+            notify = transport.send if plain else transport.send_notification
+            self.__dict__.update(send=transport.send, send_notification=notify, send_request=transport.send_request)
 
-    def _send_by_us(self) -> None:
-        """From now on sending goes through `send` above: somebody watches, or the connection is over."""
-        self.__dict__.pop("send", None)
+    def _send_through_us(self) -> None:
+        """Undo `_send_directly`: something watches the wire, or the connection is closed."""
+        for name in ("send", "send_notification", "send_request"):
+            self.__dict__.pop(name, None)
 
     def send_quietly(self, lines: bytes) -> None:
-        """An answer: nobody awaits its sending, and when the peer is gone nobody misses it."""
+        """Send a response without waiting until it is sent. It is dropped if the peer is gone."""
         if lines and self.can_answer:
             try:
                 waiting = self.send(lines) if self.is_open else self._send_last(lines)
             except ConnectionClosed:
-                log.debug("an answer was not sent: the %s is gone", self.peer)
+                log.debug("a response was dropped: the %s is gone", self.peer)
                 return
             if waiting is not READY and waiting is not YIELD:
-                self._answers.stuck(waiting, len(lines))
+                self._unsent.add(waiting, len(lines))
 
     def _send_last(self, lines: bytes) -> Awaitable[None]:
-        """Answers what was asked before they closed their half."""
+        """Send a response after the peer has closed its half of the connection."""
         self.tap.show("out", lines)
         return self.transport.send(lines)
 
     # -- the end
 
-    def ended(self, error: Exception | None) -> None:
-        """The transport is over, or at least their half of it."""
+    def on_end(self, error: Exception | None) -> None:
+        """Called by the transport when it, or the peer's half of it, is closed."""
         if not self.is_open:
             return
         self._end_error = error
         self.is_open = False
         self.can_answer = error is None and self.transport.half_open and self._closing is None
-        self._send_by_us()
-        self._asking.end()
+        self._send_through_us()
+        self._outgoing.end()
         if not self.can_answer:
-            self._serving.cancel_all(self._closed_by)
-            self._serving.close()
+            self._peer_requests.cancel_all(self._closed_by)
+            self._peer_requests.close()
         if self._ended is not None and not self._ended.done():
             self._ended.set_result(error)
 
-    def closed_error(self, method: str, id: int | None = None) -> ConnectionClosed:
-        """What to raise now that the connection is over: where it mattered, and why it ended."""
-        where = f"while {method} (id {id}) was open" if id is not None else f"before {method}" if method else "already"
+    def closed_error(self, method: str, *, is_open: bool = False) -> ConnectionClosed:
+        """Build the error to raise once the connection is closed: the request it affects, if any, and why it closed.
+
+        `is_open` means that the request had been sent, or that its work continues, as in version 2 turns."""
+        where = f" {'during' if is_open else 'before'} {method}" if method else ""
         error = self._end_error
         if isinstance(error, PeerDied):
-            how = "hung up" if error.status is None else "ended"  # a process may live on without us
+            how = "hung up" if error.status is None else "exited"  # the process may still be running
             return PeerDied(
-                f"the {self.peer} {how} {where}: {error}",
+                f"the {self.peer} {how}{where}: {error}",
                 command=error.command,
                 status=error.status,
                 stderr=error.stderr,
                 stage=self.stage,
             )
         if error is not None:
-            return ConnectionClosed(f"the connection to the {self.peer} broke {where}: {error}")
-        words = self.transport.last_words()
-        tail = f'; its last words: "{words}"' if words else ""
-        return ConnectionClosed(f"the connection to the {self.peer} ended {where}{tail}")
+            return ConnectionClosed(f"the connection to the {self.peer} broke{where}: {error}")
+        return ConnectionClosed(f"the connection to the {self.peer} ended{where}{self.transport.describe_stderr()}")
 
     async def wait_ended(self) -> Exception | None:
-        """Waits until the connection is over; gives the reason when it broke."""
+        """Wait until the connection is closed. Returns the error if it broke."""
         assert self._ended is not None, "the connection has not been started"
         return await asyncio.shield(self._ended)
 
     async def close(self) -> None:
-        """Ends in an orderly way: running handlers are cancelled, what they still say is sent, then the wire closes."""
+        """Close the connection: cancel running handlers, send what they still produce, then close the transport."""
         if self._closing is None:
-            self._closed_by = asyncio.current_task()  # perhaps a handler: it goes on when we are done
+            self._closed_by = asyncio.current_task()  # may be a handler, which continues when we are done
             self._closing = asyncio.get_running_loop().create_task(self._close())
         await asyncio.shield(self._closing)
 
     async def _close(self) -> None:
         if not self.is_open and self.can_answer:
-            await self._serving.finish(_LAST_ANSWERS, self._closed_by)
-        tasks = self._serving.cancel_all(self._closed_by)
+            await self._peer_requests.finish(_LAST_RESPONSES_SECONDS, self._closed_by)
+        tasks = self._peer_requests.cancel_all(self._closed_by)
         if tasks:
             await asyncio.wait(tasks, timeout=2)
         await self.transport.close()
-        self.ended(None)
+        self.on_end(None)
         self.can_answer = False
-        await self._answers.close()
-        await self._serving.finish(1, self._closed_by)  # what began meanwhile has been cancelled too
-        await self.lanes.close(0.5, self._closed_by)
-        self._serving.close()
-        self._asking.settle()
+        await self._unsent.close()
+        await self._peer_requests.finish(1, self._closed_by)  # handlers that started meanwhile have been cancelled too
+        await self.lanes.close(_LAST_HANDLERS_SECONDS, self._closed_by)
+        self._peer_requests.close()
+        self._outgoing.settle()
         self._closed_by = None
 
     # -- reports
 
     def watch(self, watcher: Watcher) -> Callable[[], None]:
-        """Shows every line, in and out, to a watcher, until what this returns is called."""
-        self._send_by_us()
+        """Pass every line, in and out, to a watcher. Call the returned function to stop."""
+        self._send_through_us()
         stop = self.tap.add(watcher)
 
         def stop_watching() -> None:
             stop()
-            self._send_straight()
+            self._send_directly()
 
         return stop_watching
 
+    def is_handling(self, id: RequestId) -> bool:
+        """Return whether a request of the peer with this id is still unanswered."""
+        return self._conversation.owes(id)
+
     @property
-    def troubles(self) -> dict[str, int]:
-        """How often each kind of trouble was met."""
-        return self._troubles.counts
+    def requests_accepted(self) -> bool:
+        """Whether the peer has made any request but `initialize`."""
+        return self._peer_requests.has_begun
+
+    @property
+    def problems(self) -> dict[str, int]:
+        """The number of problems of each kind."""
+        return self._problems.counts
 
     @property
     def first_stray(self) -> str:
-        """What was wrong with the first line that is no message; nothing when all are."""
-        return self._troubles.first_stray
+        """The first stray output; empty if there was none."""
+        return self._problems.first_stray
 
     @property
-    def on_trouble(self) -> Callable[[Trouble], None] | None:
-        """Called with each trouble as it is met."""
-        return self._troubles.report
+    def on_problem(self) -> Callable[[Problem], None] | None:
+        """Called with each problem."""
+        return self._problems.report
 
-    @on_trouble.setter
-    def on_trouble(self, report: Callable[[Trouble], None] | None) -> None:
-        self._troubles.report = report
+    @on_problem.setter
+    def on_problem(self, report: Callable[[Problem], None] | None) -> None:
+        self._problems.report = report

@@ -1,6 +1,7 @@
-"""Method → decode → handler → encode. Here alone an exception becomes a wire error.
+"""From a method and its params to a handler, and from its result or error to a response.
 
-Decoding is strict first and forgiving second; encoding keeps unknown variants as they came."""
+Params are decoded strictly first and leniently second; unknown variants are encoded as they came. This is the only
+place where an exception becomes a wire error."""
 
 from __future__ import annotations
 
@@ -19,44 +20,46 @@ from accord.errors import (
     METHOD_NOT_FOUND,
     REQUEST_CANCELLED,
     ConnectionClosed,
+    InvalidValue,
     RemoteProtocolError,
     RequestFailed,
+    end_at_author,
 )
-from accord.rpc.envelope import Fault, Reader, sound
+from accord.rpc.envelope import Call, Fault, Reader, sound, without_surrogates
 from accord.schema.method import Method
 from accord.schema.repair import Unreadable
 from accord.schema.repair import read as repair_read
-from accord.schema.wire import encode as encode_message
+from accord.schema.wire import encode
 
-log = logging.getLogger("accord")
+log: logging.Logger = logging.getLogger("accord")
 
 Handler = Callable[[Any], Union[Awaitable[Any], Any]]
-"""Takes the params and gives the result, plainly or to be awaited. A handler of a notification gives nothing."""
+"""Takes the params and returns the result or an awaitable. A handler of a notification returns None."""
 
 
 class Answer:
-    """A result with something to do once it has been sent."""
+    """A result, and a function to call once it has been sent."""
 
     __slots__ = ("result", "then")
 
     def __init__(self, result: Any, then: Callable[[], None]) -> None:
-        self.result = result
-        self.then = then
+        self.result: Any = result
+        self.then: Callable[[], None] = then
 
 
 class Route:
-    """A method that is served here, and by what."""
+    """A served method and its handler."""
 
     __slots__ = ("by_session", "handler", "method")
 
     def __init__(self, method: Method[Any, Any], handler: Handler) -> None:
-        self.method = method
-        self.handler = handler
-        self.by_session = _has_session(method.params)
+        self.method: Method[Any, Any] = method
+        self.handler: Handler = handler
+        self.by_session: bool = _may_have_session(method.params)
 
 
 class Routes:
-    """Everything that is served on a connection, and the reader that knows their types."""
+    """All methods that are served on a connection, and the reader that decodes them."""
 
     def __init__(
         self,
@@ -66,17 +69,20 @@ class Routes:
         other_notification: Callable[[str, Any], Any] | None = None,
         unreadable: Callable[[str, Any, str], None] | None = None,
     ) -> None:
-        """`unreadable` is told of each known request that is refused unread: its method, its params and why."""
-        self.by_name = {(method.name, method.is_notification): Route(method, h) for method, h in table.items()}
-        # A name that is both request and notification cannot be told by the method alone: left to the slow path, which
-        # also makes sure that what is handed on unread (`Raw`) is sound.
+        """`unreadable` is called for each known request whose params can't be read: with its method, its params and the
+        reason."""
+        self.by_name: dict[tuple[str, bool], Route] = {
+            (method.name, method.is_notification): Route(method, h) for method, h in table.items()
+        }
+        # The fast path can't handle a name that is both a request and a notification, because only the method tells
+        # them apart there, nor `Raw` params, which the slow path checks.
         names = [method.name for method in table]
         quick = [m for m in table if names.count(m.name) == 1 and m.params is not msgspec.Raw]
-        self.reader = Reader(
+        self.reader: Reader = Reader(
             {m.name: m.params for m in quick if not m.is_notification},
             {m.name: m.params for m in quick if m.is_notification},
         )
-        self.by_call = {
+        self.by_call: dict[type[Call], Route] = {
             call: next(r for (n, _), r in self.by_name.items() if n == name) for call, name in self.reader.calls.items()
         }
         self.other_request = other_request
@@ -84,15 +90,23 @@ class Routes:
         self.unreadable = unreadable
 
 
-def _has_session(params: Any) -> bool:
-    """Whether a call belongs to a session: its params, or any member of their union, name one."""
+def _may_have_session(params: Any) -> bool:
+    """Return whether calls belong to a session: their params, or any member of their union, have a session id."""
     if isinstance(params, type):
-        return "session_id" in getattr(params, "__struct_fields__", ())
-    return any(_has_session(member) for member in get_args(params))
+        return has_session(params)
+    return any(_may_have_session(member) for member in get_args(params))
+
+
+def _has_session(params: type) -> bool:
+    """Return whether params of this type have a session id."""
+    return issubclass(params, msgspec.Struct) and "session_id" in params.__struct_fields__
+
+
+has_session: Callable[[type], bool] = cache(_has_session)
 
 
 def read_params(method: Method[Any, Any], params: bytes) -> Any:
-    """The params of a call, forgivingly. Raises `Unreadable`."""
+    """Decode the params of a call leniently. Raises `Unreadable`."""
     if method.params is msgspec.Raw:
         return msgspec.Raw(params)
     try:
@@ -101,33 +115,35 @@ def read_params(method: Method[Any, Any], params: bytes) -> Any:
         raise
     except RecursionError:
         raise Unreadable("", "params are nested too deeply") from None
-    except Exception as error:  # a fault of ours, found by odd input; it must not end the connection
+    except Exception as error:  # a bug in the library, found by odd input; it must not end the connection
         log.error("%s: its params could not be read", method.name, exc_info=error)
         raise Unreadable("", "params cannot be read") from None
 
 
 def read_result(method: Method[Any, Any], result: bytes | msgspec.Raw) -> Any:
-    """The result of a call of ours: strictly, else forgivingly. Null is an empty object."""
+    """Decode the result of one of our calls: strictly, else leniently. Null counts as an empty object."""
     text = b"{}" if len(result) == 4 and bytes(result) == b"null" else result
     try:
-        return decoder(method.result).decode(text)  # type: ignore[arg-type]
+        return decoder(method.result).decode(text)
     except (ValueError, RecursionError):
         pass
     try:
         return repair_read(method.result, msgspec.json.decode(_Sound.decode(text)))
     except Unreadable as error:
-        raise RemoteProtocolError(f"{method.name}: the answer cannot be read: {error}") from None
-    except Exception:  # whatever it is, it fails this call and nothing else
-        raise RemoteProtocolError(f"{method.name}: the answer cannot be read") from None
+        raise RemoteProtocolError(f"{method.name}: the response can't be read: {error}") from None
+    except Exception:  # it fails this call and nothing else
+        raise RemoteProtocolError(f"{method.name}: the response can't be read") from None
 
 
-@cache  # one decoder per result type
-def decoder(wanted: Any) -> Any:
+def _make_decoder(wanted: Any) -> Any:
     return _Sound if wanted is msgspec.Raw else msgspec.json.Decoder(wanted)
 
 
+decoder: Callable[[Any], Any] = cache(_make_decoder)  # one per result type
+
+
 class _Sound:
-    """Reads nothing, but makes sure that whoever will can."""
+    """Decodes nothing, but checks that the text can be decoded later."""
 
     @staticmethod
     def decode(text: bytes | msgspec.Raw) -> msgspec.Raw:
@@ -138,11 +154,27 @@ class _Sound:
 
 
 def encode_result(result: Any) -> bytes:
-    return b"{}" if result is None else encode_message(result)
+    return b"{}" if result is None else encode(result)
 
 
 def fault_of(error: BaseException, method: str) -> Fault:
-    """What an exception is on the wire."""
+    """Convert an exception to a wire error that can always be encoded."""
+    fault = _fault_of(error, method)
+    message: str = without_surrogates(fault.message)
+    return Fault(fault.code, message, _sendable(fault.data, method))
+
+
+def _sendable(data: Any, method: str) -> Any:
+    if data is UNSET:
+        return UNSET
+    try:
+        return msgspec.Raw(encode(data))
+    except InvalidValue as error:
+        log.error("%s: the error's data can't be sent and was dropped: %s", method, error)
+        return UNSET
+
+
+def _fault_of(error: BaseException, method: str) -> Fault:
     match error:
         case RequestFailed():
             code = error.code if type(error.code) is int and -(2**31) <= error.code < 2**31 else INTERNAL_ERROR
@@ -152,16 +184,16 @@ def fault_of(error: BaseException, method: str) -> Fault:
         case Unreadable():
             return Fault(INVALID_PARAMS, f"{method}: {error}", {"path": error.where} if error.where else UNSET)
         case _:
-            # A handler that was still speaking when the peer went is no fault of anyone's.
+            # A handler that was still sending when the peer disconnected isn't an error.
             level = logging.DEBUG if isinstance(error, ConnectionClosed) else logging.ERROR
-            log.log(level, "%s failed", method, exc_info=error)
+            log.log(level, "%s failed", method, exc_info=end_at_author(error))
             return Fault(INTERNAL_ERROR, f"{method} failed: {type(error).__name__}{_words(error)}")
 
 
 def _words(error: BaseException) -> str:
     try:
         return f": {error}"
-    except Exception:  # an exception may fail to say what it is
+    except Exception:  # an exception's `__str__` may fail
         return ""
 
 

@@ -1,4 +1,4 @@
-"""Version and capabilities: which version two sides speak, decided from what each says of itself."""
+"""Version negotiation: which protocol version both sides use."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 from accord.errors import UNSUPPORTED_VERSION, RequestFailed, VersionError
 from accord.schema.common.numbers import ProtocolVersion
 from accord.schema.method import Method
-from accord.schema.repair import Unreadable
+from accord.schema.repair import Unreadable, read
 
 # Read as it came: which type the params have is known only once the version is.
 INITIALIZE: Method[msgspec.Raw, msgspec.Raw] = Method(
@@ -24,10 +24,14 @@ def requested_version(params: Any) -> int:
         raise Unreadable("", "params must be an object")
     if "protocolVersion" not in params:
         raise Unreadable("protocolVersion", "is missing")
+    return _version("protocolVersion", params["protocolVersion"])
+
+
+def _version(where: str, value: Any) -> int:
     try:
-        version: int = msgspec.convert(params["protocolVersion"], ProtocolVersion)
-    except msgspec.ValidationError:
-        raise Unreadable("protocolVersion", "must be an integer from 0 to 65535") from None
+        version: int = read(ProtocolVersion, value)
+    except Unreadable:
+        raise Unreadable(where, "must be an integer from 0 to 65535") from None
     return version
 
 
@@ -49,16 +53,18 @@ def choose(requested: int, enabled: Collection[int]) -> int:
 
 
 def agreed_version(answer: Any, enabled: Collection[int]) -> int:
-    """The version an agent's answer speaks, judged by its shape as well as its number.
+    """Return the version of an agent's response, judged by its fields as well as its number.
 
-    Agents exist that repeat the number they were asked for: version 2 always has `info`, so without it it is 1. A
-    number above all that we know was not asked for by anybody, and is taken at its word."""
+    Some agents repeat the number of the request. Version 2 always has `info`, so a response without it is version 1. A
+    number above all known ones can't be such a repetition, so it is believed."""
     if not isinstance(answer, dict):
         raise VersionError("initialize: the agent's answer is not an object")
+    if "protocolVersion" not in answer:
+        raise VersionError("initialize: the agent's response has no protocolVersion")
     try:
-        version: int = msgspec.convert(answer.get("protocolVersion"), ProtocolVersion)
-    except msgspec.ValidationError:
-        raise VersionError("initialize: the agent's answer has no protocolVersion") from None
+        version = _version("protocolVersion", answer["protocolVersion"])
+    except Unreadable as error:
+        raise VersionError(f"initialize: the agent's response is invalid: {error}") from None
     if version == 2 and not isinstance(answer.get("info"), dict):
         version = 1
     if version not in enabled:
@@ -74,5 +80,5 @@ def version_to_retry(error: RequestFailed, enabled: Collection[int], tried: int)
     supported = error.data.get("supported") if isinstance(error.data, dict) else None
     if error.code != UNSUPPORTED_VERSION or not isinstance(supported, list):
         return None
-    fitting = [version for version in supported if type(version) is int and version in enabled and version != tried]
+    fitting = [int(each) for each in supported if type(each) in (int, float) and each in enabled and each != tried]
     return max(fitting, default=None)

@@ -1,10 +1,10 @@
-"""Delivers in order within a session, and independently across sessions.
+"""Delivery in order within a session, and independently across sessions.
 
-Each session has a lane. What can be handled in place is; what must be awaited queues in its lane and is run by a
-worker, one item at a time. Workers are shared: a burst over a thousand sessions wakes one, a handler that blocks
-keeps one, and whenever lanes are waiting a worker that starts on one wakes another, so no session waits for another's
-slow handler. No task is made per message; and none at all while handlers do not wait, for what was read together is
-worked off where it was read (`collecting`, `work`), in the same pass of the event loop."""
+Each session has a lane. Messages that can be handled in place are; those that must be awaited are queued in their lane,
+and a worker handles them one at a time. Workers are shared: a burst over a thousand sessions wakes one, and a handler
+that blocks keeps one. Whenever lanes are waiting, a worker that starts on one wakes another, so no session waits for
+another's slow handler. There is no task per message, and none at all while handlers don't wait: messages that were read
+together are handled where they were read (`collecting`, `work`), in the same iteration of the event loop."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from contextvars import ContextVar
 from typing import Any
 
 from accord.connection.backlog import Backlog
-from accord.connection.eager import Eager
+from accord.transports.eager_tasks import EagerTasks
 
-_FAIR_SHARE = 100  # items of one lane before the next lane gets its turn
+_FAIR_SHARE = 100  # items of one lane before the next lane is handled
 _SPARE_WORKERS = 4
 
 Item = tuple[Callable[[Any], Any] | None, Any, int]
-"""What to deliver: a function and its argument (the result is awaited if it is not None), or None and something to
-await; and the bytes it stands for."""
+"""A function, its argument, and the size of the message in bytes. A result other than None is awaited. Without a
+function, the argument is awaited."""
 
 
 class Lane:
-    """What waits to be delivered to one session, and whether something is being delivered now."""
+    """The queued messages of one session, and whether one is being handled."""
 
     __slots__ = ("busy", "items", "key")
 
     def __init__(self, key: str | None) -> None:
-        self.key = key
+        self.key: str | None = key
         self.items: deque[Item] = deque()
-        self.busy = False
+        self.busy: bool = False
 
 
 inside: ContextVar[Lane | None] = ContextVar("accord_lane", default=None)
@@ -46,7 +46,7 @@ class Lanes:
     def __init__(self, backlog: Backlog, failed: Callable[[BaseException], None]) -> None:
         self.active: dict[str | None, Lane] = {}
         """The lanes with something queued or running, by session."""
-        self.collecting = False
+        self.collecting: bool = False
         """Set while more is being queued: no worker is woken for it before `work` is called."""
         self._backlog = backlog
         self._failed = failed
@@ -54,11 +54,11 @@ class Lanes:
         self._parked: deque[asyncio.Future[None]] = deque()
         self._workers: set[asyncio.Task[None]] = set()
         self._waking = 0
-        self._eager = Eager()
+        self._eager = EagerTasks()
         self._closed = False
 
     def push(self, key: str | None, step: Callable[[Any], Any] | None, value: Any, size: int = 0) -> None:
-        """Queues a step behind everything that came before it in its session."""
+        """Queue a step behind everything of its session that came before it."""
         lane = self.active.get(key)
         if lane is None:
             lane = self.active[key] = Lane(key)
@@ -72,7 +72,7 @@ class Lanes:
                 self._wake()
 
     def work(self) -> None:
-        """All that came together is queued: works it off now, as far as nothing has to be waited for."""
+        """Handle what was queued together, as far as nothing has to be awaited."""
         self.collecting = False
         if self._ready and not self._waking:
             try:
@@ -101,7 +101,8 @@ class Lanes:
         self._go_on()
 
     def _go_on(self) -> None:
-        """A handler that cancelled its own task has ended its worker; what waits must not wait for the next message."""
+        """Wake a worker if a handler has ended its own by cancelling it; queued messages must not wait for the next
+        one."""
         if self._ready and not self._waking and not self._closed:
             self._wake()
 
@@ -123,7 +124,7 @@ class Lanes:
                 self._wake()
             await self._empty(lane)
             if lane.items:
-                await asyncio.sleep(0)  # handlers that never wait must not keep the loop from everyone else
+                await asyncio.sleep(0)  # handlers that never wait must not starve the event loop
 
     async def _empty(self, lane: Lane) -> None:
         items, backlog = lane.items, self._backlog
@@ -157,7 +158,7 @@ class Lanes:
                 del self.active[lane.key]
 
     async def close(self, grace: float, caller: asyncio.Task[Any] | None = None) -> None:
-        """Lets the workers finish what is queued, for so long; then ends them. A handler may be the caller."""
+        """Give the workers `grace` seconds to finish what is queued, then cancel them. The caller may be a handler."""
         self._closed = True
         self._eager.close()
         for parked in self._parked:
@@ -174,7 +175,7 @@ class Lanes:
         for lane in self.active.values():
             for step, value, _ in lane.items:
                 if step is None and hasattr(value, "close"):
-                    value.close()  # a coroutine that will never run now
+                    value.close()  # a coroutine that will never run
             lane.items.clear()
 
 

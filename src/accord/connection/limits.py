@@ -1,4 +1,4 @@
-"""What a connection takes, how much it may keep, and how long it may wait."""
+"""Limits of a connection: message sizes, buffers and deadlines."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Sizes in bytes. The defaults suit a desktop; a server lowers them."""
 
     max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES
-    """A longer message is skipped and reported, and the connection goes on."""
+    """A longer message is skipped and reported, and the connection continues."""
     max_pending_bytes: int = 16 * 1024 * 1024
-    """Past this much received and not yet delivered, reading pauses."""
+    """Reading pauses while more than this was received but not delivered."""
     max_waiting_bytes: int = 512 * 1024 * 1024
-    """While one of our own calls awaits its answer reading goes on, up to here; then that call fails."""
+    """While one of our requests is open, reading continues up to this limit. Then the request fails."""
     batches: Literal["accept", "reject"] = "accept"
-    """Whether several messages in one line are read, or refused with a single error. None is ever sent."""
+    """Whether several messages in one line are read, or rejected with one error. Batches are never sent."""
 
 
 class Deadline(msgspec.Struct, frozen=True, cache_hash=True):
-    """A wait for a machine: what it is called, and how many seconds it may take."""
+    """The time limit of a stage."""
 
     stage: str
     seconds: float

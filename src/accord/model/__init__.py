@@ -1,1 +1,1 @@
-"""What agents and people mean, whichever version says it: the nouns of the neutral API, as plain data."""
+"""The version-neutral model: content, tool calls, options, requests and statements, as plain data."""

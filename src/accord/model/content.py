@@ -1,58 +1,89 @@
-"""What a message is made of: text, pictures, sound, links and embedded files."""
+"""Content of messages: text, images, audio, links and embedded resources."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, Literal, Union
 
 import msgspec
 
+from accord.errors import InvalidValue
+from accord.model.list_like import ListLike
+from accord.model.values import count, number, short, text
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 
+Audience = Union[Literal["assistant", "user"], str]
+_AUDIENCE = ("assistant", "user")
+ICON_SCHEMES = ("https:", "data:")
+"""The beginnings of URLs from which icons may come."""
+
+
 class _Content(msgspec.Struct, tag_field="type", rename="camel", omit_defaults=True, gc=False):
-    """One piece of content. Written on the wire as it stands here, in both versions."""
+    """One content block. The wire format is the same in both versions."""
+
+
+class Annotations(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True, gc=False):
+    """The audience of a content block, its importance (0 to 1), and when it last changed (ISO 8601)."""
+
+    audience: list[Audience] | None = None
+    priority: float | None = None
+    last_modified: str | None = None
+    meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
+
+
+class Icon(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True, gc=False):
+    """An icon of a resource link, in one size or for one theme."""
+
+    src: str
+    mime_type: str | None = None
+    sizes: list[str] | None = None
+    """Such as `48x48`, or `any`."""
+    theme: Union[Literal["light", "dark"], str, None] = None
+    meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
 
 
 class TextContent(_Content, tag="text"):
-    """A piece of text, in Markdown unless said otherwise."""
+    """Text, in Markdown by convention."""
 
     text: str
-    annotations: dict[str, Any] | None = None
+    annotations: Annotations | None = None
     meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
 
 
 class Image(_Content, tag="image"):
-    """A picture. `data` is base64; `Image.read(path)` makes one from a file."""
+    """An image. `data` is base64; `Image.read(path)` reads a file."""
 
     data: str
     mime_type: str
     uri: str | None = None
-    annotations: dict[str, Any] | None = None
+    annotations: Annotations | None = None
     meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
 
     @classmethod
     def read(cls, path: str | Path) -> Image:
-        """The picture in a file, its type taken from the name."""
+        """Read an image file. The MIME type follows from its name."""
         return cls(data=_base64(path), mime_type=_mime_type(path, "image/png"))
 
 
 class Audio(_Content, tag="audio"):
-    """A sound. `data` is base64; `Audio.read(path)` makes one from a file."""
+    """Audio. `data` is base64; `Audio.read(path)` reads a file."""
 
     data: str
     mime_type: str
-    annotations: dict[str, Any] | None = None
+    annotations: Annotations | None = None
     meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
 
     @classmethod
     def read(cls, path: str | Path) -> Audio:
-        """The sound in a file, its type taken from the name."""
+        """Read an audio file. The MIME type follows from its name."""
         return cls(data=_base64(path), mime_type=_mime_type(path, "audio/wav"))
 
 
-class Link(_Content, tag="resource_link"):
-    """Points at something the receiver may be able to read."""
+class ResourceLink(_Content, tag="resource_link"):
+    """A link to a resource that the receiver may be able to read."""
 
     uri: str
     name: str
@@ -60,12 +91,14 @@ class Link(_Content, tag="resource_link"):
     description: str | None = None
     mime_type: str | None = None
     size: int | None = None
-    annotations: dict[str, Any] | None = None
+    icons: list[Icon] | None = None
+    """Icons to show with the link; version 1 has none."""
+    annotations: Annotations | None = None
     meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
 
 
 class ResourceContents(msgspec.Struct, rename="camel", omit_defaults=True, gc=False):
-    """What is in a resource: `text`, or `blob` in base64."""
+    """The contents of a resource: `text`, or `blob` in base64."""
 
     uri: str
     text: str | None = None
@@ -75,43 +108,121 @@ class ResourceContents(msgspec.Struct, rename="camel", omit_defaults=True, gc=Fa
 
 
 class Resource(_Content, tag="resource"):
-    """Carries a file's contents along."""
+    """An embedded resource, such as the contents of a file."""
 
     resource: ResourceContents
-    annotations: dict[str, Any] | None = None
+    annotations: Annotations | None = None
     meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
 
     @classmethod
     def of(cls, uri: str, text: str, mime_type: str | None = None) -> Resource:
-        """A text file's contents."""
+        """Embed the contents of a text file."""
         return cls(resource=ResourceContents(uri=uri, text=text, mime_type=mime_type))
 
 
 class UnknownContent(msgspec.Struct, gc=False):
-    """Content of a kind that is not known here, kept whole."""
+    """Content of an unknown kind, whole."""
 
     type: str
     data: dict[str, Any]
 
 
-Content = Union[TextContent, Image, Audio, Link, Resource, UnknownContent]
+Content = Union[TextContent, Image, Audio, ResourceLink, Resource, UnknownContent]
+ContentLike = Union[str, Content]
+"""What authors may pass as content: a string is text."""
+ContentsLike = Union[ContentLike, ListLike[ContentLike]]
+"""One content block, or several."""
 
 
-def as_content(value: Any) -> Content:
-    """Text for a string; anything else must be content already."""
-    return TextContent(value) if isinstance(value, str) else value
+def uri_of(piece: object) -> str | None:
+    """Return the URI of an image, a link or an embedded resource, if it has one."""
+    if isinstance(piece, Resource):
+        return piece.resource.uri
+    return piece.uri if isinstance(piece, ResourceLink | Image) else None
 
 
-def as_contents(value: Any) -> list[Content]:
-    """A list of content from a string, one piece, or several."""
+def as_content(value: Any, argument: str = "content") -> Content:
+    """Convert a string to text content; anything else must be content. Raises `InvalidValue` if it can't be sent."""
+    content: Content = TextContent(value) if isinstance(value, str) else _check(argument, value)
+    return content
+
+
+def as_contents(value: Any, argument: str = "content") -> list[Content]:
+    """Convert a string, one content block, or several into a list."""
     if isinstance(value, (list, tuple)):
-        return [as_content(item) for item in value]
-    return [as_content(value)]
+        return [as_content(item, f"{argument}[{index}]") for index, item in enumerate(value)]
+    return [as_content(value, argument)]
+
+
+def _check(argument: str, piece: Any) -> Any:
+    """Check that a content block can be sent."""
+    if isinstance(piece, UnknownContent):
+        return piece
+    if not isinstance(piece, (TextContent, Image, Audio, ResourceLink, Resource)):
+        raise InvalidValue(
+            f"{argument} is {short(piece)}; it must be a string or content such as accord.Image",
+            argument=argument,
+        )
+    if piece.annotations is not None:
+        _annotations(f"{argument}.annotations", piece.annotations)
+    if isinstance(piece, TextContent):
+        text(f"{argument}.text", piece.text)
+    elif isinstance(piece, ResourceLink):
+        if piece.size is not None:
+            count(f"{argument}.size", piece.size)
+        for index, icon in enumerate(piece.icons or ()):
+            _icon(f"{argument}.icons[{index}]", icon)
+    elif isinstance(piece, Resource) and piece.resource.text is None and piece.resource.blob is None:
+        where = f"{argument}.resource"
+        raise InvalidValue(f"{where} has neither text nor blob", argument=where)
+    return piece
+
+
+def _icon(where: str, icon: Any) -> None:
+    if not isinstance(icon, Icon):
+        raise InvalidValue(f"{where} is {short(icon)}; it must be accord.Icon(src=…)", argument=where)
+    if not text(f"{where}.src", icon.src).startswith(ICON_SCHEMES):
+        raise InvalidValue(
+            f"{where}.src is {short(icon.src)}; it must be an https: or data: URL", argument=f"{where}.src"
+        )
+
+
+def _annotations(argument: str, notes: Any) -> None:
+    if not isinstance(notes, Annotations):
+        raise InvalidValue(
+            f"{argument} is {short(notes)}; it must be accord.Annotations(audience=…, priority=…)", argument=argument
+        )
+    audience = notes.audience
+    if audience is not None and not (isinstance(audience, list) and all(each in _AUDIENCE for each in audience)):
+        where = f"{argument}.audience"
+        raise InvalidValue(
+            f"{where} is {short(audience)}; it may contain only {' and '.join(_AUDIENCE)}", argument=where
+        )
+    if notes.priority is not None:
+        number(f"{argument}.priority", notes.priority, 0, 1)
+    if notes.last_modified is not None:
+        text(f"{argument}.last_modified", notes.last_modified)
 
 
 def text_of(contents: list[Content]) -> str:
-    """The text pieces of some content, joined."""
+    """Join the text blocks of some content."""
     return "".join(piece.text for piece in contents if isinstance(piece, TextContent))
+
+
+def prompt_text(contents: Sequence[Content]) -> str:
+    """Join the text blocks of a prompt. Each block is a paragraph, unless white space shows that a sentence continues.
+
+    Editors put links inside a sentence ("read ", link, " please"), or several messages into one prompt."""
+    text = ""
+    for piece in contents:
+        if isinstance(piece, TextContent):
+            text += gap(text, piece.text) + piece.text
+    return text
+
+
+def gap(before: str, after: str) -> str:
+    """Return the separator between two text blocks of a prompt."""
+    return "\n\n" if before.strip() and after and not before[-1].isspace() and not after[0].isspace() else ""
 
 
 def _base64(path: str | Path) -> str:

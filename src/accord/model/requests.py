@@ -1,29 +1,33 @@
-"""What the two sides ask each other besides prompts: permissions, forms, servers, logins."""
+"""Requests besides prompts, and their parts: permissions, forms, MCP servers, logins."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, Union
 
-from accord.model.noun import Meta, Noun
+from accord.model.content import TextContent
+from accord.model.record import Meta, Record
 from accord.model.tool import ToolCall
 
 PermissionKind = Union[Literal["allow_once", "allow_always", "reject_once", "reject_always"], str]
 
 
-class PermissionOption(Noun):
-    """One answer that the agent offers."""
+class PermissionOption(Record):
+    """One of the answers that the agent offers."""
 
     id: str
     name: str
     kind: PermissionKind
+    meta: Meta | None = None
 
     @property
     def allows(self) -> bool:
         return self.kind in ("allow_once", "allow_always")
 
 
-class PermissionRequest(Noun):
-    """An agent asks whether it may go on. `tool_call` is the call it is about; `command` a command line."""
+class PermissionRequest(Record):
+    """A permission request. It is about a tool call (`tool_call`), a command line (`command`), or a subject of a custom
+    type (`other`)."""
 
     session_id: str
     title: str
@@ -32,11 +36,15 @@ class PermissionRequest(Noun):
     tool_call: ToolCall | None = None
     command: str | None = None
     cwd: str | None = None
+    terminal_id: str | None = None
+    """The agent's own terminal in which the command will run."""
     other: dict[str, Any] | None = None
     meta: Meta | None = None
+    response_meta: Meta | None = None
+    """Set this in a permission handler to send `_meta` with the answer."""
 
     def option(self, *kinds: str) -> PermissionOption | None:
-        """The first offered option of one of these kinds, in this order."""
+        """Return the first offered option of one of these kinds, in this order."""
         for kind in kinds:
             for option in self.options:
                 if option.kind == kind:
@@ -44,16 +52,16 @@ class PermissionRequest(Noun):
         return None
 
     def allow(self, *, always: bool = False) -> PermissionOption | None:
-        """The option that allows: once unless `always` is asked for and offered."""
+        """Return the option that allows once; with `always`, preferably the one that allows always."""
         return self.option("allow_always", "allow_once") if always else self.option("allow_once", "allow_always")
 
     def reject(self, *, always: bool = False) -> PermissionOption | None:
-        """The option that rejects."""
+        """Return the option that rejects once; with `always`, preferably the one that rejects always."""
         return self.option("reject_always", "reject_once") if always else self.option("reject_once", "reject_always")
 
 
-class Elicitation(Noun):
-    """An agent asks a person for something: a form to fill in, or a page to visit.
+class Elicitation(Record):
+    """A request of the agent to the user: a form to fill in, or a page to visit.
 
     `mode` is `form` (with `schema`, a flat JSON schema of an object) or `url` (with `url` and `id`)."""
 
@@ -69,18 +77,24 @@ class Elicitation(Noun):
     meta: Meta | None = None
 
 
-class Reply(Noun):
-    """The answer to an elicitation. `content` counts only when it is accepted."""
+class Reply(Record):
+    """The answer to an elicitation. `content` counts only when it is accepted.
 
-    action: Union[Literal["accept", "decline", "cancel"], str]
+    Agents may also get `later` (the client has no forms, so the question was sent as text) or `invalid` (the answer
+    doesn't fit the form). The library sets both: a client can't send them."""
+
+    action: Union[Literal["accept", "decline", "cancel", "later", "invalid"], str]
     content: dict[str, Any] | None = None
+    other: str | None = None
+    """The name of an unknown action that the client sent; `action` is then `cancel`."""
+    meta: Meta | None = None
 
     @property
     def accepted(self) -> bool:
         return self.action == "accept"
 
 
-class McpServer(Noun):
+class McpServer(Record):
     """An MCP server for a session. `stdio` has a command; `http` and `sse` have a URL; `acp` has a server id."""
 
     name: str
@@ -95,28 +109,55 @@ class McpServer(Noun):
     meta: Meta | None = None
 
 
-class AuthMethod(Noun):
-    """A way to log in: `agent` when the agent does it, `terminal` when its program is run again with `args`."""
+class AuthMethod(Record):
+    """A login method: `agent` if the agent handles it, `terminal` if a program runs in the user's terminal.
+
+    That program is the agent's own with `args` added, or `command` if the agent names another one."""
 
     id: str
     name: str
     description: str | None = None
     kind: Union[Literal["agent", "terminal"], str] = "agent"
+    command: str | None = None
     args: list[str] = []
     env: dict[str, str] = {}
     meta: Meta | None = None
 
 
-class SystemPrompt(Noun):
-    """What a client says to the model itself: added to the agent's own instructions, or in their place (unstable)."""
+class SystemPrompt(Record):
+    """A system prompt from the client: appended to the agent's own, or in place of it (unstable)."""
 
-    text: str
+    text: str = ""
     mode: Union[Literal["append", "override"], str] = "append"
+    content: list[TextContent] = []
+    """Its text blocks. Clients may give them instead of `text`; agents get both."""
+    meta: Meta | None = None
 
 
-class Implementation(Noun):
+class Implementation(Record):
     """The name and version of a program."""
 
     name: str
     version: str
     title: str | None = None
+    meta: Meta | None = None
+
+
+class SessionSetup:
+    """The parameters that new, load, resume and fork share."""
+
+    __slots__ = ("cwd", "directories", "meta", "servers", "system_prompt")
+
+    def __init__(
+        self,
+        cwd: str,
+        directories: Sequence[str],
+        servers: Sequence[McpServer],
+        meta: dict[str, Any] | None,
+        system_prompt: SystemPrompt | None = None,
+    ) -> None:
+        self.cwd: str = cwd
+        self.directories: list[str] = list(directories)
+        self.servers: list[McpServer] = list(servers)
+        self.meta: dict[str, Any] | None = meta
+        self.system_prompt: SystemPrompt | None = system_prompt

@@ -1,97 +1,135 @@
-"""What a session is besides its messages: plan, options, commands, usage, state, and how it is listed."""
+"""The parts of a session besides messages: plans, options, commands, usage, state, subagents, and list entries."""
 
 from __future__ import annotations
 
 from typing import Any, Literal, Union
 
 from accord.model.content import Content
-from accord.model.noun import Meta, Noun
+from accord.model.list_like import ListLike
+from accord.model.record import Meta, Record
 
 StopReason = Union[Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"], str]
 State = Union[Literal["idle", "running", "requires_action", "unknown"], str]
 Priority = Union[Literal["high", "medium", "low"], str]
+Severity = Union[Literal["info", "warning", "error"], str]
+CompactionStatus = Union[Literal["in_progress", "completed", "failed", "cancelled"], str]
+Category = Union[Literal["mode", "model", "model_config", "thought_level"], str]
 EntryStatus = Union[Literal["pending", "in_progress", "completed", "cancelled"], str]
 
 
-class PlanEntry(Noun):
+class PlanEntry(Record):
     """One step of a plan."""
 
     content: str
     priority: Priority = "medium"
     status: EntryStatus = "pending"
+    meta: Meta | None = None
 
 
-class Plan(Noun):
-    """What the agent intends: steps, or a text, or a file that holds it."""
+class Plan(Record):
+    """The agent's plan: steps, Markdown text, or a file that contains it."""
 
     id: str = "main"
     entries: list[PlanEntry] = []
     markdown: str | None = None
     uri: str | None = None
     other: dict[str, Any] | None = None
-    """A plan of a kind that is not known here, kept whole."""
+    """A plan of an unknown kind, whole."""
+    meta: Meta | None = None
 
 
-class Choice(Noun):
-    """One value an option may take."""
+PlanLike = Union[Plan, ListLike[Union[str, PlanEntry]]]
+"""What authors may pass as a plan: a whole plan, or steps as texts or entries."""
+
+
+class Choice(Record):
+    """One value of an option."""
 
     value: str
     name: str
     description: str | None = None
     group: str | None = None
     group_name: str | None = None
+    meta: Meta | None = None
 
 
-class Option(Noun):
-    """Something the user may set: a mode, a model, an effort. One shape for config options, modes and legacy models."""
+class Option(Record):
+    """A setting of the session: a mode, a model, an effort. Covers config options, modes and legacy models."""
 
     id: str
     name: str
     value: str | bool
     choices: list[Choice] = []
     description: str | None = None
-    category: str | None = None
+    category: Category | None = None
     legacy: Literal["", "modes", "models"] = ""
-    """Which older part of v1 it came from, when it is no config option."""
+    """The older v1 feature that it came from, if it isn't a config option."""
+    other: dict[str, Any] | None = None
+    """An option of a custom or unknown type, whole; `value` is then empty. It can be shown, but not set. Agents send
+    one with `other={"type": "_example.org/slider", …}` (version 2)."""
+    meta: Meta | None = None
 
     @property
     def is_boolean(self) -> bool:
         return isinstance(self.value, bool)
 
+    @property
+    def is_known(self) -> bool:
+        """Whether its type is known, so that it can be set."""
+        return self.other is None
 
-class Mode(Noun):
-    """A way the agent works: asking, planning, coding."""
+    @property
+    def value_name(self) -> str:
+        """The value as a user sees it: the name of the choice, `on`, `off`, or `unsupported` if its type is unknown."""
+        if self.other is not None:
+            return "unsupported"
+        if self.is_boolean:
+            return "on" if self.value else "off"
+        return next((choice.name for choice in self.choices if choice.value == self.value), str(self.value))
+
+
+class Mode(Record):
+    """A mode of the agent, such as asking, planning or coding."""
 
     id: str
     name: str
     description: str | None = None
+    meta: Meta | None = None
 
 
-class Command(Noun):
-    """A slash command that the agent understands. `hint` says what may follow its name."""
+class Command(Record):
+    """A slash command. `hint` describes its argument."""
 
     name: str
     description: str
     hint: str | None = None
+    input: dict[str, Any] | None = None
+    """Structured input of a custom or unknown type, whole: `{"type": "_example.org/form", …}` (version 2). Version 1
+    has text only, so give a `hint` too."""
+    other: dict[str, Any] | None = None
+    """A command of a custom or unknown type, whole (version 2)."""
+    meta: Meta | None = None
 
 
-class Cost(Noun):
+class Cost(Record):
     """Money, or another unit such as credits."""
 
     amount: float
     currency: str
+    meta: Meta | None = None
 
 
-class Usage(Noun):
-    """How full the context is, and what the session has cost so far."""
+class Usage(Record):
+    """The size of the context, and the cost of the session so far."""
 
     used: int
     size: int
     cost: Cost | None = None
+    meta: Meta | None = None
 
 
-class Tokens(Noun):
-    """The tokens of a piece of work, as its agent counts them."""
+class Tokens(Record):
+    """Token counts of a turn, as the agent reports them."""
 
     total: int
     input: int
@@ -99,34 +137,37 @@ class Tokens(Noun):
     thought: int | None = None
     cached_read: int | None = None
     cached_write: int | None = None
+    meta: Meta | None = None
 
 
-class Notice(Noun):
-    """Something the agent wants a person to know. It changes nothing."""
+class Notice(Record):
+    """A notice for the user. It has no effect on the session."""
 
-    severity: Union[Literal["info", "warning", "error"], str]
+    severity: Severity
     title: str
     description: str | None = None
+    meta: Meta | None = None
 
 
-class Compaction(Noun):
-    """The agent shortened its context."""
+class Compaction(Record):
+    """A compaction of the agent's context."""
 
     id: str
-    status: Union[Literal["in_progress", "completed", "failed", "cancelled"], str] = "in_progress"
+    status: CompactionStatus = "in_progress"
     summary: list[Content] = []
     error: str | None = None
     meta: Meta | None = None
 
 
-class Background(Noun):
-    """Work that goes on outside the turn: a terminal, a tool call, a subagent."""
+class Background(Record):
+    """Work outside the turn: a terminal, a tool call or a subagent."""
 
     kind: str
     id: str
+    meta: Meta | None = None
 
 
-class Subagent(Noun):
+class Subagent(Record):
     """A child session that the agent runs."""
 
     session_id: str
@@ -141,8 +182,8 @@ class Subagent(Noun):
     meta: Meta | None = None
 
 
-class SessionInfo(Noun):
-    """A session as a list shows it."""
+class SessionInfo(Record):
+    """The entry of a session in a list."""
 
     id: str
     cwd: str

@@ -1,7 +1,7 @@
-"""What an agent says about a session, one statement at a time.
+"""Statements: everything an agent sends about a session, independent of the version.
 
-A dialect turns each into an update of its version; a store keeps them, so that a session can be told again later, in
-either version."""
+A dialect turns each into updates of its version. A store saves them, so that a session can be replayed in either
+version. The class names are part of the format of stored sessions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Literal, Union
 from msgspec import UNSET, UnsetType
 
 from accord.model.content import Content
-from accord.model.noun import Meta, Noun
+from accord.model.record import Meta, Record
 from accord.model.session import (
     Background,
     Command,
@@ -29,8 +29,8 @@ from accord.model.tool import ExitStatus, Location, ToolContent, ToolKind, ToolS
 Role = Literal["user", "agent", "thought"]
 
 
-class Said(Noun, tag=True):
-    """A piece of a message."""
+class Said(Record, tag=True):
+    """A chunk of a message."""
 
     role: Role
     message_id: str
@@ -38,82 +38,90 @@ class Said(Noun, tag=True):
     meta: Meta | None = None
 
 
-class WholeMessage(Noun, tag=True):
-    """A whole message at once, in place of whatever was said under its id."""
+class WholeMessage(Record, tag=True):
+    """A whole message, which replaces earlier content of the same id."""
 
     role: Role
     message_id: str
-    content: list[Content]
+    content: list[Content] | UnsetType | None = UNSET
+    """None clears it; `UNSET` changes only the metadata."""
     meta: Meta | None = None
 
 
-class ToolPatch(Noun, tag=True):
-    """What is new about a tool call. The first one announces it."""
+class ToolPatch(Record, tag=True):
+    """A change of a tool call. The first one announces it. None clears a field."""
 
     id: str
     first: bool = False
-    title: str | UnsetType = UNSET
-    kind: ToolKind | UnsetType = UNSET
+    title: str | UnsetType | None = UNSET
+    kind: ToolKind | UnsetType | None = UNSET
     status: ToolStatus | UnsetType = UNSET
-    name: str | UnsetType = UNSET
-    content: list[ToolContent] | UnsetType = UNSET
+    name: str | UnsetType | None = UNSET
+    content: list[ToolContent] | UnsetType | None = UNSET
     """All content so far."""
     added: ToolContent | UnsetType = UNSET
-    """The one item that is new in `content`, where a version can say just that."""
-    locations: list[Location] | UnsetType = UNSET
+    """The one new item in `content`, for versions that can send just that."""
+    locations: list[Location] | UnsetType | None = UNSET
     raw_input: Any = UNSET
     raw_output: Any = UNSET
     can_cancel: bool | UnsetType = UNSET
     meta: Meta | None = None
 
 
-class TerminalPatch(Noun, tag=True):
-    """What is new about a terminal that the agent runs itself."""
+class TerminalPatch(Record, tag=True):
+    """A change of a terminal that the agent runs itself. None clears a field."""
 
     id: str
-    command: str | UnsetType = UNSET
-    cwd: str | UnsetType = UNSET
-    output: bytes | UnsetType = UNSET
-    """What it shows from now on, in place of all it showed before."""
+    command: str | UnsetType | None = UNSET
+    cwd: str | UnsetType | None = UNSET
+    output: bytes | UnsetType | None = UNSET
+    """Replaces all output so far."""
     exit: ExitStatus | UnsetType = UNSET
+    columns: int | UnsetType | None = UNSET
+    rows: int | UnsetType | None = UNSET
     can_cancel: bool | UnsetType = UNSET
+    meta: Meta | None = None
 
 
-class TerminalData(Noun, tag=True):
-    """What such a terminal printed."""
+class TerminalData(Record, tag=True):
+    """Output of such a terminal."""
 
     id: str
     data: bytes
+    meta: Meta | None = None
 
 
-class PlanSet(Noun, tag=True):
-    """The plan is now this."""
+class PlanSet(Record, tag=True):
+    """A plan was set or replaced."""
 
     plan: Plan
     meta: Meta | None = None
 
 
-class PlanGone(Noun, tag=True):
-    """A plan is no longer followed."""
+class PlanGone(Record, tag=True):
+    """A plan was removed."""
 
     id: str
+    meta: Meta | None = None
 
 
-class CommandsAre(Noun, tag=True):
-    """The slash commands are now these."""
+class CommandsAre(Record, tag=True):
+    """All slash commands."""
 
     commands: list[Command]
+    meta: Meta | None = None
 
 
-class OptionsAre(Noun, tag=True):
-    """The options and their values are now these."""
+class OptionsAre(Record, tag=True):
+    """All options with their values."""
 
     options: list[Option]
     changed: str | None = None
-    """The id of the one whose value changed."""
+    """The id of the option whose value changed."""
+    meta: Meta | None = None
 
 
-class InfoIs(Noun, tag=True):
+class InfoIs(Record, tag=True):
     """The session's title or time changed; None clears it."""
 
     title: str | UnsetType | None = UNSET
@@ -121,59 +129,81 @@ class InfoIs(Noun, tag=True):
     meta: Meta | None = None
 
 
-class UsageIs(Noun, tag=True):
-    """How full the context is."""
+class UsageIs(Record, tag=True):
+    """The size of the context changed."""
 
     usage: Usage
     meta: Meta | None = None
 
 
-class Noticed(Noun, tag=True):
-    """Something a person should know."""
+class Noticed(Record, tag=True):
+    """A notice for the user."""
 
     notice: Notice
     meta: Meta | None = None
 
 
-class Compacted(Noun, tag=True):
-    """The context is being shortened, or has been."""
+class Compacted(Record, tag=True):
+    """A compaction started or changed."""
 
     compaction: Compaction
     meta: Meta | None = None
 
 
-class CompactionText(Noun, tag=True):
-    """A piece of the summary that takes the place of what was said."""
+class CompactionText(Record, tag=True):
+    """A chunk of the summary that replaces compacted messages."""
 
     id: str
     content: Content
+    meta: Meta | None = None
 
 
-class StateIs(Noun, tag=True):
-    """The session works, waits or rests."""
+class StateIs(Record, tag=True):
+    """The session is running, waiting for the user, or idle."""
 
     state: State
     stop_reason: StopReason | None = None
     error: dict[str, Any] | None = None
     tokens: Tokens | None = None
     background: list[Background] | None = None
+    meta: Meta | None = None
 
 
-class SubagentIs(Noun, tag=True):
-    """A child session is now like this."""
+class SubagentIs(Record, tag=True):
+    """The state of a subagent."""
 
     subagent: Subagent
 
 
-class Raw(Noun, tag=True):
-    """An update in the words of the wire, for what no statement covers. Sent only in the version it names."""
+class SessionMessage(Record, tag=True):
+    """A message between a session and a subagent's. None clears a field."""
+
+    id: str
+    sender: str | UnsetType | None = UNSET
+    recipient: str | UnsetType | None = UNSET
+    sender_message_id: str | UnsetType | None = UNSET
+    recipient_message_id: str | UnsetType | None = UNSET
+    content: list[Content] | UnsetType | None = UNSET
+    meta: Meta | None = None
+
+
+class SessionMessageText(Record, tag=True):
+    """A chunk of such a message."""
+
+    id: str
+    content: Content
+    meta: Meta | None = None
+
+
+class Raw(Record, tag=True):
+    """An update in wire format, for features that no statement covers. Sent only in its version."""
 
     version: int
     update: Any
 
 
-class Noted(Noun, tag=True):
-    """Something the agent remembers for itself: kept with the session in its place, never told to anyone."""
+class Noted(Record, tag=True):
+    """Data of the agent, saved with the session in order and never sent."""
 
     kind: str
     data: Any
@@ -196,11 +226,21 @@ Statement = Union[
     CompactionText,
     StateIs,
     SubagentIs,
+    SessionMessage,
+    SessionMessageText,
     Raw,
     Noted,
 ]
 
-TOLD_AGAIN = (
+
+def meta_of(statement: Statement) -> Meta | None:
+    """Return the metadata of a statement. Not every kind of statement has some."""
+    if isinstance(statement, SubagentIs):
+        return statement.subagent.meta
+    return None if isinstance(statement, (Raw, Noted)) else statement.meta
+
+
+REPLAYED = (
     Said,
     WholeMessage,
     ToolPatch,
@@ -213,5 +253,7 @@ TOLD_AGAIN = (
     Compacted,
     CompactionText,
     SubagentIs,
+    SessionMessage,
+    SessionMessageText,
 )
-"""What a replay repeats: everything but notices, states and what the answer itself carries."""
+"""The statements that a replay repeats: not notices, states, and what the response carries."""

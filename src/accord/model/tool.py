@@ -1,4 +1,4 @@
-"""Tool calls: what an agent does, told while it does it."""
+"""Tool calls, their content, and terminals."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any, Literal, Union
 import msgspec
 
 from accord.model.content import Content
-from accord.model.noun import Meta, Noun
+from accord.model.list_like import ListLike
+from accord.model.record import Meta, Record
 
 ToolKind = Union[
     Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"], str
@@ -16,15 +17,20 @@ ToolStatus = Union[Literal["pending", "in_progress", "paused", "completed", "fai
 FINAL = frozenset({"completed", "failed", "cancelled"})
 
 
-class Location(Noun):
+class Location(Record):
     """A place in a file that a tool call works on. Lines count from 1."""
 
     path: str
     line: int | None = None
+    meta: Meta | None = None
 
 
-class FileChange(Noun):
-    """What happened to one file. The texts are there when they are known (v1 sends them, v2 sends a patch)."""
+LocationsLike = ListLike[Union[str, Location]]
+"""What authors may pass as locations: paths, which may end in `:line`, or objects."""
+
+
+class FileChange(Record):
+    """A change of one file. Has the texts if they are known: v1 sends them, v2 sends a patch."""
 
     operation: Union[Literal["add", "delete", "modify", "move", "copy"], str]
     path: str
@@ -33,41 +39,56 @@ class FileChange(Noun):
     new_text: str | None = None
     file_type: str | None = None
     mime_type: str | None = None
+    is_fragment: bool = False
+    """Whether the texts are part of the file at an unknown position, so their line numbers are unknown."""
+    meta: Meta | None = None
 
 
-class Diff(Noun):
-    """Changes to files. `Diff.of(path, old, new)` makes one from two texts."""
+class Diff(Record):
+    """Changes of files. `Diff.of(path, old, new)` creates one from two texts."""
 
     changes: list[FileChange]
     given_patch: str | None = None
+    meta: Meta | None = None
 
     @classmethod
     def of(cls, path: str, old: str | None, new: str | None) -> Diff:
-        """The change of one file: `old` None creates it, `new` None deletes it."""
+        """Create the diff of one file. `old` is None for a new file, `new` is None for a deleted one."""
         operation = "add" if old is None else "delete" if new is None else "modify"
         return cls(changes=[FileChange(operation=operation, path=path, old_text=old, new_text=new)])
 
     @property
     def patch(self) -> str:
-        """The change as a Git patch; made from the texts when the agent sent none."""
+        """The changes as a Git patch, created from the texts if the agent sent none."""
         if self.given_patch is None:
-            from accord.model.patch import git_patch
+            from accord.git_patch import git_patch
 
-            self.given_patch = "".join(git_patch(change) for change in self.changes)
+            self.given_patch = "".join(
+                git_patch(
+                    change.path,
+                    change.old_text,
+                    change.new_text,
+                    operation=change.operation,
+                    old_path=change.old_path,
+                )
+                for change in self.changes
+                if change.old_text is not None or change.new_text is not None
+            )
         return self.given_patch
 
 
-class TerminalRef(Noun):
-    """Shows a terminal inside a tool call."""
+class TerminalRef(Record):
+    """A terminal shown in a tool call."""
 
     terminal_id: str
+    meta: Meta | None = None
 
 
 ToolContent = Union[Content, Diff, TerminalRef]
 
 
-class ToolCall(Noun):
-    """One tool call as it stands now."""
+class ToolCall(Record):
+    """The current state of a tool call."""
 
     id: str
     title: str = ""
@@ -91,15 +112,16 @@ class ToolCall(Noun):
         return [item for item in self.content if isinstance(item, Diff)]
 
 
-class ExitStatus(Noun):
-    """How a command ended: a code, or the signal that ended it."""
+class ExitStatus(Record):
+    """The exit status of a command: a code or a signal."""
 
     code: int | None = None
     signal: str | None = None
+    meta: Meta | None = None
 
 
 class Terminal(msgspec.Struct, kw_only=True):
-    """A terminal's output as it stands now, kept as the pieces it came in."""
+    """The current state of a terminal. Output is stored in the chunks in which it arrived."""
 
     id: str
     command: str | None = None
@@ -113,7 +135,7 @@ class Terminal(msgspec.Struct, kw_only=True):
 
     @property
     def output(self) -> bytes:
-        """All bytes so far."""
+        """All output so far."""
         if len(self.chunks) > 1:
             self.chunks = [b"".join(self.chunks)]
         return self.chunks[0] if self.chunks else b""

@@ -1,4 +1,4 @@
-"""Permission rules as data: read them, decide by them, remember what people chose, and write every decision down.
+"""Permission rules: parse them, decide by them, remember the user's answers, and log every decision.
 
-Whoever lets an agent do something makes an `Action` of it and asks a `Policy`. What an agent says about itself (the
-kind and the title of a tool call) can make a decision stricter and never more lenient."""
+The code that carries something out for an agent describes it as an `Action` and asks a `Policy`. What an agent says
+about itself (the kind and the title of a tool call) can make a decision stricter, but never more lenient."""

@@ -1,7 +1,7 @@
-"""What is about to happen, as facts.
+"""Actions: what an agent is about to do, as facts that rules can be checked against.
 
-An action comes from a permission request, from a file that is to be read or written for the agent, or from a command
-that is to be started for it. Whoever carries it out makes it, with what will really be done."""
+An action comes from a permission request, from a file to read or write for the agent, or from a command to start for
+it. The code that carries it out creates it, from what it will actually do."""
 
 from __future__ import annotations
 
@@ -13,60 +13,71 @@ from typing import Any, Literal, Union
 import msgspec
 
 from accord.model.requests import PermissionRequest
-from accord.model.tool import ToolCall
+from accord.model.tool import Diff, FileChange, ToolCall
 
 Kind = Union[Literal["permission", "read", "write", "delete", "command", "fetch", "mcp"], str]
 
-FILE_TOOLS = frozenset({"read", "edit", "delete", "move", "search"})
+READING_TOOLS = frozenset({"read", "search"})
+CHANGING_TOOLS = frozenset({"edit", "delete", "move"})
+FILE_TOOLS = READING_TOOLS | CHANGING_TOOLS
 _PATH_KEYS = ("file_path", "filePath", "path", "abs_path", "absPath", "notebook_path")
+_TEXT_KEYS = ("content", "contents", "file_text", "fileText", "new_text", "newText", "text")
+_OLD_KEYS = ("old_string", "oldString", "old_str", "old_text", "oldText", "before")
+_NEW_KEYS = ("new_string", "newString", "new_str", "new_text", "newText", "after")
 
 
 class Action(msgspec.Struct, frozen=True, kw_only=True):
     """Something an agent is about to do, or wants done for it."""
 
     kind: Kind
-    """What will happen, as we know it. For a `permission` it is the agent that will do it, out of our sight."""
+    """The kind of action, from what we know. For `permission`, the agent acts itself, and we can't observe it."""
     tool_kind: str = ""
-    """The agent's own word for it."""
+    """The kind of tool call, as the agent reports it."""
     title: str = ""
-    """The agent's own words again."""
+    """The title of the tool call, as the agent reports it."""
     paths: tuple[str, ...] = ()
-    """The files it is about, absolute."""
+    """Absolute paths of the affected files."""
+    mentioned: tuple[str, ...] = ()
+    """The paths that a request mentions besides the files it changes. Rules apply to them, answers don't."""
+    reached: tuple[str, ...] = ()
+    """The resolved paths, in the same order, as far as known."""
+    changes: tuple[Diff, ...] = ()
+    """The changes to show to the user."""
     command: str | None = None
-    """A line for a shell."""
+    """A command line for a shell."""
     argv: tuple[str, ...] = ()
-    """The words of a command that is run without a shell."""
+    """The words of a command that runs without a shell."""
     cwd: str | None = None
     env: tuple[tuple[str, str], ...] = ()
-    """Variables that are set for the command."""
+    """Environment variables set for the command."""
     url: str | None = None
     mcp: str | None = None
-    """A tool of an MCP server that we call ourselves: `server/tool`."""
+    """An MCP tool that we call ourselves, as `server/tool`."""
     agent: str = ""
-    """The name that the user knows the agent by; never what it calls itself."""
+    """The agent's configured name, never the one it reports itself."""
     session: str = ""
     project: str = ""
     asked: bool = False
-    """Whether the agent asked before."""
+    """Whether the agent asked for permission."""
     unclear: str | None = None
-    """Why it is not certain that the facts above are all there is to it. Such an action is never allowed unasked."""
+    """Why the facts above may be incomplete, if so. Such an action is never allowed without asking."""
 
     @property
     def line(self) -> str | None:
-        """The command as one line, for people and for rules about that very line."""
+        """The command as one line, for display and for rules about a whole line."""
         if self.command is not None:
             return self.command.strip()
         return shlex.join(self.argv) if self.argv else None
 
     @classmethod
     def of_request(cls, request: PermissionRequest, *, agent: str = "", project: str = "") -> Action:
-        """What a permission request is about."""
+        """Create an action from a permission request."""
         call = request.tool_call
         facts: dict[str, Any] = {"cwd": request.cwd or project or None}
         if call is None:
             facts |= {"command": request.command}
             if request.command is None:
-                facts["unclear"] = "the request does not say what will be done"
+                facts["unclear"] = "the request doesn't say what it will do"
         else:
             facts |= _facts(call, request.command, facts["cwd"])
         return cls(
@@ -81,14 +92,34 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     @classmethod
-    def of_read(cls, path: str, *, session: str = "", agent: str = "", project: str = "") -> Action:
-        """A file is to be read for the agent."""
-        return cls(kind="read", paths=(path,), session=session, agent=agent, project=project)
+    def of_read(
+        cls, path: str, *, reached: str | None = None, session: str = "", agent: str = "", project: str = ""
+    ) -> Action:
+        """Create an action for reading a file; `reached` is the resolved path, if known."""
+        names = (reached,) if reached is not None else ()
+        return cls(kind="read", paths=(path,), reached=names, session=session, agent=agent, project=project)
 
     @classmethod
-    def of_write(cls, path: str, *, session: str = "", agent: str = "", project: str = "") -> Action:
-        """A file is to be written for the agent."""
-        return cls(kind="write", paths=(path,), session=session, agent=agent, project=project)
+    def of_write(
+        cls,
+        path: str,
+        *,
+        change: FileChange | None = None,
+        reached: str | None = None,
+        session: str = "",
+        agent: str = "",
+        project: str = "",
+    ) -> Action:
+        """Create an action for writing a file; `change` is the change to show to the user."""
+        return cls(
+            kind="write",
+            paths=(path,),
+            reached=(reached,) if reached is not None else (),
+            changes=(Diff(changes=[change]),) if change is not None else (),
+            session=session,
+            agent=agent,
+            project=project,
+        )
 
     @classmethod
     def of_terminal(
@@ -103,7 +134,7 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
         agent: str = "",
         project: str = "",
     ) -> Action:
-        """A command is to be started for the agent; `shell` says whether a shell will read it."""
+        """Create an action for starting a command; `shell` says whether a shell will parse it."""
         line = shlex.join([command, *args]) if args else command
         return cls(
             kind="command",
@@ -118,45 +149,69 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _facts(call: ToolCall, command: str | None, cwd: str | None) -> dict[str, Any]:
-    """What a tool call says it will do, and whether that can be all."""
+    """Extract the facts from a tool call, and decide whether they may be incomplete (`unclear`)."""
     given = call.raw_input if isinstance(call.raw_input, dict) else {}
     facts: dict[str, Any] = {"command": command}
     unclear: str | None = None
-    # Agents of version 1 have no field of their own for a command; by custom it stands in the tool's input.
+    # Protocol version 1 has no field for a command; by convention it is in the tool's input.
     inner = given.get("command", given.get("cmd"))
-    if call.kind == "execute" or command is not None:
+    if call.kind == "execute" or command is not None or _is_only_a_command(call, given):
         if isinstance(inner, str) and command in (None, inner):
             facts["command"] = inner
         elif command is None and isinstance(inner, list) and inner and all(isinstance(word, str) for word in inner):
             facts["argv"] = tuple(inner)
         elif inner is not None:
-            unclear = "the tool call names more than one command"
+            unclear = "the tool call has more than one command"
         elif command is None:
-            unclear = "the tool call does not say which command"
+            unclear = "the tool call doesn't say which command"
     elif call.kind == "fetch":
         url = given.get("url")
         facts["url"] = url if isinstance(url, str) else None
-        unclear = None if isinstance(url, str) else "the tool call does not say which address"
+        unclear = None if isinstance(url, str) else "the tool call doesn't say which URL"
     elif call.kind not in FILE_TOOLS:
-        # A tool that is no file tool may do anything with the paths it names.
-        unclear = "the tool call does not say what will be done"
+        # A tool that isn't a file tool may do anything with the paths it names.
+        unclear = "the tool call doesn't say what it will do"
     if call.kind in FILE_TOOLS and inner is not None:
-        unclear = "a file tool that names a command"
+        unclear = "a file tool call contains a command"
     where = given.get("cwd", given.get("workdir"))
     if isinstance(where, str) and where:
         facts["cwd"] = os.path.join(cwd or "", where)
-    paths = _paths(call, given)
-    if call.kind in FILE_TOOLS and not paths:
-        unclear = "the tool call does not say which files"
     base = facts.get("cwd") or cwd or ""
-    facts["paths"] = tuple(dict.fromkeys(os.path.join(base, path) for path in paths))
+    # The changed files come from the diff, else from the locations, else from the input.
+    named = [[os.path.join(base, path) for path in paths] for paths in _paths(call, given)]
+    paths = tuple(dict.fromkeys(path for each in named for path in each))
+    if call.kind in FILE_TOOLS and not paths:
+        unclear = "the tool call doesn't say which files"
+    main = next((each for each in named if each), [])
+    facts["paths"] = paths
+    facts["mentioned"] = tuple(path for path in paths if path not in main)
+    facts["changes"] = tuple(call.diffs) or _diffs_from_input(main, given)
     facts["unclear"] = unclear
     return facts
 
 
-def _paths(call: ToolCall, given: dict[str, Any]) -> list[str]:
-    paths = [change.path for diff in call.diffs for change in diff.changes]
-    paths += [change.old_path for diff in call.diffs for change in diff.changes if change.old_path]
-    paths += [location.path for location in call.locations]
-    paths += [given[key] for key in _PATH_KEYS if isinstance(given.get(key), str) and given[key]]
-    return [path for path in paths if path]
+def _is_only_a_command(call: ToolCall, given: dict[str, Any]) -> bool:
+    """Return whether a tool of kind `other` has a `command` and no other text input (such as goose's shell tool).
+    In a tool with more text input, such as an MCP tool, `command` may mean something else."""
+    if call.kind != "other" or not isinstance(given.get("command"), str) or call.diffs or call.locations:
+        return False
+    others = {key: value for key, value in given.items() if key not in ("command", "cwd", "workdir", "description")}
+    return all(value is None or isinstance(value, (bool, int, float)) for value in others.values())
+
+
+def _paths(call: ToolCall, given: dict[str, Any]) -> tuple[list[str], list[str], list[str]]:
+    """Return the paths in the diffs, the locations and the tool's input."""
+    changes = [change for diff in call.diffs for change in diff.changes]
+    changed = [path for change in changes for path in (change.path, change.old_path) if path]
+    located = [location.path for location in call.locations if location.path]
+    return changed, located, [given[key] for key in _PATH_KEYS if isinstance(given.get(key), str) and given[key]]
+
+
+def _diffs_from_input(paths: Sequence[str], given: dict[str, Any]) -> tuple[Diff, ...]:
+    """Build a diff from the tool's input, for agents that send none."""
+    if len(paths) != 1:
+        return ()
+    old = next((given[key] for key in _OLD_KEYS if isinstance(given.get(key), str)), None)
+    keys = _NEW_KEYS if old is not None else _TEXT_KEYS
+    new = next((given[key] for key in keys if isinstance(given.get(key), str)), None)
+    return (Diff.of(paths[0], old, new),) if new is not None else ()

@@ -1,4 +1,4 @@
-"""What was decided about an action, and why."""
+"""Decisions about actions, and the answer to a permission request that follows from one."""
 
 from __future__ import annotations
 
@@ -6,26 +6,43 @@ from typing import Literal
 
 import msgspec
 
+from accord.model.requests import PermissionOption, PermissionRequest
 from accord.policy.rule import Effect, Rule
 
 By = Literal["rule", "default", "protection", "grant", "person", "deadline", "nobody"]
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome. `ask` only when nobody has been asked yet."""
+    """The outcome for an action. `ask` means that the user hasn't been asked yet."""
 
     effect: Effect
     why: str
-    """One line for people."""
+    """The reason, in one line for the user."""
     by: By
     rule: Rule | None = None
     source: str = ""
-    """Where the rule comes from."""
+    """The source of the rule."""
     option: str | None = None
-    """The option of the permission request that a person chose."""
-    unkept: str = ""
-    """Why a choice that was to hold for good holds only for the session."""
+    """The id of the option in the permission request that the user chose."""
+    would_allow: tuple[Rule, ...] = ()
+    """The narrowest rules that would allow it, if it was denied because no user could be asked."""
+    save_error: str = ""
+    """Why a choice couldn't be saved as a remembered rule, and holds only for the session."""
 
     @property
     def allowed(self) -> bool:
         return self.effect == "allow"
+
+
+def select_option(request: PermissionRequest, decision: Decision) -> PermissionOption | None:
+    """Select the option to answer a permission request with. None means `cancelled`, which doesn't approve anything.
+
+    The user's choice is used if it agrees with the decision. Otherwise this selects an option for this one time: the
+    policy remembers by itself, and an agent that gets "always" would stop asking. Options of an unknown kind are never
+    selected by a rule. If no option allows, the request isn't approved."""
+    chosen = next((option for option in request.options if option.id == decision.option), None)
+    if chosen is not None and (decision.allowed or not chosen.allows):
+        return chosen
+    if decision.effect == "allow":
+        return request.allow()
+    return request.reject() if decision.effect == "deny" else None

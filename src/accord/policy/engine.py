@@ -1,16 +1,16 @@
-"""Deciding: what an action may do, by all the rules there are.
+"""The policy engine: decide about an action by the rules of all sources, and ask the user where needed.
 
-An action is taken apart, and each part is judged:
+An action is split into parts, and each part is decided on its own:
 
-    1. a rule that denies it, wherever it stands, denies it;
-    2. a file that is always asked about is asked about, whatever allows it;
-    3. otherwise the first source that speaks of it decides (`sources` has their order); where one source both asks and
-       allows, the rule that says more exactly what it means decides, and asking wins when both are as exact;
-    4. where no rule speaks, the default decides, which is to ask.
+    1. If any rule denies the part, it is denied.
+    2. If the part concerns a protected file, the user is asked, even if a rule allows it.
+    3. Otherwise the first source with a rule that applies decides (see `sources` for their order). If that source both
+       asks and allows, the more specific rule wins; if both are equally specific, asking wins.
+    4. If no rule applies, the default decides, which is to ask.
 
-A part that is denied makes the action denied, one that must be asked makes it asked; an action is allowed when every
-part of it is. What cannot be judged is allowed by nothing but an explicit `all`, and then only if no rule could be
-circumvented by it."""
+An action is denied if one part is denied, asked about if one part needs to be, and allowed only if all parts are
+allowed. A part that can't be analyzed is allowed only by an explicit `all`, and only if it couldn't bypass another
+rule."""
 
 from __future__ import annotations
 
@@ -25,27 +25,30 @@ from msgspec import structs
 from accord.errors import RuleError
 from accord.model.requests import PermissionRequest
 from accord.policy.action import Action
-from accord.policy.asking import answered, chosen
 from accord.policy.audit import Audit
-from accord.policy.choices import Ask, Choice, Question, choices_for
 from accord.policy.decision import Decision
 from accord.policy.grants import Grants
 from accord.policy.matching import catches, covers, may_catch
-from accord.policy.memory import Memory
-from accord.policy.parts import Part, Parts, Resolve, World, parts_of
-from accord.policy.protections import names_protected, protections
-from accord.policy.rule import Effect, Rule, checked
-from accord.policy.sources import NAMES, Placed, Sources
-from accord.policy.text import show
+from accord.policy.parts import Part, Parts, Resolve, World, split_action
+from accord.policy.protections import (
+    find_protected_name,
+    find_virtual_environment,
+    installed_program_rules,
+    protection_rules,
+)
+from accord.policy.question import Ask, Choice, Question, list_choices, narrowest_rules, resolve_reply, wait_for_reply
+from accord.policy.remembered_rules import RememberedRules
+from accord.policy.rule import Effect, Rule, format_rule, validate_rule
+from accord.policy.sources import SOURCE_NAMES, SourcedRule, Sources
 
 BUILT_IN = (Rule(effect="allow", path=("**",), access="read"),)
-"""What needs no rule: to read the project's own files. A rule that asks or denies comes before it."""
+"""Reading the project's own files is allowed by default. Rules that ask or deny come before this one."""
 
 Deadline = Union[float, Awaitable[object], None]
 
 
 class Policy:
-    """The rules of one project, and the decisions by them. `project` is the folder that paths are relative to."""
+    """Decides about actions in one project. Paths in rules are relative to the directory `project`."""
 
     def __init__(
         self,
@@ -53,7 +56,7 @@ class Policy:
         *,
         flags: Iterable[Rule] = (),
         session: Iterable[Rule] = (),
-        remembered: Memory | Iterable[Rule] = (),
+        remembered: RememberedRules | Iterable[Rule] = (),
         user: Iterable[Rule] = (),
         project_rules: Iterable[Rule] = (),
         built_in: Iterable[Rule] = BUILT_IN,
@@ -67,8 +70,8 @@ class Policy:
         resolve: Resolve = os.path.realpath,
     ) -> None:
         if default not in ("ask", "deny"):
-            raise RuleError(f"the default is {default!r}; expected ask or deny (to allow everything is a rule: all)")
-        self.project = os.path.abspath(project)
+            raise RuleError(f"default is {default!r}; expected ask or deny (to allow everything, use the rule `all`)")
+        self.project: str = os.path.abspath(project)
         self.agent = agent
         self._sources = Sources(
             flags=flags,
@@ -77,12 +80,13 @@ class Policy:
             user=user,
             project=project_rules,
             built_in=built_in,
-            folder=self.project,
+            directory=self.project,
             trusted=trusted,
         )
-        own = [str(remembered.path)] if isinstance(remembered, Memory) else []
+        own = [str(remembered.path)] if isinstance(remembered, RememberedRules) else []
         own += [str(audit.path)] if audit is not None else []
-        self._protections = protections(dict.fromkeys(os.path.abspath(path) for path in (*protected, *own)))
+        self._protections = protection_rules(dict.fromkeys(os.path.abspath(path) for path in (*protected, *own)))
+        self._installed = installed_program_rules()
         self._default = default
         self._audit = audit
         self._clock = clock
@@ -90,76 +94,98 @@ class Policy:
         self._world = World.of(self.project, home or os.path.expanduser("~"), resolve)
         self._matched: set[Rule] = set()
 
-    # -- deciding
+    # -- Decisions
 
     def decide(self, action: Action) -> Decision:
-        """What the rules say, without asking anybody."""
-        return self._decide(action, parts_of(action, self._world))[0]
+        """Decide by the rules, without asking the user."""
+        return self._decide(action, split_action(action, self._world))[0]
 
-    def _decide(self, action: Action, parts: Parts) -> tuple[Decision, list[Placed]]:
-        """The decision, and the rules it rests on."""
-        now = self._clock()
-        rules = [placed for placed in self._sources if not placed.rule.expired(now)]
-        verdicts = [self._judge(part, action, rules) for part in parts.parts]
-        for effect in ("deny", "ask"):
-            for decision, placed in verdicts:
-                if decision is not None and decision.effect == effect:
+    def _decide(self, action: Action, parts: Parts) -> tuple[Decision, list[SourcedRule]]:
+        """Return the decision and the rules it is based on."""
+        verdicts = self._verdicts(action, parts)
+        found = [(decision, placed) for decision, placed in verdicts if decision is not None]
+        # If a file is protected, report that as the reason, because the answer then can't be remembered.
+        for effect, by in (("deny", None), ("ask", "protection"), ("ask", None)):
+            for decision, placed in found:
+                if decision.effect == effect and by in (None, decision.by):
                     if effect == "ask" and self._grants.cover(action, parts, [each for each, _ in verdicts]):
-                        return Decision(effect="allow", by="grant", why="it was allowed when the agent asked"), []
+                        return Decision(effect="allow", by="grant", why="you allowed this when the agent asked"), []
                     return decision, [placed] if placed is not None else []
-        allowed = [(decision, placed) for decision, placed in verdicts if decision is not None]
-        return allowed[0][0], [placed for _, placed in allowed if placed is not None]
+        return found[0][0], [placed for _, placed in found if placed is not None]
 
-    def _judge(self, part: Part, action: Action, rules: list[Placed]) -> tuple[Decision | None, Placed | None]:
-        """What the rules say of one part. Nothing, of a part that is only suspected and not spoken of."""
-        hits = [placed for placed in rules if self._speaks(placed.rule, part, action)]
+    def _verdicts(self, action: Action, parts: Parts) -> list[tuple[Decision | None, SourcedRule | None]]:
+        """Apply the rules to each part."""
+        now = self._clock()
+        rules = [placed for placed in self._sources if not placed.rule.is_expired(now)]
+        return [self._judge(part, action, rules) for part in parts.parts]
+
+    def _judge(
+        self, part: Part, action: Action, rules: list[SourcedRule]
+    ) -> tuple[Decision | None, SourcedRule | None]:
+        """Decide about one part. No decision means that the part is only suspected, and no rule asks or denies it."""
+        hits = [placed for placed in rules if self._applies(placed.rule, part, action)]
         self._matched.update(placed.rule for placed in hits)
         denied = next((placed for placed in hits if placed.rule.effect == "deny"), None)
         if denied is not None:
             return _by_rule(denied, part), denied
-        for rule in self._protections:
-            if catches(rule, part, action, self._world):
-                return _asked("protection", f"{_file(rule)} is always asked about ({part.text[:200]})", rule), None
+        protected = self._check_protections(part, action)
+        if protected is not None:
+            return protected, None
         if not hits:
             return (None if part.only_strict else self._by_default(part)), None
-        # The first source that says anything; in it, the most exact rule, and asking before allowing.
+        # The first source with a matching rule; within it the most specific rule, with ask before allow.
         first = [placed for placed in hits if placed.source == hits[0].source]
         found = max(first, key=lambda placed: (placed.rule.rank, placed.rule.effect == "ask"))
         if found.rule.effect == "allow":
             for placed in rules:
                 if placed.rule.effect == "deny" and may_catch(placed.rule, part, action):
-                    why = f"only the shell will know whether {show(placed.rule)} speaks of it ({part.text[:200]})"
-                    return _asked("rule", why, placed.rule, placed.source), placed
-            doubt = _doubt(part, action, rules)
+                    why = f"only the shell knows whether {format_rule(placed.rule)} applies ({part.text[:200]})"
+                    return _ask_about("rule", why, placed.rule, placed.source), placed
+            doubt = _explain_doubt(part, action, rules)
             if doubt:
-                return _asked("default", doubt), None
+                return _ask_about("default", doubt), None
         return _by_rule(found, part), found
 
-    def _speaks(self, rule: Rule, part: Part, action: Action) -> bool:
+    def _check_protections(self, part: Part, action: Action) -> Decision | None:
+        """Return the decision to ask about a protected part, whatever the rules allow."""
+        if part.command is not None:
+            part = part._replace(mentions=part.written)
+        for rule in self._protections if part.what != "path" else (*self._protections, *self._installed):
+            if catches(rule, part, action, self._world):
+                return _ask_about(
+                    "protection", f"{_protected_name(rule)} always needs approval ({part.text[:200]})", rule
+                )
+        if part.what == "path" and part.access != "read":
+            for name in part.names:
+                if find_virtual_environment(name, self._world.exists):
+                    return _ask_about("protection", f"virtual environments always need approval ({part.text[:200]})")
+        return None
+
+    def _applies(self, rule: Rule, part: Part, action: Action) -> bool:
         if rule.effect == "allow":
             return not part.only_strict and covers(rule, part, action, self._world)
         return catches(rule, part, action, self._world)
 
     def _by_default(self, part: Part) -> Decision:
-        why = part.text if part.what == "unclear" else f"no rule speaks of it ({part.text[:200]})"
+        why = part.text if part.what == "unclear" else f"no rule covers this ({part.text[:200]})"
         return Decision(effect=self._default, by="default", why=why)
 
-    # -- answering
+    # -- Answers
 
     async def answer(
         self, what: PermissionRequest | Action, *, ask: Ask | None = None, deadline: Deadline = None
     ) -> Decision:
-        """Decides, and asks when that is what the rules say. The result allows or denies, and is written down.
+        """Decide, asking the user where the rules require it. The result is to allow or to deny, and is logged.
 
-        `deadline` is a number of seconds, or something to wait for: unanswered by then is denied. Without `ask` there
-        is nobody to ask, which is a denial too."""
+        `deadline` is a number of seconds or an awaitable. Without an answer by then, or without `ask`, the action is
+        denied."""
         request = what if isinstance(what, PermissionRequest) else None
         action = what if isinstance(what, Action) else Action.of_request(what, agent=self.agent, project=self.project)
-        parts = parts_of(action, self._world)
+        parts = split_action(action, self._world)
         decision, used = self._decide(action, parts)
         for placed in used:
             if placed.rule.scope == "once":
-                self._sources.spend(placed)
+                self._sources.use_up(placed)
         try:
             if decision.effect == "ask":
                 decision = await self._ask(action, parts, request, decision, ask, deadline)
@@ -167,13 +193,13 @@ class Policy:
                 if decision.by == "grant":
                     self._grants.use(action, parts)
         except BaseException:
-            self._note(action, Decision(effect="deny", by="nobody", why="the question was broken off"))
+            self._note(action, Decision(effect="deny", by="nobody", why="the permission request was cancelled"))
             raise
         self._note(action, decision)
         return decision
 
-    def note(self, action: Action, decision: Decision) -> None:
-        """Writes down what was decided where no rule speaks: by a mode that the user chose, for one."""
+    def log_decision(self, action: Action, decision: Decision) -> None:
+        """Log a decision that was made elsewhere, for example by the mode that the user chose."""
         self._note(action, decision)
 
     def _note(self, action: Action, decision: Decision) -> None:
@@ -190,108 +216,111 @@ class Policy:
         deadline: Deadline,
     ) -> Decision:
         if ask is None or (request is not None and not request.options):
-            who = "nobody could be asked" if ask is None else "there is nothing to choose from"
-            return Decision(effect="deny", by="nobody", why=f"{who}: {asked.why}")
-        choices = choices_for(action, parts, self._world, request, lasting=asked.by != "protection")
+            problem = "no one to ask" if ask is None else "the request has no options"
+            # No rule can allow protected files, and a rule that asks wins over one that allows.
+            would = narrowest_rules(action, parts, self._world, "allow") if asked.by == "default" else ()
+            return Decision(effect="deny", by="nobody", why=f"{problem}: {asked.why}", would_allow=would)
+        choices = list_choices(action, parts, self._world, request, can_remember=asked.by != "protection")
         question = Question(action=action, choices=choices, why=asked.why, request=request)
-        reply, in_time = await answered(ask(question), deadline)
+        reply, in_time = await wait_for_reply(ask(question), deadline)
         if not in_time:
             return Decision(effect="deny", by="deadline", why=f"not answered in time: {asked.why}")
-        choice = chosen(reply, question)
+        choice = resolve_reply(reply, question)
         if choice is None or choice.kind not in ("allow_once", "allow_always", "reject_once", "reject_always"):
             option = choice.id if choice is not None and request is not None else None
-            return Decision(effect="deny", by="person", why=f"not allowed when asked: {asked.why}", option=option)
+            return Decision(effect="deny", by="person", why=f"not approved: {asked.why}", option=option)
         if choice.allows:
-            # Meanwhile another answer may have forbidden it for good.
+            # Another answer may have denied it permanently while the user was thinking.
             now = self._decide(action, parts)[0]
             if now.effect == "deny":
                 return now
-        remembering, unkept = await self._remember(choice, action)
+        remembering, save_error = await self._remember(choice, action)
         option = choice.id if request is not None else None
         if choice.allows and request is not None:
-            self._grants.add(action, parts)
-        how = "allowed" if choice.allows else "rejected"
-        why = f"{how} when asked{remembering}"
-        return Decision(effect="allow" if choice.allows else "deny", by="person", why=why, option=option, unkept=unkept)
+            self._grants.add(action, parts, [verdict for verdict, _ in self._verdicts(action, parts)])
+        why = f"{'allowed' if choice.allows else 'rejected'} by you{remembering}"
+        return Decision(
+            effect="allow" if choice.allows else "deny", by="person", why=why, option=option, save_error=save_error
+        )
 
     async def _remember(self, choice: Choice, action: Action) -> tuple[str, str]:
-        """Keeps a choice as rules. Says so, and why it could not be for good if it was to be."""
+        """Save a choice as rules. Return a note about it, and the error if it couldn't be saved permanently."""
         if choice.scope == "once" or not choice.rules:
             return "", ""
-        unkept = ""
+        save_error = ""
         effect: Literal["allow", "deny"] = "allow" if choice.allows else "deny"
         expires = float(int(self._clock() + min(choice.ttl, 10**9))) if choice.ttl is not None else None
-        rules = [checked(_replaced(rule, effect, expires)) for rule in choice.rules]
+        rules = [validate_rule(_adapt_rule(rule, effect, expires)) for rule in choice.rules]
         memory = self._sources.memory
         if choice.scope == "forever" and memory is not None:
             try:
                 await asyncio.to_thread(memory.add, self.project, rules)
             except RuleError as fault:
-                unkept = str(fault)
+                save_error = str(fault)
                 self._sources.notes.append(f"remembered for this session only: {fault}")
             else:
-                return f", and remembered: {'; '.join(map(show, rules))}", ""
+                return f", and remembered: {'; '.join(map(format_rule, rules))}", ""
         held = action.session or None
-        self._sources.add(_replaced(rule, effect, expires, session=held) for rule in rules)
-        return f", for this session: {'; '.join(map(show, rules))}", unkept
+        self._sources.add(_adapt_rule(rule, effect, expires, session=held) for rule in rules)
+        return f" for this session: {'; '.join(map(format_rule, rules))}", save_error
 
-    # -- looking after it
+    # -- Maintenance
 
     def add(self, *rules: Rule) -> None:
-        """Adds rules for the session; those of one session alone name it."""
+        """Add rules for this run. A rule with a `session` applies to that session only."""
         self._sources.add(rules)
 
     def end_session(self, session: str) -> None:
-        """Forgets what was chosen for one session."""
+        """Remove the rules and grants of a session."""
         self._sources.end_session(session)
         self._grants.end_session(session)
 
     @property
     def notes(self) -> list[str]:
-        """What the user should know: rules that are ignored, files that cannot be read."""
+        """Notes for the user: rules that are ignored, files that can't be read."""
         memory = self._sources.memory
-        return [*self._sources.notes, *([str(fault) for fault in memory.faults] if memory is not None else [])]
+        return [*self._sources.notes, *([str(fault) for fault in memory.problems] if memory is not None else [])]
 
-    def unused(self, used: Iterable[str] = ()) -> list[Rule]:
-        """The rules that have matched nothing so far. `used` are those that a log knows of (`Audit.rules_used`)."""
-        return [placed.rule for placed in self.idle(used)]
+    def unused_rules(self, used: Iterable[str] = ()) -> list[Rule]:
+        """Return the rules that have matched nothing so far. `used` are those found in a log (`Audit.rules_used`)."""
+        return [placed.rule for placed in self.unused_rules_with_sources(used)]
 
-    def idle(self, used: Iterable[str] = ()) -> list[Placed]:
-        """The same, each with where it comes from."""
+    def unused_rules_with_sources(self, used: Iterable[str] = ()) -> list[SourcedRule]:
+        """Like `unused_rules`, with the source of each rule."""
         seen = set(used)
         return [
             placed
             for placed in self._sources
-            if placed.source != "built in" and placed.rule not in self._matched and show(placed.rule) not in seen
+            if placed.source != "built in" and placed.rule not in self._matched and format_rule(placed.rule) not in seen
         ]
 
 
-def _asked(
+def _ask_about(
     by: Literal["rule", "default", "protection"], why: str, rule: Rule | None = None, source: str = ""
 ) -> Decision:
     return Decision(effect="ask", by=by, why=why, rule=rule, source=source)
 
 
-def _file(rule: Rule) -> str:
+def _protected_name(rule: Rule) -> str:
     return rule.path[0].removeprefix("**/").removesuffix("/**")
 
 
-def _replaced(rule: Rule, effect: Effect, expires: float | None, session: str | None = None) -> Rule:
+def _adapt_rule(rule: Rule, effect: Effect, expires: float | None, session: str | None = None) -> Rule:
     return structs.replace(rule, effect=effect, expires=expires, session=session or rule.session)
 
 
-def _by_rule(placed: Placed, part: Part) -> Decision:
-    said = {"allow": "allowed", "ask": "asked about", "deny": "denied"}[placed.rule.effect]
-    why = f"{said} by {NAMES[placed.source]}: {show(placed.rule)} ({part.text[:200]})"
+def _by_rule(placed: SourcedRule, part: Part) -> Decision:
+    verb = {"allow": "allowed by", "ask": "approval required by", "deny": "denied by"}[placed.rule.effect]
+    why = f"{verb} {SOURCE_NAMES[placed.source]}: {format_rule(placed.rule)} ({part.text[:200]})"
     return Decision(effect=placed.rule.effect, by="rule", why=why, rule=placed.rule, source=placed.source)
 
 
-def _doubt(part: Part, action: Action, rules: list[Placed]) -> str:
-    """Why something that cannot be judged is asked about although everything is allowed."""
+def _explain_doubt(part: Part, action: Action, rules: list[SourcedRule]) -> str:
+    """Explain why a part that can't be analyzed needs approval although everything is allowed; empty if it doesn't."""
     if part.what != "unclear":
         return ""
-    name = names_protected(action.line or "")
+    name = find_protected_name(action.line or "")
     if name:
         return f"{part.text}, and it mentions {name}"
     stricter = [placed.rule for placed in rules if placed.rule.effect != "allow" and placed.rule.subject]
-    return f"{part.text}, and {show(stricter[0])} might speak of it" if stricter else ""
+    return f"{part.text}, and {format_rule(stricter[0])} might apply" if stricter else ""

@@ -1,4 +1,4 @@
-"""Why a rule may never match: what it names is not there. For `accord doctor`; nothing is decided by this."""
+"""Hints for `accord doctor` about rules that may never match. They don't affect decisions."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import shutil
 from collections.abc import Collection
 from datetime import UTC, datetime
 
-from accord.policy import commands, glob
+from accord.policy.patterns import commands, glob
 from accord.policy.rule import Rule
 
-# What a shell does by itself, so that there need be no program of that name.
+# Shell builtins, which don't need a program of that name.
 _BUILT_IN = frozenset({
     ".", ":", "alias", "bg", "break", "builtin", "cd", "command", "continue", "eval", "exec", "exit", "export", "fg",
     "getopts", "hash", "jobs", "local", "read", "readonly", "return", "set", "shift", "source", "times", "trap", "type",
@@ -18,19 +18,19 @@ _BUILT_IN = frozenset({
 })  # fmt: skip
 
 
-def hint(rule: Rule, *, project: str, home: str, agents: Collection[str], now: float) -> str:
-    """What is odd about a rule, in words; nothing when nothing is."""
-    if rule.expires is not None and rule.expired(now):
+def explain_unmatched(rule: Rule, *, project: str, home: str, agents: Collection[str], now: float) -> str:
+    """Explain why a rule may never match; empty if there is no obvious reason."""
+    if rule.expires is not None and rule.is_expired(now):
         return f"it expired on {datetime.fromtimestamp(rule.expires, UTC):%Y-%m-%d %H:%M} UTC"
     if rule.agent and "*" not in rule.agent and rule.agent not in agents:
-        return f"no agent is configured by the name {rule.agent}"
-    odd = [words for text in rule.path if (words := _no_folder(text, project, home))]
+        return f"no agent named {rule.agent} is configured"
+    odd = [words for text in rule.path if (words := _no_directory(text, project, home))]
     odd += [words for text in rule.command if (words := _no_program(text))]
-    # Of several that are named, each may be the one that is meant.
+    # A rule with several patterns is fine as long as one of them can match.
     return odd[0] if odd and len(odd) == len(rule.path) + len(rule.command) else ""
 
 
-def _no_folder(pattern: str, project: str, home: str) -> str:
+def _no_directory(pattern: str, project: str, home: str) -> str:
     read = glob.read(pattern)
     names: list[str] = []
     for segment in read.segments:
@@ -38,14 +38,14 @@ def _no_folder(pattern: str, project: str, home: str) -> str:
             break
         names.append("".join(str(token) for token in segment))
     if read.is_exact:
-        names = names[:-1]  # the file itself may be yet to come
+        names = names[:-1]  # the file itself may not exist yet
     base = {"/": os.sep, "~": home}.get(read.anchor, project)
-    folder = base
+    directory = base
     for name in names:
-        folder = os.path.join(folder, name)
-        if not os.path.exists(folder):
-            shown = folder if read.anchor else os.path.relpath(folder, project)
-            return f"there is no {shown}" + ("" if read.anchor else " in the project")
+        directory = os.path.join(directory, name)
+        if not os.path.exists(directory):
+            shown = directory if read.anchor else os.path.relpath(directory, project)
+            return f"{shown} doesn't exist" + ("" if read.anchor else " in the project")
     return ""
 
 
@@ -54,4 +54,4 @@ def _no_program(pattern: str) -> str:
     if not first or len(first[0]) != 1 or not first[0][0] or first[0][0] in _BUILT_IN:
         return ""
     name = first[0][0]
-    return "" if shutil.which(name) else f"there is no program {name} on the PATH"
+    return "" if shutil.which(name) else f"{name} isn't on the PATH"

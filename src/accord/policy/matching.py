@@ -1,32 +1,32 @@
-"""Whether a rule speaks of a part of an action.
+"""Match rules against the parts of an action.
 
-Two questions, two readings. `covers`, for allowing, is strict: the facts have to match to the letter. `catches`, for
-asking and denying, is generous: whatever could be meant is meant."""
+`covers`, for allowing, is strict: the facts must match exactly. `catches`, for asking and denying, is generous: it is
+enough that the rule could apply."""
 
 from __future__ import annotations
 
-from accord.policy import commands, glob, mcp, urls
 from accord.policy.action import Action
 from accord.policy.parts import Part, World
+from accord.policy.patterns import commands, glob, mcp, urls
 from accord.policy.rule import Rule
 
 
 def covers(rule: Rule, part: Part, action: Action, world: World) -> bool:
-    """Whether an allowing rule allows a part."""
+    """Return whether an `allow` rule allows a part."""
     if not _is_about(rule, action, loose=False):
         return False
     match rule.subject:
         case None:
-            return True  # everything; only who trusts an agent can make such a rule
+            return True  # everything; such a rule needs `trusted_agent`
         case "command":
             return part.command is not None and any(commands.covers(text, part.command) for text in rule.command)
         case "line":
-            # The environment is not part of a line, and could change what every word of it means.
-            if part.what not in ("command", "path") or not commands.is_plain_environment(action.env):
+            # The environment isn't part of a line, but could change the meaning of every word in it.
+            if part.what not in ("command", "path") or commands.risky_variables(action.env, action.line):
                 return False
             return action.line in [text.strip() for text in rule.line]
         case "path":
-            # What a permission request calls reading may be anything.
+            # A permission request that claims to read may do anything, so its access isn't "read".
             if part.what != "path" or (rule.access == "read" and part.access != "read"):
                 return False
             if rule.access == "write" and part.access == "read":
@@ -40,7 +40,7 @@ def covers(rule: Rule, part: Part, action: Action, world: World) -> bool:
 
 
 def catches(rule: Rule, part: Part, action: Action, world: World) -> bool:
-    """Whether a rule that asks or denies speaks of a part."""
+    """Return whether a rule that asks or denies applies to a part."""
     if not _is_about(rule, action, loose=True):
         return False
     match rule.subject:
@@ -61,7 +61,7 @@ def catches(rule: Rule, part: Part, action: Action, world: World) -> bool:
 
 
 def may_catch(rule: Rule, part: Part, action: Action) -> bool:
-    """Whether a rule could speak of a command, depending on what only the shell knows."""
+    """Return whether a rule could apply to a command, depending on words that only the shell knows."""
     if part.command is None or not _is_about(rule, action, loose=True):
         return False
     if rule.subject == "command":
@@ -70,18 +70,18 @@ def may_catch(rule: Rule, part: Part, action: Action) -> bool:
 
 
 def _is_about(rule: Rule, action: Action, *, loose: bool) -> bool:
-    """Whether what narrows a rule holds for an action."""
-    if rule.agent and not like(rule.agent, action.agent, loose=loose):
+    """Return whether the agent, session, kind and title of a rule match an action."""
+    if rule.agent and not is_like(rule.agent, action.agent, loose=loose):
         return False
     if rule.session and rule.session != action.session:
         return False
-    if rule.tool_kind and not like(rule.tool_kind, action.tool_kind, loose=loose):
+    if rule.tool_kind and not is_like(rule.tool_kind, action.tool_kind, loose=loose):
         return False
-    return not rule.title or like(rule.title, action.title, loose=loose)
+    return not rule.title or is_like(rule.title, action.title, loose=loose)
 
 
-def like(pattern: str, text: str, *, loose: bool) -> bool:
-    """Whether a text is like a pattern with stars in it."""
+def is_like(pattern: str, text: str, *, loose: bool) -> bool:
+    """Return whether a text matches a pattern with stars."""
     if loose:
         pattern, text = glob.fold(pattern), glob.fold(text)
     return commands.fits(tuple(pattern.split("*")), text)

@@ -1,4 +1,6 @@
-"""What the user and the project configured, as programs want it: settings, and the policy made of their rules."""
+"""Load the configuration of a project, and build its policy.
+
+The imports inside functions keep `load_configuration` fast: it runs at the start of every command."""
 
 from __future__ import annotations
 
@@ -12,11 +14,11 @@ from accord.errors import RuleError
 if TYPE_CHECKING:
     from accord.policy.engine import Policy
     from accord.policy.rule import Rule
-    from accord.policy.settings import Permissions
+    from accord.policy.sources import Permissions
 
 
-def configuration(cwd: Path) -> Loaded:
-    """Both files. Whether the folder is trusted matters, and is looked up, only when it has a file of its own."""
+def load_configuration(cwd: Path) -> Loaded:
+    """Load the user's and the project's file. Trust is checked only if the project has a file."""
     trusted = False
     if has_project_file(cwd):
         from accord.policy.trust import Trust
@@ -25,7 +27,7 @@ def configuration(cwd: Path) -> Loaded:
     return load(cwd, trusted=trusted)
 
 
-def policy(
+def build_policy(
     loaded: Loaded,
     cwd: Path,
     agent: str,
@@ -34,24 +36,24 @@ def policy(
     *,
     directories: Sequence[str] = (),
 ) -> Policy:
-    """The policy of a project: the options of this run, what was remembered, the project's rules, the user's.
+    """Build the policy of a project from command-line options, remembered rules, and both configuration files.
 
-    What lies in other `directories` of the session may be read like the project itself."""
+    Files in the other `directories` of the session may be read like those of the project."""
     from accord.config.settings import PROJECT_FILE, user_config
     from accord.policy.engine import BUILT_IN, Policy
-    from accord.policy.glob import literal
-    from accord.policy.memory import Memory
+    from accord.policy.patterns.glob import escape
+    from accord.policy.remembered_rules import RememberedRules
     from accord.policy.rule import Rule
     from accord.policy.trust import Trust
 
-    folders = [literal(folder.rstrip("/")) for folder in directories]
-    theirs = [Rule(effect="allow", path=(folder, f"{folder}/**"), access="read") for folder in folders]
+    patterns = [escape(directory.rstrip("/")) for directory in directories]
+    theirs = [Rule(effect="allow", path=(pattern, f"{pattern}/**"), access="read") for pattern in patterns]
     user = _permissions(loaded.user_rules, user_config())
     project = _permissions(loaded.project_rules, cwd / PROJECT_FILE)
     return Policy(
         cwd,
         flags=flags,
-        remembered=Memory(),
+        remembered=RememberedRules(),
         user=user.rules,
         project_rules=project.rules,
         built_in=[*BUILT_IN, *theirs],
@@ -64,14 +66,14 @@ def policy(
 
 
 def _permissions(table: dict[str, Any], path: Path) -> Permissions:
-    """The rules of one file. A fault is told with its line, for which the file is read once more."""
-    from accord.policy.settings import permissions
+    """Parse the rules of one file. On an error, parse again with the text of the file, to report the line."""
+    from accord.policy.sources import parse_permissions
 
     try:
-        return permissions(table, where=str(path))
+        return parse_permissions(table, where=str(path))
     except RuleError as fault:
         try:
             text = path.read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError):
             raise fault from None
-        return permissions(table, where=str(path), text=text)
+        return parse_permissions(table, where=str(path), text=text)

@@ -1,19 +1,118 @@
-"""What is always asked, whatever is allowed: files by which an agent could change its own rules, or leave code behind
-for somebody else to run."""
+"""Protected files, which are asked about whatever the rules allow: an agent could use them to change its own rules, or
+to have another program run its code.
+
+A file belongs here when another program executes it, or takes commands or instructions from it, without the user naming
+it: opening a directory in an editor, starting another agent, `cd`, `git commit`, a push. What the user runs by name
+(`make`, the project's own code, its tests) does not: agents change those all day, and a question that is always
+answered with yes protects nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import functools
+import os
+import re
+from collections.abc import Callable, Iterable
 
-from accord.policy import glob
-from accord.policy.rule import Rule, checked
+from accord.policy.patterns import glob
+from accord.policy.rule import Rule, validate_rule
 
 PROTECTED = (
+    # Accord itself
     "**/accord.toml",
     "**/.accord/**",
-    "**/.git/**",  # hooks, and a configuration that names programs
+    "~/.config/accord/**",
+    # git: hooks, filters, and a configuration that names programs
+    "**/.git/**",
+    "**/.gitattributes",
+    "**/.gitmodules",
+    "~/.config/git/**",
+    "~/.gitconfig",
+    # hook managers
     "**/.husky/**",
+    "**/.lefthook/**",
+    "**/lefthook.yml",
+    "**/lefthook.yaml",
+    "**/lefthook.toml",
+    "**/.lefthook.yml",
+    "**/.lefthook.yaml",
+    "**/.lefthook.toml",
+    "**/.pre-commit-config.yaml",
+    # environments that shells and task runners load by themselves
+    "**/.env",
+    "**/.env.*",
     "**/.envrc",
+    "**/mise.toml",
+    "**/.mise.toml",
+    "**/.mise/**",
+    "**/mise.local.toml",
+    # package managers that run what these name
+    "**/.npmrc",
+    "**/.pnpmfile.cjs",
+    "**/.yarnrc",
+    "**/.yarnrc.yml",
+    "**/.yarn/**",
+    "**/bunfig.toml",
+    "**/.cargo/**",
+    "**/.mvn/**",
+    "**/.bazelrc",
+    "**/sitecustomize.py",
+    "**/usercustomize.py",
+    "~/.npmrc",
+    "~/.config/pip/**",
+    # editors
+    "**/.vscode/**",
+    "**/*.code-workspace",
+    "**/.idea/**",
+    "**/.zed/**",
+    "**/.devcontainer/**",
+    "**/.devcontainer.json",
+    "**/.exrc",
+    "**/.nvimrc",
+    "**/.nvim.lua",
+    "**/.vimrc",
+    "**/.dir-locals.el",
+    "~/.vim/**",
+    "~/.config/nvim/**",
+    "~/.config/zed/**",
+    "~/.emacs",
+    "~/.emacs.d/**",
+    # other agents: hooks, servers to start, and instructions
+    "**/.mcp.json",
+    "**/.claude/**",
+    "**/CLAUDE.md",
+    "**/CLAUDE.local.md",
+    "**/AGENTS.md",
+    "**/AGENTS.override.md",
+    "**/.agents/**",
+    "**/.codex/**",
+    "**/.gemini/**",
+    "**/GEMINI.md",
+    "**/.cursor/**",
+    "**/.cursorrules",
+    "**/.windsurf/**",
+    "**/.windsurfrules",
+    "**/.clinerules/**",
+    "**/.continue/**",
+    "**/.kiro/**",
+    "**/.opencode/**",
+    "**/opencode.json",
+    "**/.qwen/**",
+    "**/QWEN.md",
+    "**/.goosehints",
+    "**/.aider.conf.yml",
+    "**/.github/copilot-instructions.md",
+    "**/.github/instructions/**",
+    # continuous integration, which has the project's secrets
+    "**/.github/workflows/**",
+    "**/.github/actions/**",
+    "**/.gitlab-ci.yml",
+    "**/.circleci/**",
+    "**/azure-pipelines.yml",
+    "**/bitbucket-pipelines.yml",
+    "**/.travis.yml",
+    "**/.woodpecker/**",
+    "**/Jenkinsfile",
+    # shells, sessions and logins
     "~/.bashrc",
     "~/.bash_profile",
     "~/.bash_login",
@@ -31,27 +130,104 @@ PROTECTED = (
     "~/.login",
     "~/.inputrc",
     "~/.config/fish/**",
-    "~/.config/accord/**",
     "~/.config/autostart/**",
     "~/.config/systemd/**",
-    "~/.config/git/**",
-    "~/.gitconfig",
+    "~/.local/bin/**",
+    "~/bin/**",
     "~/.ssh/**",
     "~/Library/LaunchAgents/**",
 )
 
-_NAMES = tuple(
-    dict.fromkeys(text.removesuffix("/**").removeprefix("**/").removeprefix("~/").casefold() for text in PROTECTED)
+INSTALLED = ("**/node_modules/.bin/**", "**/.venv/**", "**/venv/**", "**/pyvenv.cfg")
+"""Installed programs. Writing them is asked about, but commands may name them, in order to run them."""
+
+_READERS = frozenset(
+    [
+        ".",
+        "[",
+        "basename",
+        "cat",
+        "cd",
+        "cmp",
+        "diff",
+        "dirname",
+        "du",
+        "echo",
+        "egrep",
+        "fgrep",
+        "grep",
+        "head",
+        "ls",
+        "md5sum",
+        "nl",
+        "printf",
+        "pwd",
+        "readlink",
+        "realpath",
+        "rg",
+        "sha1sum",
+        "sha256sum",
+        "source",
+        "stat",
+        "tail",
+        "test",
+        "wc",
+    ]
 )
+"""Commands that never write to the files they name."""
+_READING_GIT = frozenset(["add", "blame", "commit", "diff", "grep", "log", "ls-files", "show", "status"])
+_NAMES = {
+    name: re.compile(rf"(?<![a-z0-9_)\]]){re.escape(name)}(?![a-z0-9_])")
+    for name in dict.fromkeys(
+        text.removesuffix("/**").removeprefix("**/").removeprefix("~/").casefold()
+        for text in PROTECTED
+        if "*" not in text.removeprefix("**/").removesuffix("/**")
+    )
+}
 
 
-def protections(own: Iterable[str] = ()) -> list[Rule]:
-    """The rules that ask. `own` are files and folders of the policy itself: what it remembers, trusts and logs."""
-    patterns = [*PROTECTED, *(glob.literal(path) + "*" for path in own)]  # and what stands beside them: locks, old logs
-    return [checked(Rule(effect="ask", path=(text,), access="write")) for text in patterns]
+def protection_rules(own: Iterable[str] = ()) -> list[Rule]:
+    """Return the rules that ask about protected files. `own` are the policy's own files, such as its audit log."""
+    patterns = [
+        *PROTECTED,
+        *(glob.escape(path) + "*" for path in own),
+    ]  # includes locks and rotated logs
+    return [_ask_rule(text) for text in patterns]
 
 
-def names_protected(text: str) -> str | None:
-    """The protected file that a text mentions anywhere, for command lines that cannot be taken apart."""
+def installed_program_rules() -> list[Rule]:
+    """Return the rules that ask about writing installed programs, but not about commands that name them."""
+    return [_ask_rule(text) for text in INSTALLED]
+
+
+@functools.lru_cache(
+    maxsize=512
+)  # each session has a policy; creating these rules took a third of the time to open one
+def _ask_rule(text: str) -> Rule:
+    return validate_rule(Rule(effect="ask", path=(text,), access="write"))
+
+
+def only_reads(words: tuple[str, ...]) -> bool:
+    """Return whether a command is known not to write to the files it names."""
+    match words:
+        case ("git", subcommand, *rest):
+            return subcommand in _READING_GIT and not any(word.startswith("--o") for word in rest)  # --output
+        case (program, *_):
+            return program in _READERS
+    return False
+
+
+def find_virtual_environment(path: str, exists: Callable[[str], bool] = os.path.lexists) -> str | None:
+    """Return the Python virtual environment that contains a path, whatever its name."""
+    directory = os.path.dirname(path)
+    while directory != os.path.dirname(directory):
+        if exists(os.path.join(directory, "pyvenv.cfg")):
+            return directory
+        directory = os.path.dirname(directory)
+    return None
+
+
+def find_protected_name(text: str) -> str | None:
+    """Return a protected file that a text mentions anywhere, for command lines that can't be parsed."""
     folded = text.casefold()
-    return next((name for name in _NAMES if name in folded), None)
+    return next((name for name, pattern in _NAMES.items() if pattern.search(folded)), None)

@@ -1,16 +1,31 @@
-"""A permission rule: what it is about, and what it says.
+"""Permission rules: what a rule applies to, what it decides, and its forms as a TOML table and as short text.
 
-A rule is about a command (`command`, or `line` for one whole command line), about files (`path`, with `access` to mean
-reading or writing alone), about an address (`url`), about a tool of an MCP server (`mcp`), or about everything
-(`everything`). The kind and title of a tool call, the agent and the session may narrow it further. Several commands,
-paths, addresses or tools mean any of them; different conditions have to hold together.
+A rule applies to a command (`command`, or `line` for one whole command line), to files (`path`, with `access` for
+reading or writing only), to a URL (`url`), to a tool of an MCP server (`mcp`), or to everything (`everything`). The
+kind and title of a tool call, the agent and the session can narrow it further. Several commands, paths, URLs or tools
+mean any of them. Different conditions must all hold.
 
-The kind and the title are what an agent says of itself, so they may make a rule stricter and are never enough to allow:
-an `allow` has to name a command, a path, an address or such a tool. To allow everything is possible and has to be said
-in so many words, by whoever starts the agent and trusts it (`trusted_agent=True`)."""
+The kind and the title come from the agent itself. They can make a rule stricter, but are never enough to allow: an
+`allow` rule must name a command, a path, a URL or an MCP tool. Only the user who starts the agent can allow everything
+(`trusted_agent=True`).
+
+The short text is for command lines and for messages: `command:git status`, `write:src/** agent:x`.
+
+    rule       = "all" *( SP condition ) / condition *( SP condition )
+    condition  = key ":" value
+    key        = "command" / "line" / "path" / "read" / "write" / "url" / "mcp" / "kind" / "title" / "agent" / "session"
+               / "scope" / "expires"
+    value      = quoted / bare
+    quoted     = %x22 *( any character, with \\" and \\\\ and \\n for a quote, a backslash and a line break ) %x22
+    bare       = everything up to the next " key:", or to the end; it does not begin with a quote
+
+`read:` and `write:` are `path:` for one kind of access. A repeated condition means any of its values. The effect
+(allow, ask, deny) is left out where an option gives it (`--deny 'path:**/.env'`), and comes first otherwise:
+`deny path:**/.env`."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, time
 from typing import Any, Literal
@@ -18,7 +33,7 @@ from typing import Any, Literal
 import msgspec
 
 from accord.errors import RuleError
-from accord.policy import commands, glob, mcp, urls
+from accord.policy.patterns import commands, glob, mcp, urls
 
 Effect = Literal["allow", "ask", "deny"]
 Scope = Literal["once", "session", "forever"]
@@ -32,7 +47,7 @@ MAX_TEXT = 16 * 1024
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
-    """One rule. Make it with `rule_from_table`, or `text.parse`: they check it."""
+    """A permission rule. Create it with `rule_from_table` or `parse_rule`, which validate it."""
 
     effect: Effect
     everything: bool = False
@@ -48,16 +63,16 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     session: str | None = None
     scope: Scope = "forever"
     expires: float | None = None
-    """When it ends, in seconds since 1970."""
+    """When the rule expires, in seconds since the epoch."""
 
     @property
     def subject(self) -> str | None:
-        """Which of the facts it is about."""
+        """The field that says what the rule applies to."""
         return next((name for name in SUBJECTS if getattr(self, name)), None)
 
     @property
     def rank(self) -> int:
-        """How exactly it says what it means: 3 one thing, 2 a pattern, 1 something about the agent's words, 0 all."""
+        """How specific the rule is: 3 one exact thing, 2 a pattern, 1 only what the agent says, 0 everything."""
         match self.subject:
             case "command":
                 return 3 if all(commands.read(text).is_exact for text in self.command) else 2
@@ -71,23 +86,23 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
                 return 3 if all(map(mcp.is_exact, self.mcp)) else 2
         return 1 if self.tool_kind or self.title or self.agent or self.session else 0
 
-    def expired(self, now: float) -> bool:
+    def is_expired(self, now: float) -> bool:
         return self.expires is not None and self.expires <= now
 
 
-def checked(rule: Rule, *, trusted_agent: bool = False) -> Rule:
-    """The rule, when it can be one; `RuleError` says why not."""
+def validate_rule(rule: Rule, *, trusted_agent: bool = False) -> Rule:
+    """Return the rule if it is valid, else raise `RuleError`."""
     about = [name for name in SUBJECTS if getattr(rule, name)]
     if rule.everything:
         about.append("everything")
     if len(about) > 1:
-        raise RuleError(f"a rule is about one thing, and this is about {' and '.join(about)}; write one rule for each")
+        raise RuleError(f"a rule has one subject, and this one has {' and '.join(about)}; write one rule for each")
     if not about and not (rule.tool_kind or rule.title or rule.agent or rule.session):
-        raise RuleError(f"the rule says what to {rule.effect} nowhere; expected {', '.join(SUBJECTS)}, kind or title")
+        raise RuleError(f"the rule doesn't say what to {rule.effect}; expected {', '.join(SUBJECTS)}, kind or title")
     if rule.access and not rule.path:
-        raise RuleError("access speaks of files; expected a path with it")
+        raise RuleError("access requires a path")
     if rule.effect == "allow" and not trusted_agent and rule.subject is None:
-        raise RuleError(_why_not(rule))
+        raise RuleError(_explain_refusal(rule))
     _check_patterns("command", rule.command, commands.read)
     _check_patterns("path", rule.path, glob.read)
     _check_patterns("url", rule.url, urls.read)
@@ -103,24 +118,27 @@ def _check_patterns(key: str, patterns: tuple[str, ...], read: Callable[[str], o
             raise RuleError(fault.message, key=key) from None
 
 
-def _why_not(rule: Rule) -> str:
+def _explain_refusal(rule: Rule) -> str:
     if rule.everything:
-        return "only somebody who starts an agent may allow it everything, and has to say so there (--allow all)"
+        return (
+            "only the user who starts an agent can allow it everything: use --allow all on the command "
+            "line, or trusted_agent=True in a program"
+        )
     words = [name for name, value in (("kind", rule.tool_kind), ("title", rule.title)) if value]
     if words:
         said = " and ".join(words)
         return (
-            f"the {said} of a tool call {'are' if len(words) > 1 else 'is'} what the agent says of itself, "
-            f"which is never enough to allow; name a command, a path or a url as well (ask and deny may do without)"
+            f"the {said} of a tool call {'are' if len(words) > 1 else 'is'} what the agent says about itself, "
+            f"which is never enough to allow; add a command, path or url (ask and deny don't need one)"
         )
-    return "an allow has to say what is allowed; name a command, a path or a url as well"
+    return "an allow rule must say what it allows; add a command, path or url"
 
 
 def rule_from_table(table: Mapping[str, Any], *, trusted_agent: bool = False) -> Rule:
-    """Reads a rule from a table of TOML, as `table_of` gives it."""
+    """Create a rule from a TOML table, as returned by `rule_to_table`."""
     unknown = sorted(set(table) - set(KEYS))
     if unknown:
-        raise RuleError(f"a rule has no {unknown[0]!r}; expected {', '.join(KEYS)}", key=unknown[0])
+        raise RuleError(f"unknown key {unknown[0]!r} in a rule; expected {', '.join(KEYS)}", key=unknown[0])
     effect = table.get("effect")
     if effect not in EFFECTS:
         found = "nothing" if effect is None else repr(effect)
@@ -143,14 +161,14 @@ def rule_from_table(table: Mapping[str, Any], *, trusted_agent: bool = False) ->
         title=_text(table, "title"),
         agent=_text(table, "agent"),
         session=_text(table, "session"),
-        expires=_moment(table.get("expires")),
+        expires=_timestamp(table.get("expires")),
         **{name: _texts(table, name) for name in SUBJECTS},
     )
-    return checked(rule, trusted_agent=trusted_agent)
+    return validate_rule(rule, trusted_agent=trusted_agent)
 
 
-def table_of(rule: Rule) -> dict[str, Any]:
-    """The rule as a table of TOML, which `rule_from_table` reads back."""
+def rule_to_table(rule: Rule) -> dict[str, Any]:
+    """Return the rule as a TOML table, for `rule_from_table`."""
     table: dict[str, Any] = {"effect": rule.effect}
     if rule.everything:
         table["everything"] = True
@@ -172,8 +190,8 @@ def _text(table: Mapping[str, Any], key: str) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str) or not value:
-        raise RuleError(f"{key} is {value!r}; expected a text", key=key)
-    return _bounded(value, key)
+        raise RuleError(f"{key} is {value!r}; expected a string", key=key)
+    return _check_length(value, key)
 
 
 def _texts(table: Mapping[str, Any], key: str) -> tuple[str, ...]:
@@ -182,18 +200,18 @@ def _texts(table: Mapping[str, Any], key: str) -> tuple[str, ...]:
         return ()
     values = value if isinstance(value, list) else [value]
     if not values or not all(isinstance(each, str) and each.strip() for each in values):
-        raise RuleError(f"{key} is {value!r}; expected a text, or a list of texts", key=key)
-    return tuple(_bounded(each, key) for each in values)
+        raise RuleError(f"{key} is {value!r}; expected a string or a list of strings", key=key)
+    return tuple(_check_length(each, key) for each in values)
 
 
-def _bounded(value: str, key: str) -> str:
+def _check_length(value: str, key: str) -> str:
     if len(value) > MAX_TEXT:
         raise RuleError(f"{key} has {len(value)} characters; expected at most {MAX_TEXT}", key=key)
     return value
 
 
-def _moment(value: Any) -> float | None:
-    """A time as TOML has it. One without a zone is meant in UTC; a day ends when it begins."""
+def _timestamp(value: Any) -> float | None:
+    """Convert a TOML time. Without a time zone it is UTC; a date means the start of that day."""
     if value is None:
         return None
     if isinstance(value, date) and not isinstance(value, datetime):
@@ -203,4 +221,135 @@ def _moment(value: Any) -> float | None:
     try:
         return (value if value.tzinfo is not None else value.replace(tzinfo=UTC)).timestamp()
     except (OverflowError, ValueError):
-        raise RuleError(f"expires is {value!r}; expected a time that a clock can show", key="expires") from None
+        raise RuleError(f"expires is {value!r}; expected a time in the supported range", key="expires") from None
+
+
+_KEYS = (
+    "command",
+    "line",
+    "path",
+    "read",
+    "write",
+    "url",
+    "mcp",
+    "kind",
+    "title",
+    "agent",
+    "session",
+    "scope",
+    "expires",
+)
+_CONDITION = re.compile(rf"({'|'.join(_KEYS)}):")
+_NEXT = re.compile(rf"\s+(?=(?:{'|'.join(_KEYS)}):)")
+_EXPECTED = "expected KEY:VALUE, with one of " + ", ".join(_KEYS) + "; or all"
+
+
+def parse_rule(text: str, effect: Effect | None = None, *, trusted_agent: bool = False, where: str = "") -> Rule:
+    """Parse the short text of a rule. Without `effect`, the text starts with it."""
+    try:
+        return _parse(text, effect, trusted_agent)
+    except RuleError as fault:
+        raise fault.at(where) if where else fault from None
+
+
+def format_rule(rule: Rule) -> str:
+    """Format a rule as short text, with the effect first, for `parse_rule`."""
+    return f"{rule.effect} {format_conditions(rule)}"
+
+
+def format_conditions(rule: Rule) -> str:
+    """Format a rule as short text, without the effect."""
+    said: list[str] = ["all"] if rule.everything else []
+    for key in SUBJECTS:
+        name = rule.access if key == "path" and rule.access else key
+        said += [f"{name}:{_value(value)}" for value in getattr(rule, key)]
+    for key, value in (("kind", rule.tool_kind), ("title", rule.title), ("agent", rule.agent)):
+        said += [f"{key}:{_value(value)}"] if value else []
+    said += [f"session:{_value(rule.session)}"] if rule.session else []
+    if rule.scope != "forever":
+        said.append(f"scope:{rule.scope}")
+    if rule.expires is not None:
+        said.append(f"expires:{datetime.fromtimestamp(rule.expires, UTC).isoformat()}")
+    return " ".join(said)
+
+
+def _parse(text: str, effect: Effect | None, trusted_agent: bool) -> Rule:
+    at = len(text) - len(text.lstrip())
+    if effect is None:
+        word = re.match(r"\s*(\w+)\s", text)
+        if word is None or word[1] not in EFFECTS:
+            raise RuleError(f"{text[:80]!r} doesn't start with allow, ask or deny")
+        effect = word[1]
+        at = word.end()
+    table: dict[str, Any] = {"effect": effect}
+    everything = re.compile(r"\s*all(?=\s|$)").match(text, at)
+    if everything:
+        table["everything"] = True
+        at = everything.end()
+    if not text[at:].strip() and not everything:
+        raise RuleError(f"the rule {text[:80]!r} is empty; {_EXPECTED}")
+    while text[at:].strip():
+        at += len(text[at:]) - len(text[at:].lstrip())
+        condition = _CONDITION.match(text, at)
+        if condition is None:
+            raise RuleError(
+                f"at character {at + 1} of the rule {text[:80]!r}: found {text[at : at + 20]!r}; {_EXPECTED}"
+            )
+        value, at = _read_value(text, condition.end())
+        if not value.strip():
+            raise RuleError(f"in the rule {text[:80]!r}: nothing follows {condition[0]!r}; expected a value")
+        _put(table, condition[1], value)
+    return rule_from_table(table, trusted_agent=trusted_agent)
+
+
+def _put(table: dict[str, Any], key: str, value: str) -> None:
+    if key in ("read", "write", "path"):
+        access = None if key == "path" else key
+        if "path" in table and table.get("access") != access:
+            raise RuleError("path:, read: and write: can't be combined; write one rule for each")
+        if access:
+            table["access"] = access
+        key = "path"
+    if key in SUBJECTS:
+        table.setdefault(key, []).append(value)
+    elif key in table:
+        raise RuleError(f"{key} is given twice; expected it once")
+    elif key == "expires":
+        try:
+            table[key] = datetime.fromisoformat(value.strip())
+        except ValueError:
+            raise RuleError(f"expires is {value!r}; expected a date and time such as 2030-01-31T12:00:00Z") from None
+    else:
+        table[key] = value
+
+
+def _read_value(text: str, at: int) -> tuple[str, int]:
+    if text[at : at + 1] != '"':
+        following = _NEXT.search(text, at)
+        end = following.start() if following else len(text)
+        return text[at:end].strip(), end
+    value: list[str] = []
+    start = at
+    at += 1
+    while at < len(text) and text[at] != '"':
+        if text[at] == "\\" and at + 1 < len(text):
+            at += 1
+            if text[at] not in '"\\n':
+                raise RuleError(f'in the rule {text[:80]!r}: found \\{text[at]}; in quotes, expected \\", \\\\ or \\n')
+            value.append("\n" if text[at] == "n" else text[at])
+        else:
+            value.append(text[at])
+        at += 1
+    if at >= len(text):
+        raise RuleError(f"in the rule {text[:80]!r}: the quote at character {start + 1} isn't closed")
+    at += 1
+    if at < len(text) and not text[at].isspace():
+        raise RuleError(f"at character {at + 1} of the rule {text[:80]!r}: expected a space after the quote")
+    return "".join(value), at
+
+
+def _value(value: str) -> str:
+    bare = value.strip() == value and not value.startswith('"') and not _NEXT.search(value) and "\n" not in value
+    if bare:
+        return value
+    return '"' + value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'

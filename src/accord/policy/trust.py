@@ -1,7 +1,7 @@
-"""Which project folders the user trusts: kept beside the remembered permissions, by the folder's own path.
+"""Trusted project directories, saved next to the remembered rules.
 
-A folder is trusted by the path it really has. A link to a trusted folder is that folder; a link that once led to a
-trusted folder and now leads elsewhere is not."""
+A directory is trusted by its resolved path. A link to a trusted directory is trusted as well, but not if the link is
+changed to point elsewhere."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from accord.config.folders import data_folder
+from accord.config.directories import data_directory
+from accord.config.toml_tables import Block, Contents, TomlTables
 from accord.errors import RuleError
-from accord.policy.tables import Block, Contents, Tables
 
 FILE = "trust.toml"
-_HEAD = "# Folders whose accord.toml may allow, and start agents. Remove one to trust it no longer.\n"
+_HEAD = "# Directories whose accord.toml may allow actions and start agents. Remove one to stop trusting it.\n"
 
 
 class Trust:
-    """The folders that are trusted."""
+    """The trusted directories."""
 
     def __init__(self, path: str | os.PathLike[str] | None = None, *, clock: Callable[[], float] = time.time) -> None:
-        self.path = Path(path) if path is not None else data_folder() / FILE
-        self._tables = Tables(self.path, "folder", _HEAD)
+        self.path: Path = Path(path) if path is not None else data_directory() / FILE
+        self._tables = TomlTables(self.path, "folder", _HEAD)
         self._clock = clock
 
-    def trusts(self, folder: str | os.PathLike[str]) -> bool:
-        """Whether a folder is trusted. One that is not there is not."""
-        real = _real(folder)
-        return real is not None and real in self.folders()
+    def trusts(self, directory: str | os.PathLike[str]) -> bool:
+        """Return whether a directory exists and is trusted."""
+        real = _real(directory)
+        return real is not None and real in self.directories()
 
-    def folders(self) -> list[str]:
-        """All that are trusted and still are what they were: folders, at the end of no link."""
+    def directories(self) -> list[str]:
+        """Return the trusted paths that are still directories and not behind a link."""
         contents = self._tables.read()
         if contents.is_unsafe:
             return []
@@ -42,14 +42,14 @@ class Trust:
         return [path for path in paths if isinstance(path, str) and _real(path) == path]
 
     @property
-    def faults(self) -> list[RuleError]:
-        """What is wrong with the file."""
+    def problems(self) -> list[RuleError]:
+        """Problems in the file."""
         contents = self._tables.read()
         return [
-            *contents.faults,
+            *contents.problems,
             *(
                 RuleError(
-                    f"path is {block.table.get('path')!r}; expected the absolute path of a folder, without links",
+                    f"path is {block.table.get('path')!r}; expected the absolute path of a directory, without links",
                     where=str(self.path),
                     line=block.line_of("path"),
                 )
@@ -58,11 +58,11 @@ class Trust:
             ),
         ]
 
-    def add(self, folder: str | os.PathLike[str]) -> str:
-        """Trusts a folder, and gives the path it is trusted by."""
-        real = _real(folder)
+    def add(self, directory: str | os.PathLike[str]) -> str:
+        """Trust a directory, and return its resolved path."""
+        real = _real(directory)
         if real is None:
-            raise RuleError(f"{os.fspath(folder)} is no folder, so it cannot be trusted")
+            raise RuleError(f"{os.fspath(directory)} isn't a directory, so it can't be trusted")
 
         def change(contents: Contents) -> tuple[list[Block], list[Mapping[str, Any]]]:
             known = any(block.table.get("path") == real for block in contents.blocks)
@@ -72,9 +72,9 @@ class Trust:
         self._tables.change(change)
         return real
 
-    def remove(self, folder: str | os.PathLike[str]) -> None:
-        """Trusts a folder no longer."""
-        gone = {os.path.realpath(folder), os.path.abspath(folder)}
+    def remove(self, directory: str | os.PathLike[str]) -> None:
+        """Stop trusting a directory."""
+        gone = {os.path.realpath(directory), os.path.abspath(directory)}
 
         def change(contents: Contents) -> tuple[list[Block], list[Mapping[str, Any]]]:
             return [block for block in contents.blocks if block.table.get("path") not in gone], []
@@ -82,9 +82,9 @@ class Trust:
         self._tables.change(change)
 
 
-def _real(folder: str | os.PathLike[str]) -> str | None:
+def _real(directory: str | os.PathLike[str]) -> str | None:
     try:
-        real = os.path.realpath(folder, strict=True)
+        real = os.path.realpath(directory, strict=True)
     except (OSError, ValueError):
         return None
     return real if os.path.isdir(real) else None

@@ -1,8 +1,9 @@
-"""One child process: its pipes, its end, and what it said last.
+"""A child process: its pipes, its exit status, and the tail of its standard error.
 
-A child has a session and process group of its own and is under `guard`: it ends with us, whatever happens to us. `stop`
-ends it in stages, together with everyone it started: standard input is closed, then SIGTERM, then SIGKILL. Built on the
-operating system and not on asyncio's processes, whose streams bring limits and buffers of their own."""
+A child has its own session and process group, and is supervised (see `supervision`): it ends with this process, even if
+we are killed. `stop` ends it and all its descendants in stages: close standard input, SIGTERM, SIGKILL. Its keeper
+sends the signals (see `supervisor`). This module uses the operating system directly instead of asyncio's subprocesses,
+whose streams add limits and buffers."""
 
 from __future__ import annotations
 
@@ -15,52 +16,49 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from subprocess import DEVNULL, PIPE, STDOUT
 
-from accord.process.guard import Ward
-from accord.process.launch import spoken
-from accord.process.start import Started, start
+from accord.process.launch import StartedProgram, UnsupervisedProcess, format_command, start
 from accord.process.stderr import Drain, Tail
-from accord.process.tree import Family, end
+from accord.process.supervision import KILL_WAIT_SECONDS, FamilyMarker, SupervisedProcess
+from accord.process.tree import Family, end_family
 
-__all__ = ["DEVNULL", "PIPE", "STDOUT", "Child", "in_words"]
+__all__ = ["DEVNULL", "PIPE", "STDOUT", "Child", "describe_exit"]
 
-STDIN_GRACE = 1.0
-"""How long a child may take to end once its standard input is closed."""
+STDIN_GRACE_SECONDS = 5.0
+"""Time for a child to exit after its standard input is closed. Agents need up to 3 s to save their state."""
 
-TERM_GRACE = 2.0
-"""How long it may take to end once it was asked to (SIGTERM)."""
+TERM_GRACE_SECONDS = 2.0
+"""Time for a child to exit after SIGTERM."""
 
-STDERR_PATIENCE = 0.2
-"""After its end: how long its standard error may still be held open by a process that it started."""
-
-KILLED_SECONDS = 0.5
-"""How long the event loop may be held up by burying a child that was killed because its orderly end was cancelled."""
+STDERR_GRACE_SECONDS = 0.2
+"""Time to wait for the end of standard error after the exit: a descendant may still hold it open."""
 
 
 class Child:
-    """A running program, or one that has ended."""
+    """A program that runs or has exited."""
 
-    def __init__(self, process: subprocess.Popen[bytes], ward: Ward, argv: Sequence[str], tail: Tail) -> None:
-        self.argv = list(argv)
-        self.pid = process.pid
+    def __init__(
+        self, process: SupervisedProcess | UnsupervisedProcess, marker: FamilyMarker, argv: Sequence[str], tail: Tail
+    ) -> None:
+        self.argv: list[str] = list(argv)
+        self.pid: int = process.pid
         self.status: int | None = None
-        """How it ended: the exit status, negative for a signal; None while it runs."""
+        """The exit status, negative for a signal; None while it runs."""
         self.stdin: int | None = None
-        """Our end of its standard input, to be written to. Who takes it (sets it to None) also closes it."""
+        """Our end of its standard input. Code that takes it (and sets this to None) must close it."""
         self.stdout: int | None = None
-        """Our end of its standard output, likewise."""
+        """Our end of its standard output, with the same rule."""
         self.on_end: Callable[[], None] | None = None
-        """Called once, in the event loop, when it has ended."""
+        """Called once, in the event loop, after it has exited."""
         self._process = process
-        self._ward = ward
-        self._family = Family(ward.token)
-        self._family.rooted(process.pid)
+        self._marker = marker
         self._tail = tail
         self._drain: Drain | None = None
         self._loop = asyncio.get_running_loop()
-        self._ended = asyncio.Event()
+        self._exited = asyncio.Event()
+        self._family_ended = asyncio.Event()  # set when no process of the family is left
         self._stopping = asyncio.Lock()
         self._is_over = False
-        self._pidfd: int | None = None
+        self._is_watched = False
         self._watch()
 
     @classmethod
@@ -73,17 +71,19 @@ class Child:
         stdin: int | None = PIPE,
         stdout: int | None = PIPE,
         stderr: int | None = PIPE,
+        terminal: bool = False,
         on_stderr: Callable[[str], None] | None = None,
     ) -> Child:
-        """Starts a program. `env` is its whole environment (None: ours); `on_stderr` gets each line it complains.
+        """Start a program. `env` is its whole environment (None: ours); `on_stderr` gets each line of standard error.
 
-        Streams are as in `subprocess`. Raises `LaunchError`."""
-        return cls.of(start(argv, cwd=cwd, env=env, stdin=stdin, stdout=stdout, stderr=stderr), on_stderr=on_stderr)
+        Streams are as in `subprocess`; for `terminal` see `start`. Raises `LaunchError`."""
+        started = start(argv, cwd=cwd, env=env, stdin=stdin, stdout=stdout, stderr=stderr, terminal=terminal)
+        return cls.of(started, on_stderr=on_stderr)
 
     @classmethod
-    def of(cls, started: Started, *, on_stderr: Callable[[str], None] | None = None) -> Child:
-        """Looks after a program that was started before."""
-        child = cls(started.process, started.ward, started.argv, Tail(on_stderr))
+    def of(cls, started: StartedProgram, *, on_stderr: Callable[[str], None] | None = None) -> Child:
+        """Take over a program that was started by `start`."""
+        child = cls(started.process, started.marker, started.argv, Tail(on_stderr))
         child.stdin, child.stdout = started.pipes.get("stdin"), started.pipes.get("stdout")
         if "stderr" in started.pipes:
             child._drain = Drain(child._loop, started.pipes["stderr"], child._tail)
@@ -91,54 +91,55 @@ class Child:
 
     @property
     def command(self) -> str:
-        """The command as people write it, in backquotes."""
-        return spoken(self.argv)
+        """The command for messages, in backquotes."""
+        return format_command(self.argv)
 
     def stderr_tail(self) -> str:
-        """The last it wrote to standard error."""
+        """Return the last part of its standard error."""
         if self._drain is not None:
-            self._drain.read_what_is_there()
+            self._drain.read_available()
         return self._tail.text()
 
-    async def last_said(self, timeout: float = STDERR_PATIENCE) -> str:
-        """The same, once it has ended: waits for what may still be on its way."""
+    async def final_stderr(self, timeout: float = STDERR_GRACE_SECONDS) -> str:
+        """Like `stderr_tail`, after the exit: first wait for output that may still arrive."""
         if self._drain is not None:
-            await self._drain.settled(timeout)
+            await self._drain.wait_until_ended(timeout)
         return self._tail.text()
 
     async def wait(self) -> int:
-        """Waits for its end; gives the status."""
-        await self._ended.wait()
+        """Wait for the exit, and return the status."""
+        await self._exited.wait()
         assert self.status is not None
         return self.status
 
     def signal(self, number: int) -> None:
-        """Sends a signal to its process group; nothing happens once it has ended."""
+        """Signal its process group; does nothing after the exit."""
         if self.status is None:
             with suppress(OSError):
-                if os.name == "posix":
-                    os.killpg(self.pid, number)
-                else:
-                    self._process.send_signal(number)
+                self._process.send_signal(number)
 
     def close_stdin(self) -> None:
-        """Ends its standard input, unless somebody took it."""
+        """Close its standard input, unless other code has taken it."""
         stdin, self.stdin = self.stdin, None
         if stdin is not None:
             os.close(stdin)
 
     def kill(self) -> None:
-        """Ends it and everyone it started at once, without waiting."""
+        """Kill it and all its descendants, without waiting."""
         if not self._is_over:
-            if os.name == "posix":
-                self._family.signal(signal.SIGKILL)
-            else:
-                self._process.kill()
+            self._process.kill()
 
-    async def stop(self, *, stdin_grace: float = STDIN_GRACE, term_grace: float = TERM_GRACE) -> int:
-        """Ends it in stages, with all who come from it, and gives its status. Repeating changes nothing.
+    def detach(self) -> None:
+        """Let the keeper stop the child and its descendants in the same stages, even after this process exits."""
+        if not self._is_over:
+            if self._process.has_lost_keeper:
+                self._process.kill()  # without a keeper we have to kill it now
+            self._finish()
 
-        Cancelling does not leave anything behind: the stages are cut short by SIGKILL."""
+    async def stop(self, *, stdin_grace: float = STDIN_GRACE_SECONDS, term_grace: float = TERM_GRACE_SECONDS) -> int:
+        """End it and all its descendants in stages, and return its status. Idempotent.
+
+        Cancelling leaves nothing behind: it skips the remaining stages and sends SIGKILL."""
         async with self._stopping:
             try:
                 if not self._is_over:
@@ -147,30 +148,34 @@ class Child:
             except BaseException:
                 self.kill()
                 with suppress(subprocess.TimeoutExpired):
-                    self._process.wait(KILLED_SECONDS)
-                    self._note_end()
+                    self._process.wait_over(KILL_WAIT_SECONDS)
+                    self._on_report()
                     self._finish()
                 raise
         assert self.status is not None
         return self.status
 
     async def _end_in_stages(self, stdin_grace: float, term_grace: float) -> None:
-        if os.name == "posix":
-            # A look before anyone goes: who has left the group and wiped the mark is still tied by parenthood now.
-            await self._loop.run_in_executor(None, self._family.look)
         self.close_stdin()
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._ended.wait(), stdin_grace)
-        if os.name == "posix":
-            stages = end(self._family, patience=0.0, mercy=term_grace)
-            # Looking at every process of the machine takes milliseconds: in a thread, so that nobody else waits. And
-            # a pause, not an event: processes that are not our own children announce their end to nobody.
-            while (pause := await self._loop.run_in_executor(None, next, stages, None)) is not None:  # noqa: ASYNC110
-                await asyncio.sleep(pause)
-        else:
-            self._process.terminate()
-        await self._ended.wait()
-        await self.last_said()
+            await asyncio.wait_for(self._exited.wait(), stdin_grace)
+        if not self._process.has_lost_keeper:
+            self._process.end(term_grace)
+            await self._family_ended.wait()
+        if self._process.has_lost_keeper:
+            await self._end_without_keeper(term_grace)
+        await self._exited.wait()
+        await self.final_stderr()
+
+    async def _end_without_keeper(self, term_grace: float) -> None:
+        """Stop the family without a keeper, as far as its processes can be recognized."""
+        family = Family(self._marker.token)
+        family.set_root(self.pid)
+        stages = end_family(family, term_grace)
+        # Scanning all processes takes milliseconds, so it runs in a thread. It has to poll, because nothing signals the
+        # exit of processes that aren't our own children.
+        while (pause := await self._loop.run_in_executor(None, next, stages, None)) is not None:  # noqa: ASYNC110
+            await asyncio.sleep(pause)
 
     def _finish(self) -> None:
         self._is_over = True
@@ -180,46 +185,51 @@ class Child:
         if self.stdout is not None:
             os.close(self.stdout)
             self.stdout = None
-        self._ward.over()
+        self._unwatch()
+        self._process.close()
 
     def _watch(self) -> None:
-        """Has the event loop say when it has ended; a thread where the system cannot."""
-        try:
-            pidfd = os.pidfd_open(self.pid)
-        except (AttributeError, OSError):
-            threading.Thread(target=self._wait_in_thread, name="accord-wait", daemon=True).start()
-            return
-        try:
-            self._loop.add_reader(pidfd, self._note_end)
-            self._pidfd = pidfd
-        except (NotImplementedError, OSError):
-            os.close(pidfd)
-            threading.Thread(target=self._wait_in_thread, name="accord-wait", daemon=True).start()
+        """Watch for reports of the keeper, with the event loop or, where that isn't possible, with a thread."""
+        if isinstance(self._process, SupervisedProcess):
+            with suppress(NotImplementedError, OSError):
+                self._loop.add_reader(self._process.fileno(), self._on_report)
+                self._is_watched = True
+                # If it exited at once, the keeper's report of the exit was already read with that of the start.
+                if self._process.returncode is not None:
+                    self._loop.call_soon(self._on_report)
+                return
+        threading.Thread(target=self._wait_in_thread, name="accord-wait", daemon=True).start()
+
+    def _unwatch(self) -> None:
+        if self._is_watched and isinstance(self._process, SupervisedProcess):
+            self._is_watched = False
+            self._loop.remove_reader(self._process.fileno())
 
     def _wait_in_thread(self) -> None:
-        self._process.wait()
         with suppress(RuntimeError):  # the loop is closed
-            self._loop.call_soon_threadsafe(self._note_end)
+            self._loop.call_soon_threadsafe(self._on_report)
+            while not self._process.has_ended:
+                self._process.read(None)
+                self._loop.call_soon_threadsafe(self._on_report)
 
-    def _note_end(self) -> None:
+    def _on_report(self) -> None:
+        """Process the keeper's reports about exits."""
         status = self._process.poll()
-        if status is None:
-            return
-        if self._pidfd is not None:
-            self._loop.remove_reader(self._pidfd)
-            os.close(self._pidfd)
-            self._pidfd = None
-        self.status = status
-        self._ended.set()
-        if self.on_end is not None:
-            self.on_end()
+        if self._process.has_ended:
+            self._unwatch()
+            self._family_ended.set()
+        if status is not None and self.status is None:
+            self.status = status
+            self._exited.set()
+            if self.on_end is not None:
+                self.on_end()
 
 
-def in_words(status: int) -> str:
-    """How a process ended: "ended with status 3", "was ended by SIGKILL"."""
+def describe_exit(status: int) -> str:
+    """Describe how a process ended: "exited with status 3", "was killed by SIGKILL"."""
     if status >= 0:
-        return f"ended with status {status}"
+        return f"exited with status {status}"
     try:
-        return f"was ended by {signal.Signals(-status).name}"
+        return f"was killed by {signal.Signals(-status).name}"
     except ValueError:
-        return f"was ended by signal {-status}"
+        return f"was killed by signal {-status}"

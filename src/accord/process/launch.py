@@ -1,4 +1,7 @@
-"""Starting a program, and saying in words why it could not be started."""
+"""Start a program under supervision, and explain why it couldn't be started.
+
+Starting needs no event loop: the CLI starts the agent first, and loads the modules that talk to it while the agent
+loads as well. `Child.of` takes over from there."""
 
 from __future__ import annotations
 
@@ -6,40 +9,88 @@ import errno
 import os
 import shlex
 import shutil
+import signal
 import subprocess
+import sys
+import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from contextlib import suppress
+from subprocess import DEVNULL, PIPE, STDOUT
+from typing import NamedTuple
 
 from accord.errors import LaunchError
+from accord.process.python import environment_for
+from accord.process.supervision import FamilyMarker, Program, SupervisedProcess, can_supervise, spawn
+from accord.process.tree import KILL_SECONDS, Family, end_family
 
 
-def launch(
-    argv: Sequence[str], *, cwd: str | os.PathLike[str] | None, env: Mapping[str, str], **streams: Any
-) -> subprocess.Popen[bytes]:
-    """Starts a program in a session and process group of its own. Raises `LaunchError`."""
+class UnsupervisedProcess(subprocess.Popen[bytes]):
+    """A child without a supervisor (Windows, frozen programs), with the same methods as `SupervisedProcess`."""
+
+    token = ""
+    has_lost_keeper: bool = os.name == "posix"
+    """There is no keeper, so this process has to end the family."""
+
+    @property
+    def has_ended(self) -> bool:
+        return self.returncode is not None
+
+    def read(self, timeout: float | None = 0.0) -> None:
+        with suppress(subprocess.TimeoutExpired):
+            self.wait(timeout)
+
+    def wait_over(self, timeout: float) -> None:
+        self.wait(timeout)
+
+    def end(self, term_grace: float) -> None:
+        self.terminate()
+
+    def kill(self) -> None:
+        if sys.platform != "win32":
+            family = Family(self.token)
+            if self.returncode is None:
+                family.set_root(self.pid)
+            family.signal(signal.SIGKILL)
+        super().kill()
+
+    def close(self) -> None:
+        pass
+
+
+def launch(program: Program) -> SupervisedProcess | UnsupervisedProcess:
+    """Start a program, under the supervisor if possible. Raises `LaunchError`."""
+    argv = program.argv
     if not argv or not argv[0]:
-        raise LaunchError("cannot start an agent: the command is empty; give a program and its arguments")
+        raise LaunchError("can't start the agent: the command is empty; give a program and its arguments")
+    env = environment_for(argv, program.env, program.cwd)
     try:
-        # `start_new_session` keeps to vfork, which is quick whatever the size of this process; `preexec_fn` does not.
-        return subprocess.Popen(list(argv), cwd=cwd, env=env, start_new_session=True, **streams)
+        if can_supervise():
+            return spawn(program._replace(env=env))
+        stdin, stdout, stderr = program.streams
+        process = UnsupervisedProcess(
+            list(argv), cwd=program.cwd, env=env, stdin=stdin, stdout=stdout, stderr=stderr, start_new_session=True
+        )
+        process.token = program.token
+        return process
     except (OSError, ValueError) as error:
-        command = spoken(argv)
-        where = None if cwd is None else os.fspath(cwd)
-        raise LaunchError(f"cannot start {command}: {explain(error, argv[0], where, env)}", command=command) from error
+        command = format_command(argv)
+        where = None if program.cwd is None else os.fspath(program.cwd)
+        reason = explain_launch_error(error, argv[0], where, env)
+        raise LaunchError(f"cannot start {command}: {reason}", command=command) from error
 
 
-def spoken(argv: Sequence[str]) -> str:
-    """A command as people write it, in backquotes."""
+def format_command(argv: Sequence[str]) -> str:
+    """Format a command for messages, in backquotes."""
     return f"`{shlex.join(argv)}`"
 
 
-def explain(error: Exception, program: str, cwd: str | None, env: Mapping[str, str]) -> str:
-    """What is wrong, and what to do."""
+def explain_launch_error(error: Exception, program: str, cwd: str | None, env: Mapping[str, str]) -> str:
+    """Explain what is wrong with a command, and what to do."""
     if not isinstance(error, OSError):
-        return f"{error}; check the command and its environment for characters that no program can be given"
+        return f"{error}; check the command and its environment for invalid characters"
     if cwd is not None and not os.path.isdir(cwd):
         state = "is not a directory" if os.path.exists(cwd) else "does not exist"
-        return f"the working directory {cwd} {state}; create it, or choose another"
+        return f"the working directory {cwd} {state}; create it, or choose another one"
     if os.path.dirname(program):
         path: str | None = os.path.join(cwd or "", program)
     else:
@@ -47,17 +98,17 @@ def explain(error: Exception, program: str, cwd: str | None, env: Mapping[str, s
     if error.errno == errno.ENOENT:
         if path is None or not os.path.exists(path):
             if os.path.dirname(program):
-                return f"there is no file {path}; check the path"
-            return f"there is no command {program!r} on the PATH; install it, or give its full path"
-        return f"{path} is there, but {_interpreter(path)} that it names in its first line is not; install that first"
+                return f"{path} doesn't exist; check the path"
+            return f"{program!r} isn't on the PATH; install it, or give its full path"
+        return f"{path} exists, but {_interpreter(path)} doesn't; install that first"
     if error.errno == errno.EACCES:
-        if path is None:  # a folder of the PATH may not be looked into, and none of the others has it
-            return f"there is no command {program!r} on the PATH that you may start; install it, or give its full path"
+        if path is None:  # a directory on the PATH isn't readable, and the others don't have it
+            return f"{program!r} isn't on the PATH, or you may not run it; install it, or give its full path"
         if os.path.isdir(path):
-            return f"{path} is a directory; name the program in it"
-        return f"{path} is not executable; run chmod +x on it, or start it through its interpreter"
+            return f"{path} is a directory; give the program in it"
+        return f"{path} isn't executable; run chmod +x on it, or start it with its interpreter"
     if error.errno == errno.ENOEXEC:
-        return f"{path or program} is neither a program nor a script with a #! line; start it through its interpreter"
+        return f"{path or program} is neither a program nor a script with a #! line; start it with its interpreter"
     return error.strerror or str(error)
 
 
@@ -66,7 +117,83 @@ def _interpreter(path: str) -> str:
         with open(path, "rb") as file:
             first = file.readline(256)
     except OSError:
-        return "the interpreter"
+        return "its interpreter"
     if not first.startswith(b"#!"):
-        return "the loader"
-    return first[2:].decode(errors="replace").strip().partition(" ")[0]
+        return "its dynamic loader"
+    return f"its interpreter {first[2:].decode(errors='replace').strip().partition(' ')[0]}"
+
+
+class StartedProgram(NamedTuple):
+    """A running program that no `Child` has taken over yet."""
+
+    process: SupervisedProcess | UnsupervisedProcess
+    marker: FamilyMarker
+    argv: list[str]
+    pipes: dict[str, int]
+    """Our ends of its pipes, by stream name."""
+
+    def abandon(self) -> None:
+        """Kill the program and all its descendants."""
+        for fd in self.pipes.values():
+            with suppress(OSError):
+                os.close(fd)
+        self.process.kill()
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait_over(2 * KILL_SECONDS)
+        if self.process.has_lost_keeper:
+            family = Family(self.marker.token)
+            family.set_root(self.process.pid)
+            for pause in end_family(family, None):
+                time.sleep(pause)
+        self.process.close()
+
+
+def start(
+    argv: Sequence[str],
+    *,
+    cwd: str | os.PathLike[str] | None = None,
+    env: Mapping[str, str] | None = None,
+    stdin: int | None = PIPE,
+    stdout: int | None = PIPE,
+    stderr: int | None = PIPE,
+    terminal: bool = False,
+) -> StartedProgram:
+    """Start a program. `env` is its whole environment (None: ours). Streams are as in `subprocess`.
+
+    With `terminal`, its standard input becomes its controlling terminal. Raises `LaunchError`."""
+    marker = FamilyMarker()
+    theirs: list[int] = []
+    ours: dict[str, int] = {}
+    streams: list[int] = []
+    try:
+        for number, (name, stream) in enumerate({"stdin": stdin, "stdout": stdout, "stderr": stderr}.items()):
+            if stream == PIPE:
+                reading, writing = os.pipe()
+                stream, ours[name] = (reading, writing) if name == "stdin" else (writing, reading)
+                theirs.append(stream)
+            elif stream == STDOUT:
+                stream = streams[1]
+            elif stream == DEVNULL or (stream is None and not _is_open(number)):
+                stream = os.open(os.devnull, os.O_RDWR)
+                theirs.append(stream)
+            streams.append(number if stream is None else stream)
+        # A program without a pipe for standard input can't notice that we are gone, so it gets no time to exit itself.
+        exit_grace = None if stdin == PIPE else 0.0
+        program = Program(argv, cwd, marker.environment(env), marker.token, streams, terminal, exit_grace)
+        process = launch(program)
+    except BaseException:
+        for fd in ours.values():
+            os.close(fd)
+        raise
+    finally:
+        for fd in theirs:
+            os.close(fd)
+    return StartedProgram(process, marker, list(argv), ours)
+
+
+def _is_open(fd: int) -> bool:
+    try:
+        os.fstat(fd)
+    except OSError:
+        return False
+    return True

@@ -1,10 +1,13 @@
-"""What a child says on its standard error: always read, so that it can never get stuck, and its end remembered."""
+"""Read standard error of a child and keep its tail.
+
+It is always read, because a child blocks once the pipe is full."""
 
 from __future__ import annotations
 
 import asyncio
 import codecs
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -12,7 +15,7 @@ from contextlib import suppress
 from typing import Protocol
 
 KEPT_BYTES = 64 * 1024
-LONGEST_LINE = 64 * 1024
+MAX_LINE_CHARACTERS = 64 * 1024
 READ_BYTES = 64 * 1024
 READS_PER_WAKE = 16
 
@@ -25,18 +28,18 @@ class Tail:
         self._kept_bytes = kept_bytes
         self._parts: deque[bytes] = deque()
         self._size = 0
-        self._is_cut = False
+        self._is_truncated = False
         self._decode = codecs.getincrementaldecoder("utf-8")(errors="replace").decode
-        self._line = ""  # the beginning of a line that has not ended
+        self._line = ""  # an incomplete last line
 
     def feed(self, data: bytes) -> None:
-        """Takes what was written."""
+        """Add output."""
         self._parts.append(data)
         self._size += len(data)
         while self._size - len(self._parts[0]) >= self._kept_bytes:
             self._size -= len(self._parts.popleft())
-            self._is_cut = True
-        if len(self._parts) > 1024:  # many small writes: one object instead
+            self._is_truncated = True
+        if len(self._parts) > 1024:  # many small writes: join them
             whole = b"".join(self._parts)
             self._parts.clear()
             self._parts.append(whole)
@@ -44,7 +47,7 @@ class Tail:
             self._listen(self._decode(data))
 
     def finish(self) -> None:
-        """Nothing more will be written; the last line may lack its newline."""
+        """Handle the end of the stream; the last line may lack its newline."""
         if self._on_line is not None:
             self._listen(self._decode(b"", True))
             if self._line:
@@ -52,9 +55,9 @@ class Tail:
                 self._on_line(line)
 
     def text(self) -> str:
-        """The last part, from the beginning of a line if it was cut, without the final newline."""
+        """Return the last part, without the final newline. If it is truncated, it starts at a line."""
         data = b"".join(self._parts)
-        if self._is_cut or len(data) > self._kept_bytes:
+        if self._is_truncated or len(data) > self._kept_bytes:
             data = data[-self._kept_bytes :]
             first_end = data.find(b"\n")
             if 0 <= first_end < len(data) - 1:
@@ -66,22 +69,22 @@ class Tail:
         *lines, self._line = (self._line + text).split("\n")
         for line in lines:
             self._on_line(line.removesuffix("\r"))
-        if len(self._line) > LONGEST_LINE:
+        if len(self._line) > MAX_LINE_CHARACTERS:
             line, self._line = self._line, ""
             self._on_line(line)
 
 
 class Sink(Protocol):
-    """Whoever takes what is read: a tail, or the output of a terminal."""
+    """Consumer of a `Drain`: a `Tail`, or a terminal."""
 
     def feed(self, data: bytes, /) -> None: ...
 
     def finish(self) -> None:
-        """Nothing more will come."""
+        """Called at the end of the stream."""
 
 
 class Drain:
-    """Reads a descriptor into a sink until it ends, by the event loop where it can, else by a thread."""
+    """Reads a descriptor into a sink until its end, with the event loop if possible, else with a thread."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, fd: int, sink: Sink) -> None:
         self._loop = loop
@@ -91,15 +94,16 @@ class Drain:
         self._watching = False
         self._ended = asyncio.Event()
         try:
-            loop.add_reader(fd, self.read_what_is_there)
+            loop.add_reader(fd, self.read_available)
         except (NotImplementedError, OSError, ValueError):
             threading.Thread(target=self._run, name="accord-stderr", daemon=True).start()
         else:
             self._watching = True
-            os.set_blocking(fd, False)
+            if sys.platform != "win32":  # its event loop can't watch pipes
+                os.set_blocking(fd, False)
 
-    def read_what_is_there(self) -> None:
-        """Reads without waiting for more."""
+    def read_available(self) -> None:
+        """Read what has arrived, without waiting."""
         if not self._watching:
             return
         for _ in range(READS_PER_WAKE):
@@ -116,14 +120,14 @@ class Drain:
             if len(data) < READ_BYTES:
                 return
 
-    async def settled(self, timeout: float) -> None:
-        """Waits until it has ended. After the death of its writer that is at once, unless another one holds it."""
-        self.read_what_is_there()
+    async def wait_until_ended(self, timeout: float) -> None:
+        """Wait for the end of the stream. It comes with the writer's exit, unless another process holds it open."""
+        self.read_available()
         with suppress(TimeoutError):
             await asyncio.wait_for(self._ended.wait(), timeout)
 
     def close(self) -> None:
-        """Reads no more. Repeating changes nothing."""
+        """Stop reading. Idempotent."""
         if not self._is_open:
             return
         self._is_open = False
@@ -135,7 +139,7 @@ class Drain:
         self._ended.set()
 
     def _run(self) -> None:
-        """The thread."""
+        """Read in a thread."""
         with suppress(RuntimeError, OSError):  # the loop is closed; the pipe is gone
             while self._is_open and (data := os.read(self._fd, READ_BYTES)):
                 self._loop.call_soon_threadsafe(self._sink.feed, data)

@@ -1,8 +1,7 @@
-"""Who awaits whom.
+"""The state of a JSON-RPC conversation, as one side sees it: lines in, messages out; calls in, lines out.
 
-One side's view of a JSON-RPC conversation: lines in, messages out; calls in, lines out. It knows which requests are
-open in either direction, drops answers that nobody awaits, gathers the answers to a batch, and understands
-`$/cancel_request`. No waiting, no clock, no I/O."""
+It knows which requests are open in either direction, recognizes unexpected responses, collects the responses to a
+batch, and understands `$/cancel_request`. No waiting, no clock, no I/O."""
 
 from __future__ import annotations
 
@@ -10,10 +9,10 @@ from collections.abc import Iterator
 from typing import Any, Generic, Literal, NamedTuple, TypeVar, Union
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, Raw
 
 from accord.errors import INVALID_REQUEST, LocalProtocolError
-from accord.rpc import answers, envelope
+from accord.rpc import envelope
 from accord.rpc.envelope import (
     Batch,
     Call,
@@ -33,20 +32,20 @@ CANCEL = "$/cancel_request"
 
 
 class Cancelled(NamedTuple):
-    """They no longer want the answer to this request of theirs."""
+    """The peer no longer wants the response to this request."""
 
     id: RequestId
 
 
 class Unexpected(NamedTuple):
-    """An answer to nothing we asked: a duplicate, or an id we never used. It is only reported."""
+    """A response that matches no open request: a duplicate, or an unknown id. It is only reported."""
 
     id: RequestId
     error: Fault | None
 
 
 class Answered(NamedTuple, Generic[W]):
-    """Their answer, with what we noted when we asked."""
+    """The response to one of our requests, with the object that was stored for it."""
 
     waiter: W
     answer: Success | Failure
@@ -55,8 +54,8 @@ class Answered(NamedTuple, Generic[W]):
 Incoming = Union[Call, Request, Notification, "Answered[Any]", Cancelled, Malformed, Unexpected]
 
 
-def unexpected(answer: Success | Failure) -> Unexpected:
-    """An answer that nobody awaits."""
+def as_unexpected(answer: Success | Failure) -> Unexpected:
+    """Convert a response that matches no open request."""
     return Unexpected(answer.id, answer.error if isinstance(answer, Failure) else None)
 
 
@@ -67,56 +66,41 @@ class CancelParams(msgspec.Struct, rename="camel"):
 
 
 class _Gathering:
-    """The answers to one batch, on their way."""
+    """The responses to one batch, collected until it is complete."""
 
     __slots__ = ("answers", "missing")
 
     def __init__(self) -> None:
         self.answers: list[bytes] = []
-        self.missing = 0
+        self.missing: int = 0
 
 
 class Conversation(Generic[W]):
-    """The state of one connection. `W` is whatever the caller wants to find again when an answer comes."""
+    """The state of one connection. `W` is the type of the object that is stored for each of our requests."""
 
     def __init__(self, *, null_ids: bool = True, batches: Literal["accept", "reject"] = "accept") -> None:
         self.null_ids = null_ids
         self.batches = batches
-        self.reader = Reader({}, {})
+        self.reader: Reader = Reader({}, {})
         self._next_id = 0
         self._we_await: dict[RequestId, W] = {}
         self._they_await: dict[RequestId, _Gathering | None] = {}
 
-    # -- what comes in
-
-    def receive(self, block: bytes) -> Iterator[Incoming]:
-        """The messages of a block of lines, in order. Each is noted as it is handed out."""
-        lines = block.count(b"\n") + (not block.endswith(b"\n"))
-        calls = None if answers.looks_like_answer(block) else self.reader.block(block, lines)
-        if calls is None:
-            yield from self.receive_lines(block)
-            return
-        for call in calls:
-            yield call if call.id is UNSET else self.note(call)
-
-    def receive_lines(self, block: bytes) -> Iterator[Incoming]:
-        """The same, one line at a time: for blocks that hold more than calls of known methods."""
-        for line in block.split(b"\n"):
-            if line:
-                yield from self.receive_line(line)
+    # -- receiving
 
     def take(self, answer: Success | Failure) -> W | None:
-        """What we noted when we asked, now that the answer is here; None when nobody awaits it."""
+        """Return and remove the object that was stored for the request; None if the response matches no open
+        request."""
         return self._we_await.pop(answer.id, None)
 
     def receive_line(self, line: bytes, *, is_call: bool | None = None) -> Iterator[Incoming]:
-        """The messages of one line: none, one, or a batch of them.
+        """Read the messages of one line: none, one, or a batch.
 
-        `is_call` False says that the quick reading as a call was tried already. What the likely quick reading refuses
-        is read slowly, which understands everything."""
+        `is_call` False means that the fast decoding as a call has already failed. What the fast decoding rejects is
+        read by the slow one, which understands everything."""
         message: Any = None
-        if answers.looks_like_answer(line):
-            message = answers.answer(line)
+        if envelope.looks_like_response(line):
+            message = envelope.read_response(line)
         elif is_call is not False:
             message = self.reader.line(line)
         if message is None:
@@ -133,7 +117,7 @@ class Conversation(Generic[W]):
                 yield noted
 
     def note(self, call: Call | Request, gathering: _Gathering | None = None) -> Incoming:
-        """A request of theirs: from now on they await an answer."""
+        """Register a request of the peer, which is owed a response from now on."""
         id: Any = call.id
         if id is None and not self.null_ids:
             return Malformed(Fault(INVALID_REQUEST, "Invalid request: an id must not be null"), None, stray=False)
@@ -150,21 +134,23 @@ class Conversation(Generic[W]):
             case Notification(method=method, params=params) if method == CANCEL:
                 return self.cancelled_by_them(params)
             case Malformed(answers=id) if id is not None and id in self._we_await:
-                # They meant to answer: whoever waits learns that it went wrong, and nobody else.
+                # It was meant as a response: its caller gets the error.
                 return Answered(self._we_await.pop(id), Failure(id, message.answer))
             case Notification() | Malformed():
                 return message
             case Success(id=id) | Failure(id=id):
                 if id in self._we_await:
                     return Answered(self._we_await.pop(id), message)
-                return unexpected(message)
+                return as_unexpected(message)
 
     def cancelled_by_them(self, params: bytes) -> Cancelled | None:
-        """What a `$/cancel_request` of theirs cancels; None when it names nothing that is open."""
+        """Return what the peer's `$/cancel_request` cancels; None if it names no open request."""
         try:
             id = msgspec.json.decode(params, type=CancelParams).request_id
         except msgspec.MsgspecError:
             return None
+        if isinstance(id, float) and id.is_integer():
+            id = int(id)
         if isinstance(id, (int, str, type(None))) and not isinstance(id, bool) and id in self._they_await:
             return Cancelled(id)
         return None
@@ -174,7 +160,7 @@ class Conversation(Generic[W]):
             yield Malformed(Fault(INVALID_REQUEST, "Invalid request: batches are not used here"), None, stray=False)
             return
         gathering = _Gathering()
-        # Counted before the first entry is handed out: an entry may be answered before the next is read.
+        # Count before yielding the first entry, which may be answered before the next one is read.
         gathering.missing = sum(isinstance(entry, (Request, Malformed)) for entry in batch.entries)
         for entry in batch.entries:
             message = self._sort(entry, gathering)
@@ -183,36 +169,38 @@ class Conversation(Generic[W]):
             elif message is not None:
                 yield message
 
-    # -- what goes out
+    # -- sending
 
     def request(self, method: bytes, params: bytes, waiter: W) -> tuple[int, bytes]:
-        """A new request of ours, as a line. `method` and `params` are JSON already."""
+        """Create a request, as a line. `method` and `params` are encoded already; empty params are left out."""
         id = self._next_id
         self._next_id += 1
         self._we_await[id] = waiter
+        if not params:
+            return id, b'{"jsonrpc":"2.0","id":%d,"method":%b}\n' % (id, method)
         return id, b'{"jsonrpc":"2.0","id":%d,"method":%b,"params":%b}\n' % (id, method, params)
 
     def cancel(self, id: int) -> bytes:
-        """Tells them that we no longer want an answer. It may still come, and is still ours."""
+        """Create the line that cancels a request. Its response may still come, and is then delivered."""
         return b'{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":%d}}\n' % id
 
     def forget(self, id: RequestId) -> W | None:
-        """Stops awaiting an answer; when it comes all the same it is `Unexpected`."""
+        """Remove an open request. A response that comes anyway is `Unexpected`."""
         return self._we_await.pop(id, None)
 
     def answer(self, id: RequestId, result: bytes) -> bytes:
-        """The answer to a request of theirs, as a line; nothing while a batch still misses others."""
-        if type(id) is int and self._they_await.get(id, self) is None:  # the usual case, without detours
+        """Create the response to a request, as a line; empty while others of its batch are missing."""
+        if type(id) is int and self._they_await.get(id, self) is None:  # the usual case
             del self._they_await[id]
             return b'{"jsonrpc":"2.0","id":%d,"result":%b}\n' % (id, result)
         return self._close(id, envelope.success(id, result))
 
-    def refuse(self, id: RequestId, fault: Fault) -> bytes:
-        """The answer that says no."""
+    def refuse(self, id: RequestId, fault: Fault | Raw) -> bytes:
+        """Create an error response."""
         return self._close(id, envelope.failure(id, fault))
 
     def complain(self, malformed: Malformed) -> bytes:
-        """The answer to what was no message."""
+        """Create the error response to an invalid message."""
         text = envelope.failure(malformed.id, malformed.answer)
         return self._gather(malformed.gathering, text) if malformed.gathering is not None else text + b"\n"
 
@@ -228,11 +216,11 @@ class Conversation(Generic[W]):
         gathering.missing -= 1
         return b"" if gathering.missing else b"[%b]\n" % b",".join(gathering.answers)
 
-    # -- what is open
+    # -- open requests
 
     @property
     def they_await(self) -> list[RequestId]:
-        """The requests of theirs that we still owe an answer."""
+        """The ids of the peer's open requests."""
         return list(self._they_await)
 
     def owes(self, id: RequestId) -> bool:
@@ -243,13 +231,12 @@ class Conversation(Generic[W]):
 
     @property
     def we_await(self) -> list[W]:
-        """What we noted for each open request of ours."""
+        """The objects stored for our open requests."""
         return list(self._we_await.values())
 
     def end(self) -> list[W]:
-        """Nothing more will come: we await nothing any more. Gives back who was waiting here.
-
-        What they asked before may still be answered."""
+        """Remove all our open requests and return the objects stored for them: nothing more will be received. The
+        peer's requests can still be answered."""
         waiters = list(self._we_await.values())
         self._we_await.clear()
         return waiters

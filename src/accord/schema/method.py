@@ -1,4 +1,4 @@
-"""What a method of the protocol is: its name, who serves it, and the types that travel."""
+"""Methods of the protocol: name, the side that serves it, and the types of params and result."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Method(msgspec.Struct, Generic[P, R], frozen=True, kw_only=True, gc=False)
     params: type[P]
     result: type[R] | None = None
     unstable: bool = False
-    """Only in the unstable schema: never used uninvited."""
+    """Part of the unstable schema: used only on request."""
 
     @property
     def is_notification(self) -> bool:
@@ -31,5 +31,5 @@ class Method(msgspec.Struct, Generic[P, R], frozen=True, kw_only=True, gc=False)
 
 
 def by_name(*methods: Method[Any, Any]) -> dict[str, Method[Any, Any]]:
-    """The methods under their names. Requests and notifications have a table each: a few names are both."""
+    """Return methods by name. Requests and notifications have separate tables: a few names are both."""
     return {method.name: method for method in methods}

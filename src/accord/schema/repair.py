@@ -1,10 +1,9 @@
-"""The second, forgiving reading of what the strict one refused.
+"""The lenient second pass of decoding, for values that the strict pass rejected.
 
-The strict reading is msgspec's: one pass, straight into the type. Only a value that it refuses comes here, as plain
-data, and is read field by field with the published leniency rules: a bad optional field counts as absent, a bad item
-leaves its list, a variant nobody knows yet is kept whole, an older draft's spelling is understood. What is still
-unreadable then is refused with the path of the fault and the one word that was wrong, never with the value around it:
-parameters may hold secrets."""
+The strict pass is msgspec's: once over the bytes, straight into the type. Only rejected values come here, as plain
+data. They are read field by field with the published leniency rules: an invalid optional field counts as absent, an
+invalid item is dropped from its list, an unknown variant is kept whole, and the spelling of older drafts is accepted.
+An error names the path and the one wrong word, never the value around it: parameters may contain secrets."""
 
 from __future__ import annotations
 
@@ -57,7 +56,7 @@ def older(cls: type[M]) -> Callable[[Older], Older]:
 
 
 def read(wanted: Any, value: Any, where: str = "") -> Any:
-    """Reads plain data as a type, forgiving what may be forgiven. Raises `Unreadable` for the rest."""
+    """Decode plain data as a type, leniently where that is allowed. Raises `Unreadable` if that fails."""
     try:
         return msgspec.convert(value, wanted)
     except (msgspec.ValidationError, RecursionError):
@@ -122,7 +121,7 @@ def _read_union(
     tag = value.get(tag_field)
     if not isinstance(tag, str):
         missing = next((mark for mark in marks if isinstance(mark, Missing)), None)
-        meant = missing.meant(value) if missing is not None and tag_field not in value else None
+        meant = missing.resolve(value) if missing is not None and tag_field not in value else None
         if meant is not None:
             value = {tag_field: meant, **value}
             tag = meant
@@ -133,14 +132,15 @@ def _read_union(
             raise Unreadable(_key(where, tag_field), f"is {found}; it may be {_choices(by_tag)}")
     if tag in by_tag:
         return _read_struct(by_tag[tag], value, where)
-    if untagged is not None and untagged.unknown_tags:
+    if untagged is not None and (untagged.unknown_tags or tag in untagged.tags):
         return _read_untagged(list(untagged.members), value, where)
     if is_open:
         for mark in marks:
             if isinstance(mark, AtLeast):
                 _read_struct(mark.message, value, where)
         return Other(tag, msgspec.json.encode(value))
-    raise Unreadable(_key(where, tag_field), f"is {_word(tag)}; it may be {_choices(by_tag)}")
+    known = [*by_tag, *(untagged.tags if untagged is not None else ())]
+    raise Unreadable(_key(where, tag_field), f"is {_word(tag)}; it may be {_choices(known)}")
 
 
 def _read_untagged(options: list[Any], value: dict[str, Any], where: str) -> Any:
@@ -208,11 +208,9 @@ def _read_list(wanted: Any, marks: tuple[Any, ...], value: list[Any], where: str
 
 
 def _modern(cls: Any, value: dict[str, Any]) -> dict[str, Any]:
-    aliases = getattr(cls, "OLDER", None)
-    if aliases:
-        for old, new in aliases.items():
-            if old in value and new not in value:
-                value = {**value, new: value[old]}
+    for old, new in cls.OLDER.items():
+        if old in value and new not in value:
+            value = {**value, new: value[old]}
     for base in cls.__mro__:
         rewrite = _OLDER.get(base)
         if rewrite is not None:

@@ -1,8 +1,7 @@
-"""The words all protocol types are built from.
+"""The building blocks of all protocol types.
 
-A type of the protocol is a `Message`. What its fields may be beyond plain types is said with the words below; they are
-read by msgspec (strict first pass), by `repair` (forgiving second pass) and by the test that compares every class with
-the published schemas."""
+A type of the protocol is a `Message`. Its fields are plain types with the marks below. msgspec (strict first pass),
+`repair` (lenient second pass) and the test that compares every class with the published schemas read them."""
 
 from __future__ import annotations
 
@@ -47,32 +46,34 @@ T = TypeVar("T")
 D = TypeVar("D")
 
 Meta = dict[str, Any]
-"""The `_meta` of a message: an object whose keys belong to whoever put them there."""
+"""The `_meta` of a message: an object whose keys belong to its sender."""
 
 
 class MessageType(msgspec.StructMeta):
-    """Makes every field of a message keyword-only, so that required ones may follow inherited optional ones."""
+    """Makes every field of a message keyword-only, so that required fields may follow inherited optional ones."""
 
     def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **config: Any) -> Any:
         return super().__new__(mcls, name, bases, namespace, **{"kw_only": True, **config})
 
 
-# Said of the class, not of its metaclass: type checkers take the first word they find going up, and Struct has its own.
+# On the class, not on its metaclass: type checkers use the first `dataclass_transform` they find, and Struct has one.
 @dataclass_transform(kw_only_default=True, field_specifiers=(msgspec.field,))
 class Message(msgspec.Struct, metaclass=MessageType, rename="camel", gc=False):
-    """One object of the protocol. Snake case here, camel case on the wire; unknown keys are ignored when read."""
+    """An object of the protocol. Snake case in Python, camel case on the wire; unknown keys are ignored."""
 
-    # What an older draft called a field: {old wire key: wire key}. Read when the new key is missing, never written.
+    # Keys of older drafts: {old wire key: wire key}. Read if the new key is missing, never written.
     OLDER: ClassVar[dict[str, str]] = {}
+    # Tags that programs write although the schema gives this type none. See `Either`.
+    ALSO: ClassVar[tuple[str, ...]] = ()
 
     meta: Meta | UnsetType | None = msgspec.field(default=UNSET, name="_meta")
 
 
 Opt = Union[T, None, UnsetType]
-"""A field that may be left out. Null says the same as leaving it out."""
+"""An optional field. Null means the same as absent."""
 
 Patch = Union[T, None, UnsetType]
-"""A field with three states: left out (`UNSET`) keeps what was there, null clears it, a value replaces it."""
+"""A field with three states: absent (`UNSET`) keeps the value, null clears it, a value replaces it."""
 
 
 class Mark:
@@ -81,13 +82,13 @@ class Mark:
     __slots__ = ("name",)
 
     def __init__(self, name: str) -> None:
-        self.name = name
+        self.name: str = name
 
     def __repr__(self) -> str:
         return self.name
 
 
-# Optional fields are lenient unless they say otherwise: a value that cannot be read counts as absent.
+# Optional fields are lenient by default: an invalid value counts as absent.
 STRICT = Mark("STRICT")
 FILTERED = Mark("FILTERED")
 EMPTIED = Mark("EMPTIED")
@@ -96,40 +97,40 @@ EXPECTED = Mark("EXPECTED")
 FORMER = Mark("FORMER")
 
 Strict = Annotated[T, STRICT]
-"""An optional field whose bad value fails the whole message."""
+"""An optional field whose invalid value fails the whole message."""
 
 Filtered = Annotated[list[T], FILTERED]
-"""A list whose bad items are dropped, the rest kept in order."""
+"""A list whose invalid items are dropped."""
 
 Emptied = Annotated[T, EMPTIED]
-"""A required field whose bad value becomes the empty value."""
+"""A required field whose invalid value becomes the empty value."""
 
 NullIsEmpty = Annotated[T, NULL_IS_EMPTY]
-"""Explicit null means the empty value; any other bad value fails the whole message."""
+"""Null means the empty value; any other invalid value fails the whole message."""
 
 Expected = Annotated[T, EXPECTED]
-"""Required by the schema and always sent; when it is missing on input, its default is taken."""
+"""Required by the schema and always sent; if it is absent on input, the default is used."""
 
 Former = Annotated[Union[T, UnsetType, None], FORMER]
-"""A field that only older drafts had: understood when it comes in, never set by us."""
+"""A field of older drafts: read, but never written."""
 
 
 class Other:
-    """A variant from the future or from an extension, kept whole so that it can be shown and passed on unchanged."""
+    """An unknown variant, of a later version or an extension, kept whole so that it can be forwarded unchanged."""
 
     __match_args__ = ("tag", "data")
     __slots__ = ("_data", "raw", "tag")
 
     def __init__(self, tag: str, raw: bytes) -> None:
-        self.tag = tag
-        """The value of the union's discriminator; empty when there was none."""
-        self.raw = raw
+        self.tag: str = tag
+        """The value of the discriminator; empty if absent."""
+        self.raw: bytes = raw
         """The object as JSON."""
         self._data: Any = None
 
     @classmethod
     def of(cls, tag: str, data: Any) -> Other:
-        """An unknown variant made from plain data."""
+        """Create an unknown variant from plain data."""
         return cls(tag, msgspec.json.encode(data))
 
     @property
@@ -142,8 +143,6 @@ class Other:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Other) and (self.tag, self.data) == (other.tag, other.data)
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"Other({self.tag!r}, {self.data!r})"
@@ -162,12 +161,14 @@ class OpenUnion:
 class Untagged:
     """Marks a union with members that carry no tag, read when the tag is missing.
 
-    With `unknown_tags` they are also read when the tag is there but not known (v1: an auth method of a type we do not
-    know is an `agent` method)."""
+    With `unknown_tags` they are also read when the tag is unknown (v1: an auth method of an unknown type is an `agent`
+    method). With `tags` they are also read when the tag is one of these, which isn't in the schema but which peers send
+    (v1: an MCP server of type `stdio`)."""
 
-    def __init__(self, *members: Any, unknown_tags: bool = False) -> None:
+    def __init__(self, *members: Any, unknown_tags: bool = False, tags: tuple[str, ...] = ()) -> None:
         self.members = members
         self.unknown_tags = unknown_tags
+        self.tags = tags
 
     def __repr__(self) -> str:
         return f"Untagged({', '.join(getattr(m, '__name__', str(m)) for m in self.members)})"
@@ -186,13 +187,13 @@ class AtLeast:
 class Missing:
     """Marks a union whose tag older drafts left out, and says which variant they meant. Read so, never written so.
 
-    Where the object itself shows which one was meant, a function says it (`None`: it does not show)."""
+    `tag` may be a function that derives the variant from the object; it returns None if it can't."""
 
     def __init__(self, tag: str | Callable[[dict[str, Any]], str | None]) -> None:
         self.tag = tag
 
-    def meant(self, value: dict[str, Any]) -> str | None:
-        """The tag of the variant that this object without a tag stands for."""
+    def resolve(self, value: dict[str, Any]) -> str | None:
+        """Return the tag of the variant that an object without a tag is."""
         return self.tag if isinstance(self.tag, str) else self.tag(value)
 
     def __repr__(self) -> str:
@@ -200,7 +201,7 @@ class Missing:
 
 
 Word = Union[T, str]
-"""`Word[Literal["a", "b"]]`: one of the words, or one that is not known yet."""
+"""`Word[Literal["a", "b"]]`: one of the words, or an unknown one."""
 
 if TYPE_CHECKING:
     Open = Union[T, Other]
@@ -209,35 +210,37 @@ if TYPE_CHECKING:
 else:
 
     class Nobody(msgspec.Struct):
-        """Keeps a lone variant company in its union. No object is ever read as this."""
+        """The second member of a union of one. No object is ever decoded as this."""
 
         def __post_init__(self) -> None:
-            raise ValueError("is no variant")
+            raise ValueError("isn't a variant")
 
     @cache
     def _nobody(tag_field: str) -> Any:
         return msgspec.defstruct("Nobody", [], bases=(Nobody,), tag_field=tag_field, tag="\0")
 
-    def _accompanied(union: Any) -> Any:
-        """A lone tagged struct in company: msgspec reads it alone even when the tag is missing."""
+    def _add_companion(union: Any) -> Any:
+        """Add a second member to a union of one: msgspec would accept a lone tagged struct without its tag."""
         tag_field = union.__struct_config__.tag_field if isinstance(union, msgspec.StructMeta) else None
         return union if tag_field is None else Union[union, _nobody(tag_field)]
 
     class Open:
-        """`Open[A | B]`: a union of tagged messages that also admits variants not known yet, as `Other`."""
+        """`Open[A | B]`: a union of tagged messages that also accepts unknown variants, as `Other`."""
 
         def __class_getitem__(cls, union: Any) -> Any:
             first = get_args(union)[0] if get_args(union) else union
-            return Annotated[_accompanied(union), OpenUnion(first.__struct_config__.tag_field)]
+            return Annotated[_add_companion(union), OpenUnion(first.__struct_config__.tag_field)]
 
     class Either:
-        """`Either[A, B]`: an A, or, when it carries no tag or is no A, a B."""
+        """`Either[A, B]`: an A; or a B if it has no tag or isn't an A. `ALSO` of B lists tags that programs write."""
 
         def __class_getitem__(cls, members: tuple[Any, ...]) -> Any:
-            return Annotated[_accompanied(members[0]), Untagged(*members[1:])]
+            types = [member for member in members[1:] if isinstance(member, MessageType)]
+            tags = tuple(tag for message in types for tag in message.ALSO)
+            return Annotated[_add_companion(members[0]), Untagged(*members[1:], tags=tags)]
 
     class Otherwise:
-        """`Otherwise[A, B]`: an A, or a B when the tag is missing or not known."""
+        """`Otherwise[A, B]`: an A, or a B if the tag is absent or unknown."""
 
         def __class_getitem__(cls, members: tuple[Any, ...]) -> Any:
-            return Annotated[_accompanied(members[0]), Untagged(*members[1:], unknown_tags=True)]
+            return Annotated[_add_companion(members[0]), Untagged(*members[1:], unknown_tags=True)]

@@ -1,1 +1,1 @@
-"""An agent without a model that shows every feature of the protocol on request: what client authors test against."""
+"""An agent without a model that shows the protocol's features on request, for client authors to test against."""

@@ -1,35 +1,21 @@
-"""How a turn can end other than well."""
+"""Turns that end with an error or an unusual stop reason."""
 
 from __future__ import annotations
 
 from accord.agent.agent import command
 from accord.agent.turn import Turn
-from accord.errors import AuthRequired, RequestFailed
-from accord.model.requests import AuthMethod
-from accord.showcase.stage import Stage
+from accord.errors import RequestFailed
+from accord.showcase.topic import Topic
 
-CODE = -32050
+CODE = -31050
 
 
-class Endings(Stage):
-    """Stop reasons, errors, and logging in."""
+class Endings(Topic):
+    """Stop reasons and errors."""
 
-    topic = "Endings"
+    title = "Endings"
 
-    auth_methods = [
-        AuthMethod(id="pretend", name="Pretend to log in", description="Needs no account and always works"),
-    ]
-    logged_in = False
-
-    async def login(self, method_id: str) -> None:
-        self.logged_in = True
-
-    async def logout(self) -> None:
-        self.logged_in = False
-
-    @command(
-        "error", "A tool call that fails, then a JSON-RPC error with data; or one of them", hint="tool, rpc or crash"
-    )
+    @command("error", "A failing tool call, then a JSON-RPC error with data; or one of them", hint="tool, rpc or crash")
     async def show_error(self, turn: Turn) -> None:
         parts = await self.parts(turn, "tool", "rpc", "crash")
         if "tool" in parts:
@@ -40,14 +26,8 @@ class Endings(Stage):
             await turn.say("The tool call failed; the turn did not.")
             return
         if parts == ("crash",):
-            raise ZeroDivisionError("an exception that nobody expected")
-        raise RequestFailed("this error was asked for", code=CODE, data={"why": "it was asked for", "retry": False})
-
-    @command("auth", "Demands a login first; works once you have logged in")
-    async def show_auth(self, turn: Turn) -> None:
-        if not self.logged_in:
-            raise AuthRequired("log in first; “pretend” always works")
-        await turn.say("You are logged in. Log out to see the demand again.")
+            raise ZeroDivisionError("an unexpected exception")
+        raise RequestFailed("You asked for this error", code=CODE, data={"why": "you asked for it", "retry": False})
 
     @command("refusal", "Ends with the stop reason refusal")
     async def show_refusal(self, turn: Turn) -> str:
@@ -62,7 +42,7 @@ class Endings(Stage):
     @command("max-turn-requests", "Ends with the stop reason max_turn_requests")
     async def show_max_turn_requests(self, turn: Turn) -> str:
         for number in range(1, 4):
-            async with turn.tool(f"Request {number} to a model that is not there", kind="think"):
+            async with turn.tool(f"Request {number} to a missing model", kind="think"):
                 await self.pause()
         await turn.say("That was the last request this turn may make.")
         return "max_turn_requests"

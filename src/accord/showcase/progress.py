@@ -1,37 +1,40 @@
-"""What a session shows beside its messages: the plan, the usage, notices, compaction, the title."""
+"""A session's state besides its messages: plan, usage, notices, compaction and title."""
 
 from __future__ import annotations
 
 from accord.agent.agent import command
 from accord.agent.turn import Turn
 from accord.model.session import Plan, PlanEntry, Tokens
-from accord.showcase.stage import Stage
+from accord.showcase.topic import Topic
 
 STEPS = (("Look around", "high"), ("Decide", "medium"), ("Write it", "high"), ("Polish it", "low"))
 CONTEXT = 200_000
 
 
-class Progress(Stage):
+class Progress(Topic):
     """Plans, usage, notices, compaction, titles."""
 
-    topic = "Progress"
+    title = "Progress"
 
-    @command("plan", "A plan that is worked off: every priority and every status; a second plan in Markdown")
+    @command("plan", "A plan in progress, with every priority and status; a second plan in Markdown")
     async def show_plan(self, turn: Turn) -> None:
         for done in range(len(STEPS)):
             await turn.plan([_entry(index, done) for index in range(len(STEPS))])
             await self.pause(3)
-        # The last step is given up; version 1 has no word for that and calls it completed.
+        # The last step is cancelled; version 1 lacks that status and shows it as completed.
         last = PlanEntry(content="Polish it", priority="low", status="cancelled")
         await turn.plan([*(_entry(index, len(STEPS)) for index in range(len(STEPS) - 1)), last])
-        if turn.client.plans:
+        if turn.client.offers.plans:
             await turn.plan(Plan(id="notes", markdown="## Later\n\n- [ ] a second plan\n- [ ] in *Markdown*"))
             await self.pause(5)
             await turn.plan(Plan(id="file", uri=self.uri(turn, "PLAN.md")))
             await self.pause(5)
             await turn.session.remove_plan("notes")
             await turn.session.remove_plan("file")
-        await turn.say("Planned, done, and one step given up.")
+        cancelled = (
+            "one is cancelled" if turn.client.version > 1 else "one is cancelled (version 1 shows it as completed)"
+        )
+        await turn.say(f"Three steps are completed, and {cancelled}.")
 
     @command("usage", "How full the context is, what the session costs, and the tokens of this turn")
     async def show_usage(self, turn: Turn) -> None:
@@ -40,7 +43,7 @@ class Progress(Stage):
             await self.pause(2)
         await turn.usage(CONTEXT // 10, CONTEXT, cost=3.5, currency="credits")
         turn.tokens = Tokens(total=1500, input=1000, output=300, thought=200, cached_read=800, cached_write=50)
-        await turn.say("The context filled up to the brim and was emptied; the cost is in credits now.")
+        await turn.say("The context filled up completely and was cleared; the cost is now in credits.")
 
     @command("notice", "Notices of every severity")
     async def show_notice(self, turn: Turn) -> None:
@@ -48,11 +51,11 @@ class Progress(Stage):
         await self.pause()
         await turn.notice("Be careful", "This notice has a description.", severity="warning")
         await self.pause()
-        await turn.notice("Something broke", "Nothing did; this only shows how it would look.", severity="error")
-        heard = "Three notices were sent." if turn.client.notices else "This client shows no notices; none was sent."
-        await turn.say(heard)
+        await turn.notice("Something broke", "Nothing really did; this shows how it would look.", severity="error")
+        sent = turn.client.offers.notices
+        await turn.say("Sent three notices." if sent else "This client doesn't support notices; none was sent.")
 
-    @command("compaction", "The context is shortened: one that works, with a streamed summary, and one that fails")
+    @command("compaction", "A compaction that works, with a streamed summary, and one that fails")
     async def show_compaction(self, turn: Turn) -> None:
         session = turn.session
         await turn.usage(CONTEXT * 19 // 20, CONTEXT)
@@ -65,19 +68,20 @@ class Progress(Stage):
         await turn.usage(CONTEXT // 20, CONTEXT)
         await self.pause()
         await session.compaction(f"{name}-again", "in_progress")
-        await session.compaction(f"{name}-again", "failed", error="nothing was left to shorten")
-        heard = (
-            "One compaction worked and one failed."
-            if turn.client.compaction
-            else "This client shows no compaction; only the usage was told."
-        )
-        await turn.say(heard)
+        await session.compaction(f"{name}-again", "failed", error="nothing left to compact")
+        if turn.client.offers.compaction:
+            await turn.say("One compaction worked and one failed.")
+        else:
+            await turn.say("This client doesn't support compaction; only the usage was sent.")
 
-    @command("title", "Names the session", hint="the title, or nothing")
+    @command("title", "Sets the title of the session", hint="title")
     async def show_title(self, turn: Turn) -> None:
         title = " ".join(turn.argument.split()) or f"Showcase of {turn.client.info.name if turn.client.info else 'it'}"
         await turn.set_title(title)
-        await turn.say(f"This session is called “{title}” now.")
+        if turn.session.titled_by_user:
+            await turn.say(f"You named this session “{turn.session.title}”, so its title stays.")
+        else:
+            await turn.say(f"The title is now “{title}”.")
 
 
 def _entry(index: int, done: int) -> PlanEntry:

@@ -7,26 +7,26 @@ import asyncio
 from accord.agent.agent import command
 from accord.agent.turn import Turn
 from accord.model.tool import Diff, FileChange
-from accord.showcase.stage import Stage
+from accord.showcase.topic import Topic
 
 KINDS = ("read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other")
 STATUSES = ("pending", "in_progress", "paused", "completed", "failed", "cancelled")
-MOST_PARALLEL = 500
+MAX_PARALLEL = 500
 
 OLD = "def greet(name):\n    print('Helo ' + name)\n\n\ngreet('world')\n"
 NEW = 'def greet(name: str) -> None:\n    print(f"Hello, {name}!")\n\n\ngreet("world")\n'
 
 
-class Tools(Stage):
+class Tools(Topic):
     """Tool calls and diffs."""
 
-    topic = "Tools"
+    title = "Tools"
 
     @command(
         "tools", "Tool calls of every kind and status, with raw input and output, and many at once", hint="how many"
     )
     async def show_tools(self, turn: Turn) -> None:
-        many = int(await self.number(turn, "parallel tool calls", 12, MOST_PARALLEL)) or 1
+        many = int(await self.number(turn, "parallel tool calls", 12, MAX_PARALLEL)) or 1
         for kind in KINDS:
             await self._one_of_kind(turn, kind)
         for status in STATUSES:
@@ -50,7 +50,7 @@ class Tools(Stage):
         ) as tool:
             await self.pause()
             await tool.update(title=f"Kind: {kind}, under a new title", locations=["src/example.py:7"])
-            await tool.show(f"What a tool of kind `{kind}` found.")
+            await tool.show(f"The output of a tool of kind `{kind}`.")
             await tool.complete({"lines": 3, "ok": True})
 
     async def _one_of_many(self, turn: Turn, number: int, many: int) -> None:
@@ -68,7 +68,7 @@ class Tools(Stage):
         async with turn.tool("A change", kind="edit", locations=["greet.py:2"]) as tool:
             await tool.diff("greet.py", OLD, NEW)
         await self.pause()
-        async with turn.tool("A file without a last newline, and one with other line ends", kind="edit") as tool:
+        async with turn.tool("A file without a final newline, and one with CRLF line endings", kind="edit") as tool:
             await tool.diff("no_newline.txt", "one\ntwo", "one\ntwo\nthree")
             await tool.diff("windows.txt", "one\r\ntwo\r\n", "one\r\n2\r\n")
         await self.pause()
@@ -89,4 +89,4 @@ class Tools(Stage):
         ]
         async with turn.tool("Several files in one diff", kind="edit") as tool:
             await tool.show("Four files, ", Diff(changes=several), " in one.")
-        await turn.say("Nothing was changed on the disk.")
+        await turn.say("No file was changed.")

@@ -1,62 +1,62 @@
-"""What a store of sessions does. An engine implements this; agents only use it."""
+"""The interface of a session store."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable
 
-from accord.model.noun import Noun
+from accord.model.record import Record
 from accord.model.session import Option, SessionInfo
 from accord.model.statement import OptionsAre, Statement
 
 PAGE = 50
-"""How many sessions a page has."""
+"""The number of sessions on a page."""
 
 
-class Page(Noun):
-    """Some sessions, newest first, and where the next page begins."""
+class Page(Record):
+    """A page of sessions, newest first, with a cursor for the next page."""
 
     sessions: list[SessionInfo]
     next_cursor: str | None = None
 
 
 class SessionStore(ABC):
-    """Keeps sessions and everything said in them."""
+    """Saves sessions and everything said in them."""
 
     durable: bool = False
-    """Whether what was appended must be saved before the client may see it: `save` is then called in between."""
+    """Whether statements must be saved before the client sees them: then `save` is called first."""
     unsaved: bool = False
     """Whether anything was appended since the last `save`."""
 
     @abstractmethod
     async def create(self, info: SessionInfo) -> None:
-        """Begins to keep a session. Raises `LocalProtocolError` when one of this id is kept already."""
+        """Add a session. Raises `LocalProtocolError` if the id exists."""
 
     @abstractmethod
     async def get(self, session_id: str) -> SessionInfo | None:
-        """A session's entry, or None when it is not kept here."""
+        """Return the entry of a session, or None if it isn't stored."""
 
     @abstractmethod
     async def update(self, info: SessionInfo) -> None:
-        """Keeps a session's changed entry, which then is the newest. One that is not kept is left alone."""
+        """Replace the entry of a session, which makes it the newest. Ignores sessions that aren't stored."""
 
     @abstractmethod
     def append(self, session_id: str, statement: Statement) -> None:
-        """Keeps one more statement of a session. Called for every update, so it must be quick."""
+        """Add a statement to a session. Called for every update, so it must be fast."""
 
     def save(self) -> Awaitable[None] | None:
-        """Makes durable what was appended. None says that it is; else it is once this has been awaited.
+        """Save the appended statements. None means that they are saved; otherwise, await the result.
 
-        Raises `StoreFailed` (now, or from the awaiting) when it cannot be done; nothing is lost then, and it may be
-        tried again. Called before anything leaves for the client, so it must be quick."""
+        Raises `StoreFailed`, now or when awaited, if that fails. Then nothing is lost, and it can be retried. Called
+        before anything is sent to the client, so it must be fast."""
         return None
 
     @abstractmethod
     def history(self, session_id: str) -> AsyncIterator[Statement]:
-        """Everything said in a session, in order."""
+        """Yield all statements of a session in order."""
 
     async def options(self, session_id: str) -> list[Option]:
-        """A session's options as they were last told."""
+        """Return the last options of a session."""
         last: list[Option] = []
         async for statement in self.history(session_id):
             if isinstance(statement, OptionsAre):
@@ -65,17 +65,17 @@ class SessionStore(ABC):
 
     @abstractmethod
     async def list(self, *, cwd: str | None = None, cursor: str | None = None, archived: str = "exclude") -> Page:
-        """A page of sessions, newest first. Raises `InvalidParams` for a cursor that was never given out.
+        """Return a page of sessions, newest first. Raises `InvalidParams` for an unknown cursor.
 
-        What changes between two pages does not shift the second: none that stays as it is is missed or repeated."""
+        Changes between two calls don't shift the pages: an unchanged session is never missed or repeated."""
 
     @abstractmethod
     async def delete(self, session_id: str) -> bool:
-        """Forgets a session; False when it was not kept."""
+        """Delete a session. Returns False if it wasn't stored."""
 
     @abstractmethod
     async def copy(self, session_id: str, info: SessionInfo) -> None:
-        """Begins a session with the history of another."""
+        """Add a session with the history of another."""
 
     async def close(self) -> None:
-        """Saves what is unsaved, and lets go of whatever the store holds. It may be used again afterwards."""
+        """Save unsaved statements and release resources. The store can be used again afterwards."""

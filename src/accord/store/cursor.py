@@ -1,6 +1,6 @@
-"""Where the next page of a list begins, as a word for clients: they hand it back, and can make up none.
+"""Cursors for lists of sessions. A checksum keeps clients from making them up.
 
-It names a place in the order of changes, not a number of entries: what is new in front of it moves nothing behind."""
+A cursor names a position in the order of changes, not a number of entries, so newer entries don't shift the pages."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from zlib import crc32
 from accord.errors import InvalidParams
 
 
-def written(place: int, salt: str) -> str:
-    """The cursor of a place. The salt is the store's own."""
+def encode(place: int, salt: str) -> str:
+    """Return the cursor of a position. Each store has its own salt."""
     return f"{place:x}-{crc32(f'{salt}:{place}'.encode()):08x}"
 
 
-def read(cursor: str, salt: str) -> int:
-    """The place of a cursor. Raises `InvalidParams` for one that this store has not given out."""
+def decode(cursor: str, salt: str) -> int:
+    """Return the position of a cursor. Raises `InvalidParams` for one that this store didn't issue."""
     try:
         place = int(cursor[:16].partition("-")[0], 16)
     except ValueError:
         place = -1
-    if written(place, salt) != cursor:
-        raise InvalidParams("session/list: this cursor is not known; start again without one", data={"path": "cursor"})
+    if encode(place, salt) != cursor:
+        raise InvalidParams("session/list: unknown cursor; start again without one", data={"path": "cursor"})
     return place

@@ -1,4 +1,4 @@
-"""Sessions in memory: they outlive a connection, not the process."""
+"""A store in memory: sessions survive a connection, but not the process."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class MemoryStore(SessionStore):
 
     async def create(self, info: SessionInfo) -> None:
         if info.id in self._infos:
-            raise LocalProtocolError(f"session {info.id} is kept already; a new one needs an id of its own")
+            raise LocalProtocolError(f"session {info.id} already exists; use another id")
         self._put(info)
         self._histories[info.id] = []
 
@@ -44,13 +44,13 @@ class MemoryStore(SessionStore):
             yield statement
 
     async def list(self, *, cwd: str | None = None, cursor: str | None = None, archived: str = "exclude") -> Page:
-        upto = self._changes if cursor is None else cursors.read(cursor, self._salt)
+        upto = self._changes if cursor is None else cursors.decode(cursor, self._salt)
         found = [
             (change, info)
             for change, info in reversed(self._infos.values())
             if change <= upto and _fits(info, cwd, archived)
         ]
-        following = cursors.written(found[PAGE][0], self._salt) if len(found) > PAGE else None
+        following = cursors.encode(found[PAGE][0], self._salt) if len(found) > PAGE else None
         return Page(sessions=[info for _, info in found[:PAGE]], next_cursor=following)
 
     async def delete(self, session_id: str) -> bool:

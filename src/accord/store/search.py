@@ -1,8 +1,7 @@
-"""Finding what was said: any input is a question, and none is a mistake.
+"""Search stored sessions. Any input is a valid query.
 
-Words are looked up in the index, all of them, newest first; words in quotes must stand together. What the index cannot
-tell apart (signs, scripts that put no space between words), and what it lacks where Python has no FTS5, is looked for
-letter by letter."""
+All words must match, newest first; quoted words must be adjacent. Symbols, scripts without spaces between words, and
+everything if Python's SQLite has no FTS5, are searched by substring instead of in the index."""
 
 from __future__ import annotations
 
@@ -11,42 +10,41 @@ import unicodedata
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from accord.model.noun import Noun
+from accord.model.record import Record
 from accord.model.session import SessionInfo
-from accord.store.reading import COLUMNS, entry
-from accord.store.schema import has_index
+from accord.store.database import has_index
+from accord.store.queries import COLUMNS, entry
 
 if TYPE_CHECKING:
     from sqlite3 import Connection, Cursor
 
-LIMIT = 20
-_LOOKED_AT = 5000  # passages at most, when very many of few sessions match
-_LONGEST, _WORDS = 2000, 32  # of a question: the engine has limits, and nobody reads the answer to more
-_BEFORE, _AFTER = 60, 120  # letters around a hit
+_MAX_PASSAGES = 5000  # passages, if very many of few sessions match
+_MAX_QUERY, _MAX_WORDS = 2000, 32  # of a query: FTS5 has limits
+_BEFORE, _AFTER = 60, 120  # characters of context around a hit
 _SPACE = re.compile(r"\s+")
 _PIECES = re.compile(r'"([^"]+)"|([^\s"]+)')
-# Scripts without spaces between words: the index takes a whole sentence of them for one word.
+# Scripts without spaces between words: the index treats a whole sentence as one word.
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
 
 
-class Hit(Noun):
-    """One session in which something was found, and the newest place in it: the words before, the hit, those after."""
+class Hit(Record):
+    """A session with a match, and the text around its latest match."""
 
     session: SessionInfo
     kind: str
-    """Who said it: "user", "agent", "thought"; or "tool" (what a call was about), "title"."""
+    """The kind of passage: "user", "agent", "thought", "tool" (title and paths of a call) or "title"."""
     before: str
     hit: str
     after: str
 
 
 def find(text: str, cwd: str | None, limit: int, thoughts: bool) -> Callable[[Connection], list[Hit]]:
-    """The sessions in which all the words were said in one passage, newest first."""
-    text = text[:_LONGEST].encode("utf-8", "replace").decode().replace("\0", " ")
+    """Find the sessions with a passage that contains all words, newest first."""
+    text = text[:_MAX_QUERY].encode("utf-8", "replace").decode().replace("\0", " ")
     pieces = [quoted or plain for quoted, plain in _PIECES.findall(text)]
-    pieces = [" ".join(piece.split()) for piece in pieces if piece.strip()][:_WORDS]
+    pieces = [" ".join(piece.split()) for piece in pieces if piece.strip()][:_MAX_WORDS]
 
     def read(connection: Connection) -> list[Hit]:
         if not pieces:
@@ -60,7 +58,7 @@ def find(text: str, cwd: str | None, limit: int, thoughts: bool) -> Callable[[Co
                     return found
             else:
                 return []
-        return _hits(connection, _by_letters(connection, pieces, thoughts), cwd, limit, pieces)
+        return _hits(connection, _by_substring(connection, pieces, thoughts), cwd, limit, pieces)
 
     return read
 
@@ -70,8 +68,8 @@ def _has_word(piece: str) -> bool:
 
 
 def _by_words(connection: Connection, pieces: list[str], mark: str, thoughts: bool) -> Cursor | None:
-    """In the index, if there is one. Everything is quoted, so that nothing is taken for an operator; `*` finds
-    beginnings."""
+    """Search the index; None if there is none. Everything is quoted, so that nothing is an operator. The `mark` `*`
+    matches prefixes."""
     import sqlite3
 
     question = " ".join('"' + piece.replace('"', '""') + '"' + mark for piece in pieces)
@@ -85,7 +83,7 @@ def _by_words(connection: Connection, pieces: list[str], mark: str, thoughts: bo
         return None
 
 
-def _by_letters(connection: Connection, pieces: list[str], thoughts: bool) -> Cursor:
+def _by_substring(connection: Connection, pieces: list[str], thoughts: bool) -> Cursor:
     like = ["%" + re.sub(r"([\\%_])", r"\\\1", piece) + "%" for piece in pieces]
     where = "text || thought" if thoughts else "text"
     conditions = " AND ".join([f"{where} LIKE ? ESCAPE '\\'"] * len(like))
@@ -98,7 +96,7 @@ _PASSAGE = f"""SELECT p.session, p.first, p.kind, p.text, p.thought, {_ENTRY}
 
 
 def _hits(connection: Connection, ids: Cursor, cwd: str | None, limit: int, pieces: list[str]) -> list[Hit]:
-    """The newest passage of each session. Those of one session mostly stand together and are passed over at once."""
+    """Return the latest match of each session. Passages of a session are mostly adjacent and skipped together."""
     found: list[Hit] = []
     sessions: set[int] = set()
     first: int | None = None
@@ -116,15 +114,15 @@ def _hits(connection: Connection, ids: Cursor, cwd: str | None, limit: int, piec
             if cwd is None or row[6] == cwd:
                 before, hit, after = around(row[3] or row[4], pieces)
                 found.append(Hit(session=entry(row[5:]), kind=row[2], before=before, hit=hit, after=after))
-        if len(found) >= limit or looked_at >= _LOOKED_AT:
+        if len(found) >= limit or looked_at >= _MAX_PASSAGES:
             break
     ids.close()
     return found
 
 
 def around(text: str, pieces: list[str]) -> tuple[str, str, str]:
-    """The first of the words in a text, with some of what stands around it, on one line."""
-    start, end = _place(text, pieces) or _place_of_plain(text, pieces) or (0, 0)
+    """Return the first match in a text with its context, each on one line."""
+    start, end = _place(text, pieces) or _find_folded(text, pieces) or (0, 0)
     before, after = text[max(0, start - _BEFORE) : start], text[end : end + _AFTER]
     if start > _BEFORE:
         before = "…" + before.partition(" ")[2] if " " in before.strip() else f"…{before}"
@@ -138,7 +136,7 @@ def _one_line(text: str) -> str:
 
 
 def _place(text: str, pieces: list[str]) -> tuple[int, int] | None:
-    """Where one of the words stands, as it was typed but for its case; at the beginning of a word if it can be."""
+    """Find one of the words, ignoring case; at the start of a word if possible."""
     low = text.lower()
     if len(low) != len(text):
         return None
@@ -154,8 +152,8 @@ def _place(text: str, pieces: list[str]) -> tuple[int, int] | None:
     return inside
 
 
-def _place_of_plain(text: str, pieces: list[str]) -> tuple[int, int] | None:
-    """The same without accents, and whatever the signs between two words are: the index sees no difference either."""
+def _find_folded(text: str, pieces: list[str]) -> tuple[int, int] | None:
+    """Find one of the words, ignoring accents and punctuation, as the index does."""
     plain, places = [], []
     for place, letter in enumerate(text):
         for part in unicodedata.normalize("NFKD", letter):

@@ -1,9 +1,8 @@
-"""Sessions in one SQLite file: they outlive the process, also one that is killed.
+"""A store in one SQLite file. Sessions survive the process, even `kill -9`.
 
-`append` only notes what was said. `save` writes it, one transaction for everything said since the last one, on the
-event loop itself: that takes some twenty microseconds, less than it takes to wake a thread. It never waits there: when
-another process has the file, the thread of the writing hand waits in its place. In the same way nothing is read, no
-index is filled and nothing is forced onto the disk but in threads.
+`append` only collects statements. `save` writes them in one transaction on the event loop itself: that takes about
+twenty microseconds, less than waking a thread. It never blocks the loop: if another process holds the file, the writer
+thread waits instead. Reading, indexing and syncing to disk always happen in threads.
 
 Several processes may use one file, and several clients of one process one store, in one event loop at a time."""
 
@@ -21,11 +20,11 @@ from accord.errors import StoreFailed
 from accord.model.session import Option, SessionInfo
 from accord.model.statement import Statement
 from accord.store.base import Page, SessionStore
-from accord.store.codec import Pack, Shown, Unpacker
-from accord.store.hand import Hand
-from accord.store.tending import Tending, is_stale
+from accord.store.maintenance import Maintenance, is_stale
+from accord.store.packs import Pack, Shown, Unpacker
+from accord.store.worker import Worker
 
-log = logging.getLogger("accord")
+log: logging.Logger = logging.getLogger("accord")
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,9 +32,9 @@ if TYPE_CHECKING:
 
 
 class SqliteStore(SessionStore):
-    """Keeps sessions in a file; without a path, in `sessions.db` of the user's data folder.
+    """Saves sessions in a file; the default is `sessions.db` in the user's data directory.
 
-    Nothing is opened, and SQLite not even imported, before the first session begins or is asked for."""
+    The file is opened, and SQLite imported, when the first session is created or requested."""
 
     durable = True
 
@@ -43,16 +42,16 @@ class SqliteStore(SessionStore):
         self._given = path
         self.unsaved = False
         self.skipped: dict[str, int] = {}
-        """Of which kinds statements were met that this version does not know, and how many. They stay in the file."""
+        """The number of statements of unknown kinds, by kind. They stay in the file."""
         self._packs: dict[str, Pack] = {}
         self._shown: dict[str, Shown] = {}
         self._entries: dict[str, SessionInfo] = {}
         self._saving: asyncio.Task[None] | None = None
-        self._writer = Hand(self._where, "writer")
-        self._reader = Hand(self._where, "reader")
-        self._tender = Hand(self._where, "tender")
-        self._tending = Tending(self._tender, self._where)
-        self._end = weakref.finalize(self, _let_go, self._writer, self._reader, self._tender)
+        self._writer = Worker(self._where, "writer")
+        self._reader = Worker(self._where, "reader")
+        self._maintainer = Worker(self._where, "maintenance")
+        self._maintenance = Maintenance(self._maintainer, self._where)
+        self._end = weakref.finalize(self, _close, self._writer, self._reader, self._maintainer)
 
     @property
     def path(self) -> str:
@@ -61,9 +60,9 @@ class SqliteStore(SessionStore):
 
     def _where(self) -> str:
         if self._given is None:
-            from accord.config.folders import data_folder
+            from accord.config.directories import data_directory
 
-            self._given = data_folder() / "sessions.db"
+            self._given = data_directory() / "sessions.db"
         return os.path.abspath(self._given)
 
     # -- what is said
@@ -79,19 +78,19 @@ class SqliteStore(SessionStore):
         if not self.unsaved:
             return None
         if self._saving is None or self._saving.done():
-            from accord.store.writing import batch
+            from accord.store.queries import batch
 
             packs, entries = self._packs, self._entries
-            if self._writer.at_once(batch(packs, entries)):
-                self._saved(packs, entries)
+            if self._writer.try_now(batch(packs, entries)):
+                self._mark_saved(packs, entries)
                 return None
             self._saving = asyncio.get_running_loop().create_task(self._save_patiently())
-            self._saving.add_done_callback(_look)
+            self._saving.add_done_callback(_ignore_error)
         return asyncio.shield(self._saving)
 
     async def _save_patiently(self) -> None:
-        """In the thread, round by round until nothing is left: whoever waits has said something before."""
-        from accord.store.writing import batch
+        """Save in the thread until nothing is left: every caller that waits appended something before."""
+        from accord.store.queries import batch
 
         stopped = False
         while self._packs or self._entries:
@@ -102,67 +101,67 @@ class SqliteStore(SessionStore):
                 try:
                     await asyncio.wait({writing})
                 except asyncio.CancelledError:
-                    stopped = True  # the thread goes on; what it wrote must not be written once more
+                    stopped = True  # the thread continues, and its work must not be written twice
             if writing.exception() is not None:
                 self._put_back(packs, entries)
                 self._saving = None
                 writing.result()
-            self._tending.wrote(len(packs))
+            self._maintenance.note_saved(len(packs))
         self.unsaved = False
         self._saving = None
         if stopped:
             raise asyncio.CancelledError
 
-    def _saved(self, packs: dict[str, Pack], entries: dict[str, SessionInfo]) -> None:
+    def _mark_saved(self, packs: dict[str, Pack], entries: dict[str, SessionInfo]) -> None:
         self._packs, self._entries = {}, {}
         self.unsaved = False
-        self._tending.wrote(len(packs))
+        self._maintenance.note_saved(len(packs))
 
     def _put_back(self, packs: dict[str, Pack], entries: dict[str, SessionInfo]) -> None:
-        """Nothing is lost when it could not be written: it goes before what was said meanwhile."""
+        """Restore statements after a failed write, before those appended meanwhile."""
         for id, pack in packs.items():
             if id in self._packs:
-                pack.put_before(self._packs[id])
+                pack.prepend_to(self._packs[id])
             else:
                 self._packs[id] = pack
         self._entries = {**entries, **self._entries}
         self.unsaved = True
 
-    async def _settle(self) -> None:
-        """What was said before is in the file."""
+    async def _flush(self) -> None:
+        """Save everything that was appended."""
         while (waiting := self.save()) is not None:
             await waiting
 
-    async def _settle_if_it_can_be(self) -> None:
-        """The same, for those who can do without: a full disk can still be read."""
+    async def _try_flush(self) -> None:
+        """Save if possible. For reads, which work on a full disk as well."""
         with suppress(StoreFailed):
-            await self._settle()
+            await self._flush()
 
     # -- sessions
 
     async def create(self, info: SessionInfo) -> None:
-        from accord.store.writing import create
+        from accord.store.queries import create
 
-        await self._settle()
+        await self._flush()
         await self._writer.do(create(info))
 
     async def get(self, session_id: str) -> SessionInfo | None:
-        from accord.store.reading import get
+        from accord.store.queries import get
 
-        await self._settle()
+        await self._flush()
         return await self._reader.do(get(session_id))
 
     async def update(self, info: SessionInfo) -> None:
-        """Called when a turn has ended, too: a good time to put the index in order, and what was said onto the disk."""
+        """Also called when a turn has ended, so start maintenance."""
         self._entries[info.id] = info
-        self.unsaved = True
-        await self._settle()
-        self._tending.rest()
+        self.unsaved: bool = True
+        await self._flush()
+        self._maintenance.run_soon()
 
     async def history(self, session_id: str) -> AsyncIterator[Statement]:
-        from accord.store.reading import packs
+        from accord.store.queries import packs
 
-        await self._settle()
+        await self._flush()
         unpacker = Unpacker()
         after: int | None = None
         upto: int | None = None
@@ -178,38 +177,38 @@ class SqliteStore(SessionStore):
         for kind, count in skipped.items():
             self.skipped[kind] = self.skipped.get(kind, 0) + count
         words = ", ".join(f"{count} × {kind[:40]}" for kind, count in skipped.items())
-        log.warning("session %s holds what this version of accord does not know (%s): skipped", session_id, words)
+        log.warning("session %s: skipped entries that this version of Accord doesn't know (%s)", session_id, words)
 
     async def options(self, session_id: str) -> list[Option]:
-        from accord.store.reading import options
+        from accord.store.queries import options
 
-        await self._settle()
+        await self._flush()
         return await self._reader.do(options(session_id))
 
     async def list(self, *, cwd: str | None = None, cursor: str | None = None, archived: str = "exclude") -> Page:
-        from accord.store.reading import page
+        from accord.store.queries import page
 
-        await self._settle_if_it_can_be()
+        await self._try_flush()
         return await self._reader.do(page(cwd, cursor, archived))
 
-    async def starting(self, beginning: str, *, most: int = 1000) -> Sequence[str]:
-        """The ids that begin so, newest first; `sess_` may be left out."""
-        from accord.store.reading import starting
+    async def find_by_prefix(self, beginning: str, *, most: int = 1000) -> Sequence[str]:
+        """Return the ids with a prefix, newest first; `sess_` may be omitted."""
+        from accord.store.queries import find_by_prefix
 
-        await self._settle_if_it_can_be()
-        return await self._reader.do(starting(beginning, most))
+        await self._try_flush()
+        return await self._reader.do(find_by_prefix(beginning, most))
 
     async def delete(self, session_id: str) -> bool:
-        from accord.store.writing import delete
+        from accord.store.queries import delete
 
-        await self._settle()
+        await self._flush()
         self._shown.pop(session_id, None)
         return await self._writer.do(delete(session_id))
 
     async def copy(self, session_id: str, info: SessionInfo) -> None:
-        from accord.store.writing import copy
+        from accord.store.queries import copy
 
-        await self._settle()
+        await self._flush()
         await self._writer.do(copy(session_id, info))
 
     # -- finding
@@ -217,27 +216,27 @@ class SqliteStore(SessionStore):
     async def search(
         self, text: str, *, cwd: str | None = None, limit: int = 20, thoughts: bool = False
     ) -> Sequence[Hit]:
-        """The sessions in which these words were said (by the user, the agent, or as what a tool call was about).
+        """Find sessions by words in messages, titles, and the titles and paths of tool calls.
 
-        All words must be in one passage; those in quotes must stand together. What was said just now is found too."""
+        All words must occur in one passage; a quoted phrase must occur as written. Unsaved statements are included."""
         from accord.store.search import find
 
-        await self._settle_if_it_can_be()
+        await self._try_flush()
         read = find(text, cwd, limit, thoughts)
         found = await self._reader.do(lambda connection: None if is_stale(connection) else read(connection))
         if found is None:
-            with suppress(StoreFailed):  # what cannot be indexed now is found another time
-                await self._tending.index()
+            with suppress(StoreFailed):  # search what is indexed
+                await self._maintenance.index()
             found = await self._reader.do(read)
         return found
 
     # -- the end
 
     async def close(self) -> None:
-        await self._settle()
-        hands = (self._tender, self._reader, self._writer)
-        for hand in hands:
-            await asyncio.get_running_loop().run_in_executor(None, hand.close)
+        await self._flush()
+        workers = (self._maintainer, self._reader, self._writer)
+        for worker in workers:
+            await asyncio.get_running_loop().run_in_executor(None, worker.close)
 
     async def __aenter__(self) -> SqliteStore:
         return self
@@ -246,12 +245,12 @@ class SqliteStore(SessionStore):
         await self.close()
 
 
-def _look(saving: asyncio.Task[None]) -> None:
-    """A failure that nobody waited for is not worth a warning: it comes again with the next attempt."""
+def _ignore_error(saving: asyncio.Task[None]) -> None:
+    """Retrieve the exception, so that asyncio doesn't log it: the next attempt raises it again."""
     if not saving.cancelled():
         saving.exception()
 
 
-def _let_go(*hands: Hand) -> None:
-    for hand in hands:
-        hand.close()
+def _close(*workers: Worker) -> None:
+    for worker in workers:
+        worker.close()

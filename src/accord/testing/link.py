@@ -1,20 +1,45 @@
-"""Joins an agent and a client in memory, over real bytes."""
+"""An agent and a client, connected in memory by real protocol messages."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 from accord.agent.agent import Agent
-from accord.client.connect import Connecting, connect
+from accord.agent.side import AgentSide
+from accord.client.connect import Connecting, ConnectOptions, connect
+from accord.client.launch import Launched
+from accord.testing.machine import ScriptedMachine
+from accord.transports.memory import pair
 
 if TYPE_CHECKING:
-    from accord.testing.scripted import ScriptedClient
+    from accord.testing.script import ScriptedClient
 
 
-def link(agent: Agent, client: ScriptedClient | None = None, *, version: int = 1, **options: Any) -> Connecting:
-    """Connects to an agent in this process: the whole of both sides, without a process between.
+class AgentLink(Protocol):
+    """The type of the `acp_agent` fixture: connects to an agent in this process, with the options of `connect`."""
 
-    `client` is what answers the agent; `options` are those of `connect`."""
-    if client is not None:
-        options = {**client.options(), **options}
-    return connect(agent, versions={version}, **options)
+    def __call__(self, agent: Agent, **options: Unpack[ConnectOptions]) -> Connecting: ...
+
+
+def link(
+    agent: Agent, client: ScriptedClient | None = None, *, version: int = 1, **options: Unpack[ConnectOptions]
+) -> Connecting:
+    """Connect to an agent in this process: both sides are complete, and only the transport is in memory.
+
+    `client` is what answers the agent; `options` are those of `connect`. In version 2, where clients have no
+    files and terminals, the agent still uses the script's."""
+    if client is None:
+        options.setdefault("versions", {version})
+        return connect(agent, **options)
+    script = client
+    script.is_injected = True
+
+    async def start() -> Launched:
+        ours, theirs = pair()
+        side = AgentSide(agent, theirs, make_machine=lambda session: ScriptedMachine(session, script))
+        return Launched(ours, side.serve())
+
+    merged: ConnectOptions = {**script.options(), **options}
+    merged.setdefault("versions", {version})
+    target: Any = start
+    return connect(target, **merged)

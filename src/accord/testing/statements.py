@@ -1,4 +1,4 @@
-"""One of everything that an agent can say, for those who keep it, write it, or show it."""
+"""One statement of every kind, to test stores, dialects and UIs with."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from accord.model import session as m
 from accord.model import statement as s
 from accord.model.tool import Diff, ExitStatus, Location, TerminalRef, ToolContent
 
-_PICTURE = c.Image(data="aWNvbg==", mime_type="image/png", uri="file:///i.png", annotations={"priority": 1})
+_IMAGE = c.Image(data="aWNvbg==", mime_type="image/png", uri="file:///i.png", annotations=c.Annotations(priority=1))
 _SHOWN: list[ToolContent] = [
     c.TextContent("first"),
     Diff.of("/p/a.py", "old\n", "new\n"),
@@ -15,17 +15,17 @@ _SHOWN: list[ToolContent] = [
 ]
 
 EVERYTHING: list[s.Statement] = [
-    s.WholeMessage(role="user", message_id="m1", content=[c.TextContent("do it"), _PICTURE], meta={"a": [1, None]}),
+    s.WholeMessage(role="user", message_id="m1", content=[c.TextContent("do it"), _IMAGE], meta={"a": [1, None]}),
     s.Said(role="thought", message_id="m2", content=c.TextContent("Hm. ")),
     s.Said(role="thought", message_id="m2", content=c.TextContent("")),
     s.Said(role="agent", message_id="m3", content=c.TextContent("One")),
     s.Said(role="agent", message_id="m3", content=c.TextContent("One")),
     s.Said(role="agent", message_id="m4", content=c.TextContent("  \n")),
     s.Said(role="agent", message_id="m3", content=c.TextContent("äöü 漢字 👩‍👩‍👧 \x00 \u2028 end")),
-    s.Said(role="agent", message_id="m3", content=c.TextContent("noted", annotations={"audience": ["user"]})),
+    s.Said(role="agent", message_id="m3", content=c.TextContent("noted", annotations=c.Annotations(audience=["user"]))),
     s.Said(role="agent", message_id="m3", content=c.TextContent("said"), meta={"k": "v"}),
     s.Said(role="agent", message_id="m3", content=c.Audio(data="YQ==", mime_type="audio/wav")),
-    s.Said(role="user", message_id="m5", content=c.Link(uri="file:///x", name="x", size=3)),
+    s.Said(role="user", message_id="m5", content=c.ResourceLink(uri="file:///x", name="x", size=3)),
     s.Said(role="user", message_id="m5", content=c.Resource.of("file:///y", "text of y")),
     s.Said(role="agent", message_id="m3", content=c.UnknownContent(type="video", data={"type": "video", "x": {}})),
     s.ToolPatch(
@@ -45,7 +45,7 @@ EVERYTHING: list[s.Statement] = [
     s.ToolPatch(id="c1", content=_SHOWN[:3], added=_SHOWN[2]),
     s.ToolPatch(id="c1", content=[]),
     s.ToolPatch(id="c1", status="completed", raw_output=None),
-    s.ToolPatch(id="c2", content=[c.UnknownContent(type="chart", data={"type": "chart"}), _PICTURE]),
+    s.ToolPatch(id="c2", content=[c.UnknownContent(type="chart", data={"type": "chart"}), _IMAGE]),
     s.TerminalPatch(id="t1", command="ls", cwd="/p", output=b"\xff\x00", can_cancel=False),
     s.TerminalData(id="t1", data=b"caf\xc3"),
     s.TerminalPatch(id="t1", exit=ExitStatus(code=None, signal="KILL")),
@@ -57,10 +57,15 @@ EVERYTHING: list[s.Statement] = [
     s.InfoIs(title=None),
     s.UsageIs(usage=m.Usage(used=5, size=100, cost=m.Cost(amount=0.25, currency="EUR"))),
     s.Noticed(notice=m.Notice(severity="warning", title="Mind this", description="and that")),
-    s.Compacted(compaction=m.Compaction(id="k", status="completed", summary=[c.TextContent("short"), _PICTURE])),
+    s.Compacted(compaction=m.Compaction(id="k", status="completed", summary=[c.TextContent("short"), _IMAGE])),
     s.CompactionText(id="k", content=c.TextContent("er")),
     s.StateIs(state="idle", stop_reason="end_turn", tokens=m.Tokens(total=3, input=1, output=2)),
     s.SubagentIs(subagent=m.Subagent(session_id="child", title="Child", additional_directories=["/q"])),
+    s.SessionMessage(id="x1", sender="session", recipient="child", content=[c.TextContent("Look")], meta={"n": 1}),
+    s.SessionMessageText(id="x1", content=c.TextContent(" for it")),
+    s.ToolPatch(id="c2", title=None, content=None, locations=None),
+    s.TerminalPatch(id="t1", command=None, columns=80, rows=24, meta={"t": 1}),
+    s.WholeMessage(role="agent", message_id="m4", content=None),
     s.Raw(version=2, update={"sessionUpdate": "_mine", "x": [1, {"y": None}]}),
 ]
-"""One statement of every kind, and of every shape that could be mistaken for another."""
+"""One statement of every kind, and of every form that could be confused with another."""

@@ -1,4 +1,4 @@
-"""One end of a wire played by hand, message by message: for tests whose subject is the protocol itself."""
+"""Exchange raw messages with an agent or client, for tests of the protocol itself."""
 
 from __future__ import annotations
 
@@ -6,26 +6,27 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Unpack
 
 from accord.agent.agent import Agent
 from accord.agent.side import AgentSide
 from accord.client.agent import ConnectedAgent
-from accord.client.connect import connect
+from accord.client.connect import ConnectOptions, connect
 from accord.transports.base import Transport
 from accord.transports.memory import pair
 
 
 class WirePeer:
-    """Sends and receives plain messages. Waiting is bounded: a message that does not come fails the test."""
+    """Sends and receives raw messages. A test fails if an expected message doesn't arrive within `timeout`."""
 
-    patience = 10.0
+    timeout: float = 10.0
+    """Seconds."""
 
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
         self.received: list[dict[str, Any]] = []
-        """Everything that came, in order."""
-        self.ended = asyncio.Event()
+        """All messages received, in order."""
+        self.ended: asyncio.Event = asyncio.Event()
         self._queue: asyncio.Queue[Any] = asyncio.Queue()
         self._next_id = 0
         transport.start(_Receiver(self))
@@ -38,7 +39,7 @@ class WirePeer:
                 self._queue.put_nowait(message)
 
     async def send(self, message: dict[str, Any] | list[Any] | bytes) -> None:
-        """Sends a message; `jsonrpc` is added. Bytes go as they are, with a newline."""
+        """Send a message; `jsonrpc` is added. Bytes are sent unchanged, with a newline."""
         if isinstance(message, bytes):
             await self.transport.send(message + b"\n")
             return
@@ -47,11 +48,15 @@ class WirePeer:
         await self.transport.send(json.dumps(message).encode() + b"\n")
 
     async def receive(self) -> Any:
-        """The next message."""
-        return await asyncio.wait_for(self._queue.get(), self.patience)
+        """Wait for the next message."""
+        return await asyncio.wait_for(self._queue.get(), self.timeout)
+
+    async def receive_unlimited(self) -> Any:
+        """Wait for the next message, however long that takes."""
+        return await self._queue.get()
 
     async def ask(self, method: str, params: Any = None, id: Any = None) -> Any:
-        """Sends a request and gives the id it has."""
+        """Send a request and return its id."""
         if id is None:
             id = self._next_id
             self._next_id += 1
@@ -59,68 +64,68 @@ class WirePeer:
         return id
 
     async def tell(self, method: str, params: Any = None) -> None:
-        """Sends a notification."""
+        """Send a notification."""
         await self.send({"method": method, **({} if params is None else {"params": params})})
 
     async def answer_to(self, id: Any) -> dict[str, Any]:
-        """The answer to a request of ours; what comes before it stays in `received`."""
+        """Wait for the response to this request. Messages before it are only added to `received`."""
         while True:
             message = await self.receive()
             if isinstance(message, dict) and "method" not in message and message.get("id") == id:
                 return message
 
     async def call(self, method: str, params: Any = None) -> dict[str, Any]:
-        """Sends a request and waits for its answer."""
+        """Send a request and wait for the response."""
         return await self.answer_to(await self.ask(method, params))
 
     async def next_call(self, method: str) -> dict[str, Any]:
-        """The next request or notification of this method."""
+        """Wait for the next request or notification of this method."""
         while True:
             message = await self.receive()
             if isinstance(message, dict) and message.get("method") == method:
                 return message
 
     async def reply(self, request: dict[str, Any], result: Any) -> None:
-        """Answers a request of theirs."""
+        """Respond to a request of the other side."""
         await self.send({"id": request["id"], "result": result})
 
     async def refuse(self, request: dict[str, Any], code: int, message: str = "no", data: Any = None) -> None:
-        """Answers a request of theirs with an error."""
+        """Respond to a request of the other side with an error."""
         error = {"code": code, "message": message, **({} if data is None else {"data": data})}
         await self.send({"id": request["id"], "error": error})
 
     @property
     def updates(self) -> list[dict[str, Any]]:
-        """The updates that came so far."""
+        """The updates received so far."""
         calls = [message for message in self.received if isinstance(message, dict)]
         return [call["params"]["update"] for call in calls if call.get("method") == "session/update"]
 
     async def quiet(self) -> None:
-        """Waits until everything sent so far has been handled: an answer comes for a question nobody knows."""
+        """Wait until everything sent so far has been handled: send an unknown request and wait for the error."""
         await self.call("_accord/quiet")
 
 
 class _Receiver:
-    """Hands a transport's messages to a peer, whose `ended` is an event and not a method."""
+    """Passes a transport's messages to a peer."""
 
     def __init__(self, peer: WirePeer) -> None:
         self._peer = peer
 
-    def lines(self, block: bytes) -> None:
+    def on_lines(self, block: bytes) -> None:
         self._peer._take(block)
 
-    def oversized(self, head: bytes, size: int) -> None:
-        raise AssertionError(f"a message of {size} bytes came")
+    def on_oversized(self, head: bytes, size: int) -> None:
+        raise AssertionError(f"received a message of {size} bytes")
 
-    def ended(self, error: Exception | None) -> None:
+    def on_end(self, error: Exception | None) -> None:
         self._peer.ended.set()
 
 
 @asynccontextmanager
-async def wire_client(agent: Agent, **options: Any) -> AsyncIterator[WirePeer]:
-    """Plays the client by hand against an agent."""
+async def wire_client(agent: Agent) -> AsyncIterator[WirePeer]:
+    """Connect a raw client to an agent."""
     ours, theirs = pair()
-    side = AgentSide(agent, theirs, **options)
+    side = AgentSide(agent, theirs)
     serving = asyncio.get_running_loop().create_task(side.serve())
     peer = WirePeer(ours)
     try:
@@ -131,14 +136,18 @@ async def wire_client(agent: Agent, **options: Any) -> AsyncIterator[WirePeer]:
 
 
 @asynccontextmanager
-async def wire_agent(version: int = 1, **options: Any) -> AsyncIterator[tuple[WirePeer, ConnectedAgent]]:
-    """Plays the agent by hand against a client; the handshake is done, with `hello` as the agent's answer."""
-    hello = options.pop("hello", None) or _HELLOS[version]
+async def wire_agent(
+    version: int = 1, *, hello: dict[str, Any] | None = None, **options: Unpack[ConnectOptions]
+) -> AsyncIterator[tuple[WirePeer, ConnectedAgent]]:
+    """Connect a raw agent to a client and initialize it.
+
+    `hello` is the agent's response to `initialize`; the other options are those of `connect`."""
+    options.setdefault("versions", {version})
     ours, theirs = pair()
     peer = WirePeer(ours)
-    connecting = asyncio.get_running_loop().create_task(_connect(theirs, version, options))
+    connecting = asyncio.get_running_loop().create_task(_connect(theirs, options))
     request = await peer.next_call("initialize")
-    await peer.reply(request, hello)
+    await peer.reply(request, hello or _HELLOS[version])
     client = await asyncio.wait_for(connecting, 10)
     try:
         yield peer, client
@@ -147,8 +156,8 @@ async def wire_agent(version: int = 1, **options: Any) -> AsyncIterator[tuple[Wi
         await ours.close()
 
 
-async def _connect(transport: Transport, version: int, options: dict[str, Any]) -> ConnectedAgent:
-    return await connect(transport, **{"versions": {version}, **options})
+async def _connect(transport: Transport, options: ConnectOptions) -> ConnectedAgent:
+    return await connect(transport, **options)
 
 
 _HELLOS: dict[int, dict[str, Any]] = {

@@ -1,8 +1,10 @@
-"""Folds session updates into what a person sees.
+"""Folds session updates into the state of a session, without I/O.
 
-The same updates in the same order give the same picture, so the terminal, the browser and the inspector never disagree.
-Nothing here waits, draws or saves. What is shown here knows no version; the folds of the two, `transcript.v1` and
-`transcript.v2`, are loaded when a version has been agreed on."""
+The same updates in the same order give the same transcript, so all user interfaces agree. `Transcript` is independent
+of the version; the folds in `transcript.v1` and `transcript.v2` are imported once a version is negotiated.
+
+What every user interface needs on top is here too: the time that calls take (`timing`), calls that never finished
+(`unfinished_calls`), and the status of MCP servers (`mcp_status`)."""
 
 from __future__ import annotations
 

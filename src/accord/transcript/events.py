@@ -1,7 +1,10 @@
-"""What changed in a session, as a user interface or a script wants to hear it.
+"""Events: what changed in a session.
 
-A tool call, a plan, the usage, a notice, a compaction or a subagent that changed is its own event: the noun as it
-stands now. The rest are the small classes below."""
+For a tool call, plan, usage, notice, compaction or subagent, the event is the object in its current state. The other
+events are the classes below.
+
+`meta` of an event is the `_meta` of the update; where the protocol merges metadata (tool calls, terminals, compactions,
+subagents), the merged metadata so far."""
 
 from __future__ import annotations
 
@@ -9,7 +12,9 @@ from typing import Any, Literal, Union
 
 import msgspec
 
+from accord.model.account import AuthStatus
 from accord.model.content import Content
+from accord.model.record import Meta
 from accord.model.session import (
     Background,
     Command,
@@ -29,45 +34,50 @@ Role = Literal["user", "agent", "thought"]
 
 
 class Text(msgspec.Struct, gc=False):
-    """The agent said some more."""
+    """More text of the agent."""
 
     text: str
     message_id: str | None = None
     replayed: bool = False
+    meta: Meta | None = None
 
 
 class Thought(msgspec.Struct, gc=False):
-    """The agent thought some more."""
+    """More of the agent's thoughts."""
 
     text: str
     message_id: str | None = None
     replayed: bool = False
+    meta: Meta | None = None
 
 
 class UserText(msgspec.Struct, gc=False):
-    """The user's words, as the agent repeats them."""
+    """Text of the user, echoed by the agent."""
 
     text: str
     message_id: str | None = None
     replayed: bool = False
+    meta: Meta | None = None
 
 
 class Media(msgspec.Struct, gc=False):
-    """A piece of a message that is not text."""
+    """Content of a message that isn't text."""
 
     content: Content
     role: Role = "agent"
     message_id: str | None = None
     replayed: bool = False
+    meta: Meta | None = None
 
 
 class MessageSet(msgspec.Struct, gc=False):
-    """A whole message was set or replaced; it now reads like this."""
+    """A whole message was set or replaced."""
 
     role: Role
     message_id: str
     content: list[Content]
     replayed: bool = False
+    meta: Meta | None = None
 
     @property
     def text(self) -> str:
@@ -77,74 +87,130 @@ class MessageSet(msgspec.Struct, gc=False):
 
 
 class TerminalOutput(msgspec.Struct, gc=False):
-    """A terminal printed some more. `data` is only what is new."""
+    """New output of a terminal."""
 
     terminal_id: str
     data: bytes
+    meta: Meta | None = None
 
 
 class TerminalChanged(msgspec.Struct):
-    """A terminal began, ended, or was set anew."""
+    """A terminal started, exited, or was replaced."""
 
     terminal: Terminal
 
+    @property
+    def meta(self) -> Meta | None:
+        return self.terminal.meta
+
 
 class PlanRemoved(msgspec.Struct, gc=False):
-    """A plan is gone."""
+    """A plan was removed."""
 
     id: str
+    meta: Meta | None = None
 
 
 class OptionsChanged(msgspec.Struct, gc=False):
-    """The options, or their values, are now these."""
+    """The options or their values changed."""
 
     options: list[Option]
+    meta: Meta | None = None
 
 
 class CommandsChanged(msgspec.Struct, gc=False):
-    """The slash commands are now these."""
+    """All slash commands."""
 
     commands: list[Command]
+    meta: Meta | None = None
 
 
 class InfoChanged(msgspec.Struct, gc=False):
-    """The session's title or time changed."""
+    """The title or the time of the session changed."""
 
     title: str | None
     updated_at: str | None
+    meta: Meta | None = None
 
 
 class StateChanged(msgspec.Struct, gc=False):
-    """The session is now in this state. A stop reason says why work ended."""
+    """The state of the session changed. `stop_reason` tells why work ended."""
 
     state: State
     stop_reason: StopReason | None = None
     error: dict[str, Any] | None = None
     tokens: Tokens | None = None
     background: list[Background] | None = None
+    meta: Meta | None = None
 
 
 class SubagentMessage(msgspec.Struct, gc=False):
-    """Sessions wrote to each other: a message between parent and child."""
+    """A message between a session and its subagent."""
 
     message_id: str
     content: list[Content]
     data: dict[str, Any]
 
+    @property
+    def sender(self) -> str:
+        """The session that sent it; empty if unknown."""
+        return str(self.data.get("sender_session_id") or "")
+
+    @property
+    def recipient(self) -> str:
+        """The session that it was sent to; empty if unknown."""
+        return str(self.data.get("recipient_session_id") or "")
+
+    @property
+    def meta(self) -> Meta | None:
+        return self.data.get("meta")
+
+
+class PageDone(msgspec.Struct, gc=False):
+    """The user is finished with a page that the agent asked to open, so the client can stop waiting for it."""
+
+    id: str
+    """The id of the `Elicitation`."""
+    session_id: str | None = None
+    """The session that the page was opened for; None during a login."""
+    meta: Meta | None = None
+
 
 class ConnectionChanged(msgspec.Struct, gc=False):
-    """The agent is gone, is being started again, is back, or is given up. Told by the client, not by the agent."""
+    """The connection to the agent was lost, is being restored, was restored, or is gone. Sent by the client."""
 
     state: Literal["lost", "restarting", "restored", "gone"]
     detail: str = ""
     attempt: int = 0
+    meta: Meta | None = None
+
+
+class Disconnected(msgspec.Struct, gc=False):
+    """The network connection to a remote agent was lost and is being restored. The session and its turn continue. Sent
+    by the client."""
+
+    reason: str
+    meta: Meta | None = None
+
+
+class Resumed(msgspec.Struct, gc=False):
+    """The network connection to a remote agent was restored. What happened meanwhile follows. Sent by the client."""
+
+    attempts: int
+    seconds: float
+    """How long the connection was down."""
+    meta: Meta | None = None
 
 
 class Unknown(msgspec.Struct, gc=False):
-    """An update of a kind that is not known here, kept whole."""
+    """An update of an unknown kind, whole."""
 
     kind: str
     data: dict[str, Any]
+
+    @property
+    def meta(self) -> Meta | None:
+        return self.data.get("_meta")
 
 
 Event = Union[
@@ -167,6 +233,24 @@ Event = Union[
     StateChanged,
     Subagent,
     SubagentMessage,
+    PageDone,
     ConnectionChanged,
+    Disconnected,
+    Resumed,
     Unknown,
 ]
+
+
+AgentEvent = Union[AuthStatus, PageDone]
+"""Events that don't belong to a session; see `ConnectedAgent.events`."""
+
+
+_WITH_MERGED_META = frozenset({ToolCall, TerminalChanged, Compaction, Subagent, SubagentMessage, Unknown})
+
+
+def with_meta(event: Event, update: Any) -> Event:
+    """Add an update's metadata to its event, unless the event already has it merged."""
+    if type(event) not in _WITH_MERGED_META and update.meta:
+        target: Any = event  # every other event has a settable `meta`
+        target.meta = update.meta
+    return event

@@ -1,4 +1,4 @@
-"""A message of a conversation, kept as the pieces it came in."""
+"""A message, stored in the pieces in which it arrived."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ from typing import Union
 import msgspec
 
 from accord.model.content import Content, TextContent
-from accord.model.noun import Meta
+from accord.model.record import Meta
 from accord.transcript.events import Role
 
 Piece = Union[str, Content]
 
 
 class Message(msgspec.Struct, kw_only=True, gc=False):
-    """What somebody said, or what the agent thought.
+    """A message of the user or the agent, or a thought of the agent.
 
-    `pieces` is how it came: streamed text as plain strings, anything else as content. Adding a piece costs the same
-    however long the message is; `content` and `text` put the pieces together each time they are read."""
+    `pieces` are strings for streamed text, and content for anything else. Adding a piece takes constant time. `content`
+    and `text` join the pieces each time they are read."""
 
     role: Role
     id: str
-    """The agent's name for it. Messages that came without one are named here, with a leading `~`."""
+    """The id that the agent sent. Messages without one get an id that starts with `~`."""
     given_id: str | None = None
-    """The name that the agent gave; None when it gave none."""
+    """The id that the agent sent; None if it sent none."""
     pieces: list[Piece] = []
     replayed: bool = False
-    """First told while the history of a session was told again."""
+    """Whether it started in a replay of the session's history."""
     meta: Meta | None = None
 
     @property
     def content(self) -> list[Content]:
-        """The message block by block. Text that was streamed is one block, however many chunks it came in."""
-        return [TextContent(piece) if isinstance(piece, str) else piece for piece in joined(self.pieces)]
+        """The content blocks of the message. Streamed text is one block, however many chunks it arrived in."""
+        return [TextContent(piece) if isinstance(piece, str) else piece for piece in join(self.pieces)]
 
     @property
     def text(self) -> str:
@@ -44,8 +44,8 @@ class Message(msgspec.Struct, kw_only=True, gc=False):
         )
 
 
-def joined(pieces: list[Piece]) -> list[Piece]:
-    """The same pieces, with neighbouring strings made one."""
+def join(pieces: list[Piece]) -> list[Piece]:
+    """Join adjacent strings."""
     result: list[Piece] = []
     run: list[str] = []
     for piece in pieces:

@@ -1,4 +1,4 @@
-"""A picture of a session at one moment, independent of what comes after."""
+"""Snapshots: the state of a session at one moment."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 import msgspec
 
-from accord.model.noun import Meta, Noun
+from accord.model.record import Meta, Record
 from accord.model.session import (
     Background,
     Command,
@@ -28,14 +28,14 @@ from accord.transcript.message import Message
 if TYPE_CHECKING:
     from accord.transcript.transcript import Transcript
 
-TimelineItem = Union[Message, ToolCall, Compaction, Notice]
+TimelineItem = Union[Message, ToolCall, Subagent, Compaction, Notice]
 
 
-class Snapshot(Noun):
-    """What a transcript held when it was taken, under the same names.
+class Snapshot(Record):
+    """A deep copy of a transcript, with the same field names.
 
-    It shares nothing with the transcript that anyone changes. Its messages are put together: their pieces are blocks
-    of content. Two snapshots are equal when they show the same."""
+    It shares nothing mutable with the transcript. The pieces of its messages are joined into content blocks. Two
+    snapshots are equal if they show the same."""
 
     session_id: str
     timeline: list[TimelineItem]
@@ -65,59 +65,64 @@ class Snapshot(Noun):
 
 
 def take(transcript: Transcript) -> Snapshot:
-    """A picture of the transcript as it stands now. Costs as much as the session is long."""
+    """Copy a transcript. The cost is proportional to the length of the session."""
     timeline = [_item(item) for item in transcript.timeline]
     rest = {
-        name: independent(getattr(transcript, name))
+        name: deep_copy(getattr(transcript, name))
         for name in Snapshot.__struct_fields__
-        if name not in ("timeline", "tool_calls", "compactions")
+        if name not in ("timeline", "tool_calls", "compactions", "subagents")
     }
     return Snapshot(
         timeline=timeline,
         tool_calls={item.id: item for item in timeline if isinstance(item, ToolCall)},
         compactions={item.id: item for item in timeline if isinstance(item, Compaction)},
+        subagents={
+            item.session_id: item
+            for item in timeline
+            if isinstance(item, Subagent) and item.session_id in transcript.subagents
+        },
         **rest,
     )
 
 
 def _item(item: TimelineItem) -> TimelineItem:
     if not isinstance(item, Message):
-        twin: TimelineItem = independent(item)
+        twin: TimelineItem = deep_copy(item)
         return twin
     return Message(
         role=item.role,
         id=item.id,
         given_id=item.given_id,
-        pieces=independent(item.content),
+        pieces=deep_copy(item.content),
         replayed=item.replayed,
-        meta=independent(item.meta),
+        meta=deep_copy(item.meta),
     )
 
 
 _ATOMS = frozenset({str, int, float, bool, bytes, type(None)})
 
 
-def independent(value: Any) -> Any:
-    """A deep copy of nouns and plain data. What is neither, or nested beyond reason, is shared."""
+def deep_copy(value: Any) -> Any:
+    """Copy model objects and plain data deeply. Shares other objects, and data that is nested too deeply."""
     try:
-        return _copied(value)
+        return _copy(value)
     except RecursionError:
         return value
 
 
-def _copied(value: Any) -> Any:
+def _copy(value: Any) -> Any:
     kind = type(value)
     if kind in _ATOMS:
         return value
     if kind is list:
-        return [item if type(item) in _ATOMS else _copied(item) for item in value]
+        return [item if type(item) in _ATOMS else _copy(item) for item in value]
     if kind is dict:
-        return {key: item if type(item) in _ATOMS else _copied(item) for key, item in value.items()}
+        return {key: item if type(item) in _ATOMS else _copy(item) for key, item in value.items()}
     if not issubclass(kind, msgspec.Struct):
         return value
     twin = copy(value)
     for name in kind.__struct_fields__:
         part = getattr(twin, name)
         if type(part) not in _ATOMS:
-            setattr(twin, name, _copied(part))
+            setattr(twin, name, _copy(part))
     return twin

@@ -1,16 +1,16 @@
-"""Folds the updates of version 1."""
+"""Fold updates of version 1 into a transcript."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from msgspec import UNSET
 
+from accord.codec import from_v1, from_wire
 from accord.schema import v1
 from accord.schema.shape import Other
-from accord.transcript import reading, reading_v1
-from accord.transcript.events import Event, Role
+from accord.transcript.events import Event, Role, with_meta
 from accord.transcript.transcript import Transcript
 
 _TextContent = v1.TextContent
@@ -23,37 +23,80 @@ _ROLES: dict[type, Role] = {
 
 
 class Fold:
-    """Reads updates, in the order they came, into a transcript."""
+    """Applies updates to a transcript, in wire order."""
 
-    __slots__ = ("transcript",)
+    __slots__ = ("_tell", "transcript")
 
-    def __init__(self, transcript: Transcript | None = None) -> None:
-        self.transcript = Transcript() if transcript is None else transcript
+    def __init__(self, transcript: Transcript | None = None, tell: Callable[[Event], None] | None = None) -> None:
+        self.transcript: Transcript = Transcript() if transcript is None else transcript
+        self._tell = tell  # receives the events that precede the one returned by `apply`
 
     def apply(self, update: v1.SessionUpdate) -> Event:
-        """Takes in one update and tells what changed. Never fails on an update that could be decoded."""
+        """Apply one update and return the event. Never fails on an update that was decoded."""
         role = _ROLES.get(type(update))
         if role is None:
             # Anything in between ends a message whose chunks have no id (V1-UPD-08).
             self.transcript.end_message()
-            return _VERBS[type(update)](self.transcript, update)
-        block = update.content  # type: ignore[union-attr]
-        id = update.message_id or None  # type: ignore[union-attr]
+            if isinstance(update, _TOOL_CALLS) and update.meta:
+                self._read_terminals(update)
+            return with_meta(_VERBS[type(update)](self.transcript, update), update)
+        chunk: Any = update  # one of the three chunk types in `_ROLES`
+        block = chunk.content
+        id = chunk.message_id or None
         if type(block) is _TextContent and block.annotations is UNSET and block.meta is UNSET:
-            return self.transcript.append_text(role, id, block.text)
-        return self.transcript.append(role, id, reading_v1.content(block))
+            event: Event = self.transcript.append_text(role, id, block.text)
+        else:
+            event = self.transcript.append(role, id, from_v1.content(block))
+        return with_meta(event, chunk) if chunk.meta else event
+
+    def tool_call(self, patch: v1.ToolCallPatch) -> Event:
+        """Apply the tool call of a permission request, which counts as an update."""
+        self.transcript.end_message()
+        if patch.meta:
+            self._read_terminals(patch)
+        return _tool_call(self.transcript, patch)
+
+    def _read_terminals(self, update: v1.ToolCall | v1.ToolCallPatch) -> None:
+        for event in _terminal_events(self.transcript, update):
+            if self._tell is not None:
+                self._tell(event)
 
 
-def _tool_call(transcript: Transcript, update: v1.ToolCall | v1.ToolCallUpdate) -> Event:
-    return transcript.patch_tool(update.tool_call_id, **reading_v1.tool_call_fields(update))
+_TOOL_CALLS = (v1.ToolCall, v1.ToolCallUpdate)
+
+
+def _terminal_events(transcript: Transcript, update: v1.ToolCall | v1.ToolCallPatch) -> Iterator[Event]:
+    """Read the terminals that the agent runs itself from the metadata of a tool call.
+
+    Version 1 has no messages for them. Zed introduced these keys, and codex-acp, claude-agent-acp and others send them.
+    Both output keys append; an agent sends one or the other."""
+    for key in ("terminal_info", "terminal_output_delta", "terminal_output", "terminal_exit"):
+        told = update.meta.get(key) if isinstance(update.meta, dict) else None
+        if not isinstance(told, dict):
+            continue
+        named = told.get("terminal_id")
+        id = named if isinstance(named, str) and named else update.tool_call_id
+        if key == "terminal_info":
+            yield transcript.patch_terminal(id, **from_v1.terminal_info(told))
+        elif key == "terminal_exit":
+            if id in transcript.terminals and transcript.terminals[id].exit is not None:
+                continue  # readers would get the whole output again with each repetition
+            yield transcript.patch_terminal(id, exit=from_v1.terminal_exit(told))
+        elif isinstance(data := told.get("data"), str) and data:
+            yield transcript.append_output(id, data.encode("utf-8", "replace"))
+
+
+def _tool_call(transcript: Transcript, update: v1.ToolCall | v1.ToolCallPatch) -> Event:
+    announced = isinstance(update, v1.ToolCall)
+    return transcript.patch_tool(update.tool_call_id, announced=announced, **from_v1.tool_call_fields(update))
 
 
 def _plan(transcript: Transcript, update: v1.Plan) -> Event:
-    return transcript.set_plan(reading_v1.plan(update))
+    return transcript.set_plan(from_v1.plan(update))
 
 
 def _plan_update(transcript: Transcript, update: v1.PlanUpdate) -> Event:
-    return transcript.set_plan(reading_v1.plan(update.plan))
+    return transcript.set_plan(from_v1.plan(update.plan))
 
 
 def _plan_removed(transcript: Transcript, update: v1.PlanRemoved) -> Event:
@@ -61,15 +104,15 @@ def _plan_removed(transcript: Transcript, update: v1.PlanRemoved) -> Event:
 
 
 def _commands(transcript: Transcript, update: v1.AvailableCommandsUpdate) -> Event:
-    return transcript.set_commands(reading_v1.commands(update.available_commands))
+    return transcript.set_commands(from_v1.commands(update.available_commands))
 
 
 def _mode(transcript: Transcript, update: v1.CurrentModeUpdate) -> Event:
-    return transcript.set_options(reading_v1.with_mode(transcript.options, update.current_mode_id))
+    return transcript.set_options(from_v1.with_mode(transcript.options, update.current_mode_id))
 
 
 def _config(transcript: Transcript, update: v1.ConfigOptionUpdate) -> Event:
-    return transcript.set_options(reading_v1.with_config(transcript.options, update.config_options))
+    return transcript.set_options(from_v1.with_config(transcript.options, update.config_options))
 
 
 def _info(transcript: Transcript, update: v1.SessionInfoUpdate) -> Event:
@@ -77,42 +120,42 @@ def _info(transcript: Transcript, update: v1.SessionInfoUpdate) -> Event:
 
 
 def _usage(transcript: Transcript, update: v1.UsageUpdate) -> Event:
-    return transcript.set_usage(reading.usage(update, reading.cost(update.cost)))
+    return transcript.set_usage(from_wire.usage(update, from_wire.cost(update.cost)))
 
 
 def _notice(transcript: Transcript, update: v1.Notice) -> Event:
-    return transcript.add_notice(reading.notice(update))
+    return transcript.add_notice(from_wire.notice(update))
 
 
 def _compaction(transcript: Transcript, update: v1.CompactionUpdate) -> Event:
-    changes = reading.three_state(update, "status", "error", "meta")
+    changes = from_wire.three_state(update, "status", "error", "meta")
     if update.summary is not UNSET:
-        changes["summary"] = reading.replaced(update.summary, reading_v1.content)
+        changes["summary"] = from_wire.read_list(update.summary, from_v1.content)
     return transcript.patch_compaction(update.compaction_id, **changes)
 
 
 def _summary_chunk(transcript: Transcript, update: v1.CompactionSummaryChunk) -> Event:
-    return transcript.append_summary(update.compaction_id, reading_v1.content(update.content))
+    return transcript.append_summary(update.compaction_id, from_v1.content(update.content))
 
 
 def _subagent(transcript: Transcript, update: v1.SubagentUpdate) -> Event:
-    return transcript.patch_subagent(update.session_id, **reading_v1.subagent(update))
+    return transcript.patch_subagent(update.session_id, **from_v1.subagent(update))
 
 
 def _session_message(transcript: Transcript, update: v1.SessionMessage) -> Event:
-    names = reading.session_message_names(update)
+    names = from_wire.session_message_names(update)
     if update.meta is not UNSET:
         names["meta"] = update.meta
-    content = reading.replaced(update.content, reading_v1.content)
+    content = from_wire.read_list(update.content, from_v1.content)
     return transcript.set_session_message(update.message_id, content, **names)
 
 
 def _session_message_chunk(transcript: Transcript, update: v1.SessionMessageChunk) -> Event:
-    return transcript.append_session_message(update.message_id, reading_v1.content(update.content))
+    return transcript.append_session_message(update.message_id, from_v1.content(update.content))
 
 
-def _unknown(transcript: Transcript, update: Other) -> Event:
-    return transcript.keep_unknown(update.tag, update.data)
+def _add_unknown(transcript: Transcript, update: Other) -> Event:
+    return transcript.add_unknown(update.tag, update.data)
 
 
 _VERBS: dict[type, Callable[[Transcript, Any], Event]] = {
@@ -132,5 +175,5 @@ _VERBS: dict[type, Callable[[Transcript, Any], Event]] = {
     v1.SubagentUpdate: _subagent,
     v1.SessionMessage: _session_message,
     v1.SessionMessageChunk: _session_message_chunk,
-    Other: _unknown,
+    Other: _add_unknown,
 }

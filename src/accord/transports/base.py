@@ -1,85 +1,113 @@
-"""What a transport is: it moves whole messages and does not read them.
+"""The transport interface: moves whole messages without reading them.
 
-Receiving pushes: a transport hands each block of whole lines to its receiver as it arrives, with no task in between.
-Sending collects: `send` does its work when called, and what it returns is awaited only to feel back-pressure."""
+Receiving is push-based: a transport passes each block of whole lines to its receiver as it arrives, without a task in
+between. `send` does its work when called; the awaitable it returns is only for back-pressure."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Generator
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Generator
+from typing import Literal, NamedTuple, Protocol, cast
 
 DEFAULT_MAX_MESSAGE_BYTES = 256 * 1024 * 1024
 
 
 class Receiver(Protocol):
-    """Who gets what a transport receives. Called in the event loop, in wire order; must not raise."""
+    """Gets the messages of a transport. Called in the event loop, in wire order; must not raise."""
 
-    def lines(self, block: bytes) -> None:
-        """One or more whole messages, each a line; the last newline may be missing at the end of the stream."""
+    def on_lines(self, block: bytes) -> None:
+        """Handle one or more whole messages, one per line. The last line of a stream may lack its newline."""
 
-    def oversized(self, head: bytes, size: int) -> None:
-        """A message past the limit was skipped: its first bytes, and how long it was in all."""
+    def on_oversized(self, head: bytes, size: int) -> None:
+        """Handle a message that was skipped because it is too long: its first bytes, and its total length."""
 
-    def ended(self, error: Exception | None) -> None:
-        """Nothing more will come. Called once; None after an orderly end, our own `close` included."""
+    def on_end(self, error: Exception | None) -> None:
+        """Handle the end of the stream. Called once; the error is None after an orderly end or our own `close`."""
+
+
+class Interruption(NamedTuple):
+    """A step of a transport that reconnects by itself: the network connection was lost, resumed, or given up."""
+
+    state: Literal["lost", "resumed", "gone"]
+    detail: str = ""
+    attempts: int = 0
+    seconds: float = 0.0
+    """How long the connection was down."""
 
 
 class Transport(ABC):
-    """One end of a wire."""
+    """One end of a connection."""
 
     max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES
-    """The longest line that is passed on; may be set until `start`."""
-    half_open: bool = False
-    """Whether sending goes on working after `ended(None)`: they closed their half of the wire, and may still listen."""
+    """The longest line that is accepted; can be changed until `start`."""
+
+    @property
+    def half_open(self) -> bool:
+        """Whether `send` still works after `on_end(None)`: the peer closed its output, but may still read."""
+        return False
 
     @abstractmethod
     def start(self, receiver: Receiver) -> None:
-        """Begins to receive. Called once, inside the event loop."""
+        """Start receiving. Called once, inside the event loop."""
 
     @abstractmethod
     def send(self, data: bytes) -> Awaitable[None]:
-        """Takes whole messages, each ended by a newline. They leave in order; awaiting waits while the peer is slow.
+        """Send whole messages, each ending with a newline, in order. Awaiting the result waits while the peer is slow.
 
-        It raises `ConnectionClosed` once nothing can be sent any more. That is not always so after `ended(None)`: a
-        file of requests as standard input is over long before the last of them is answered."""
+        Raises `ConnectionClosed` once nothing can be sent. After `on_end(None)` sending may still work: if standard
+        input is a file of requests, it ends long before the last of them is answered."""
+
+    def send_notification(self, data: bytes) -> Awaitable[None]:
+        """Like `send`, for callers that send notifications. A transport may treat these differently."""
+        return self.send(data)
+
+    def send_request(self, data: bytes, id: int) -> Awaitable[None]:
+        """Like `send`, for one request with this id."""
+        return self.send(data)
 
     @abstractmethod
     def flush(self) -> None:
-        """Hands what was collected to the operating system now, as far as it takes it."""
+        """Write buffered messages now, as far as the operating system accepts them."""
 
     @abstractmethod
     def pause(self) -> None:
-        """Stops receiving until `resume`. Repeating changes nothing."""
+        """Stop receiving until `resume`. Idempotent."""
 
     @abstractmethod
     def resume(self) -> None:
-        """Receives again."""
+        """Continue receiving."""
 
     @abstractmethod
     async def close(self) -> None:
-        """Sends what was collected, then ends in an orderly way; the receiver hears `ended` and nothing after it.
+        """Send buffered messages, then close. The receiver gets `on_end`, and nothing after it. Idempotent."""
 
-        Repeating changes nothing."""
+    def report_interruptions(self, report: Callable[[Interruption], None]) -> None:
+        """Call this function when the connection is lost and resumed. Only for transports that reconnect by
+        themselves; others do nothing."""
 
     def describe(self) -> str:
-        """What the peer is, for error messages: "`python agent.py`", "standard input and output"."""
+        """Describe the peer, for error messages: "`python agent.py`", "standard input and output"."""
         return "the peer"
 
-    def last_words(self) -> str:
-        """What the peer last said outside the protocol (its standard error), for error messages."""
+    def stderr_tail(self) -> str:
+        """Return the last part of the peer's standard error; empty if there is none."""
         return ""
+
+    def describe_stderr(self) -> str:
+        """Return a clause with the last part of the peer's standard error, for the end of an error message."""
+        tail = self.stderr_tail()
+        return f'; last output on stderr: "{tail}"' if tail else ""
 
 
 class _Ready:
-    """An awaitable that is done: awaiting it costs next to nothing and does not yield."""
+    """An awaitable that is done: awaiting it is almost free and doesn't yield to the event loop."""
 
     __slots__ = ()
-    __await__ = iter(()).__iter__  # an iterator that is over, handed out without a Python frame
+    __await__ = iter(()).__iter__  # an exhausted iterator, returned without running a Python frame
 
 
 class _Yield:
-    """An awaitable that lets the event loop run once, so that a busy sender cannot starve the reader."""
+    """An awaitable that lets the event loop run once, so that a busy sender can't starve the reader."""
 
     __slots__ = ()
 
@@ -87,5 +115,5 @@ class _Yield:
         yield
 
 
-READY: Awaitable[None] = _Ready()  # type: ignore[assignment]
+READY: Awaitable[None] = cast("Awaitable[None]", _Ready())  # its `__await__` returns no generator, only an iterator
 YIELD: Awaitable[None] = _Yield()

@@ -1,9 +1,9 @@
-"""Ways to read and write a file descriptor without waiting, and without changing it for anyone else.
+"""Read and write file descriptors without blocking, and without changing them for other processes.
 
-Whether a descriptor blocks is a property of what was opened, shared with every process that inherited it: a terminal
-set to non-blocking stays so in the user's shell after we are gone, and standard error changes along with standard
-output. So what is not ours alone is left as it is. A socket is asked not to wait in each call; a pipe or terminal is
-opened once more, for ourselves; only where that is refused is a pipe switched over, and switched back at the end."""
+`O_NONBLOCK` belongs to the open file description, which is shared with every process that inherited it: a terminal set
+to non-blocking stays so in the user's shell after we exit, and standard error changes along with standard output. So
+shared descriptors are left unchanged. For a socket, each call is made non-blocking. A pipe or terminal is opened again,
+as our own description. Only if that is refused is a pipe set to non-blocking, and set back when closed."""
 
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ class Inlet:
         self.fd = fd
         self.read = read
         self.may_block = may_block
-        """A read when nothing is there would wait: read once for each time it is ready."""
+        """Whether a read blocks if there is no data, so that only one read per readiness event is safe."""
         self._close: Callable[[], None] | None = close
 
     @classmethod
-    def own(cls, fd: int) -> Inlet:
-        """A descriptor that is ours alone, such as our end of a pipe to a child."""
+    def open_own(cls, fd: int) -> Inlet:
+        """Use a descriptor that only we hold, such as our end of a pipe to a child."""
         set_non_blocking(fd)
         return cls(fd, close=lambda: os.close(fd))
 
     @classmethod
-    def shared(cls, fd: int) -> Inlet:
-        """A descriptor that others may hold as well, such as standard input. It stays open and unchanged."""
+    def open_shared(cls, fd: int) -> Inlet:
+        """Use a descriptor that other processes may hold, such as standard input. It stays open and unchanged."""
         mode = os.fstat(fd).st_mode
-        if stat.S_ISSOCK(mode):
+        if stat.S_ISSOCK(mode) and sys.platform != "win32":  # where single calls can't be non-blocking
             import socket
 
             sock = socket.socket(fileno=os.dup(fd))
             return cls(sock.fileno(), lambda _, size: sock.recv(size, socket.MSG_DONTWAIT), close=sock.close)
-        own = opened_again(fd, os.O_RDONLY) if stat.S_ISFIFO(mode) or os.isatty(fd) else None
+        own = reopen(fd, os.O_RDONLY) if stat.S_ISFIFO(mode) or os.isatty(fd) else None
         if own is not None:
             return cls(own, close=lambda: os.close(own))
         copy = os.dup(fd)
         return cls(copy, may_block=True, close=lambda: os.close(copy))
 
     def close(self) -> None:
-        """Lets go of it. Repeating changes nothing."""
+        """Close it. Idempotent."""
         close, self._close = self._close, None
         if close is not None:
             close()
@@ -62,31 +62,31 @@ class Outlet:
         self.fd = fd
         self.write = write
         self.threaded = threaded
-        """A write may wait, so it belongs in a thread."""
+        """Whether a write may block, so that it needs a thread."""
         self._close: Callable[[], None] | None = close
 
     @classmethod
-    def own(cls, fd: int) -> Outlet:
-        """A descriptor that is ours alone."""
+    def open_own(cls, fd: int) -> Outlet:
+        """Use a descriptor that only we hold."""
         set_non_blocking(fd)
         return cls(fd, close=lambda: os.close(fd))
 
     @classmethod
-    def shared(cls, fd: int) -> Outlet:
-        """A descriptor that others may hold as well, such as standard output. It stays open and unchanged."""
+    def open_shared(cls, fd: int) -> Outlet:
+        """Use a descriptor that other processes may hold, such as standard output. It stays open and unchanged."""
         mode = os.fstat(fd).st_mode
-        if stat.S_ISSOCK(mode):
+        if stat.S_ISSOCK(mode) and sys.platform != "win32":
             import socket
 
             sock = socket.socket(fileno=os.dup(fd))
             return cls(sock.fileno(), lambda _, data: sock.send(data, socket.MSG_DONTWAIT), close=sock.close)
         is_pipe, is_terminal = stat.S_ISFIFO(mode), os.isatty(fd)
-        own = opened_again(fd, os.O_WRONLY) if is_pipe or is_terminal else None
+        own = reopen(fd, os.O_WRONLY) if is_pipe or is_terminal else None
         if own is not None:
             return cls(own, close=lambda: os.close(own))
         copy = os.dup(fd)
         if not is_pipe or sys.platform == "win32" or not os.get_blocking(copy):
-            # A file takes everything at once and never says "later".
+            # A regular file accepts everything and never returns EAGAIN.
             return cls(copy, threaded=is_terminal, close=lambda: os.close(copy))
         os.set_blocking(copy, False)
 
@@ -97,23 +97,27 @@ class Outlet:
         return cls(copy, close=restore)
 
     def close(self) -> None:
-        """Lets go of it. Repeating changes nothing."""
+        """Close it. Idempotent."""
         close, self._close = self._close, None
         if close is not None:
             close()
 
 
-def opened_again(fd: int, access: int) -> int | None:
-    """The same pipe or terminal as a new, non-blocking description of our own; None where the system has no way."""
+def reopen(fd: int, access: int) -> int | None:
+    """Open the same pipe or terminal as a new, non-blocking description; None if the system can't."""
     if sys.platform != "linux":
-        return None  # elsewhere /dev/fd only duplicates
+        return None  # elsewhere opening /dev/fd only duplicates the descriptor
     try:
         return os.open(f"/proc/self/fd/{fd}", access | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     except OSError:
-        return None  # no /proc, made by another user, or a pipe whose reader is gone
+        return None  # no /proc, opened by another user, or a pipe whose reader is gone
 
 
 def set_non_blocking(fd: int) -> None:
-    """Where pipes can be non-blocking; elsewhere (Windows) they are read and written by threads."""
-    with suppress(OSError, AttributeError):
-        os.set_blocking(fd, False)
+    """Make a descriptor non-blocking, except on Windows.
+
+    There pipes are read and written by threads, which rely on blocking calls. Since Python 3.12 `os.set_blocking` works
+    on Windows pipes too: a reader would spin, and a full pipe would end the connection."""
+    if sys.platform != "win32":
+        with suppress(OSError):
+            os.set_blocking(fd, False)

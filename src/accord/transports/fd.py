@@ -1,7 +1,7 @@
-"""The transport over two file descriptors: standard input and output, the pipes of a child process.
+"""Transport over two file descriptors: standard input and output, or the pipes of a child process.
 
-Reading and writing are two independent halves. When nothing more comes in, answers may still go out (a file of requests
-as standard input is over long before it is answered); what can no longer be sent ends the connection."""
+Reading and writing are independent. After the end of the input, responses can still be sent: if standard input is a
+file of requests, it ends long before they are answered. An error while sending ends the connection."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from collections.abc import Awaitable
 from accord.errors import ConnectionClosed
 from accord.transports.base import DEFAULT_MAX_MESSAGE_BYTES, Receiver, Transport
 from accord.transports.descriptors import Inlet, Outlet
-from accord.transports.lines import LineFramer, hand_over
-from accord.transports.reading import Deliver, Ended, LoopSource, Source
-from accord.transports.writing import HIGH_WATER, Failed, LoopSink, Sink
+from accord.transports.framing import LineFramer, hand_over
+from accord.transports.sink import HIGH_WATER, LoopSink, OnFailure, Sink
+from accord.transports.source import Deliver, LoopSource, OnEnd, Source
 
 DRAIN_SECONDS = 5.0
-"""How long closing waits for a peer that does not read."""
+"""How long `close` waits for a peer that doesn't read."""
 
 
-def open_source(loop: AbstractEventLoop, inlet: Inlet, deliver: Deliver, ended: Ended) -> Source:
-    """Starts to read, by the loop if it can watch this descriptor, else by a thread."""
+def open_source(loop: AbstractEventLoop, inlet: Inlet, deliver: Deliver, ended: OnEnd) -> Source:
+    """Start reading, with the event loop if it can watch this descriptor, else with a thread."""
     source: Source = LoopSource(loop, inlet, deliver, ended)
     try:
         source.start()
@@ -33,17 +33,17 @@ def open_source(loop: AbstractEventLoop, inlet: Inlet, deliver: Deliver, ended: 
     return source
 
 
-def open_sink(loop: AbstractEventLoop, outlet: Outlet, failed: Failed, high_water: int) -> Sink:
-    """Gets ready to write, by the loop where it can say when there is room, else by a thread."""
+def open_sink(loop: AbstractEventLoop, outlet: Outlet, on_failure: OnFailure, high_water: int) -> Sink:
+    """Create a sink that writes with the event loop if it can watch descriptors, else with a thread."""
     if outlet.threaded or type(loop).add_writer is AbstractEventLoop.add_writer:
         from accord.transports.threads import ThreadSink
 
-        return ThreadSink(loop, outlet, failed, high_water)
-    return LoopSink(loop, outlet, failed, high_water)
+        return ThreadSink(loop, outlet, on_failure, high_water)
+    return LoopSink(loop, outlet, on_failure, high_water)
 
 
 class FdTransport(Transport):
-    """Moves messages over a descriptor to read and one to write. It owns both."""
+    """Moves messages over one descriptor to read and one to write, and owns both."""
 
     def __init__(
         self,
@@ -70,12 +70,12 @@ class FdTransport(Transport):
         loop = asyncio.get_running_loop()
         self._receiver = receiver
         self._framer = LineFramer(self.max_message_bytes)
-        self._sink = open_sink(loop, self._outlet, self._sending_failed, self._high_water)
-        self._source = open_source(loop, self._inlet, self._received, self._receiving_ended)
-        self.send = self._sink.send  # type: ignore[method-assign]  # one call less for each message
+        self._sink = open_sink(loop, self._outlet, self._on_send_error, self._high_water)
+        self._source = open_source(loop, self._inlet, self._on_chunk, self._on_input_end)
+        vars(self)["send"] = self._sink.send  # hides the method: one call less per message on the hot path
 
     def send(self, data: bytes) -> Awaitable[None]:
-        raise ConnectionClosed(f"{self.describe()}: nothing can be sent before the transport is started")
+        raise ConnectionClosed(f"{self.describe()}: the transport hasn't been started")
 
     def flush(self) -> None:
         self._sink.flush()
@@ -95,23 +95,23 @@ class FdTransport(Transport):
             if self._receiver is not None:
                 self._sink.refuse(f"{self.describe()}: the connection was closed on this side")
                 self._end(None)
-                self._quiet()
-                await self._sink.drained(self._drain_seconds)
+                self._stop_receiving()
+                await self._sink.wait_until_sent(self._drain_seconds)
                 self._sink.stop()
             await self._finish()
         finally:
-            self._let_go()
+            self._release()
             self._closing.set()
 
-    def _quiet(self) -> None:
-        """Nothing more is wanted from the peer."""
+    def _stop_receiving(self) -> None:
+        """Stop receiving, because the transport is closing."""
         self._source.stop()
 
     async def _finish(self) -> None:
-        """What is left to do once everything is sent."""
+        """Hook for subclasses, called after everything was sent."""
 
-    def _let_go(self) -> None:
-        """Closes what is still open, without waiting."""
+    def _release(self) -> None:
+        """Close what is still open, without waiting."""
         if self._receiver is None:
             self._inlet.close()
             self._outlet.close()
@@ -119,30 +119,30 @@ class FdTransport(Transport):
             self._source.stop()
             self._sink.stop()
 
-    def _received(self, chunk: bytes) -> None:
-        self._sink.rested()
+    def _on_chunk(self, chunk: bytes) -> None:
+        self._sink.end_burst()
         framer = self._framer
         block = framer.feed(chunk)
         if framer.oversized:
             self._hand_over(block)
-        elif block:
-            self._receiver.lines(block)  # type: ignore[union-attr]  # set by start, without which nothing arrives
+        elif block and self._receiver is not None:
+            self._receiver.on_lines(block)
 
     def _hand_over(self, block: bytes) -> None:
         if self._receiver is not None and not self._ended:
             hand_over(self._framer, block, self._receiver)
 
-    def _receiving_ended(self, error: OSError | None) -> None:
+    def _on_input_end(self, error: OSError | None) -> None:
         self._hand_over(self._framer.finish())
         self._end(None if error is None else ConnectionClosed(f"{self.describe()}: {error.strerror or error}"))
 
-    def _sending_failed(self, error: OSError) -> None:
-        """Nobody reads what we write. What they said before is still theirs to be heard."""
+    def _on_send_error(self, error: OSError) -> None:
+        """Handle a peer that no longer reads. Messages that it sent before are still delivered."""
         self._source.drain()
         self._source.stop()
-        self._end(ConnectionClosed(f"{self.describe()}: nothing more can be sent: {error.strerror or error}"))
+        self._end(ConnectionClosed(f"{self.describe()}: can't send: {error.strerror or error}"))
 
     def _end(self, error: Exception | None) -> None:
         if not self._ended and self._receiver is not None:
             self._ended = True
-            self._receiver.ended(error)
+            self._receiver.on_end(error)

@@ -1,6 +1,6 @@
-"""Two ends of a wire inside one process, over real bytes: framed, limited and held back like any other.
+"""In-memory transport between two ends in one process, with real bytes, framing, limits and back-pressure.
 
-What one end sends reaches the other in the next pass of the event loop, never inside `send`."""
+A message arrives in the next iteration of the event loop, never inside `send`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Awaitable
 
 from accord.errors import ConnectionClosed
 from accord.transports.base import DEFAULT_MAX_MESSAGE_BYTES, READY, YIELD, Receiver, Transport
+from accord.transports.framing import LineFramer, hand_over
 from accord.transports.gate import Gate
-from accord.transports.lines import LineFramer, hand_over
 
 HIGH_WATER = 1024 * 1024
 YIELD_BYTES = 64 * 1024
@@ -19,7 +19,7 @@ YIELD_BYTES = 64 * 1024
 def pair(
     *, max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES, high_water: int = HIGH_WATER
 ) -> tuple[MemoryTransport, MemoryTransport]:
-    """Two transports joined to each other. Both must be started in the same event loop."""
+    """Create two connected transports. Both must be started in the same event loop."""
     left = MemoryTransport(max_message_bytes, high_water)
     right = MemoryTransport(max_message_bytes, high_water)
     left.other, right.other = right, left
@@ -37,14 +37,14 @@ class MemoryTransport(Transport):
         self._framer: LineFramer
         self._receiver: Receiver | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._gate: Gate | None = None  # where the other end waits while too much lies here
+        self._gate: Gate | None = None  # where the other end waits while this inbox is full
         self._inbox: list[bytes] = []
         self._inbox_bytes = 0
         self._unyielded = 0
         self._scheduled = False
         self._paused = False
         self._other_is_gone = False
-        self._over = ""  # why nothing can be sent any more
+        self._closed_reason = ""  # why sending is no longer possible; empty while it is
 
     def start(self, receiver: Receiver) -> None:
         self._loop = asyncio.get_running_loop()
@@ -53,12 +53,12 @@ class MemoryTransport(Transport):
         self._schedule()
 
     def send(self, data: bytes) -> Awaitable[None]:
-        if self._over:
-            raise ConnectionClosed(self._over)
+        if self._closed_reason:
+            raise ConnectionClosed(self._closed_reason)
         return self.other._take(data)
 
     def flush(self) -> None:
-        """Nothing to do: there is no operating system in between."""
+        """Do nothing: messages aren't buffered."""
 
     def pause(self) -> None:
         self._paused = True
@@ -68,16 +68,16 @@ class MemoryTransport(Transport):
         self._schedule()
 
     async def close(self) -> None:
-        if self._receiver is not None or not self._over:
+        if self._receiver is not None or not self._closed_reason:
             self._end("the connection was closed on this side")
-            self._empty_inbox(ConnectionClosed("the other end was closed"))
+            self._empty_inbox(ConnectionClosed("the other end is closed"))
             self.other._lose_other()
 
     def describe(self) -> str:
-        return "the other end in memory"
+        return "the in-memory peer"
 
     def _take(self, data: bytes) -> Awaitable[None]:
-        """Puts into the inbox what the other end sends, and says how long it should wait."""
+        """Add a message of the other end to the inbox, and return what the sender should await."""
         self._inbox.append(bytes(data))
         self._inbox_bytes += len(data)
         self._unyielded += len(data)
@@ -107,7 +107,7 @@ class MemoryTransport(Transport):
             hand_over(self._framer, self._framer.feed(chunk), self._receiver)
         if self._other_is_gone and not self._inbox and not self._paused and self._receiver is not None:
             hand_over(self._framer, self._framer.finish(), self._receiver)
-            self._end("the other end was closed")
+            self._end("the other end is closed")
 
     def _empty_inbox(self, error: ConnectionClosed | None) -> None:
         self._inbox.clear()
@@ -117,11 +117,11 @@ class MemoryTransport(Transport):
 
     def _lose_other(self) -> None:
         self._other_is_gone = True
-        self._over = self._over or "the other end was closed"
+        self._closed_reason = self._closed_reason or "the other end is closed"
         self._schedule()
 
     def _end(self, why: str) -> None:
-        self._over = self._over or why
+        self._closed_reason = self._closed_reason or why
         receiver, self._receiver = self._receiver, None
         if receiver is not None:
-            receiver.ended(None)
+            receiver.on_end(None)

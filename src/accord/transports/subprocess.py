@@ -1,4 +1,4 @@
-"""The client's end of a wire to an agent that it starts as a child process."""
+"""The client's end of a connection to an agent that it starts as a child process."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from accord.errors import PeerDied
-from accord.process.child import STDIN_GRACE, TERM_GRACE, Child, in_words
+from accord.process.child import STDIN_GRACE_SECONDS, TERM_GRACE_SECONDS, Child, describe_exit
 from accord.transports.base import DEFAULT_MAX_MESSAGE_BYTES, Receiver
 from accord.transports.descriptors import Inlet, Outlet
 from accord.transports.fd import FdTransport
-from accord.transports.writing import HIGH_WATER
+from accord.transports.sink import HIGH_WATER
 
-EXIT_PATIENCE = 1.0
-"""After the agent's output has ended: how long to wait for its exit status, to be able to name it."""
+EXIT_STATUS_SECONDS = 1.0
+"""How long to wait for the exit status after the agent's output has ended, to report it."""
 
-OUTPUT_PATIENCE = 0.2
-"""After the agent itself has ended: how long its output may still be held open by a process that it started."""
+OUTPUT_GRACE_SECONDS = 0.2
+"""How long to wait for the end of the output after the agent's exit: a descendant may still hold it open."""
 
 DRAIN_SECONDS = 2.0
-LAST_LINES = 8
-LAST_CHARACTERS = 2000
+MAX_STDERR_LINES = 8
+MAX_STDERR_CHARACTERS = 2000
 
 
 class SubprocessTransport(FdTransport):
-    """Starts an agent, speaks over its standard input and output, and ends it and all it started."""
+    """Transport over the standard input and output of an agent. `close` ends the agent and all its descendants."""
 
     def __init__(
         self,
@@ -34,24 +34,24 @@ class SubprocessTransport(FdTransport):
         *,
         max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES,
         high_water: int = HIGH_WATER,
-        stdin_grace: float = STDIN_GRACE,
-        term_grace: float = TERM_GRACE,
+        stdin_grace: float = STDIN_GRACE_SECONDS,
+        term_grace: float = TERM_GRACE_SECONDS,
     ) -> None:
         if child.stdin is None or child.stdout is None:
-            raise ValueError("the child must be started with pipes for its standard input and output")
+            raise ValueError("the child needs pipes for its standard input and output")
         super().__init__(
-            Inlet.own(child.stdout),
-            Outlet.own(child.stdin),
+            Inlet.open_own(child.stdout),
+            Outlet.open_own(child.stdin),
             max_message_bytes=max_message_bytes,
             high_water=high_water,
             drain_seconds=DRAIN_SECONDS,
         )
-        child.stdin = child.stdout = None  # ours from now on
-        child.on_end = self._hold_inquest
+        child.stdin = child.stdout = None  # this transport owns them now
+        child.on_end = self._on_unexpected_end
         self.child = child
         self._stdin_grace = stdin_grace
         self._term_grace = term_grace
-        self._inquest: asyncio.Task[None] | None = None
+        self._report: asyncio.Task[None] | None = None
         self._output_ended = asyncio.Event()
         self._flowing = asyncio.Event()
         self._flowing.set()
@@ -66,10 +66,10 @@ class SubprocessTransport(FdTransport):
         on_stderr: Callable[[str], None] | None = None,
         max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES,
         high_water: int = HIGH_WATER,
-        stdin_grace: float = STDIN_GRACE,
-        term_grace: float = TERM_GRACE,
+        stdin_grace: float = STDIN_GRACE_SECONDS,
+        term_grace: float = TERM_GRACE_SECONDS,
     ) -> SubprocessTransport:
-        """Starts the command. `env` is its whole environment (None: ours). Raises `LaunchError`."""
+        """Start a command. `env` is its whole environment (None: ours). Raises `LaunchError`."""
         return cls(
             await Child.start(argv, cwd=cwd, env=env, on_stderr=on_stderr),
             max_message_bytes=max_message_bytes,
@@ -81,7 +81,7 @@ class SubprocessTransport(FdTransport):
     def start(self, receiver: Receiver) -> None:
         super().start(receiver)
         if self.child.status is not None:
-            self._hold_inquest()
+            self._on_unexpected_end()
 
     def pause(self) -> None:
         self._flowing.clear()
@@ -94,33 +94,35 @@ class SubprocessTransport(FdTransport):
     def describe(self) -> str:
         return self.child.command
 
-    def last_words(self) -> str:
+    def stderr_tail(self) -> str:
         return self.child.stderr_tail()
 
-    def _receiving_ended(self, error: OSError | None) -> None:
+    def _on_input_end(self, error: OSError | None) -> None:
         self._hand_over(self._framer.finish())
         self._output_ended.set()
-        self._hold_inquest()
+        self._on_unexpected_end()
 
-    def _sending_failed(self, error: OSError) -> None:
-        self._hold_inquest()
+    def _on_send_error(self, error: OSError) -> None:
+        self._on_unexpected_end()
 
-    def _hold_inquest(self) -> None:
-        """Something ended that should not have: finds out what, unless we are ending it ourselves."""
-        if self._receiver is not None and self._inquest is None and self._closing is None:
-            self._inquest = asyncio.get_running_loop().create_task(self._find_out())
+    def _on_unexpected_end(self) -> None:
+        """Report an end that we didn't cause."""
+        if self._receiver is not None and self._report is None and self._closing is None:
+            self._report = asyncio.get_running_loop().create_task(self._report_end())
 
-    async def _find_out(self) -> None:
-        """Waits for what belongs to the end (the exit status, the last of the output), reports it and cleans up."""
+    async def _report_end(self) -> None:
+        """Wait for the exit status and the rest of the output, report the error, and clean up."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(self.child.wait(), EXIT_PATIENCE)
+            await asyncio.wait_for(self.child.wait(), EXIT_STATUS_SECONDS)
         while not self._output_ended.is_set():
             await self._flowing.wait()
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._output_ended.wait(), OUTPUT_PATIENCE)
+                await asyncio.wait_for(self._output_ended.wait(), OUTPUT_GRACE_SECONDS)
             if self._flowing.is_set():
                 break
-        error = self._obituary(self.child.stderr_tail() if self.child.status is None else await self.child.last_said())
+        error = self._exit_error(
+            self.child.stderr_tail() if self.child.status is None else await self.child.final_stderr()
+        )
         self._source.stop()
         self._sink.refuse(str(error))
         self._sink.stop()
@@ -128,41 +130,41 @@ class SubprocessTransport(FdTransport):
         if self._closing is None:
             await self.close()
 
-    def _obituary(self, words: str) -> PeerDied:
+    def _exit_error(self, words: str) -> PeerDied:
         status = self.child.status
-        how = "closed its end of the conversation, but is still running" if status is None else in_words(status)
-        last = "\n".join(words.splitlines()[-LAST_LINES:])[-LAST_CHARACTERS:]
-        said = f"its last words: {last}" if last else "it said nothing on standard error"
+        how = "closed its output, but is still running" if status is None else describe_exit(status)
+        last = "\n".join(words.splitlines()[-MAX_STDERR_LINES:])[-MAX_STDERR_CHARACTERS:]
+        said = f"standard error: {last}" if last else "nothing on standard error"
         return PeerDied(
             f"the agent {self.child.command} {how}; {said}", command=self.child.command, status=status, stderr=words
         )
 
-    def _quiet(self) -> None:
-        # An agent that still writes must not get stuck, or it could not end by itself: it is read, and not heard.
-        self._receiver = _DEAF
+    def _stop_receiving(self) -> None:
+        # Keep reading and discard it: an agent that blocks on a full pipe couldn't exit by itself.
+        self._receiver = _DISCARD
         self.resume()
 
     async def _finish(self) -> None:
         await self.child.stop(stdin_grace=self._stdin_grace, term_grace=self._term_grace)
-        if self._inquest is not None and self._inquest is not asyncio.current_task():
-            await asyncio.wait({self._inquest})
+        if self._report is not None and self._report is not asyncio.current_task():
+            await asyncio.wait({self._report})
 
-    def _let_go(self) -> None:
-        super()._let_go()
-        self.child.kill()  # when closing was cut short; otherwise there is nobody left
+    def _release(self) -> None:
+        super()._release()
+        self.child.kill()  # only has an effect if closing was interrupted
 
 
-class _Deaf:
-    """Receives and forgets."""
+class _DiscardingReceiver:
+    """Ignores everything."""
 
-    def lines(self, block: bytes) -> None:
+    def on_lines(self, block: bytes) -> None:
         pass
 
-    def oversized(self, head: bytes, size: int) -> None:
+    def on_oversized(self, head: bytes, size: int) -> None:
         pass
 
-    def ended(self, error: Exception | None) -> None:
+    def on_end(self, error: Exception | None) -> None:
         pass
 
 
-_DEAF = _Deaf()
+_DISCARD = _DiscardingReceiver()

@@ -1,13 +1,15 @@
-"""Reading and writing by threads: for what the event loop cannot watch.
+"""Read and write with threads, for descriptors that the event loop can't watch.
 
-That is a regular file as standard input, a terminal that cannot be opened again, and every pipe on Windows, whose
-usual loop watches no descriptors. Bytes go to and from the loop with `call_soon_threadsafe`, a bounded number at a
-time; a descriptor is closed by the thread that uses it, so that its number is never taken over under its hands."""
+These are a regular file as standard input, a terminal that can't be opened again, and every pipe on Windows, whose
+default event loop can't watch descriptors. Chunks are passed to the event loop with `call_soon_threadsafe`, a bounded
+number at a time. A descriptor is closed by the thread that uses it: if another thread closed it, its number could be
+reused while the first one is still reading from it."""
 
 from __future__ import annotations
 
 import os
 import select
+import sys
 import threading
 from asyncio import AbstractEventLoop
 from collections import deque
@@ -19,16 +21,19 @@ from time import perf_counter
 from accord.errors import ConnectionClosed
 from accord.transports.base import READY, YIELD
 from accord.transports.descriptors import Inlet, Outlet
-from accord.transports.reading import READ_BYTES, Deliver, Ended
-from accord.transports.writing import HIGH_WATER, LARGE, YIELD_SECONDS, Collector, Failed
+from accord.transports.sink import HIGH_WATER, LARGE_BYTES, YIELD_SECONDS, BufferedSink, OnFailure
+from accord.transports.source import READ_BYTES, READS_PER_WAKE, Deliver, OnEnd
 
 CHUNKS_IN_FLIGHT = 8
 
+DRAIN_SECONDS = 1.0
+"""How long `drain` waits for the thread. A read blocks only if another process takes the bytes from under it."""
+
 
 class ThreadSource:
-    """Reads in a thread of its own, a few chunks ahead at most."""
+    """Reads in a thread, at most a few chunks ahead."""
 
-    def __init__(self, loop: AbstractEventLoop, inlet: Inlet, deliver: Deliver, ended: Ended) -> None:
+    def __init__(self, loop: AbstractEventLoop, inlet: Inlet, deliver: Deliver, ended: OnEnd) -> None:
         self._loop = loop
         self._inlet = inlet
         self._deliver = deliver
@@ -37,8 +42,12 @@ class ThreadSource:
         self._room = threading.Semaphore(CHUNKS_IN_FLIGHT)
         self._paused = False
         self._stopped = False
-        # A thread that can wait for two things at once stops at once; on Windows it stops with its next read.
-        self._wake = os.pipe() if hasattr(select, "poll") else None
+        self._reading = threading.Lock()
+        """Held while a chunk is read and queued, so that `drain` can read in place of the thread without reordering."""
+        self._closed = False
+        # `stop` closes this pipe to wake the thread. On Windows the thread can't wait for two things, so it stops after
+        # its next read.
+        self._wake = None if sys.platform == "win32" else os.pipe()
 
     def start(self) -> None:
         threading.Thread(target=self._run, name="accord-reader", daemon=True).start()
@@ -52,6 +61,14 @@ class ThreadSource:
             self._loop.call_soon(self._hand_over)
 
     def drain(self) -> None:
+        """Read what has arrived. On Windows only what the thread has read: a pipe there can't be polled."""
+        if self._wake is not None and not self._paused and self._reading.acquire(timeout=DRAIN_SECONDS):
+            try:
+                for _ in range(READS_PER_WAKE):
+                    if self._closed or not self._readable(0) or not self._read():
+                        break
+            finally:
+                self._reading.release()
         self._hand_over()
 
     def stop(self) -> None:
@@ -72,41 +89,59 @@ class ThreadSource:
                 self._ended(chunk)
 
     def _run(self) -> None:
-        """The thread."""
-        with suppress(RuntimeError):  # the loop is closed: nobody listens any more
-            while self._may_read():
-                chunk: bytes | OSError | None
-                try:
-                    chunk = self._inlet.read(self._inlet.fd, READ_BYTES) or None
-                except (BlockingIOError, InterruptedError):
-                    self._room.release()
-                    continue
-                except OSError as error:
-                    chunk = None if error.errno == EIO else error
-                self._arrived.append(chunk)
+        """Body of the thread."""
+        with suppress(RuntimeError):  # the event loop is closed
+            reading = True
+            while reading and self._may_read():
+                with self._reading:
+                    if self._readable(0):  # otherwise `drain` has read it
+                        reading = self._read()
+                    else:
+                        self._room.release()
                 self._loop.call_soon_threadsafe(self._hand_over)
-                if not isinstance(chunk, bytes):
-                    break
-        self._inlet.close()
+        with self._reading:
+            self._closed = True
+            self._inlet.close()
         if self._wake is not None:
             os.close(self._wake[0])
 
+    def _read(self) -> bool:
+        """Queue a chunk, or the end, and return whether there may be more."""
+        chunk: bytes | OSError | None
+        try:
+            chunk = self._inlet.read(self._inlet.fd, READ_BYTES) or None
+        except (BlockingIOError, InterruptedError):
+            self._room.release()
+            return True
+        except OSError as error:
+            chunk = None if error.errno == EIO else error
+        self._arrived.append(chunk)
+        return chunk is not None and not isinstance(chunk, OSError)
+
     def _may_read(self) -> bool:
-        """Waits for room, and for something to read: `stop` must not be heard only after another line is swallowed."""
+        """Wait for room and for something to read, so that no line is read and lost after `stop`."""
         self._room.acquire()
-        if self._wake is not None and not self._stopped:
-            poll = select.poll()
-            poll.register(self._wake[0], select.POLLIN)
-            poll.register(self._inlet.fd, select.POLLIN)
-            poll.poll()
+        if not self._stopped:
+            self._readable(None)
         return not self._stopped
 
+    def _readable(self, timeout: int | None) -> bool:
+        """Wait at most this many milliseconds for input or `stop`. On Windows nothing can wait: always `True`."""
+        if sys.platform == "win32" or self._wake is None:
+            return True
+        poll = select.poll()
+        poll.register(self._wake[0], select.POLLIN)
+        poll.register(self._inlet.fd, select.POLLIN)
+        return any(fd == self._inlet.fd for fd, _ in poll.poll(timeout))
 
-class ThreadSink(Collector):
-    """Writes in a thread of its own, where waiting holds up nobody."""
 
-    def __init__(self, loop: AbstractEventLoop, outlet: Outlet, failed: Failed, high_water: int = HIGH_WATER) -> None:
-        super().__init__(loop, outlet, failed, high_water)
+class ThreadSink(BufferedSink):
+    """Writes in a thread, where blocking calls don't stop the event loop."""
+
+    def __init__(
+        self, loop: AbstractEventLoop, outlet: Outlet, on_failure: OnFailure, high_water: int = HIGH_WATER
+    ) -> None:
+        super().__init__(loop, outlet, on_failure, high_water)
         self._parts: deque[bytes | bytearray] = deque()
         self._more = threading.Semaphore(0)
         self._unwritten = 0
@@ -117,12 +152,12 @@ class ThreadSink(Collector):
             raise ConnectionClosed(self._refusal)
         size = len(data)
         self._unwritten += size
-        if size >= LARGE:
+        if size >= LARGE_BYTES:
             self.flush()
-            self._pass_on(bytes(data))
+            self._enqueue(bytes(data))
         else:
             self._collected += data
-            if len(self._collected) >= LARGE:
+            if len(self._collected) >= LARGE_BYTES:
                 self.flush()
             else:
                 self._schedule()
@@ -131,7 +166,7 @@ class ThreadSink(Collector):
             return self._gate
         now = perf_counter()
         self._unyielded += size
-        if self._unyielded >= LARGE or now - self._yielded_at >= YIELD_SECONDS:
+        if self._unyielded >= LARGE_BYTES or now - self._yielded_at >= YIELD_SECONDS:
             self._unyielded = 0
             self._yielded_at = now
             return YIELD
@@ -140,30 +175,30 @@ class ThreadSink(Collector):
     def flush(self) -> None:
         if self._collected and not self._broken:
             collected, self._collected = self._collected, bytearray()
-            self._pass_on(collected)
+            self._enqueue(collected)
 
-    def rested(self) -> None:
-        """Nothing to do: the thread is woken at the end of the pass in any case."""
+    def end_burst(self) -> None:
+        """Do nothing: the thread writes at the end of each iteration anyway."""
 
-    async def drained(self, timeout: float) -> bool:
+    async def wait_until_sent(self, timeout: float) -> bool:
         self.flush()
-        return await self._until_empty(timeout) if self._unwritten and not self._broken else not self._broken
+        return await self._wait_until_empty(timeout) if self._unwritten and not self._broken else not self._broken
 
     def stop(self) -> None:
         self._broken = True
-        self._give_up("the connection was closed on this side")
+        self._fail_waiters("the connection was closed on this side")
         self._more.release()
         if self._thread is None:
             self._outlet.close()
 
-    def _pass_on(self, part: bytes | bytearray) -> None:
+    def _enqueue(self, part: bytes | bytearray) -> None:
         self._parts.append(part)
         self._more.release()
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="accord-writer", daemon=True)
             self._thread.start()
 
-    def _written(self, size: int) -> None:
+    def _on_written(self, size: int) -> None:
         self._unwritten -= size
         if not self._gate.is_open and self._unwritten <= self._low_water:
             self._gate.open()
@@ -171,19 +206,19 @@ class ThreadSink(Collector):
             self._empty.open()
 
     def _run(self) -> None:
-        """The thread."""
+        """Body of the thread."""
         with suppress(RuntimeError):  # the loop is closed
             try:
-                while self._next_is_due():
+                while self._wait_for_part():
                     part = self._parts.popleft()
                     self._write_all(part)
-                    self._loop.call_soon_threadsafe(self._written, len(part))
+                    self._loop.call_soon_threadsafe(self._on_written, len(part))
             except OSError as error:
                 self._loop.call_soon_threadsafe(self._fail, error)
                 self._more.acquire()  # until `stop`
         self._outlet.close()
 
-    def _next_is_due(self) -> bool:
+    def _wait_for_part(self) -> bool:
         self._more.acquire()
         return not self._broken
 

@@ -1,25 +1,19 @@
-"""The terminal client: a picture of transcripts, and a place to type.
+"""The terminal client.
 
-How it is built. An `App` (app.py) holds tabs; a tab is a `Pane` (pane.py) that shows one `Talk` (talk.py): a session,
-the prompts that wait for it, and what changed since it was last drawn. Sessions of one agent share a `Link` (link.py):
-the process, the connection, its log, and the questions it asks. What the rest of the program must do for us (start a
-process, read the configuration, make the policy) comes in through `Outside` (outside.py), so that this room knows no
-command line and tests can bring an agent of their own.
+`AccordApp` (app.py) holds `Tabs`; a `Tab` (tab/) shows the session of one `SessionController` (session/). Sessions of
+one agent share an `AgentProcess` (agent/): the process, the connection and its log. `Questions` answers their requests.
+Everything from the rest of the program (starting a process, configuration, policy) comes through the `Host` protocol
+(host.py), so that this package doesn't depend on the command line, and tests can bring their own agent.
 
-The application is built in layers, each a class on the one before: desk.py answers what agents ask, surface.py knows
-the looks and the terminal around us, keeping.py what is kept for the next time, shell.py has the tabs and the end,
-choosing.py the start page, sessions.py and watching.py what is done with sessions and with what goes on, and app.py
-the rest of the commands of keys.py.
+Nothing here copies the transcript: a controller notes which items changed, and once per frame the transcript view draws
+those that are visible. A frame costs the same however fast an agent writes.
 
-Nothing here keeps a second copy of what was said: a talk notes *which* items of the transcript changed, and once per
-frame the conversation draws those of them that can be seen. However fast an agent talks, a frame costs the same.
-
-The seams, for those who work on one part:
-
-    conversation/   the timeline as lines: `view.py` scrolls and paints, a `Block` draws one item of the timeline.
-                    It knows transcripts and colours, and nothing of sessions, prompts or screens.
-    prompt/         the editor, its completions and history. It posts `Submitted` and knows no session.
-    panels/         what stands around both: questions of the policy, the side panel, the status line, the queue.
-    screens/        whole-screen things: agents, sessions, logs, forms, logins, settings, keys. Each takes what it
-                    shows and returns what was chosen; the pane or the app acts on it.
+    agent/        the agent process, its log, its workspace and session locks
+    session/      one open session: opening, prompt queue, turns, checkpoints, activity. No widgets.
+    tab/          the widgets of one session, and what the user does there
+    transcript/   the widget that shows the transcript. It knows nothing about sessions, prompts or screens.
+    prompt/       the editor, its completions, history and drafts. It posts messages and knows no session.
+    panels/       permission requests, the side panel, the status line, the queue
+    screens/      modal screens. Each returns what the user chose; the tab or the app acts on it.
+    terminal/     the terminal around us: restoring it, keyboard, notifications, painting
 """

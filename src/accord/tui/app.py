@@ -1,73 +1,395 @@
-"""The application: every command of the table in keys.py that is not about tabs, sessions and agents."""
+"""The terminal client: the application, its commands, and an exit that restores the terminal."""
 
 from __future__ import annotations
 
+import asyncio
 import time
+from collections.abc import Awaitable, Iterable
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from accord.tui.fault import beside
-from accord.tui.watching import Watching
+from textual import events
+from textual.app import App, ComposeResult, SystemCommand
+from textual.containers import Vertical
+from textual.geometry import Offset
+from textual.notifications import SeverityLevel
+from textual.screen import Screen
 
-TWICE = 2.0
-"""Seconds within which a second Ctrl-C quits."""
+from accord.terminal_text import sanitize
+from accord.tui import preferences
+from accord.tui.agents import Agents
+from accord.tui.appearance import Appearance
+from accord.tui.commands import COMMANDS, bindings
+from accord.tui.dialogs import Dialogs
+from accord.tui.errors import run_in_background
+from accord.tui.exit import Exit
+from accord.tui.questions import Questions
+from accord.tui.saved_state import SavedState
+from accord.tui.session_list import SessionList
+from accord.tui.settings import Settings
+from accord.tui.start_page import StartPage
+from accord.tui.tab.tab import Tab
+from accord.tui.tabs import TabBar, Tabs
+from accord.tui.terminal.cursor import find_cursor
+from accord.tui.terminal.keyboard import install_chord_parser, wait_until_handled
+from accord.tui.terminal.notification import Attention
+from accord.tui.terminal.painter import Page, PaintingApp
+from accord.tui.terminal.restore import TerminalRestorer
+from accord.tui.terminal.textual_internals import exit_after_crash, get_driver, is_writer_busy
+from accord.tui.terminal.tuning import ProcessTuning
+from accord.tui.transcript.images.upload import ImageUploader
+
+if TYPE_CHECKING:
+    from accord.client.turn import Turn
+    from accord.tui.host import Host
+    from accord.tui.session.opener import OpenMode
+    from accord.tui.theme import TextStyles
+
+DRAFT_SECONDS = 1.0
+"""How often drafts are saved."""
+TITLE_SECONDS = 0.5
+"""How often the window title is updated."""
 
 
-class AccordApp(Watching):
-    """The terminal client."""
+class AccordApp(PaintingApp):
+    """The terminal client. Its parts do the work; this connects them to Textual and to the commands."""
 
-    _interrupted = 0.0
+    TITLE: str | None = "Accord"
+    CSS: ClassVar[str] = """
+    Screen { background: $background; }
+    ModalScreen { background: $background 70%; }
+    #tabs { height: 1fr; }
+    ToastRack { dock: top; align: right top; margin: 1 0 0 0; }
+    CommandPalette.-low > Vertical { margin-top: 0; }
+    CommandPalette.-low #--input { border: none; }
+    CommandPalette.-low SearchIcon { margin-top: 0; }
+    CommandPalette.-low CommandInput { border: none; height: 1; }
+    CommandPalette.-low CommandList { border: none; padding: 0; }
+    .-calm ModalScreen, .-calm CommandPalette { background: $background; }
+    .-calm ModalScreen { align: left top; }
+    .-calm Modal > Vertical, .-calm Modal > VerticalScroll { width: 100%; max-width: 100%; max-height: 100%; }
+    """
+    VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (14, "-high")]
+    BINDINGS = [*bindings()]
 
-    # -- leaving
+    def __init__(
+        self,
+        host: Host,
+        target: str | None = None,
+        restorer: TerminalRestorer | None = None,
+        *,
+        is_undecided: bool = False,
+    ) -> None:
+        """`is_undecided` shows the start page first. The owner of a given `restorer` handles signals and the exit."""
+        super().__init__()
+        install_chord_parser(self.driver_class)
+        self.host = host
+        self.preferences: preferences.Preferences = preferences.load()
+        self.appearance: Appearance = Appearance(self, self.preferences)
+        self.attention: Attention = Attention(self.write_terminal)
+        self.image_uploads: ImageUploader = ImageUploader(self.write_terminal, lambda: is_writer_busy(self))
+        self.agents: Agents = Agents(self)
+        self.dialogs: Dialogs = Dialogs(self)
+        self.questions: Questions = Questions(self)
+        self.tabs: Tabs = Tabs(self)
+        self.saved: SavedState = SavedState(host, self.tabs, self.preferences)
+        self.settings: Settings = Settings(self)
+        self.start_page: StartPage = StartPage(self)
+        self.session_list: SessionList = SessionList(self)
+        self.restorer: TerminalRestorer = restorer or TerminalRestorer()
+        self.first_session: tuple[str | None, OpenMode] = None, "new"
+        """The session of the first tab, and how to open it."""
+        self.typed_early: str = ""
+        """Text that was typed before there was a prompt."""
+        self._owns_restorer = restorer is None
+        self._target = target
+        self._is_undecided = is_undecided
+        self._ending = Exit(self)
+        self._tuning = ProcessTuning()
 
-    def action_interrupt(self) -> None:
-        """The first Ctrl-C copies what is selected, or warns; the second quits."""
-        selected = self.screen.get_selected_text()
-        if selected:
-            self.copy_to_clipboard(selected)
-            self.notify(f"Copied {len(selected)} characters.")
-            self.screen.clear_selection()
+    # -- starting
+
+    def get_default_screen(self) -> Screen[Any]:
+        return Page(id="_default")
+
+    def compose(self) -> ComposeResult:
+        yield self.tabs.bar
+        with Vertical(id="tabs"):
+            process = self.agents.add(self._target, is_undecided=self._is_undecided)
+            yield Tab(process, self.text_styles, self.host.cwd)
+
+    def on_mount(self) -> None:
+        loop = asyncio.get_running_loop()
+        tab = self.tabs.active
+        self.saved.claim_draft(tab)
+        if self.typed_early:
+            tab.editor.insert(self.typed_early)
+        tab.editor.focus()
+        self.apply_preferences()
+        self.theme_changed_signal.subscribe(self, self._restyle)
+        self.app_resume_signal.subscribe(self, self._resume)
+        self.app_suspend_signal.subscribe(self, lambda app: self.attention.restore_title())
+        self.restorer.watch(lambda status: loop.call_soon_threadsafe(self.leave, status))
+        # Draw the first frame before loading what it takes to connect to an agent.
+        self.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        tab = self.tabs.active
+        if self._is_undecided:
+            tab.transcript_view.empty_text = ["", "No agent chosen yet: ctrl+n lists them."]
+            self.start_page.show()
+        else:
+            self.agents.start(self.agents.processes[0])
+            tab.begin(*self.first_session)
+        if not self.is_headless:
+            self.restorer.start_standby()
+        self.set_interval(DRAFT_SECONDS, self.saved.update_drafts)
+        self.set_interval(TITLE_SECONDS, self._update_title)
+        self._tuning.begin()
+
+    def _resume(self, app: App[Any]) -> None:
+        """Draw everything again after another program had the terminal."""
+        self.appearance.show_cursor()
+        self.screen.refresh(layout=True)
+        self.refresh(layout=True)
+
+    # -- looks
+
+    @property
+    def is_calm(self) -> bool:
+        """Whether a screen reader reads the screen."""
+        return self.appearance.is_calm
+
+    @property
+    def text_styles(self) -> TextStyles:
+        return self.appearance.text_styles
+
+    def apply_preferences(self) -> None:
+        """Follow the preferences that aren't read at every use."""
+        self.appearance.apply_preferences()
+        for tab in self.tabs:
+            tab.editor.cursor_blink = not self.is_calm
+            tab.fit_panels()
+
+    def _restyle(self, theme: Any) -> None:
+        self.appearance.forget_styles()
+        self.tabs.bar.text_styles = self.text_styles
+        self.tabs.bar.refresh()
+        for tab in self.tabs:
+            tab.restyle(self.text_styles)
+
+    # -- the terminal
+
+    def write_terminal(self, sequence: str) -> None:
+        """Write a control sequence to the terminal."""
+        driver = get_driver(self)
+        if driver is not None and not self.is_headless:
+            driver.write(sequence)
+
+    @property
+    def cursor_position(self) -> Offset:
+        """The position of the terminal's cursor."""
+        found = find_cursor(self.screen, for_screen_reader=self.is_calm) if self.screen_stack else None
+        return self._cursor if found is None else found
+
+    @cursor_position.setter
+    def cursor_position(self, position: Offset) -> None:
+        self._cursor = position
+
+    @property
+    def last_key(self) -> float:
+        """When a key was last pressed, by the monotonic clock."""
+        return self.attention.last_key
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Key) and not event.is_forwarded:
+            for key in self.appearance.take_reply(event, self._handle):
+                await self._handle(key)
+        else:
+            await self._handle(event)
+
+    async def _handle(self, event: events.Event) -> None:
+        if isinstance(event, events.Key):
+            self.attention.last_key = time.monotonic()
+        elif isinstance(event, (events.AppBlur, events.AppFocus)):
+            self.attention.set_focus(isinstance(event, events.AppFocus))
+        is_tab = isinstance(event, events.Key) and event.key == "tab" and not event.is_forwarded
+        is_input = isinstance(event, (events.Key, events.Paste, events.MouseDown, events.MouseUp))
+        if not is_input or event.is_forwarded or not self.questions.redirect(event):
+            await super().on_event(event)
+        if is_tab and self.focused is not None:  # the next key is meant for the widget that got the focus
+            await wait_until_handled(self.focused)
+
+    # -- telling and asking the user
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = False,
+    ) -> None:
+        """Show a toast. Its text may come from an agent, so markup is off by default."""
+        super().notify(sanitize(message), title=title, severity=severity, timeout=timeout, markup=markup)
+
+    def call_attention(self, tab: Tab, why: str) -> None:
+        """Notify a user who looks elsewhere that something waits."""
+        is_seen = self.attention.is_here and tab.display
+        tab.has_news = not tab.display
+        self.tabs.refresh()
+        if is_seen:
             return
-        now = time.monotonic()
-        if now - self._interrupted < TWICE:
-            self.leave(0)
-            return
-        self._interrupted = now
-        what = "is kept" if self.keeps_typed() else "cannot be kept and is lost"
-        self.notify(f"Press ctrl+c again to quit; what you typed {what}.", timeout=TWICE)
+        words = f"{tab.controller.title}: {why}"
+        self.attention.call(words, str(self.preferences.notify))
+        if not tab.display and self.preferences.notify != "off":
+            self.notify(words)
 
-    def leave(self, status: int = 0) -> None:
-        for pane in self.panes:
-            pane.conversation.pictures.close()  # while the terminal is still ours
-        super().leave(status)
+    def end_turn(self, tab: Tab, turn: Turn) -> None:
+        """Tell the user that a turn has ended."""
+        self.call_attention(tab, "the turn has ended")
+        if self.is_calm:
+            tab.controller.say("info", "The agent is done")
 
-    async def action_quit(self) -> None:
-        self.leave(0)
+    def _update_title(self) -> None:
+        tab = next((each for each in self.tabs if each.display), None)  # there is none at the very end
+        if get_driver(self) is not None and tab is not None and not self._ending.has_begun:
+            self.attention.set_title(tab.controller.state, tab.controller.title)
 
-    # -- logging in
+    async def attempt(self, work: Awaitable[Any], done: str = "") -> bool:
+        """Do something that an agent may refuse, and tell the user how it went."""
+        from accord.config.redaction import redact_text
+        from accord.errors import AccordError
 
-    def action_log_in(self) -> None:
-        beside(self, self._log_in())
+        try:
+            await work
+        except AccordError as error:
+            self.notify(redact_text(str(error)), severity="error", timeout=8)
+            return False
+        if done:
+            self.notify(done)
+        return True
 
-    async def _log_in(self) -> None:
-        link = self.active_pane.talk.link
-        if link.agent is None or not link.agent.auth_methods:
-            self.notify("This agent has no logins.", severity="warning")
-            return
-        method = await self.choose_login(link, link.agent.auth_methods, unasked=False)
-        if method is not None:
-            await self.attempt(link.agent.login(method), "Logged in.")
+    # -- commands: tabs and sessions
 
-    def action_log_out(self) -> None:
-        agent = self.active_pane.talk.link.agent
-        if agent is not None:
-            beside(self, self.attempt(agent.logout(), "Logged out."))
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        for command in COMMANDS:
+            keys = f" ({command.keys.split(',')[0]})" if command.keys else ""
+            action = f"{command.action}({command.setting!r})" if command.setting else command.action
+            yield SystemCommand(f"{command.title}{keys}", command.about, partial(self.run_action, action))
+        yield SystemCommand("Theme", "Change the theme", self.action_change_theme)
 
-    # -- the rest
+    def on_tab_bar_chosen(self, message: TabBar.Chosen) -> None:
+        self.tabs.show(message.tab)
+
+    def action_new_tab(self) -> None:
+        self.start_page.show()
+
+    async def action_new_session(self) -> None:
+        process = self.tabs.active.controller.process
+        if process.state == "undecided":
+            self.start_page.show()
+        else:
+            (await self.tabs.add(process)).begin()
+
+    def action_next_tab(self) -> None:
+        self.tabs.step(1)
+
+    def action_previous_tab(self) -> None:
+        self.tabs.step(-1)
+
+    def action_waiting_tab(self) -> None:
+        if not self.tabs.show_waiting():
+            self.notify("No other tab waits for you.")
+
+    def action_close_tab(self) -> None:
+        if len(self.tabs) == 1:
+            self.notify("This is the last tab: press ctrl+c twice to quit.")
+        else:
+            run_in_background(self, self.tabs.close(self.tabs.active))
+
+    def action_sessions(self) -> None:
+        self.session_list.show()
+
+    def action_rename(self) -> None:
+        self.session_list.rename(self.tabs.active)
+
+    def action_export(self) -> None:
+        run_in_background(self, self.session_list.export(self.tabs.active))
+
+    # -- commands: the agent
+
+    def action_restart(self) -> None:
+        self.agents.restart(self.tabs.active)
+
+    def action_kill(self) -> None:
+        self.agents.kill(self.tabs.active)
+
+    def action_doctor(self) -> None:
+        self.start_page.diagnose(self.tabs.active.controller.process.target)
+
+    def action_logs(self) -> None:
+        from accord.tui.screens.log import LogScreen
+
+        self.push_screen(LogScreen(self.tabs.active.controller.process, self.host.cwd))
 
     def action_servers(self) -> None:
+        from accord.transcript.mcp_status import McpServers
         from accord.tui.screens.servers import ServersScreen
-        from accord.tui.servers import Servers
 
-        self.push_screen(ServersScreen(Servers().of(self.active_pane.talk)))
+        controller = self.tabs.active.controller
+        self.push_screen(ServersScreen(McpServers().list(controller.transcript, controller.servers)))
+
+    def action_log_in(self) -> None:
+        self.agents.log_in(self.tabs.active)
+
+    def action_log_out(self) -> None:
+        self.agents.log_out(self.tabs.active)
+
+    def action_options(self) -> None:
+        run_in_background(self, self.tabs.active.commands.choose_option())
+
+    def action_next_mode(self) -> None:
+        run_in_background(self, self.tabs.active.commands.next_mode())
+
+    # -- commands: the work in a tab
+
+    def action_work(self) -> None:
+        run_in_background(self, self.tabs.active.work.choose())
+
+    def action_plan(self) -> None:
+        self.tabs.active.work.show_plan()
+
+    def action_toggle_setting(self, name: str) -> None:
+        self.settings.toggle(name)
+
+    def action_queue(self) -> None:
+        self.tabs.active.queue_view.focus()
+
+    def action_unqueue(self) -> None:
+        self.tabs.active.queue_view.take_back(-1)
+
+    def action_history(self) -> None:
+        run_in_background(self, self.tabs.active.prompt_input.choose_earlier())
+
+    def action_edit_prompt(self) -> None:
+        self.tabs.active.prompt_input.edit()
+
+    def action_open_all(self) -> None:
+        self.tabs.active.transcript_view.toggle_all()
+
+    def action_copy_answer(self) -> None:
+        self.tabs.active.copy_answer()
+
+    def action_rewind(self) -> None:
+        run_in_background(self, self.tabs.active.commands.rewind())
+
+    def action_undo_rewind(self) -> None:
+        run_in_background(self, self.tabs.active.commands.undo_rewind())
+
+    # -- commands: settings
 
     def action_keys(self) -> None:
         from accord.tui.screens.keys import KeysScreen
@@ -75,75 +397,42 @@ class AccordApp(Watching):
         self.push_screen(KeysScreen())
 
     def action_side(self) -> None:
-        self.preferences.side_panel = not self.preferences.side_panel
-        self.keep_settings()
-        panel = self.active_pane.side
-        for pane in self.panes:
-            pane.fit_panels()
-        panel = panel or self.active_pane.side
-        if panel is not None and not panel.has_something:  # nobody would see that anything happened
-            how = "comes when there is something in it" if self.preferences.side_panel else "is off"
-            self.notify(f"The side panel {how}.")
+        self.settings.toggle_side_panel()
 
     def action_settings(self) -> None:
-        beside(self, self._set())
-
-    async def _set(self) -> None:
-        from accord.tui.screens.settings import CHOICES, choices_screen, settings_screen
-
-        while (picked := await self.answer_of(settings_screen(self.preferences, self.theme))) is not None:
-            if picked.id == "theme":
-                await self._set_theme()
-            elif picked.id in CHOICES:
-                chosen = await self.answer_of(choices_screen(picked.id, getattr(self.preferences, picked.id)))
-                if chosen is not None:
-                    setattr(self.preferences, picked.id, chosen.id)
-            else:
-                setattr(self.preferences, picked.id, not getattr(self.preferences, picked.id))
-            self.keep_settings()
-            self.take_settings()
-            self.screen_stack[0].refresh(layout=True)
-            if picked.id in ("images", "screen_reader"):
-                for pane in self.panes:
-                    pane.conversation.pictures.forget()
+        run_in_background(self, self.settings.choose())
 
     def action_change_theme(self) -> None:
-        beside(self, self._set_theme())
+        run_in_background(self, self.settings.choose_theme())
 
-    async def _set_theme(self) -> None:
-        from accord.tui.screens.settings import AS_TERMINAL, themes_screen
+    # -- the end
 
-        picked = await self.answer_of(themes_screen(list(self.available_themes), self.preferences.theme))
-        if picked is not None:
-            self.choose_theme("" if picked.id == AS_TERMINAL else picked.id)
-            self.keep_settings()
+    def action_interrupt(self) -> None:
+        self._ending.interrupt()
 
-    def action_options(self) -> None:
-        beside(self, self.active_pane.choose_option())
+    async def action_quit(self) -> None:
+        self.leave(0)
 
-    def action_next_mode(self) -> None:
-        beside(self, self.active_pane.next_mode())
+    def leave(self, status: int = 0) -> None:
+        """Exit in order: save drafts, close agents, restore the terminal."""
+        self._ending.begin(status)
 
-    def action_queue(self) -> None:
-        self.active_pane.select_queue()
+    def _handle_exception(self, error: Exception) -> None:
+        """A bug ends the program: save the drafts. The reason is printed when the terminal is restored."""
+        with suppress(Exception):
+            self.saved.save_drafts()
+        super()._handle_exception(error)
 
-    def action_unqueue(self) -> None:
-        self.active_pane.take_back(-1)
+    def _fatal_error(self) -> None:
+        """Print two lines about the bug. Textual would print local variables, which may hold secrets."""
+        from accord.tui.errors import describe_crash
 
-    def action_edit_prompt(self) -> None:
-        self.active_pane.edit_prompt()
+        exit_after_crash(self, describe_crash(self.saved.drafts.are_saved))
 
-    def action_open_all(self) -> None:
-        self.active_pane.conversation.toggle_all()
-
-    def action_copy_answer(self) -> None:
-        self.active_pane.copy_answer()
-
-    def action_export(self) -> None:
-        beside(self, self.export(self.active_pane))
-
-    def action_rewind(self) -> None:
-        beside(self, self.active_pane.rewind())
-
-    def action_undo_rewind(self) -> None:
-        beside(self, self.active_pane.undo_rewind())
+    async def on_unmount(self) -> None:
+        self.attention.restore_title()
+        self.saved.drafts.close()
+        await self.agents.close()
+        self._tuning.end()
+        if self._owns_restorer:
+            self.restorer.unwatch()

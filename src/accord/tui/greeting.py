@@ -1,4 +1,4 @@
-"""What stands in a conversation in which nothing was said yet: who is there, or why nobody is."""
+"""Text of an empty transcript: which agent is starting or ready, or why it can't be used."""
 
 from __future__ import annotations
 
@@ -7,93 +7,93 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from accord.tui.link import Link
+    from accord.tui.agent.process import AgentProcess
 
-MISCONFIGURED = "The configuration cannot be read"
-
-
-def starting(link: Link, cwd: Path) -> list[str]:
-    """Who is being started, or installed before that."""
-    if link.is_stopping:
-        return ["", f"Stopping {link.title} …"]
-    if link.progress:
-        return ["", f"{link.title} is installed first: {link.progress}", "esc stops it"]
-    return ["", f"Starting {link.title} in {_short(cwd)} …"]
+MISCONFIGURED = "The configuration is invalid"
 
 
-def slow(link: Link, cwd: Path, is_opening: bool, seconds: int) -> list[str]:
-    """What an agent that takes long has not done yet, and what can be done."""
+def describe_start(process: AgentProcess, cwd: Path) -> list[str]:
+    """Say which agent is being started or installed."""
+    if process.is_stopping:
+        return ["", f"Stopping {process.title}…"]
+    if process.progress:
+        return ["", f"Installing {process.title} first: {process.progress}", "esc cancel"]
+    return ["", f"Starting {process.title} in {_shorten(cwd)}…"]
+
+
+def describe_slow_start(process: AgentProcess, cwd: Path, is_opening: bool, seconds: int) -> list[str]:
+    """Say what a slow agent hasn't done yet, and what the user can do."""
     since = f" for {seconds} s" if seconds else " yet"
-    what = "has not opened a session" if is_opening else "has not answered"
+    what = "hasn't opened a session" if is_opening else "hasn't responded"
     return [
         "",
-        f"Starting {link.title} in {_short(cwd)} …",
+        f"Starting {process.title} in {_shorten(cwd)}…",
         f"It {what}{since}.",
         "",
-        "esc or f12 ends it · ctrl+l shows what it printed · alt+d asks the doctor why",
-        "What you send meanwhile waits for it.",
+        "esc or f12 cancel · ctrl+l log · alt+d diagnose",
+        "Prompts you send meanwhile are queued.",
     ]
 
 
-def welcome(link: Link, cwd: Path) -> list[str]:
-    """Who is there, and how to begin."""
-    assert link.agent is not None
-    info = link.agent.offers.info
-    who = f"{link.title} {info.version if info is not None else ''}".strip()
+def describe_ready(process: AgentProcess, cwd: Path) -> list[str]:
+    """Say which agent is ready, and how to begin."""
+    assert process.agent is not None
+    info = process.agent.offers.info
+    who = f"{process.title} {info.version if info is not None else ''}".strip()
     return [
         "",
-        f"{who}, in {_short(cwd)}",
+        f"{who}, in {_shorten(cwd)}",
         "",
-        "Type what you want and press enter.",
-        "/ lists the agent's commands, @ names a file, ? shows the keys.",
+        "Type a prompt and press Enter.",
+        "/ commands · @ mention a file · ? shortcuts",
     ]
 
 
-def failed(link: Link, why: str) -> list[str]:
-    """Why nobody is there, and what can be done."""
-    if link.is_misconfigured:  # no other agent could be used either
+def describe_error(process: AgentProcess, why: str) -> list[str]:
+    """Say why the agent can't be used, and what the user can do."""
+    if process.is_misconfigured:  # which affects every agent
         return [
             "",
             f"{MISCONFIGURED}:",
             "",
             *why.splitlines(),
             "",
-            "alt+d asks the doctor what else is wrong · ctrl+r tries again, once it is mended",
+            "alt+d diagnose · ctrl+r retry once you've fixed it",
         ]
     return [
         "",
-        f"{link.title} could not be used:",
+        f"Couldn't start {process.title}:",
         "",
         *why.splitlines(),
         "",
-        "alt+d asks the doctor why · ctrl+r tries again",
-        "ctrl+l shows what it printed · ctrl+n chooses another agent",
+        "alt+d diagnose · ctrl+r retry",
+        "ctrl+l log · ctrl+n choose another agent",
     ]
 
 
-def without_session(link: Link, why: str) -> list[str]:
-    """Why there is no session, though the agent is there."""
+def describe_missing_session(process: AgentProcess, why: str) -> list[str]:
+    """Say why there is no session although the agent runs."""
     return [
         "",
-        f"{link.title} is there, but the session could not be opened:",
+        f"{process.title} is running, but the session couldn't be opened:",
         "",
         *why.splitlines(),
         "",
-        f"ctrl+r begins a new one{' · ctrl+o shows those there are' if link.lists else ''}",
+        f"ctrl+r new session{' · ctrl+o sessions' if process.can_list_sessions else ''}",
     ]
 
 
-def untold(link: Link) -> list[str]:
-    """What is to be said in the first session, for where there is none."""
-    return [line for note in link.notes for line in ("", f"{note.title}: {note.description or ''}".rstrip(": "))]
+def pending_notes(process: AgentProcess) -> list[str]:
+    """Return the notices for the first session, to show them without one."""
+    return [line for note in process.notes for line in ("", f"{note.title}: {note.description or ''}".rstrip(": "))]
 
 
-def wrapped(lines: list[str], width: int) -> list[str]:
+def wrap_lines(lines: list[str], width: int) -> list[str]:
     return [row for line in lines for row in wrap(line, max(width, 20)) or [""]]
 
 
-def _short(path: Path) -> str:
-    """A path as people write it, the home directory as a tilde."""
+def _shorten(path: Path) -> str:
+    """Abbreviate the home directory as a tilde."""
     try:
         inside = path.relative_to(Path.home())
         return f"~/{inside}" if inside.parts else "~"

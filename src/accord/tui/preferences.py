@@ -1,4 +1,4 @@
-"""What the user set in this client, kept from one time to the next."""
+"""The user's settings for the terminal client, saved between runs."""
 
 from __future__ import annotations
 
@@ -7,42 +7,81 @@ from typing import Literal, Union
 
 import msgspec
 
-from accord.config.folders import data_folder
+from accord.config.directories import data_directory
 
 
 class Preferences(msgspec.Struct, kw_only=True):
-    """Settings of the terminal client. A file that cannot be read counts as none."""
+    """Settings of the terminal client. An unreadable file means defaults."""
 
     theme: str = ""
-    """The name of a theme; none is the light or the dark one that the terminal seems to have."""
+    """The name of a theme; empty follows the terminal's background."""
     screen_reader: bool = False
-    """Whether the screen is read to the user: one column, nothing that moves, no lines around things."""
+    """Whether to adapt to a screen reader: one column, nothing that moves, no borders."""
     side_panel: bool = True
     side_by_side: bool = True
     follow: bool = False
-    """Whether the file where the agent is at work is shown."""
+    """Whether to show the file that the agent works on."""
     images: str = "auto"
-    """How pictures are shown: as well as the terminal can, in its graphics, in blocks of colour, or not."""
+    """How to show images: auto, terminal graphics, coloured blocks, or not at all."""
     notify: Union[bool, Literal["off", "bell", "notification"]] = "notification"
-    """How to call a user who looks elsewhere when a turn ends or a question waits. (Once it was yes or no.)"""
+    """How to notify a user who looks elsewhere. (Older files have a boolean.)"""
+
+    def get(self, name: str) -> bool | str:
+        """Return the value of a setting that the user picked from a list."""
+        value: bool | str = getattr(self, name)
+        return value
+
+    def set(self, name: str, value: bool | str) -> None:
+        setattr(self, name, value)
+
+
+SWITCHES = {
+    "screen_reader": ("Screen reader", "one column, no animation, questions as text"),
+    "side_panel": ("Side panel", "the plan, the context and the options"),
+    "follow": ("Follow the agent", "show the file it works on, beside or below the transcript"),
+    "side_by_side": ("Changes side by side", "if there is room"),
+}
+"""Label and description of each setting that is on or off. The settings screen lists them."""
+CHOICES = {
+    "images": (
+        "Images",
+        "how images are shown",
+        {
+            "auto": "best the terminal supports",
+            "graphics": "terminal graphics",
+            "blocks": "colored blocks",
+            "off": "names only",
+        },
+    ),
+    "notify": (
+        "When you're away",
+        "when a turn ends or a question is waiting",
+        {
+            "off": "do nothing",
+            "bell": "ring the terminal bell",
+            "notification": "ring the bell and show a notification if supported (OSC 9)",
+        },
+    ),
+}
+"""Label, description and values of each other setting."""
 
 
 def preferences_file() -> Path:
-    return data_folder() / "chat" / "settings.json"
+    return data_directory() / "chat" / "settings.json"
 
 
 def load() -> Preferences:
     try:
-        kept = msgspec.json.decode(preferences_file().read_bytes(), type=Preferences)
+        loaded = msgspec.json.decode(preferences_file().read_bytes(), type=Preferences)
     except (OSError, msgspec.MsgspecError):
         return Preferences()
-    if isinstance(kept.notify, bool):
-        kept.notify = "notification" if kept.notify else "off"
-    return kept
+    if isinstance(loaded.notify, bool):
+        loaded.notify = "notification" if loaded.notify else "off"
+    return loaded
 
 
 def save(preferences: Preferences) -> OSError | None:
-    """Writes them in one step. Where that cannot be done they last until the end; gives why."""
+    """Save them atomically. Return the error if that fails."""
     from accord.tui.prompt.history import replace
 
     return replace(preferences_file(), msgspec.json.format(msgspec.json.encode(preferences)).decode())

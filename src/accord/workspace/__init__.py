@@ -1,1 +1,4 @@
-"""Safe files and terminals, served to an agent or used by one."""
+"""Files and terminals of a session, for clients that lend them to an agent and for agents that use their own.
+
+`Files` reads and writes inside the `Roots` of a session only, `Checkpoints` restores files to their state before a
+turn, `Terminals` runs commands and keeps their output."""

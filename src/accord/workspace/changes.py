@@ -1,4 +1,4 @@
-"""What a file was, and what became of it."""
+"""File states and changes between them."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from accord.model.noun import Noun
-from accord.workspace.text import plain
+from accord.model.record import Record
+from accord.workspace.text import decode_text
 
 _CHUNK = 1 << 20
 
 
-class Change(Noun):
-    """Something that was done to a file. `before` and `after` are texts; None when there was none, when it is no text,
-    or when it is too large to show. A move tells the old path in `source`."""
+class Change(Record):
+    """A change of a file. `before` and `after` are None if there was no file, if it isn't text, or if it is too large
+    to show. For a move, `source` is the old path."""
 
     path: str
     kind: Literal["created", "changed", "deleted", "moved"]
@@ -28,19 +28,19 @@ class Change(Noun):
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What a name stood for at one moment."""
+    """The state of a path at one moment."""
 
     kind: Literal["absent", "file", "link"]
     digest: str
-    """Two states with the same digest are the same, permissions aside."""
+    """States with the same digest are equal, apart from permissions."""
     size: int = 0
     mode: int | None = None
     data: bytes | None = None
-    """The content, or what the link says; None when it is larger than is kept."""
+    """The content, or the target of a link; None if it is too large to keep."""
 
     @property
     def text(self) -> str | None:
-        return plain(self.data) if self.kind == "file" and self.data is not None else None
+        return decode_text(self.data) if self.kind == "file" and self.data is not None else None
 
 
 ABSENT = State("absent", "absent")
@@ -48,23 +48,23 @@ ABSENT = State("absent", "absent")
 Listener = Callable[[Change], None]
 
 Guard = Callable[[str, State, State, tuple[str, ...]], None]
-"""Is told of a change before it is made: the path, what is there, what will be, and directories that will be made for
-it. If it raises, the change is not made."""
+"""Called before a change, with the path, the states before and after, and the directories that will be created. If it
+raises, the change isn't made."""
 
 
 def file_state(data: bytes, mode: int | None = None) -> State:
-    """A file with this content."""
+    """Return the state of a file with this content."""
     return State("file", f"file:{hashlib.sha256(data).hexdigest()}", len(data), mode, data)
 
 
 def link_state(target: str) -> State:
-    """A symbolic link that says this."""
+    """Return the state of a symbolic link with this target."""
     data = os.fsencode(target)
     return State("link", f"link:{hashlib.sha256(data).hexdigest()}", len(data), None, data)
 
 
 def read_state(fd: int, ceiling: int) -> State:
-    """The file behind a descriptor, with its content unless that is larger than `ceiling`."""
+    """Read the state of an open file, with its content unless that is larger than `ceiling`."""
     digest = hashlib.sha256()
     kept: list[bytes] = []
     size = 0

@@ -1,13 +1,13 @@
-"""Going back to what the files were before a turn.
+"""Checkpoints: restore files to their state before a turn.
 
     checkpoints = Checkpoints(files)
     before = await checkpoints.begin("turn 3")
     …                                              # the agent works
-    report = await checkpoints.restore(before)     # files are what they were; undo_restore() takes it back
+    report = await checkpoints.restore(before)     # undo_restore() reverts this
 
-Only what was changed through `files` is known and brought back: commands in a terminal go by unseen. A file that
-somebody else changed since is left alone and reported, unless it is forced; even then a restore can be undone, since it
-is a checkpoint itself. To restore one brings back everything that changed since it began, later turns included."""
+Only changes made through `files` are tracked, not those of commands in a terminal. Restoring a checkpoint reverts all
+changes since it began, including those of later turns. A file that was changed by others in the meantime is left alone
+and reported, unless `force` is used. A restore is a checkpoint itself, so even a forced one can be undone."""
 
 from __future__ import annotations
 
@@ -18,43 +18,43 @@ import threading
 from collections.abc import Callable
 
 from accord.errors import NotFound
-from accord.model.noun import Noun
+from accord.model.record import Record
 from accord.workspace.changes import ABSENT, State, file_state
+from accord.workspace.checkpoint_store import ChangedFile, Checkpoint, CheckpointStore, SavedState
 from accord.workspace.files import Files
-from accord.workspace.history import Checkpoint, History, Saved, Touched
-from accord.workspace.looking import QUIET, Call
 from accord.workspace.overlay import Buffer
-from accord.workspace.paths import shown
+from accord.workspace.paths import quote_path
+from accord.workspace.place import QUIET, Call
 
 MAX_CHECKPOINTS = 100
 MAX_BYTES = 1 << 30
 
 
-class Restored(Noun):
-    """What a restore did, by path."""
+class Restored(Record):
+    """The result of a restore, by path."""
 
     restored: list[str] = []
     removed: list[str] = []
-    """Those of them that were not there then, and are not there now."""
+    """The restored paths that didn't exist before, and were removed."""
     same: list[str] = []
-    """Nothing was to do."""
+    """Already in the wanted state."""
     conflicts: list[str] = []
-    """Changed by somebody else meanwhile, and left alone."""
+    """Changed by others in the meantime, and left alone."""
     lost: list[str] = []
-    """What they were was not kept: too large, or damaged."""
+    """Not restorable: the saved content is missing (too large) or corrupted."""
 
     @property
     def is_complete(self) -> bool:
         return not self.conflicts and not self.lost
 
 
-class _Task(Noun):
-    """One file to bring back, and the states in which we left it."""
+class _Task(Record):
+    """One file to restore, and the states that we know it may be in."""
 
     path: str
-    before: Saved
+    before: SavedState
     known: set[str]
-    made_folders: list[str]
+    made_directories: list[str]
 
 
 class Checkpoints:
@@ -63,77 +63,79 @@ class Checkpoints:
     def __init__(
         self,
         files: Files,
-        folder: str | None = None,
+        directory: str | None = None,
         *,
         session: str = "default",
         max_checkpoints: int = MAX_CHECKPOINTS,
         max_bytes: int = MAX_BYTES,
     ) -> None:
-        """They are kept in the user's data folder, by project and session, or in `folder`."""
+        """Save checkpoints in `directory`, or by default in the user's data directory, per project and session."""
         self._files = files
-        if folder is None:
-            folder = default_folder(files, session)
-        self._history = History(folder, max_checkpoints=max_checkpoints, max_bytes=max_bytes, sync=files.disk.sync)
+        if directory is None:
+            directory = default_directory(files, session)
+        self._history = CheckpointStore(
+            directory, max_checkpoints=max_checkpoints, max_bytes=max_bytes, sync=files.disk.sync
+        )
         self._current: Checkpoint | None = None
         self._lock = threading.Lock()
         self._restoring = asyncio.Lock()
         self._stop: Callable[[], None] | None = files.before_change(self._note)
 
     def close(self) -> None:
-        """Notes no more changes. What is kept stays. Repeating changes nothing."""
+        """Stop recording changes. Saved checkpoints stay. Idempotent."""
         if self._stop is not None:
             self._stop()
             self._stop = None
 
     @property
     def all(self) -> list[Checkpoint]:
-        """Every checkpoint there is, oldest first, those of earlier runs included."""
+        """All checkpoints, including those of earlier runs, oldest first."""
         with self._lock:
             return list(self._history.checkpoints)
 
-    # -- the calls
+    # -- Operations
 
     async def begin(self, label: str) -> Checkpoint:
-        """Begins a checkpoint: what changes from now on, until the next one, can be brought back to now."""
-        return await self._files.away(self._begin, label, False)
+        """Begin a checkpoint: changes from now on, until the next one, can be reverted."""
+        return await self._files.away(self._begin, label, "")
 
     def end(self) -> None:
-        """Changes from now on belong to no checkpoint, until the next one begins."""
+        """End the current checkpoint: changes aren't recorded until the next one begins."""
         with self._lock:
             self._current = None
 
     async def restore(self, checkpoint: Checkpoint | str, *, force: bool = False) -> Restored:
-        """Brings the files back to what they were when a checkpoint began. Begin another one before going on."""
+        """Restore files to their state when a checkpoint began. Begin another checkpoint before the next changes."""
         id = checkpoint if isinstance(checkpoint, str) else checkpoint.id
         async with self._restoring:
-            return await self._carry_out(self._since(id), f"restore of {id}", force)
+            return await self._restore_files(self._changes_since(id), f"restore of {id}", force, restores=id)
 
     async def undo_restore(self, *, force: bool = False) -> Restored:
-        """Takes back the last restore that was not taken back yet. Files changed since then are conflicts."""
+        """Undo the last restore that hasn't been undone. Files changed since then are conflicts."""
         async with self._restoring:
             restores = [each for each in self.all if each.is_restore and not each.is_undone]
             if not restores:
-                raise NotFound("there is no restore to take back")
+                raise NotFound("there is no restore to undo")
             last = restores[-1]
             tasks = [_task(path, touched) for path, touched in last.files.items()]
-            report = await self._carry_out(tasks, f"undo of {last.label}", force, is_restore=False)
+            report = await self._restore_files(tasks, f"undo of {last.label}", force)
             last.is_undone = True
             await self._files.away(self._save, last)
             return report
 
-    # -- noting
+    # -- Recording
 
     async def note(self, path: str, before: str | None, after: str) -> None:
-        """Notes a change that somebody else makes for us, an editor for one: what the file held, and what it will."""
+        """Record a change that another program makes for us, such as an editor."""
         was = ABSENT if before is None else file_state(before.encode())
         await self._files.away(self._note_text, path, was, file_state(after.encode()))
 
     def _note_text(self, path: str, before: State, after: State, call: Call = QUIET) -> None:
         self._note(path, before, after, ())
 
-    def _begin(self, label: str, is_restore: bool, call: Call = QUIET) -> Checkpoint:
+    def _begin(self, label: str, restores: str, call: Call = QUIET) -> Checkpoint:
         with self._lock:
-            self._current = self._history.add(label, is_restore=is_restore)
+            self._current = self._history.add(label, restores=restores)
             return self._current
 
     def _save(self, checkpoint: Checkpoint, call: Call = QUIET) -> None:
@@ -144,82 +146,87 @@ class Checkpoints:
         with self._lock:
             self._history.trim()
 
-    def _note(self, path: str, before: State, after: State, made_folders: tuple[str, ...]) -> None:
+    def _note(self, path: str, before: State, after: State, made_directories: tuple[str, ...]) -> None:
         with self._lock:
             current = self._current
             if current is None:
                 return
             touched = current.files.get(path)
             if touched is None:
-                saved = self._history.keep(before)
-                current.files[path] = Touched(before=saved, ours=[after.digest], made_folders=list(made_folders))
+                saved = self._history.save_state(before)
+                current.files[path] = ChangedFile(
+                    before=saved, ours=[after.digest], made_directories=list(made_directories)
+                )
             else:
                 touched.ours = [*touched.ours[-1:], after.digest]
             self._history.save(current)
 
-    # -- bringing back
+    # -- Restoring
 
-    def _since(self, id: str) -> list[_Task]:
-        """What was changed since a checkpoint began: what each file was then, and the last that we made of it."""
+    def _changes_since(self, id: str) -> list[_Task]:
+        """Return the files changed since a checkpoint began, with their state then and the states we wrote last."""
         tasks: dict[str, _Task] = {}
         with self._lock:
             checkpoints = self._history.checkpoints
             first = next((index for index, each in enumerate(checkpoints) if each.id == id), None)
             if first is None:
-                raise NotFound(f"there is no checkpoint {shown(id)}")
+                raise NotFound(f"checkpoint {quote_path(id)} doesn't exist")
             for each in checkpoints[first:]:
                 for path, touched in each.files.items():
                     task = tasks.setdefault(path, _task(path, touched))
                     task.known = {task.before.digest, touched.before.digest, *touched.ours}
         return list(tasks.values())
 
-    async def _carry_out(self, tasks: list[_Task], label: str, force: bool, *, is_restore: bool = True) -> Restored:
+    async def _restore_files(self, tasks: list[_Task], label: str, force: bool, *, restores: str = "") -> Restored:
         report = Restored()
         lists = {"restored": report.restored, "same": report.same, "conflict": report.conflicts, "lost": report.lost}
         self._history.is_in_use = True
         try:
-            await self._files.away(self._begin, label, is_restore)
+            await self._files.away(self._begin, label, restores)
             for task in tasks:
-                done = await self._bring_back(task, force)
+                done = await self._restore_file(task, force)
                 lists[done].append(task.path)
                 if done == "restored" and task.before.kind == "absent":
                     report.removed.append(task.path)
-            folders = {folder for task in tasks if task.before.kind == "absent" for folder in task.made_folders}
-            for folder in sorted(folders, key=len, reverse=True):
-                await self._files.away(self._files.disk.remove_folder_if_empty, folder)
+            directories = {
+                directory for task in tasks if task.before.kind == "absent" for directory in task.made_directories
+            }
+            for directory in sorted(directories, key=len, reverse=True):
+                await self._files.away(self._files.disk.remove_directory_if_empty, directory)
         finally:
             self.end()
             self._history.is_in_use = False
             await self._files.away(self._trim)
         return report
 
-    async def _bring_back(self, task: _Task, force: bool) -> str:
-        wanted: State | None = await self._files.away(self._bring, task.before)
+    async def _restore_file(self, task: _Task, force: bool) -> str:
+        wanted: State | None = await self._files.away(self._load_state, task.before)
         if wanted is None:
             return "lost"
         known = None if force else task.known
-        done: str | Buffer = await self._files.away(self._files.disk.put, task.path, wanted, known)
+        done: str | Buffer = await self._files.away(self._files.disk.restore, task.path, wanted, known)
         if isinstance(done, Buffer):
-            await self._files.give(done, wanted.text or "")
+            await self._files.hand_to_owner(done, wanted.text or "")
             return "restored"
         return done
 
-    def _bring(self, saved: Saved, call: Call = QUIET) -> State | None:
-        return self._history.bring(saved)
+    def _load_state(self, saved: SavedState, call: Call = QUIET) -> State | None:
+        return self._history.load_state(saved)
 
 
-def _task(path: str, touched: Touched) -> _Task:
+def _task(path: str, touched: ChangedFile) -> _Task:
     known = {touched.before.digest, *touched.ours}
-    return _Task(path=path, before=touched.before, known=known, made_folders=touched.made_folders)
+    return _Task(path=path, before=touched.before, known=known, made_directories=touched.made_directories)
 
 
-def default_folder(files: Files, session: str) -> str:
-    """Where checkpoints are kept when nobody says: never where the agent itself could change them."""
-    from accord.config.folders import data_folder
+def default_directory(files: Files, session: str) -> str:
+    """Return the default directory for checkpoints. It must not be inside the workspace, where the agent could change
+    them."""
+    from accord.config.directories import data_directory
 
     project = hashlib.sha256(os.path.realpath(files.roots.paths[0]).encode()).hexdigest()[:16]
     name = hashlib.sha256(session.encode()).hexdigest()[:16]
-    folder = os.path.join(data_folder(), "checkpoints", project, name)
-    if files.roots.contains(os.path.realpath(folder)):
-        raise ValueError(f"checkpoints would be kept in {folder}, inside the workspace; say folder= where else")
-    return folder
+    directory = os.path.join(data_directory(), "checkpoints", project, name)
+    if files.roots.contains(os.path.realpath(directory)):
+        raise ValueError(f"checkpoints would be saved in {directory}, inside the workspace; pass another directory=")
+    return directory

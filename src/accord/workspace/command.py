@@ -1,11 +1,11 @@
-"""Which program an agent's command means, and the environment it gets.
+"""The program and the environment for an agent's command.
 
-Agents send `command: "ls", args: ["-la"]` and also `command: "ls -la"` with no arguments. The first is run as it
-stands, never by a shell. The second goes to a shell, as one string that nobody has changed, when three things are so:
-there are no arguments, no program has exactly that name, and it has a space or a character that means something to a
-shell. A plain word that names no program is not found; a shell could not do better.
+Agents send `command: "ls", args: ["-la"]`, but also `command: "ls -la"` without arguments. The first runs without a
+shell. The second is passed unchanged to a shell if there are no arguments, if no program has exactly that name, and if
+it contains a space or a character that is special in a shell. A single word that isn't a program fails: a shell
+couldn't run it either.
 
-Whoever decides whether a command may run judges the same string: `by_shell` says whether it is a line for a shell."""
+The policy must decide about the same string: `needs_shell` says whether a command is a line for a shell."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from collections.abc import Mapping, Sequence
 SHELL_CHARACTERS = frozenset(" \t\r\n|&;<>()$`\\\"'*?[]{}#~=%!^")
 
 PTY_ENVIRONMENT = {"TERM": "xterm-256color", "PAGER": "cat", "GIT_PAGER": "cat"}
-"""What a terminal device brings along. Nobody is there to turn the pages of a pager."""
+"""Variables for a pseudo-terminal. Pagers are disabled, because there is no user to page."""
 
 
-def argv(command: str, args: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> list[str]:
-    """The program and its arguments."""
-    return [*shell(env), command] if by_shell(command, args, cwd=cwd, env=env) else [command, *args]
+def build_argv(command: str, args: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> list[str]:
+    """Return the program and its arguments."""
+    return [*shell_command(env), command] if needs_shell(command, args, cwd=cwd, env=env) else [command, *args]
 
 
-def by_shell(command: str, args: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> bool:
-    """Whether a command is a line for a shell."""
+def needs_shell(command: str, args: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> bool:
+    """Return whether a command is a line for a shell."""
     return not args and not SHELL_CHARACTERS.isdisjoint(command) and not is_program(command, cwd=cwd, env=env)
 
 
 def is_program(name: str, *, cwd: str, env: Mapping[str, str]) -> bool:
-    """Whether there is a program of exactly this name: on the PATH, or a file if the name has a directory."""
+    """Return whether a program has exactly this name, on the PATH or, if the name has a directory, as a file."""
     if "\0" in name:
         return False
     if os.path.dirname(name):
@@ -39,14 +39,32 @@ def is_program(name: str, *, cwd: str, env: Mapping[str, str]) -> bool:
     return shutil.which(name, path=env.get("PATH")) is not None
 
 
-def shell(env: Mapping[str, str]) -> list[str]:
-    """The shell for lines: bash where there is one, since that is what agents write for, else the system's own."""
+def shell_command(env: Mapping[str, str]) -> list[str]:
+    """Return the shell command for a line: bash if available, since agents write for it, else the system's shell."""
     if os.name == "nt":
         return [env.get("COMSPEC", "cmd.exe"), "/d", "/s", "/c"]
     return [shutil.which("bash", path=os.defpath) or "/bin/sh", "-c"]
 
 
-def environment(ours: Mapping[str, str] | None, theirs: Mapping[str, str], *, pty: bool) -> dict[str, str]:
-    """The whole environment: the client's own (None: this process's), under what the agent asks for."""
+def build_environment(ours: Mapping[str, str] | None, theirs: Mapping[str, str], *, pty: bool) -> dict[str, str]:
+    """Return the environment for a command: the client's (None: this process's), overridden by the agent's."""
     base = dict(os.environ if ours is None else ours)
-    return {**base, **(PTY_ENVIRONMENT if pty else {}), **theirs}
+    return harden_git({**base, **(PTY_ENVIRONMENT if pty else {}), **theirs})
+
+
+def harden_git(env: Mapping[str, str]) -> dict[str, str]:
+    """Keep `git status` from running a program that a repository names; appended to settings the user passes this way.
+
+    A bare repository is a few plain files, which an agent that may write files can create, and a `.git` file can lead
+    to one. Its `core.fsmonitor` is a command line."""
+    count = env.get("GIT_CONFIG_COUNT", "0") or "0"
+    if not (count.isascii() and count.isdecimal()):
+        return dict(env)  # Git would refuse to start
+    made = dict(env)
+    for number, (key, value) in enumerate(_CAREFUL_GIT.items(), int(count)):
+        made[f"GIT_CONFIG_KEY_{number}"], made[f"GIT_CONFIG_VALUE_{number}"] = key, value
+    made["GIT_CONFIG_COUNT"] = str(int(count) + len(_CAREFUL_GIT))
+    return made
+
+
+_CAREFUL_GIT = {"safe.bareRepository": "explicit", "core.fsmonitor": "false"}

@@ -1,8 +1,8 @@
-"""What is on somebody's screen and not saved yet.
+"""Open editor buffers with unsaved changes, laid over the files on disk.
 
-An editor shows its open buffers here; one overlay may serve any number of sessions. Agents that read a file then see
-what the person sees. What an agent writes to a file that is on screen goes to the buffer's owner when it has one, who
-decides about saving; without an owner it goes to disk, and the buffer shows it too."""
+An editor registers its open buffers here, so that agents read what the user sees. One overlay can serve several
+sessions. If an agent writes to an open file, the text goes to the buffer's owner, which decides about saving. Without
+an owner, it is written to disk, and the buffer is updated."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 Owner = Callable[[str, str], Awaitable[None] | None]
-"""Takes a path and the text that an agent wrote to it. Called on the event loop; may be a coroutine function."""
+"""Called with a path and the text that an agent wrote to it, in the event loop. May be a coroutine function."""
 
 
 @dataclass(slots=True, eq=False)
 class Buffer:
-    """The text of one file as it is on screen."""
+    """The text of one open file."""
 
     path: str
     text: str
@@ -24,23 +24,23 @@ class Buffer:
 
 
 class Overlay:
-    """Paths and the texts shown for them. Whether an agent may see one is decided by the roots, not here."""
+    """Open buffers by path. The roots decide whether an agent may read a path, not this class."""
 
     def __init__(self) -> None:
         self._buffers: dict[str, Buffer] = {}
 
     def show(self, path: str, text: str, owner: Owner | None = None) -> Buffer:
-        """Says what is on screen for a path, in place of what was said before."""
+        """Add or replace the buffer of a path."""
         buffer = Buffer(path, text, owner)
         self._buffers[_key(path)] = buffer
         return buffer
 
     def hide(self, path: str) -> None:
-        """The buffer is closed, or saved and the same as on disk. Repeating changes nothing."""
+        """Remove a buffer that was closed or saved. Idempotent."""
         self._buffers.pop(_key(path), None)
 
     def find(self, real_path: str) -> Buffer | None:
-        """The buffer of a file, whichever path it was opened by; the path asked for is free of links."""
+        """Return the buffer of a file by its resolved path, whichever path it was opened with."""
         return self._buffers.get(os.path.normcase(real_path))
 
     def __len__(self) -> int:

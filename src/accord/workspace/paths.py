@@ -1,9 +1,8 @@
-"""Reading the paths that agents write: text only, the file system is not asked.
+"""Parse the paths that agents send, without access to the file system.
 
-Names are taken as they are spelled. On a file system that does not tell `README` from `readme` (macOS and Windows, as
-they come) the two are one file to the system and two paths here: nothing can escape by it, since what is allowed never
-depends on a name below the root; but a root must be spelled as it was given (macOS), and what is on screen is found
-under the spelling it was shown with."""
+Names are compared as spelled. On a case-insensitive file system (the default on macOS and Windows), `README` and
+`readme` are one file, but two paths here. That is safe, because access never depends on a name below the root. But on
+macOS a root must be spelled as it was given, and an open buffer is found only under the spelling it was opened with."""
 
 from __future__ import annotations
 
@@ -20,50 +19,50 @@ _RESERVED = {"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"} | {
 }
 
 
-class Parts(NamedTuple):
-    """A path in pieces. `..` is kept: what it means depends on the links before it."""
+class PathParts(NamedTuple):
+    """The names in a path. `..` is kept, because its meaning depends on the links before it."""
 
     names: tuple[str, ...]
-    is_folder: bool = False
-    """Whether it is spelled as a directory: `a/`, `a/.` or `a/..`."""
+    is_directory: bool = False
+    """Whether it ends like a directory: `a/`, `a/.` or `a/..`."""
 
 
-def shown(path: str) -> str:
-    """A path for an error message: quoted, and no longer than one can read."""
+def quote_path(path: str) -> str:
+    """Quote and truncate a path for an error message."""
     return repr(path if len(path) <= 200 else f"{path[:120]}…{path[-60:]}")
 
 
-def split(path: str) -> Parts:
-    """An absolute path in pieces; `InvalidParams` for anything else."""
+def parse_path(path: str) -> PathParts:
+    """Split an absolute path into names; raise `InvalidParams` for anything else."""
     if not path:
-        raise InvalidParams("the path is empty; an absolute path is needed")
+        raise InvalidParams("the path is empty; expected an absolute path")
     if "\0" in path:
-        raise InvalidParams(f"the path {shown(path)} has a zero byte in it")
+        raise InvalidParams(f"the path {quote_path(path)} contains a NUL character")
     try:
         size = len(path.encode())
     except UnicodeEncodeError:
-        raise InvalidParams(f"the path {shown(path)} is no valid Unicode, so it names no file here") from None
+        raise InvalidParams(f"the path {quote_path(path)} isn't valid Unicode") from None
     if size > MAX_PATH_BYTES:
-        raise InvalidParams(f"the path {shown(path)} has {size} bytes; {MAX_PATH_BYTES} is the most")
+        raise InvalidParams(f"the path {quote_path(path)} has {size} bytes; expected at most {MAX_PATH_BYTES}")
     if not is_absolute(path):
-        raise InvalidParams(f"the path {shown(path)} is relative; an absolute path is needed")
-    return pieces(path)
+        raise InvalidParams(f"the path {quote_path(path)} is relative; expected an absolute path")
+    return split_names(path)
 
 
 def is_absolute(path: str) -> bool:
     return PureWindowsPath(path).is_absolute() if os.name == "nt" else path.startswith("/")
 
 
-def pieces(path: str) -> Parts:
-    """The names in a path or in what a link says; a relative one simply begins with its first name."""
+def split_names(path: str) -> PathParts:
+    """Split a path or the target of a link into names; it may be relative."""
     if os.name == "nt":
-        return windows_pieces(path)
+        return split_windows_names(path)
     names = path.split("/")
-    return Parts(tuple(name for name in names if name not in ("", ".")), names[-1] in ("", ".", ".."))
+    return PathParts(tuple(name for name in names if name not in ("", ".")), names[-1] in ("", ".", ".."))
 
 
-def windows_pieces(path: str) -> Parts:
-    """The drive or share comes first. Names that mean a device or a stream are refused, wherever they stand."""
+def split_windows_names(path: str) -> PathParts:
+    """Split a Windows path; the drive or share is the first name. Names of devices and streams are refused."""
     plain = path.removeprefix("\\\\?\\") if not path.startswith("\\\\?\\UNC\\") else "\\\\" + path[8:]
     pure = PureWindowsPath(plain)
     names = pure.parts[1:] if pure.anchor else pure.parts
@@ -73,11 +72,11 @@ def windows_pieces(path: str) -> Parts:
             or (name != ".." and name != name.rstrip(" ."))
             or name.split(".")[0].strip().upper() in _RESERVED
         ):
-            raise InvalidParams(f"the path {shown(path)} names a device or a stream, or ends in a dot or space")
+            raise InvalidParams(f"the path {quote_path(path)} names a device or a stream, or ends in a dot or space")
     anchor = (pure.anchor.upper().rstrip("\\"),) if pure.anchor else ()
-    return Parts((*anchor, *names), plain.replace("\\", "/").split("/")[-1] in ("", ".", ".."))
+    return PathParts((*anchor, *names), plain.replace("\\", "/").split("/")[-1] in ("", ".", ".."))
 
 
-def folded(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Names as they are compared with a root's: on Windows without regard to case."""
+def fold_case(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Normalize names for comparison with a root: on Windows, ignore case."""
     return tuple(map(os.path.normcase, names))

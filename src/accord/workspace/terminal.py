@@ -1,8 +1,8 @@
-"""One terminal: a command, what it prints, how it ended, and the end of everyone it started.
+"""One terminal: a command with its output and exit status.
 
-The command runs in a session and process group of its own, under guard (see `process.guard`): it ends with us. It
-prints to one pipe, standard output and error in the order they were written, and reads from nothing; or it has a
-terminal device for all three."""
+The command runs in its own session and process group, and is supervised (see `process.supervision`): it ends with this
+process, together with all its descendants. Standard output and error go to one pipe, in the order they were written,
+and standard input is empty; or all three are a pseudo-terminal."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from accord.model.tool import ExitStatus
 from accord.process.child import DEVNULL, STDOUT, Child
 from accord.process.pty import resize, start_on_pty
 from accord.process.stderr import Drain
-from accord.workspace.output import OutputBuffer
-from accord.workspace.stream import Source, Subscription
+from accord.workspace.output import OutputBuffer, OutputSource, Subscription
 
-LAST_WORDS_SECONDS = 0.2
-"""After the end of a command: how long what it printed on a terminal device may still be on its way to us."""
+OUTPUT_GRACE_SECONDS = 0.2
+"""How long output on a pseudo-terminal may still arrive after the command's exit, and after the last of it."""
+MAX_GRACE_PERIODS = 10
+"""Output that still arrives after this many comes from a descendant: the command's own has been read."""
 
 
 class Terminal:
-    """A command that runs, or has ended."""
+    """A command that runs or has exited, and its output."""
 
     def __init__(
         self,
@@ -40,10 +41,10 @@ class Terminal:
         self.id = id
         self.session_id = session_id
         self.command = command
-        """As the agent wrote it."""
+        """The command as the agent sent it."""
         self.cwd = cwd
         self.output = output
-        self._source = Source(output)
+        self._source = OutputSource(output)
         self._child = child
         self._exited = asyncio.Event()
         self._loop = asyncio.get_running_loop()
@@ -67,11 +68,11 @@ class Terminal:
         output: OutputBuffer,
         size: tuple[int, int] | None,
     ) -> Terminal:
-        """Starts a command, on a terminal device of this many columns and rows or (None) on a pipe.
+        """Start a command on a pseudo-terminal with this many columns and rows, or (None) on a pipe.
 
         Raises `LaunchError`."""
         if not argv or not argv[0]:
-            raise LaunchError("there is no command to run; give a program and its arguments")
+            raise LaunchError("the command is empty; give a program and its arguments")
         if size is None:
             child = await Child.start(argv, cwd=cwd, env=env, stdin=DEVNULL, stderr=STDOUT)
         else:
@@ -80,7 +81,7 @@ class Terminal:
 
     @property
     def exit(self) -> ExitStatus | None:
-        """How the command ended; None while it runs."""
+        """The exit status; None while the command runs."""
         return self._source.exit
 
     @property
@@ -88,73 +89,81 @@ class Terminal:
         return self._child.pid
 
     async def wait(self) -> ExitStatus:
-        """Waits for the command's end, when all it printed has been read. Any number may wait."""
+        """Wait until the command has exited and its output has been read. Several tasks can wait."""
         await self._exited.wait()
         assert self._source.exit is not None
         return self._source.exit
 
     async def stop(self, grace: float) -> None:
-        """Ends the command and everyone it started: asks, and kills who is still there after `grace` seconds.
+        """End the command and all its descendants: SIGTERM first, and SIGKILL after `grace` seconds.
 
-        Cancelling does not leave anyone behind. Repeating changes nothing."""
+        Cancelling leaves nothing behind. Idempotent."""
         try:
             await self._child.stop(stdin_grace=0.0, term_grace=grace)
-            await self._drain.settled(LAST_WORDS_SECONDS)
+            await self._drain.wait_until_ended(OUTPUT_GRACE_SECONDS)
         finally:
             self._drain.close()
             if self._child.status is not None:
-                self._conclude()
+                self._record_exit()
 
     def kill(self) -> None:
-        """Ends the command and everyone it started at once, without waiting."""
+        """Kill the command and all its descendants, without waiting."""
         self._child.kill()
 
     def resize(self, columns: int, rows: int) -> None:
-        """Makes the terminal device this large; nothing happens on a pipe, or when it is gone."""
+        """Resize the pseudo-terminal. Does nothing for a pipe, or after the end."""
         if self._is_device and self._fd is not None:
             resize(self._fd, columns, rows)
 
     def on_change(self, listener: Callable[[], None]) -> None:
-        """Has a function called whenever something was printed or the command has ended. It must be quick."""
+        """Call a function on new output and on exit. It must be fast."""
         self._source.listener = listener
 
     def subscribe(self) -> Subscription:
-        """A watcher, who first gets what is kept."""
+        """Create a subscription, which starts with the kept output."""
         return Subscription(self._source)
 
-    # -- for the drain
+    # -- Sink of the drain
 
     def feed(self, data: bytes) -> None:
         self.output.feed(data)
-        self._source.changed()
+        self._source.notify()
 
     def finish(self) -> None:
         self._fd = None
         self.output.finish()
-        self._source.changed()
+        self._source.notify()
         if self._child.status is not None:
-            self._conclude()
+            self._record_exit()
 
-    # -- the end
+    # -- Exit
 
     def _command_ended(self) -> None:
-        # What a command wrote to a pipe is there when it has ended. On a terminal device it may take a moment, and so
-        # may a thread that reads for us; the sign that no more comes is the end of the file, which others may hold.
-        self._drain.read_what_is_there()
+        # Output on a pipe is available when the command has exited. On a pseudo-terminal, or with a reading thread, it
+        # may take a moment. End of file isn't a reliable sign, because descendants may hold the output open.
+        self._drain.read_available()
         if not self.output.finished and (self._is_device or os.name != "posix"):
-            self._loop.call_later(LAST_WORDS_SECONDS, self._conclude)
+            self._loop.call_later(OUTPUT_GRACE_SECONDS, self._finish_output, self.output.end, MAX_GRACE_PERIODS - 1)
         else:
-            self._conclude()
+            self._record_exit()
 
-    def _conclude(self) -> None:
+    def _finish_output(self, end: int, periods: int) -> None:
+        """Record the exit once nothing has arrived for a while. A busy machine may not have read all of it in time."""
+        self._drain.read_available()
+        if self.output.end > end and periods and self._source.exit is None:
+            self._loop.call_later(OUTPUT_GRACE_SECONDS, self._finish_output, self.output.end, periods - 1)
+        else:
+            self._record_exit()
+
+    def _record_exit(self) -> None:
         if self._source.exit is None and self._child.status is not None:
             self._source.exit = exit_status(self._child.status)
             self._exited.set()
-            self._source.changed()
+            self._source.notify()
 
 
 def exit_status(status: int) -> ExitStatus:
-    """How a command ended: its code, or the name of the signal (`status` is negative then, as in `subprocess`)."""
+    """Convert a status, negative for a signal as in `subprocess`, to an exit code or the name of the signal."""
     if status >= 0:
         return ExitStatus(code=status)
     try:

@@ -1,7 +1,7 @@
-"""The terminals of a client: made for an agent, used by their ids, and all ended when their session is.
+"""The terminals of a client: created for agents, used by id, and ended with their session.
 
-An id is the agent's from `create` until `release`; afterwards it is unknown to the agent, but the output can still be
-shown (`kept`, `subscribe`). Of released terminals the oldest are forgotten first, once they take too much room."""
+An agent can use an id from `create` until `release`. After that, the output can still be shown (`kept`, `subscribe`).
+If released terminals use too much memory, the oldest are forgotten."""
 
 from __future__ import annotations
 
@@ -9,31 +9,33 @@ import asyncio
 import functools
 import os
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 
 from accord.errors import InvalidParams, LaunchError, NotFound, RequestFailed
 from accord.model.tool import ExitStatus
 from accord.workspace import command as commands
-from accord.workspace.output import CEILING_BYTES, OutputBuffer
-from accord.workspace.stream import Subscription
+from accord.workspace.output import MAX_OUTPUT_BYTES, OutputBuffer, Subscription
+from accord.workspace.place import Moved
 from accord.workspace.terminal import Terminal
 
 KEPT_BYTES = 64 * 1024 * 1024
-"""How much output of all released terminals together is kept to be shown."""
+"""How much output of all released terminals is kept for display."""
 
 GRACE_SECONDS = 1.0
-"""How long a command that is killed may take to end by itself (SIGTERM) before it is made to (SIGKILL)."""
+"""How long a command may take to exit after SIGTERM, before SIGKILL."""
 
-MOST_TERMINALS = 512
-"""How many terminals may be there at a time."""
+MAX_TERMINALS = 512
+"""How many terminals may be open at a time."""
 
 SIZE = (120, 40)
-"""Columns and rows of a terminal device, unless somebody says otherwise."""
+"""Default columns and rows of a pseudo-terminal."""
 
 
-class Printed(NamedTuple):
-    """What a terminal printed, without the beginning if that was too much, and how its command ended if it has."""
+class TerminalOutput(NamedTuple):
+    """The output of a terminal, possibly truncated at the start, and the exit status if the command has exited."""
 
     text: str
     truncated: bool
@@ -43,23 +45,23 @@ class Printed(NamedTuple):
 class Terminals:
     """Runs commands for agents.
 
-    `environment` is what commands inherit (None: this process's); `ceiling` bounds what is kept of one command's
-    output, `kept_bytes` what is kept of all released ones."""
+    `environment` is inherited by commands (None: this process's). `ceiling` limits the kept output of one command,
+    `kept_bytes` that of all released terminals."""
 
     def __init__(
         self,
         *,
         environment: Mapping[str, str] | None = None,
-        ceiling: int = CEILING_BYTES,
+        ceiling: int = MAX_OUTPUT_BYTES,
         kept_bytes: int = KEPT_BYTES,
         grace: float = GRACE_SECONDS,
-        most: int = MOST_TERMINALS,
+        max_terminals: int = MAX_TERMINALS,
     ) -> None:
         self._environment = environment
         self._ceiling = ceiling
         self._kept_bytes = kept_bytes
         self._grace = grace
-        self._most = most
+        self._max_terminals = max_terminals
         self._open: dict[str, Terminal] = {}
         self._kept: dict[str, Terminal] = {}  # released ones, the oldest first
         self._listeners: list[Callable[[Terminal], None]] = []
@@ -73,141 +75,174 @@ class Terminals:
         env: Mapping[str, str] | None = None,
         *,
         cwd: str,
+        at: str | None = None,
         output_limit: int | None = None,
         pty: bool = False,
         size: tuple[int, int] = SIZE,
     ) -> str:
-        """Starts a command and gives the id of its terminal at once. See `command` for what goes to a shell.
+        """Start a command, and return the id of its terminal. See `command` for when a shell is used.
 
-        Raises `InvalidParams` with words for the agent if the command cannot be started."""
+        `at` is the resolved path of the working directory that was approved. Raises `Moved` if `cwd` now points
+        elsewhere, and `InvalidParams` with an explanation for the agent if the command can't be started."""
         if self._is_closed:
-            raise RequestFailed("no command can be run any more: the terminals are closed")
-        if len(self._open) >= self._most:
-            raise RequestFailed(f"there are {self._most} terminals already; release those that are no longer needed")
-        whole = commands.environment(self._environment, env or {}, pty=pty)
-        argv = commands.argv(command, args, cwd=cwd, env=whole)
+            raise RequestFailed("can't run commands: the terminals are closed")
+        if len(self._open) >= self._max_terminals:
+            raise RequestFailed(f"{self._max_terminals} terminals are open, the maximum; release some of them first")
+        whole = commands.build_environment(self._environment, env or {}, pty=pty)
+        argv = commands.build_argv(command, args, cwd=cwd, env=whole)
         id = f"term_{os.urandom(8).hex()}"
-        try:
-            terminal = await Terminal.start(
-                id,
-                session_id,
-                shlex.join([command, *args]) if args else command,
-                argv if command else [],
-                cwd=cwd,
-                env=whole,
-                output=OutputBuffer(output_limit, ceiling=self._ceiling),
-                size=size if pty else None,
-            )
-        except LaunchError as error:
-            hint = " (arguments belong in args)" if args and " " in command else ""
-            raise InvalidParams(f"{error}{hint}", data={"command": command}) from error
+        where = cwd
+        with ExitStack() as held:
+            try:
+                if at is not None:
+                    where = held.enter_context(_hold_directory(cwd, at))
+                terminal = await Terminal.start(
+                    id,
+                    session_id,
+                    shlex.join([command, *args]) if args else command,
+                    argv if command else [],
+                    cwd=where,
+                    env=whole,
+                    output=OutputBuffer(output_limit, ceiling=self._ceiling),
+                    size=size if pty else None,
+                )
+            except LaunchError as error:
+                hint = " (pass arguments in args)" if args and " " in command else ""
+                words = str(error).replace(where, cwd)
+                raise InvalidParams(f"{words}{hint}", data={"command": command}) from error
+        terminal.cwd = cwd
         self._open[id] = terminal
-        terminal.on_change(functools.partial(self._changed, terminal))
+        terminal.on_change(functools.partial(self._notify_listeners, terminal))
         return id
 
-    # -- what an agent asks for
+    # -- Requests of an agent
 
-    def output(self, id: str) -> Printed:
-        """What was printed so far, within the limit that was asked for."""
-        terminal = self._opened(id)
-        return Printed(terminal.output.text(), terminal.output.truncated, terminal.exit)
+    def output(self, id: str) -> TerminalOutput:
+        """Return the output so far, within the limit that the agent asked for."""
+        terminal = self._get_open(id)
+        return TerminalOutput(terminal.output.text(), terminal.output.truncated, terminal.exit)
 
     async def wait_for_exit(self, id: str) -> ExitStatus:
-        """Waits for the command's end. It is told also to those who waited when the terminal was released."""
-        return await self._opened(id).wait()
+        """Wait for the command's exit. Also returns if the terminal is released while waiting."""
+        return await self._get_open(id).wait()
 
     async def kill(self, id: str) -> None:
-        """Ends the command and everyone it started; the id and the output stay."""
-        await self._opened(id).stop(self._grace)
+        """End the command and all its descendants; the id and the output stay valid."""
+        await self._get_open(id).stop(self._grace)
 
     async def release(self, id: str) -> None:
-        """Ends the command and everyone it started, and makes the id invalid; the output stays, to be shown."""
-        terminal = self._opened(id)
+        """End the command and all its descendants, and invalidate the id. The output is kept for display."""
+        terminal = self._get_open(id)
         del self._open[id]
         self._kept[id] = terminal
         try:
             await terminal.stop(self._grace)
         finally:
-            self._forget_the_oldest()
+            self._forget_oldest()
 
-    # -- for the client
+    # -- For the client
 
     async def release_session(self, session_id: str) -> None:
-        """Releases all terminals of a session."""
+        """Release all terminals of a session."""
         await self._release([id for id, terminal in self._open.items() if terminal.session_id == session_id])
 
     async def close(self) -> None:
-        """Releases all terminals; none can be made from now on."""
+        """Release all terminals, and refuse new ones."""
         self._is_closed = True
         await self._release(list(self._open))
 
     def kill_all(self) -> None:
-        """Ends every command at once, without waiting: for a client that is in a hurry to end."""
+        """Kill all commands without waiting, for a client that exits."""
         for terminal in self._open.values():
             terminal.kill()
 
     def ids(self, session_id: str | None = None) -> list[str]:
-        """The terminals that are not released: of a session, or all."""
+        """Return the ids of open terminals, of one session or all."""
         return [id for id, terminal in self._open.items() if session_id in (None, terminal.session_id)]
 
     def terminal(self, id: str) -> Terminal:
-        """A terminal, released or not, as long as it is kept."""
+        """Return a terminal, open or released, as long as it is kept."""
         terminal = self._open.get(id) or self._kept.get(id)
         if terminal is None:
-            raise _unknown(id)
+            raise _not_found(id)
         return terminal
 
-    def kept(self, id: str, most: int | None = None) -> Printed:
-        """All that is kept of what was printed, to be shown, also after the release; or only the last `most` bytes."""
+    def read_output(self, id: str, max_bytes: int | None = None) -> TerminalOutput:
+        """Return all output that is kept, even after the release, or only the last `max_bytes` of it."""
         output = self.terminal(id).output
-        if most is not None and output.size > most:
-            return Printed(output.last_text(most), True, self.terminal(id).exit)
-        return Printed(output.kept_text(), output.is_cut, self.terminal(id).exit)
+        if max_bytes is not None and output.size > max_bytes:
+            return TerminalOutput(output.last_text(max_bytes), True, self.terminal(id).exit)
+        return TerminalOutput(output.kept_text(), output.is_cut, self.terminal(id).exit)
 
     def on_change(self, listener: Callable[[Terminal], None]) -> Callable[[], None]:
-        """Has a function called whenever a terminal printed something or its command has ended; it must be quick.
-        Gives the function that ends it."""
+        """Call a function on new output or exit of any terminal. It must be fast. Returns a function that removes the
+        listener."""
         self._listeners.append(listener)
         return functools.partial(self._listeners.remove, listener)
 
-    def _changed(self, terminal: Terminal) -> None:
+    def _notify_listeners(self, terminal: Terminal) -> None:
         for listener in tuple(self._listeners):
             listener(terminal)
 
     def subscribe(self, id: str) -> Subscription:
-        """Watches a terminal: what is kept, then what is new. Also after the release."""
+        """Subscribe to a terminal: first the kept output, then new output. Works after the release as well."""
         return self.terminal(id).subscribe()
 
     def resize(self, id: str, columns: int, rows: int) -> None:
-        """Says how large the picture of a terminal device is."""
+        """Set the size of a pseudo-terminal."""
         self.terminal(id).resize(columns, rows)
 
-    def _opened(self, id: str) -> Terminal:
+    def _get_open(self, id: str) -> Terminal:
         terminal = self._open.get(id)
         if terminal is None:
-            raise _unknown(id)
+            raise _not_found(id)
         return terminal
 
     async def _release(self, ids: Sequence[str]) -> None:
         results = await asyncio.gather(*map(self.release, ids), return_exceptions=True)
         for result in results:
-            # One that was released by its agent in the same moment is released.
+            # NotFound: the agent released it at the same moment.
             if isinstance(result, BaseException) and not isinstance(result, NotFound):
                 raise result
 
-    def _forget_the_oldest(self) -> None:
-        total = sum(map(_room, self._kept.values()))
+    def _forget_oldest(self) -> None:
+        total = sum(map(_memory_use, self._kept.values()))
         for id, terminal in list(self._kept.items()):
             if total <= self._kept_bytes:
                 return
-            total -= _room(terminal)
+            total -= _memory_use(terminal)
             del self._kept[id]
 
 
-def _room(terminal: Terminal) -> int:
-    """What a released terminal takes: its output, and something for itself, so that there cannot be ever so many."""
+@contextmanager
+def _hold_directory(cwd: str, at: str) -> Iterator[str]:
+    """Return a path that keeps naming the same directory, even if it is renamed. Raises `Moved` if it isn't at `at`.
+
+    Needs Linux's /proc. Other systems only compare, and a link can be swapped in before the command starts."""
+    if sys.platform != "linux" or not os.path.isdir("/proc/self/fd"):
+        real = os.path.realpath(cwd)
+        if real != at:
+            raise Moved(cwd, real)
+        yield cwd
+        return
+    try:
+        directory = os.open(cwd, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise LaunchError(f"can't open the working directory {cwd}: {error.strerror}; choose another one") from error
+    try:
+        path = f"/proc/{os.getpid()}/fd/{directory}"
+        real = os.readlink(path)
+        if real != at:
+            raise Moved(cwd, real)
+        yield path
+    finally:
+        os.close(directory)
+
+
+def _memory_use(terminal: Terminal) -> int:
+    """Estimate the memory of a released terminal; the constant limits the number of those without output."""
     return terminal.output.size + 4096
 
 
-def _unknown(id: str) -> NotFound:
-    return NotFound(f"there is no terminal {id[:80]!r}", data={"terminalId": id})
+def _not_found(id: str) -> NotFound:
+    return NotFound(f"terminal {id[:80]!r} doesn't exist", data={"terminalId": id})

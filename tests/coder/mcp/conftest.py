@@ -15,8 +15,8 @@ from accord.model.requests import McpServer
 
 @contextmanager
 def listening(kind: str, port: int = 0) -> Iterator[McpServer]:
-    """A server that listens, for as long as the block lasts."""
-    command = [sys.executable, str(HERE / "everything.py"), kind, str(port)]
+    """Run a listening server inside the context."""
+    command = [sys.executable, str(HERE / "everything_server.py"), kind, str(port)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
@@ -43,7 +43,7 @@ def sse() -> Iterator[McpServer]:
 
 @pytest.fixture(params=["stdio", "http", "sse"])
 def server(request: pytest.FixtureRequest) -> McpServer:
-    """A server that has something of everything, reached in each way."""
+    """A server with every feature, over each transport."""
     if request.param == "stdio":
         return everything()
     found: McpServer = request.getfixturevalue(request.param)

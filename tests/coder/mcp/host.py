@@ -1,4 +1,4 @@
-"""A small agent that has nothing but the MCP servers of its sessions: a prompt is a tool and its arguments."""
+"""A small agent with MCP servers and nothing else: a prompt is a tool and its arguments."""
 
 from __future__ import annotations
 
@@ -13,27 +13,31 @@ from typing import Any
 from accord.agent.agent import Agent
 from accord.agent.session import Session
 from accord.agent.turn import Turn
-from accord.coder.calls import carry_out
-from accord.coder.desk import Desk
+from accord.coder.credentials import Keys
 from accord.coder.history import Call, Result
+from accord.coder.mcp.deadlines import Deadlines
 from accord.coder.mcp.servers import Servers
-from accord.coder.mcp.silence import Deadlines
+from accord.coder.secrets import Secrets
+from accord.coder.session import CoderSession
+from accord.coder.shared_resources import SharedResources
+from accord.coder.tool_calls import run_calls
+from accord.config.settings import CoderSettings
 from accord.model.requests import McpServer
 from accord.model.session import Mode
 from accord.policy.engine import Policy
-from accord.policy.text import parse
+from accord.policy.rule import parse_rule
 
 HERE = Path(__file__).parent
 
 
 def small(*args: str, name: str = "small", **env: str) -> McpServer:
-    """The server that starts at once."""
-    return McpServer(name=name, command=sys.executable, args=[str(HERE / "small.py"), *args], env=env)
+    """Return a server that starts quickly."""
+    return McpServer(name=name, command=sys.executable, args=[str(HERE / "small_server.py"), *args], env=env)
 
 
 def everything(name: str = "everything", **env: str) -> McpServer:
-    """The official SDK's, over stdio."""
-    return McpServer(name=name, command=sys.executable, args=[str(HERE / "everything.py"), "stdio"], env=env)
+    """Return a server that uses the official SDK, over stdio."""
+    return McpServer(name=name, command=sys.executable, args=[str(HERE / "everything_server.py"), "stdio"], env=env)
 
 
 class Host(Agent):
@@ -44,9 +48,9 @@ class Host(Agent):
     unstable = True
     modes = [Mode(id="code", name="Code"), Mode(id="ask", name="Ask"), Mode(id="architect", name="Architect")]
 
-    def __init__(self, *rules: str, **limits: Any) -> None:
-        self.rules = [parse(rule) for rule in rules or ("allow mcp:*",)]
-        self.limits = limits
+    def __init__(self, *rules: str, deadlines: Deadlines | None = None, **limits: Any) -> None:
+        self.rules = [parse_rule(rule) for rule in rules or ("allow mcp:*",)]
+        self.limits = {"deadlines": deadlines or make_deadlines(), **limits}
         self.servers: dict[str, Servers] = {}
         self.sessions: list[Session] = []
         self.results: list[Result] = []
@@ -55,13 +59,15 @@ class Host(Agent):
 
     async def session_opened(self, session: Session, how: str) -> None:
         servers = self.servers[session.id] = Servers(session, **self.limits)
-        servers.changed = self._changed
+        servers.changed = self.on_change
         servers.start()
         self.sessions.append(session)
-        desk = session.data["desk"] = Desk(session, Policy(session.cwd, user=self.rules))
-        desk.servers = servers
+        policy = Policy(session.cwd, user=self.rules)
+        secrets = Secrets(Keys(), CoderSettings())
+        state = session.data["state"] = CoderSession(session, SharedResources(), policy, secrets)
+        state.servers = servers
 
-    def _changed(self) -> None:
+    def on_change(self) -> None:
         self.changes += 1
         self.changed.set()
 
@@ -75,7 +81,7 @@ class Host(Agent):
             return
         asked = json.loads(turn.text)
         call = Call(id="c", name=asked["tool"], arguments=asked.get("arguments", {}))
-        await carry_out([call], turn, turn.session.data["desk"], servers.tools(), self.results)
+        await run_calls([call], turn, turn.session.data["state"], servers.tools(), self.results)
 
     @property
     def only(self) -> Servers:
@@ -83,18 +89,18 @@ class Host(Agent):
         return servers
 
 
-def calling(tool: str, server: str = "small", **arguments: Any) -> str:
-    """The prompt that calls a tool."""
+def make_call_prompt(tool: str, server: str = "small", **arguments: Any) -> str:
+    """Return the prompt that calls a tool."""
     return json.dumps({"tool": f"mcp__{server}__{tool}", "arguments": arguments})
 
 
-def brief(**limits: float) -> Deadlines:
-    """Deadlines for a test, of those that it is about."""
-    return Deadlines(**limits)
+def make_deadlines(**limits: float) -> Deadlines:
+    """Return long deadlines, except for those that a test is about."""
+    return Deadlines(**{"starting": 300.0, "first_prompt": 300.0, **limits})
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs; one that has ended and was not buried yet does not."""
+    """Return whether a process runs; zombies don't count."""
     try:
         with open(f"/proc/{pid}/stat") as file:
             return file.read().rpartition(")")[2].split()[0] not in "ZX"
@@ -106,7 +112,7 @@ def is_alive(pid: int) -> bool:
 
 
 async def until(true: Callable[[], Any]) -> Any:
-    """Waits until something holds."""
-    while not (found := true()):  # noqa: ASYNC110 - a process, or a file, tells nobody
+    """Wait until a condition is true, and return its value."""
+    while not (found := true()):  # noqa: ASYNC110 - processes and files have no event to wait for
         await asyncio.sleep(0.01)
     return found

@@ -1,4 +1,4 @@
-"""The names that models, users and rules call servers and their tools by."""
+"""Names of servers and their tools, for models, users and rules."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accord.coder.mcp.names import Names
+from accord.coder.mcp.servers import Names
 
 ALLOWED = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -16,14 +16,14 @@ def test_a_tool_is_named_after_its_server() -> None:
     assert Names().tool("github", "list_issues") == "mcp__github__list_issues"
 
 
-def test_what_no_provider_takes_is_replaced() -> None:
+def test_characters_that_providers_reject_are_replaced() -> None:
     names = Names()
     assert names.label(0, "My Server (ö)") == "My_Server____"
     assert names.tool("x", "a.b/c") == "mcp__x__a_b_c"
     assert names.label(1, "") == "server"
 
 
-def test_two_that_would_be_the_same_are_told_apart_and_keep_their_names() -> None:
+def test_names_that_would_collide_get_a_number_and_keep_it() -> None:
     names = Names()
     first, second = names.tool("x", "a.b"), names.tool("x", "a/b")
     assert (first, second) == ("mcp__x__a_b", "mcp__x__a_b_2")
@@ -31,7 +31,7 @@ def test_two_that_would_be_the_same_are_told_apart_and_keep_their_names() -> Non
 
 
 @given(st.lists(st.tuples(st.text(max_size=80), st.text(max_size=120)), max_size=12, unique=True))
-def test_every_name_fits_and_is_given_once(pairs: list[tuple[str, str]]) -> None:
+def test_every_name_is_valid_and_unique(pairs: list[tuple[str, str]]) -> None:
     names = Names()
     labels = [names.label(index, server) for index, (server, _) in enumerate(pairs)]
     tools = [names.tool(label, tool) for label, (_, tool) in zip(labels, pairs, strict=True)]

@@ -1,4 +1,4 @@
-"""Whose servers are whose, and that none outlives its session."""
+"""Each session has its own servers, and none outlives its session."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from coder.mcp.host import HERE, Host, calling, is_alive, small, until
+from coder.mcp.host import HERE, Host, is_alive, make_call_prompt, small, until
 
 from accord.testing import link
 
@@ -29,15 +29,15 @@ async def test_two_sessions_never_see_each_others_servers(project: Path, version
         assert {name.split("__")[1] for name in host.servers[first.id].tools()} == {"a", "shared"}
         assert {name.split("__")[1] for name in host.servers[second.id].tools()} == {"shared"}
         assert host.servers[third.id].tools() == {}
-        await asyncio.gather(*(session.prompt(calling("pid", "shared")) for session in (first, second)))
+        await asyncio.gather(*(session.prompt(make_call_prompt("pid", "shared")) for session in (first, second)))
         assert {result.text for result in host.results} == {str(pids[first.id][1]), str(pids[second.id][0])}
-        await third.prompt(calling("pid", "shared"))
-        assert host.results[-1].failed and "there is no tool 'mcp__shared__pid'" in host.results[-1].text
-        await second.prompt(calling("pid", "a"))
+        await third.prompt(make_call_prompt("pid", "shared"))
+        assert host.results[-1].failed and "unknown tool 'mcp__shared__pid'" in host.results[-1].text
+        await second.prompt(make_call_prompt("pid", "a"))
         assert host.results[-1].failed
 
 
-async def test_closing_a_session_ends_its_servers_and_nobody_elses(project: Path) -> None:
+async def test_closing_a_session_ends_only_its_own_servers(project: Path) -> None:
     host = Host()
     async with link(host, version=2, cwd=str(project)) as agent:
         first = await agent.new_session(mcp_servers=[small()])
@@ -49,12 +49,12 @@ async def test_closing_a_session_ends_its_servers_and_nobody_elses(project: Path
         await first.close()
         assert not is_alive(gone) and is_alive(stays)
         assert host.servers[first.id].states()[0].status == "closed"
-        await second.prompt(calling("pid"))
+        await second.prompt(make_call_prompt("pid"))
         assert host.results[0].text == str(stays)
     assert not is_alive(stays)
 
 
-async def test_what_a_server_started_is_ended_with_it(project: Path) -> None:
+async def test_processes_started_by_a_server_end_with_it(project: Path) -> None:
     host = Host()
     note = project / "pid"
     async with link(host, cwd=str(project)) as agent:
@@ -94,7 +94,7 @@ async def test_no_server_outlives_an_agent_that_is_killed(project: Path, tmp_pat
         await call(1, "initialize", protocolVersion=1, clientCapabilities={})
         given = {"name": "small", "command": server.command, "args": server.args, "env": []}
         session = (await call(2, "session/new", cwd=str(project), mcpServers=[given]))["sessionId"]
-        text = {"type": "text", "text": calling("write", path=str(project / "server"))}
+        text = {"type": "text", "text": make_call_prompt("write", path=str(project / "server"))}
         await call(3, "session/prompt", sessionId=session, prompt=[text])
         pids = [int((project / "server").read_text()), int(note.read_text())]
         assert all(map(is_alive, pids))

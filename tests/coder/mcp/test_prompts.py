@@ -1,4 +1,4 @@
-"""What follows the name of a server's prompt."""
+"""Arguments of a server's prompts."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from accord.coder.mcp.faults import ServerFault
-from accord.coder.mcp.prompts import command, filled_in, messages
+from accord.coder.mcp.errors import McpServerError
+from accord.coder.mcp.prompts import command, messages, parse_arguments
 from accord.model.content import TextContent
 
 
@@ -37,14 +37,14 @@ def test_a_command_says_what_may_follow() -> None:
     ],
 )
 def test_arguments_are_taken_in_order_or_by_name(listed: dict[str, Any], text: str, given: dict[str, str]) -> None:
-    assert filled_in("s", listed, text) == given
+    assert parse_arguments("s", listed, text) == given
 
 
-def test_what_is_missing_or_too_much_is_said() -> None:
-    with pytest.raises(ServerFault, match="MCP server s: the prompt 'p' needs b; expected: <a> <b>"):
-        filled_in("s", prompt("a", "b"), "one")
-    with pytest.raises(ServerFault, match="takes no more than nothing"):
-        filled_in("s", prompt(), "one")
+def test_missing_and_unknown_arguments_are_reported() -> None:
+    with pytest.raises(McpServerError, match="MCP server s: the prompt 'p' needs b; expected: <a> <b>"):
+        parse_arguments("s", prompt("a", "b"), "one")
+    with pytest.raises(McpServerError, match="takes no arguments"):
+        parse_arguments("s", prompt(), "one")
 
 
 def test_messages_of_one_side_are_just_said() -> None:

@@ -1,4 +1,4 @@
-"""A model of a few thousand random numbers in a GGUF file: what it says makes no sense, but it is loaded like any."""
+"""A GGUF file with a few thousand random weights: its output makes no sense, but it loads like any other model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TEMPLATE = (
 
 
 def write(path: Path) -> None:
-    """Writes the model."""
+    """Write the model file."""
     about: dict[str, Any] = {
         "general.architecture": "llama",
         "general.name": "tiny",
@@ -52,11 +52,11 @@ def write(path: Path) -> None:
         count = shape[0] * (shape[1] if len(shape) > 1 else 1)
         numbers = [1.0] * count if len(shape) == 1 else [chance.gauss(0, 0.1) for _ in range(count)]
         head += _text(f"{name}.weight") + struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, 0, len(data))
-        data += _padded(struct.pack(f"<{count}f", *numbers))
-    path.write_bytes(_padded(head) + data)
+        data += _pad(struct.pack(f"<{count}f", *numbers))
+    path.write_bytes(_pad(head) + data)
 
 
-def _padded(data: bytes) -> bytes:
+def _pad(data: bytes) -> bytes:
     return data + b"\0" * (-len(data) % 32)
 
 

@@ -1,4 +1,4 @@
-"""Answers as Anthropic spells them: a message, its content blocks, and their deltas, as named events."""
+"""Answers in Anthropic's format: a message, its content blocks and their deltas, as named events."""
 
 from __future__ import annotations
 

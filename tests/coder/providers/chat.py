@@ -1,4 +1,4 @@
-"""Answers as OpenAI spells chat completions, and everybody who imitates it: chunks of a message."""
+"""Answers in the format of OpenAI's chat completions and compatible servers: chunks of a message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers as Google spells generated content: whole parts, thoughts among them, in one response after the other."""
+"""Answers in Google's format: whole parts, including thoughts, in a series of responses."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def line(data: Any) -> bytes:
     return f"data: {json.dumps(data)}\r\n\r\n".encode()
 
 
-def sealed(text: str) -> str:
+def sign(text: str) -> str:
     return base64.b64encode((text or "sealed").encode()).decode()
 
 
@@ -58,7 +58,7 @@ def spell(answer: Answer, asked: Any) -> Iterator[bytes | Holds | Cuts | Stops]:
                 if step.id:
                     part["functionCall"]["id"] = step.id
                 if signature:
-                    part["thoughtSignature"] = sealed(signature)
+                    part["thoughtSignature"] = sign(signature)
                 yield response(part)
             case Raw(text=text):
                 yield text.encode()

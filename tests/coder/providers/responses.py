@@ -1,4 +1,4 @@
-"""Answers as OpenAI spells responses: items that are added, grow and are done, as named and numbered events."""
+"""Answers in the format of OpenAI's responses: items that are added, extended and completed, as numbered events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a fake provider is told to answer, in words that belong to no provider."""
+"""The scripted answers of a fake provider, independent of any wire format."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Thinks:
 
 @dataclass
 class Says:
-    """Something said, in pieces."""
+    """Text, in pieces."""
 
     pieces: list[str]
 
@@ -31,13 +31,13 @@ class Says:
 
 @dataclass
 class Calls:
-    """A call of a tool; its arguments come in pieces of text."""
+    """A tool call; its arguments are streamed as pieces of text."""
 
     name: str
     arguments: dict[str, Any] = field(default_factory=dict)
     id: str = "call_1"
     text: str | None = None
-    """The arguments as they are sent, if they are to be no JSON."""
+    """The raw text of the arguments, if it isn't valid JSON."""
 
     @property
     def pieces(self) -> list[str]:
@@ -48,29 +48,29 @@ class Calls:
 
 @dataclass
 class Raw:
-    """A piece of the stream exactly as it is written here."""
+    """Raw bytes of the stream."""
 
     text: str
 
 
 @dataclass
 class Holds:
-    """From here on nothing comes, until the client hangs up (or the test lets the answer go on)."""
+    """Sends nothing until the client hangs up, or the test resumes the answer."""
 
 
 @dataclass
 class Cuts:
-    """The line breaks here."""
+    """The connection breaks here."""
 
 
 @dataclass
 class Stops:
-    """The stream ends here as if that were all, but the answer does not."""
+    """The stream ends here, although the answer is incomplete."""
 
 
 @dataclass
 class Fails:
-    """An error inside of the stream."""
+    """An error inside the stream."""
 
     type: str = "overloaded_error"
     message: str = "Overloaded"
@@ -82,7 +82,7 @@ End = Literal["end", "calls", "length", "refusal"]
 
 @dataclass
 class Usage:
-    """What the answer is said to have taken; `input` is without what the cache had. Without any, nothing is said."""
+    """Reported token usage; `input` excludes cached tokens. Without it, no usage is reported."""
 
     input: int = 100
     output: int = 20
@@ -93,7 +93,7 @@ class Usage:
 
 @dataclass
 class Answer:
-    """One answer: its steps, why it ends, what it took."""
+    """One answer: its steps, stop reason and usage."""
 
     steps: list[Step]
     end: End | None = None
@@ -107,7 +107,7 @@ class Answer:
 
 @dataclass
 class Refusal:
-    """An answer that says no, before anything else."""
+    """An HTTP error instead of an answer."""
 
     status: int
     message: str = "no"

@@ -1,7 +1,7 @@
 """A provider on this machine: real sockets, and the real wire formats of Anthropic, OpenAI and Google.
 
-A test says what the next answers are; which wire they are spelled in follows from the address that is asked. What was
-asked is kept, and so is whether the client hung up in the middle."""
+A test sets the next answers; the requested path decides their wire format. Requests are recorded, and
+whether the client hung up before the end."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REASONS = {401: "Unauthorized", 404: "Not Found", 429: "Too Many Requests", 529:
 
 @dataclass
 class Asked:
-    """One request as it came in."""
+    """One received request."""
 
     method: str
     path: str
@@ -41,7 +41,7 @@ class FakeProvider:
     def __init__(self) -> None:
         self.asked: list[Asked] = []
         self.models = ["one", "two"]
-        """What the list of models has."""
+        """The names in the list of models."""
         self._planned: deque[Planned] = deque()
         self._lists: deque[Refusal] = deque()
         self._server: asyncio.Server | None = None
@@ -58,20 +58,20 @@ class FakeProvider:
     def refuses(
         self, status: int, message: str = "no", *, type: str = "", body: str | None = None, **more: str
     ) -> None:
-        """The next answer is no. A header is written with underscores."""
+        """Answer the next request with an HTTP error. Header names are written with underscores."""
         named = {name.replace("_", "-"): value for name, value in more.items()}
         self._planned.append(Refusal(status, message, type, named, body))
 
     def lists(self, status: int, **headers: str) -> None:
-        """The next question for the list of models is answered with this number."""
+        """Answer the next request for the list of models with this status."""
         self._lists.append(Refusal(status, headers=headers))
 
     def goes_on(self) -> None:
-        """Answers that hold go on."""
+        """Resume answers that are held."""
         self._go_on.set()
 
     async def is_asked(self, count: int = 1) -> Asked:
-        """Waits for that many requests; gives the last of them."""
+        """Wait for a number of requests, and return the last one."""
         async with self._more:
             await self._more.wait_for(lambda: len(self.asked) >= count)
         return self.asked[count - 1]
@@ -84,11 +84,11 @@ class FakeProvider:
         return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
 
     def base_url(self, wire: str) -> str:
-        """Where a client of that wire is pointed at."""
+        """Return the base URL for a client of a wire format."""
         return self.url if wire in ("anthropic", "google") else f"{self.url}/v1"
 
     def environment(self) -> dict[str, str]:
-        """The variables that send a process here, with keys."""
+        """Return the environment variables that make a process use this provider."""
         return {
             "ANTHROPIC_BASE_URL": self.base_url("anthropic"),
             "ANTHROPIC_API_KEY": "key-of-anthropic",
@@ -151,7 +151,7 @@ class FakeProvider:
         lines += [f"{name}: {value}" for name, value in planned.headers.items()]
         writer.write("\r\n".join([*lines, "", ""]).encode())
         try:
-            for part in _spelled(wire, planned, asked):
+            for part in _encode_answer(wire, planned, asked):
                 if isinstance(part, bytes):
                     await _chunk(writer, part)
                 elif isinstance(part, Holds):
@@ -168,7 +168,7 @@ class FakeProvider:
             raise _Broken from None
 
     async def _hold(self, reader: asyncio.StreamReader) -> None:
-        """Waits for the client to hang up, or for the test to let it go on."""
+        """Wait for the client to hang up, or for the test to resume the answer."""
         hung_up = asyncio.create_task(reader.read(1))
         going_on = asyncio.create_task(self._go_on.wait())
         done, waiting = await asyncio.wait({hung_up, going_on}, return_when=asyncio.FIRST_COMPLETED)
@@ -195,8 +195,8 @@ def _hello() -> Step:
     return Says("Hello.")
 
 
-def _spelled(wire: Any, planned: Answer, asked: Asked) -> Iterator[bytes | Holds | Cuts]:
-    """The bytes of an answer, and what happens between them."""
+def _encode_answer(wire: Any, planned: Answer, asked: Asked) -> Iterator[bytes | Holds | Cuts]:
+    """Yield the bytes of an answer, and the events between them."""
     for part in wire.spell(planned, asked.body):
         if isinstance(part, Stops):
             return
@@ -204,7 +204,7 @@ def _spelled(wire: Any, planned: Answer, asked: Asked) -> Iterator[bytes | Holds
 
 
 async def _request(reader: asyncio.StreamReader) -> Asked | None:
-    """The next request of a connection; None at its end."""
+    """Read the next request of a connection; None at its end."""
     try:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
     except asyncio.IncompleteReadError:

@@ -1,4 +1,4 @@
-"""Runs tools as the agent does: a session, a desk, a call in its five steps, all of it over a real connection."""
+"""Run tools as the agent does: a session, its state, and a call in its five steps, over a real connection."""
 
 from __future__ import annotations
 
@@ -8,16 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from linked import Link
+from support.link import Link
 
 from accord import Agent, Turn
-from accord.client.local import LocalWorkspace
+from accord.client.local_workspace import LocalWorkspace
 from accord.client.session import Session
-from accord.coder.calls import carry_out
-from accord.coder.desk import Desk
+from accord.coder.credentials import Keys
 from accord.coder.history import Call, Result
 from accord.coder.modes import MODES
-from accord.coder.tools import standard_tools
+from accord.coder.secrets import Secrets
+from accord.coder.session import CoderSession
+from accord.coder.shared_resources import SharedResources
+from accord.coder.tool_calls import run_calls
+from accord.coder.tools.registry import standard_tools
+from accord.config.settings import CoderSettings
 from accord.model.tool import ToolCall
 from accord.policy.engine import Policy
 from accord.policy.rule import Rule
@@ -28,7 +32,7 @@ ALLOWED = (Rule(effect="allow", everything=True),)
 
 
 class Worker(Agent):
-    """An agent that uses the tools it is told to."""
+    """An agent that calls the requested tools."""
 
     modes = MODES
     additional_directories = True
@@ -37,26 +41,28 @@ class Worker(Agent):
         self.rules = rules
         self.calls: list[Call] = []
         self.results: list[Result] = []
-        self.desks: dict[str, Desk] = {}
+        self.states: dict[str, CoderSession] = {}
         self.allow_private = False
 
     async def prompt(self, turn: Turn) -> None:
         session = turn.session
-        desk = self.desks.get(session.id)
-        if desk is None:
+        state = self.states.get(session.id)
+        if state is None:
             policy = Policy(session.cwd, agent="accord", flags=self.rules)
-            desk = self.desks[session.id] = Desk(session, policy)
-        desk.allow_private = self.allow_private
+            state = self.states[session.id] = CoderSession(
+                session, SharedResources(), policy, Secrets(Keys(), CoderSettings())
+            )
+        state.allow_private = self.allow_private
         self.results = []
-        await carry_out(self.calls, turn, desk, standard_tools(), self.results)
+        await run_calls(self.calls, turn, state, standard_tools(), self.results)
 
     async def close_session(self, session: Any) -> None:
-        desk = self.desks.pop(session.id, None)
-        if desk is not None:
-            await desk.close()
+        state = self.states.pop(session.id, None)
+        if state is not None:
+            await state.close()
 
 
-class Bench:
+class ToolHarness:
     """A session in a project, and its tools."""
 
     def __init__(self, agent: Worker, session: Session, project: Path) -> None:
@@ -65,11 +71,11 @@ class Bench:
         self.project = project
 
     @property
-    def desk(self) -> Desk:
-        return self.agent.desks[self.session.id]
+    def state(self) -> CoderSession:
+        return self.agent.states[self.session.id]
 
     async def use(self, name: str, /, **arguments: Any) -> Result:
-        """Calls a tool and gives what the model is told."""
+        """Call a tool, and return the result for the model."""
         self.start_of(name, arguments)
         await self.session.prompt("go")
         return self.agent.results[0]
@@ -77,14 +83,14 @@ class Bench:
     def start_of(self, name: str, arguments: dict[str, Any]) -> None:
         self.agent.calls = [Call(id="1", name=name, arguments=arguments)]
 
-    async def told(self, name: str, /, **arguments: Any) -> str:
-        """What the model is told by a call that did what it should."""
+    async def call(self, name: str, /, **arguments: Any) -> str:
+        """Call a tool that must succeed, and return the text for the model."""
         result = await self.use(name, **arguments)
         assert not result.failed, result.text
         return result.text
 
-    async def fault(self, name: str, /, **arguments: Any) -> str:
-        """What the model is told by a call that failed."""
+    async def call_failing(self, name: str, /, **arguments: Any) -> str:
+        """Call a tool that must fail, and return the error for the model."""
         result = await self.use(name, **arguments)
         assert result.failed, result.text
         return result.text
@@ -99,7 +105,7 @@ class Bench:
         return "\n".join(getattr(item, "text", "") for item in self.shown.content)
 
     def write(self, path: str, text: str | bytes) -> Path:
-        """Puts a file into the project."""
+        """Write a file of the project."""
         file = self.project / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -110,19 +116,19 @@ class Bench:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs; one that is dead and not yet buried does not."""
+    """Return whether a process runs; zombies don't count."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
         return False
 
 
-Benches = Callable[..., AbstractAsyncContextManager[Bench]]
+Harness = Callable[..., AbstractAsyncContextManager[ToolHarness]]
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A project's folder, with somebody else's beside it."""
+    """A project directory, next to another user's."""
     (tmp_path / "project").mkdir()
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "secret.txt").write_text("the secret\n")
@@ -130,8 +136,8 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def bench(link: Link, project: Path) -> Benches:
-    """Opens a session in the project. `client` answers and lends; by default it lends nothing."""
+def harness(link: Link, project: Path) -> Harness:
+    """Open a session in the project. `client` answers requests; by default it offers no files or terminals."""
 
     @asynccontextmanager
     async def opened(
@@ -140,18 +146,18 @@ def bench(link: Link, project: Path) -> Benches:
         rules: tuple[Rule, ...] = ALLOWED,
         additional: tuple[str, ...] = (),
         **options: Any,
-    ) -> AsyncIterator[Bench]:
+    ) -> AsyncIterator[ToolHarness]:
         agent = Worker(rules)
         async with link(agent, client, **options) as connected:
             session = await connected.new_session(str(project), additional_directories=list(additional))
-            yield Bench(agent, session, project)
+            yield ToolHarness(agent, session, project)
 
     return opened
 
 
 @pytest.fixture(params=["own", "lent"])
 def lent(request: pytest.FixtureRequest, project: Path) -> dict[str, Any]:
-    """Options of a client that lends its files and terminals, and of one that does not."""
+    """Options of a client with files and terminals, and of one without."""
     if request.param == "own":
         return {}
     policy = Policy(str(project), flags=ALLOWED)

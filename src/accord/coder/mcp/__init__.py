@@ -1,16 +1,16 @@
-"""The MCP servers of a session: started with it, used through it, ended with it, and seen by no other session.
+"""The MCP servers of a session. They start and end with it, and no other session sees them.
 
-What the coding agent does with them:
+How the coding agent uses them:
 
-    servers = Servers(session)          # from `session.mcp_servers`; nothing happens yet
-    servers.changed = callback          # called when tools or commands are other than they were
-    servers.start()                     # begins to connect, in the background
-    await servers.ready()               # at the start of each prompt: waits for those that are still starting, not long
+    servers = Servers(session)          # from `session.mcp_servers`; doesn't start them
+    servers.changed = callback          # called when tools or commands have changed
+    servers.start()                     # connects in the background
+    await servers.ready()               # at each prompt: waits a little for servers that are still starting
     servers.tools()                     # dict of name → Tool, for the model
-    servers.commands()                  # list of Command, one for each prompt of a server: /mcp:server:prompt
-    await servers.prompt_messages(name, argument)   # what such a command stands for
-    servers.states()                    # list of ServerState, for a person
-    await servers.restart(name)         # starts one again, whatever became of it
-    await servers.close()               # ends them all; no process is left
+    servers.commands()                  # list of Command, one per MCP prompt: /mcp:server:prompt
+    await servers.prompt_messages(name, argument)   # the content of such a command
+    servers.states()                    # list of ServerState, for display
+    await servers.restart(name)         # restarts one, whatever its state
+    await servers.close()               # stops them all; leaves no process
 
-The official SDK speaks the protocol. It is loaded by `start`, in a thread and only when a session names a server."""
+The official SDK implements the protocol. `start` loads it in a thread, only if a session has MCP servers."""

@@ -1,7 +1,7 @@
-"""One connection to a server, from its start to its end. A server that is started again has another one.
+"""One connection to a server. A restarted server gets a new one.
 
-A task of its own holds it, because what the SDK opens has to be closed by the task that opened it. Requests come from
-other tasks; each is a task itself, so that whoever gives up a request is free at once, while the server is told."""
+A separate task owns it, because the SDK's context managers must be closed by the task that opened them. Each request
+runs in its own task too, so that a caller who gives up returns at once, while the server is still being notified."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from accord.coder.mcp import hosting, remote, stdio
-from accord.coder.mcp.faults import ServerFault, plain
-from accord.coder.mcp.silence import Silence
-from accord.config.mask import secret_values, without
+from accord.coder.mcp import remote, server_requests, stdio
+from accord.coder.mcp.deadlines import SilenceTimer
+from accord.coder.mcp.errors import McpServerError, describe
+from accord.config.redaction import redact_values, secret_values
 from accord.errors import AccordError, LaunchError
 from accord.version import __version__
 
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from accord.model.requests import McpServer
 
 CLOSING_SECONDS = 5.0
-"""How long a server may take to be told that it is over."""
-INQUEST_SECONDS = 4.0
-"""How long to wait for the reason when a connection has broken."""
-MOST_ROUNDS = 10
-"""How many times a server may ask for more before it answers."""
+"""How long closing may take before the connection is cancelled."""
+DIAGNOSIS_SECONDS = 4.0
+"""How long to wait for the cause when a connection breaks."""
+MAX_ROUNDS = 10
+"""How often a server may ask for more input before it answers."""
 
 Progress = Callable[[float, "float | None", "str | None"], Awaitable[None]]
 
 
 class Connection:
-    """A running server that has said hello."""
+    """A connection to one running server."""
 
     def __init__(
         self,
@@ -48,8 +48,8 @@ class Connection:
     ) -> None:
         self.sdk = sdk
         self.label = label
-        self.fault: ServerFault | None = None
-        """Why it is over, when it ended by itself."""
+        self.error: McpServerError | None = None
+        """Why it ended, if we didn't close it."""
         self._server = server
         self._session = session
         self._on_notification = on_notification
@@ -59,10 +59,10 @@ class Connection:
         self._closing = asyncio.Event()
         self._broken = asyncio.Event()
         self._lines: stdio.Lines | None = None
-        self._answers: remote.Answers | None = None
-        self._calls: list[Silence] = []
+        self._response_status: remote.ResponseStatus | None = None
+        self._calls: list[SilenceTimer] = []
         self._requests: set[asyncio.Task[Any]] = set()
-        self._owner = asyncio.create_task(self._live(), name=f"mcp {label}")
+        self._owner = asyncio.create_task(self._run(), name=f"mcp {label}")
 
     @property
     def is_open(self) -> bool:
@@ -70,71 +70,71 @@ class Connection:
 
     @property
     def pid(self) -> int | None:
-        """The process of a server that runs here."""
+        """The process id of a stdio server."""
         return self._lines.transport.child.pid if self._lines is not None else None
 
     @property
-    def forgotten(self) -> bool:
-        """Whether the server does not know this connection any more: it was restarted, or has tidied up."""
-        return self._answers is not None and self._answers.status == 404
+    def is_expired(self) -> bool:
+        """Whether the server no longer knows this MCP session: it was restarted, or has expired it."""
+        return self._response_status is not None and self._response_status.status == 404
 
     @property
     def capabilities(self) -> Any:
         return self._client.server_capabilities
 
-    async def opened(self, limit: float) -> None:
-        """Waits until the server has said hello. Raises `ServerFault`."""
+    async def wait_open(self, limit: float) -> None:
+        """Wait until the server is initialized. Raises `McpServerError`."""
         try:
             async with asyncio.timeout(limit):
                 await asyncio.shield(self._opened)
         except TimeoutError:
             said = f"; {self._lines.why()}" if self._lines is not None else ""
-            raise self._said(f"no hello within {limit:g} s (deadline: starting){said}", lost=True) from None
+            raise self._error_for(f"no response within {limit:g} s (deadline: starting){said}", lost=True) from None
 
     async def close(self) -> None:
-        """Ends the connection, and the server if it runs here. Repeating changes nothing."""
+        """Close the connection and stop a stdio server. Can be called again."""
         self._closing.set()
         for task in self._requests:
             task.cancel()
         if self._owner is asyncio.current_task():
             return
         if self._client is None:
-            self._owner.cancel()  # there is nothing to be said to somebody who has not said hello
+            self._owner.cancel()  # not initialized: there is no session to end
         await asyncio.wait({self._owner}, timeout=CLOSING_SECONDS)
         self._owner.cancel()
         await asyncio.wait({self._owner})
 
-    # -- its life
+    # -- lifetime
 
-    async def _live(self) -> None:
-        fault: ServerFault | None = None
+    async def _run(self) -> None:
+        error_found: McpServerError | None = None
         try:
-            async with self._streams() as (reader, writer), self._speaking(reader, writer) as client:
-                await self._unless_broken(self._hello(client))
+            async with self._streams() as (reader, writer), self._client_session(reader, writer) as client:
+                await self._unless_broken(self._initialize(client))
                 self._client = client
                 self._opened.set_result(None)
-                await self._until_over(client)
+                await self._wait_for_end(client)
             if not self._closing.is_set():
-                fault = self._said(self._why("the connection broke"), lost=True)
+                error_found = self._error_for(self._why("the connection broke"), lost=True)
         except LaunchError as error:
-            fault = self._said(str(error), lost=True)
+            error_found = self._error_for(str(error), lost=True)
         except asyncio.CancelledError:
-            fault = self._said("it was ended", lost=True)
+            error_found = self._error_for("it was stopped", lost=True)
             if not self._closing.is_set():
                 raise
         except Exception as error:
-            fault = self._said(self._why(plain(error)), lost=True)
+            error_found = self._error_for(self._why(describe(error)), lost=True)
         finally:
             self._broken.set()
             if not self._closing.is_set():
-                self.fault = fault
+                self.error = error_found
             if not self._opened.done():
-                self._opened.set_exception(fault or self._said("it was ended", lost=True))
-                self._opened.exception()  # told to whoever waits, if anybody does
+                self._opened.set_exception(error_found or self._error_for("it was stopped", lost=True))
+                self._opened.exception()  # mark it as retrieved: nobody may be waiting
             self._on_end(self)
 
-    async def _unless_broken(self, work: Coroutine[Any, Any, None]) -> None:
-        tasks: list[asyncio.Task[Any]] = [asyncio.create_task(work), asyncio.create_task(self._broken.wait())]
+    async def _unless_broken(self, ctx: Coroutine[Any, Any, None]) -> None:
+        tasks: list[asyncio.Task[Any]] = [asyncio.create_task(ctx), asyncio.create_task(self._broken.wait())]
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             if not tasks[0].done():
@@ -144,7 +144,7 @@ class Connection:
             for task in tasks:
                 task.cancel()
 
-    async def _until_over(self, client: Any) -> None:
+    async def _wait_for_end(self, client: Any) -> None:
         ends: list[asyncio.Task[Any]] = [asyncio.create_task(event.wait()) for event in (self._closing, self._broken)]
         if client.discover_result is not None:
             ends.append(asyncio.create_task(self._listen(client)))
@@ -159,42 +159,48 @@ class Connection:
         server = self._server
         match server.transport:
             case "stdio":
-                async with stdio.running(self.sdk, server, self._session.cwd, self._broken.set) as self._lines:
+                async with stdio.run_server(self.sdk, server, self._session.cwd, self._broken.set) as self._lines:
                     yield self._lines, self._lines
             case "http" | "sse":
-                # Over SSE the SDK tells nobody of a message that was refused: its answer would be waited for in vain.
+                # Over SSE the SDK doesn't report a rejected message, and its response would never come.
                 is_http = server.transport == "http"
-                self._answers = remote.Answers(server.url, None if is_http else self._broken.set)
+                self._response_status = remote.ResponseStatus(server.url, None if is_http else self._broken.set)
                 how = remote.streamable if is_http else remote.events
-                async with how(server, self._answers) as (reader, writer):
-                    yield remote.Watched(reader, self._broken.set), writer
+                async with how(server, self._response_status) as (reader, writer):
+                    yield remote.WatchedStream(reader, self._broken.set), writer
+            case "acp":
+                async with self._session.mcp_transport(server) as (reader, writer):
+                    yield remote.WatchedStream(reader, self._broken.set), writer
             case other:
-                raise self._said(f"servers cannot be reached over {other!r} here; use stdio, http or sse")
+                raise self._error_for(f"the transport {other!r} is not supported; use stdio, http, sse or acp")
 
-    def _speaking(self, reader: Any, writer: Any) -> Any:
+    def _client_session(self, reader: Any, writer: Any) -> Any:
         return self.sdk.ClientSession(
             reader,
             writer,
             elicitation_callback=self._elicit,
             list_roots_callback=self._roots,
-            message_handler=self._heard,
+            message_handler=self._on_message,
             client_info=self.sdk.types.Implementation(name="accord", version=__version__),
         )
 
-    async def _hello(self, client: Any) -> None:
-        """The handshake that nearly all servers know; the newer one with those that insist on it."""
+    async def _initialize(self, client: Any) -> None:
+        """Use the handshake that nearly all servers support, or the newer one if the server requires it."""
         types = self.sdk.types
+        if self._server.transport == "acp":  # servers behind the client have no handshake
+            await client.discover()
+            return
         try:
             await client.initialize()
         except self.sdk.MCPError as error:
             if error.code not in (types.UNSUPPORTED_PROTOCOL_VERSION, types.METHOD_NOT_FOUND):
                 raise
-            if self._answers is not None and self._answers.status in (401, 403, 404):
+            if self._response_status is not None and self._response_status.status in (401, 403, 404):
                 raise
             await client.discover()
 
     async def _listen(self, client: Any) -> None:
-        """With the newer handshake, a server tells of changes only when asked to."""
+        """Subscribe to changes, which the newer handshake requires."""
         from mcp.client.subscriptions import listen
 
         with suppress(self.sdk.MCPError, RuntimeError):
@@ -202,29 +208,29 @@ class Connection:
                 client, tools_list_changed=True, prompts_list_changed=True, resources_list_changed=True
             ) as changes:
                 async for _ in changes:
-                    pass  # each arrives as a notification too
+                    pass  # each also arrives as a notification
 
-    # -- what it tells and asks us
+    # -- messages from the server
 
-    async def _heard(self, message: Any) -> None:
+    async def _on_message(self, message: Any) -> None:
         if isinstance(message, self.sdk.types.ElicitCompleteNotification):
-            id = hosting.page_id(self.label, message.params.elicitation_id)
+            id = server_requests.page_id(self.label, message.params.elicitation_id)
             if id is not None and not self._session.closed:
                 await self._session.page_done(id)
         elif not isinstance(message, Exception):
             self._on_notification(message)
 
     async def _roots(self, context: Any) -> Any:
-        return hosting.roots(self.sdk, self._session)
+        return server_requests.roots(self.sdk, self._session)
 
     async def _elicit(self, context: Any, params: Any) -> Any:
         call = next((call for call in reversed(self._calls) if call.turn is not None), None)
         if call is None or call.turn is None:
-            return hosting.nobody(self.sdk)
-        asking = hosting.elicit(self.sdk, call.turn, self.label, params)
-        return await call.while_asking(asking, hosting.nobody(self.sdk))
+            return server_requests.cancel_elicitation(self.sdk)
+        asking = server_requests.elicit(self.sdk, call.turn, self.label, params)
+        return await call.while_asking(asking, server_requests.cancel_elicitation(self.sdk))
 
-    # -- what we ask it
+    # -- requests to the server
 
     async def request(
         self,
@@ -235,36 +241,37 @@ class Connection:
         turn: Turn | None = None,
         progress: Progress | None = None,
     ) -> dict[str, Any]:
-        """Asks something, and gives the answer as it came. `make` makes the request, with the answers to what the
-        server asked back. Raises `ServerFault`; giving it up tells the server so and returns at once."""
+        """Send a request and return the raw result. `make` builds it, with answers if the server asks for input.
+
+        Raises `McpServerError`. Cancelling notifies the server and returns at once."""
         if not self.is_open:
-            raise self.fault or self._said("the connection is over", lost=True)
-        silence = Silence(limit, turn)
+            raise self.error or self._error_for("the connection is closed", lost=True)
+        timer = SilenceTimer(limit, turn)
 
         async def on_progress(done: float, total: float | None, message: str | None) -> None:
-            silence.broken()
+            timer.reset()
             if progress is not None and not task.done():
                 await progress(done, total, message)
 
         task = asyncio.create_task(self._answer(make, on_progress))
         self._requests.add(task)
         task.add_done_callback(self._forget)
-        self._calls.append(silence)
+        self._calls.append(timer)
         try:
-            if not await silence.waits_for(task):
-                raise self._said(f"no answer within {limit:g} s (deadline: {deadline})")
+            if not await timer.wait_for(task):
+                raise self._error_for(f"no response within {limit:g} s (deadline: {deadline})")
             if task.cancelled():
-                raise self._said("the connection was closed", lost=True)
+                raise self._error_for("the connection was closed", lost=True)
             return task.result()
         except self.sdk.MCPError as error:
-            raise await self._failed(error) from None
+            raise await self._request_error(error) from None
         except AccordError:
             raise
         except Exception as error:
-            raise self._said(f"what it answered is not understood: {plain(error)}") from None
+            raise self._error_for(f"invalid response: {describe(error)}") from None
         finally:
-            self._calls.remove(silence)
-            silence.over()
+            self._calls.remove(timer)
+            timer.stop()
             task.cancel()
 
     async def _answer(self, make: Callable[..., Any], progress: Progress) -> dict[str, Any]:
@@ -272,7 +279,7 @@ class Connection:
 
         types, client = self.sdk.types, self._client
         more: dict[str, Any] = {}
-        for _ in range(MOST_ROUNDS):
+        for _ in range(MAX_ROUNDS):
             answer: dict[str, Any] = await client.send_request(
                 make(**more), self.sdk.anything, progress_callback=progress
             )
@@ -286,29 +293,29 @@ class Connection:
                 if isinstance(given[key], types.ErrorData):
                     raise self.sdk.MCPError.from_error_data(given[key])
             more = {"input_responses": given or None, "request_state": wanted.request_state}
-        raise self._said(f"it asked {MOST_ROUNDS} times for more, and never answered")
+        raise self._error_for(f"it asked for more input {MAX_ROUNDS} times without answering")
 
     def _forget(self, task: asyncio.Task[Any]) -> None:
         self._requests.discard(task)
         if not task.cancelled():
-            task.exception()  # whoever gave it up does not want to know
+            task.exception()  # the caller gave up; mark the exception as retrieved
 
-    async def _failed(self, error: Any) -> ServerFault:
-        """What an error means: the server's own no, or the end of the connection."""
-        if self._answers is not None and self._answers.status is not None:
-            return self._said(self._why(error.error.message), lost=self.forgotten)
+    async def _request_error(self, error: Any) -> McpServerError:
+        """Tell an error response from a lost connection."""
+        if self._response_status is not None and self._response_status.status is not None:
+            return self._error_for(self._why(error.error.message), lost=self.is_expired)
         if error.code == self.sdk.types.CONNECTION_CLOSED:
             self._broken.set()
-            await asyncio.wait({self._owner}, timeout=INQUEST_SECONDS)
-            return self.fault or self._said(self._why("the connection broke"), lost=True)
-        return self._said(f"{error.error.message} (code {error.code})")
+            await asyncio.wait({self._owner}, timeout=DIAGNOSIS_SECONDS)
+            return self.error or self._error_for(self._why("the connection broke"), lost=True)
+        return self._error_for(f"{error.error.message} (code {error.code})")
 
     def _why(self, error: str) -> str:
         if self._lines is not None:
             return self._lines.why()
-        return self._answers.why(error) if self._answers is not None else error
+        return self._response_status.why(error) if self._response_status is not None else error
 
-    def _said(self, why: str, *, lost: bool = False) -> ServerFault:
+    def _error_for(self, why: str, *, lost: bool = False) -> McpServerError:
         given = self._server
         secrets = {*secret_values(given.env), *given.headers.values()}
-        return ServerFault(self.label, without(why, secrets), lost=lost)
+        return McpServerError(self.label, redact_values(why, secrets), lost=lost)

@@ -1,4 +1,4 @@
-"""A server's prompts as slash commands: what may follow the name, and what the command stands for."""
+"""MCP prompts as slash commands: parse their arguments and convert their messages."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ import re
 from typing import Any
 
 from accord.coder.mcp.content import content_of
-from accord.coder.mcp.faults import ServerFault
+from accord.coder.mcp.errors import McpServerError
 from accord.model.content import Content, TextContent
 from accord.model.session import Command
 
-MOST_DESCRIPTION = 300
+MAX_DESCRIPTION = 300
 _WORD = re.compile(r"""\s*(?:"([^"]*)"(?=\s|$)|'([^']*)'(?=\s|$)|(\S*))\s*""")
 
 
 def command(name: str, label: str, listed: dict[str, Any]) -> Command:
-    """A prompt as a command."""
+    """The slash command for a prompt."""
     said = str(listed.get("description") or listed.get("title") or listed["name"]).strip().splitlines()
     hint = " ".join(_hint(each) for each in _arguments(listed))
-    description = f"{said[0] if said else listed['name']} ({label})"[:MOST_DESCRIPTION]
+    description = f"{said[0] if said else listed['name']} ({label})"[:MAX_DESCRIPTION]
     return Command(name=name, description=description, hint=hint or None)
 
 
-def filled_in(label: str, listed: dict[str, Any], argument: str) -> dict[str, str]:
-    """The arguments of a prompt from what follows the command: in their order, or as `name=value`.
+def parse_arguments(label: str, listed: dict[str, Any], argument: str) -> dict[str, str]:
+    """Parse the text after a command into a prompt's arguments: by position, or as `name=value`.
 
-    The last takes all that is left, so that a prompt with one argument needs no quotes. Raises `ServerFault`."""
+    The last argument takes the rest, so that a prompt with one argument needs no quotes. Raises `McpServerError`."""
     names = [str(each["name"]) for each in _arguments(listed)]
     given: dict[str, str] = {}
     text = argument.strip()
@@ -35,8 +35,9 @@ def filled_in(label: str, listed: dict[str, Any], argument: str) -> dict[str, st
         if equals and name in open_names and len(names) > 1:
             given[name], text = _word(text[len(name) + 1 :])
         elif not open_names:
-            raise ServerFault(
-                label, f"the prompt {listed['name']!r} takes no more than {', '.join(names) or 'nothing'}"
+            raise McpServerError(
+                label,
+                f"the prompt {listed['name']!r} {'only takes ' + ', '.join(names) if names else 'takes no arguments'}",
             )
         elif len(open_names) == 1:
             given[open_names[0]], text = text, ""
@@ -45,12 +46,12 @@ def filled_in(label: str, listed: dict[str, Any], argument: str) -> dict[str, st
     missing = [str(each["name"]) for each in _arguments(listed) if each.get("required") and each["name"] not in given]
     if missing:
         wanted = " ".join(_hint(each) for each in _arguments(listed))
-        raise ServerFault(label, f"the prompt {listed['name']!r} needs {', '.join(missing)}; expected: {wanted}")
+        raise McpServerError(label, f"the prompt {listed['name']!r} needs {', '.join(missing)}; expected: {wanted}")
     return given
 
 
 def messages(answer: dict[str, Any]) -> list[Content]:
-    """What a prompt says, as content of a user's prompt. Who says what is told where the two sides alternate."""
+    """Convert a prompt's messages to the content of a user prompt. Roles are labeled if there are several."""
     said = [each for each in answer.get("messages") or () if isinstance(each, dict)]
     alternate = len({each.get("role") for each in said}) > 1
     pieces: list[Content] = []
@@ -73,6 +74,6 @@ def _hint(argument: dict[str, Any]) -> str:
 def _word(text: str) -> tuple[str, str]:
     """The first word, which may be quoted, and the rest."""
     found = _WORD.match(text)
-    assert found is not None  # a word of no letters, at least
+    assert found is not None  # it also matches an empty word
     word = next((group for group in found.groups() if group is not None), "")
     return word, text[found.end() :]

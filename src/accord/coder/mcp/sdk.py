@@ -1,4 +1,4 @@
-"""The official SDK, loaded when the first server of a process is named and not before."""
+"""Load the official MCP SDK, only when a session has MCP servers."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from accord.errors import AccordError
+from accord.version import install_command
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -20,22 +21,22 @@ if TYPE_CHECKING:
 
 
 class MissingSdk(AccordError):
-    """The package is installed without what it takes to speak to servers."""
+    """The `mcp` package is not installed."""
 
 
 class Sdk(NamedTuple):
-    """What is used of it."""
+    """The parts of the SDK that we use."""
 
     types: ModuleType
     ClientSession: type[ClientSession]
     SessionMessage: type[SessionMessage]
     MCPError: type[MCPError]
     anything: TypeAdapter[dict[str, Any]]
-    """Takes a result as it came: what passes through us is not to be read into types that know less."""
+    """Decodes a result as plain data, so that fields unknown to the SDK's types are not lost."""
 
 
 def load_now() -> Sdk:
-    """Imports it, which takes most of a second."""
+    """Import the SDK, which takes most of a second."""
     try:
         for name in ("sse", "streamable_http", "subscriptions"):
             importlib.import_module(f"mcp.client.{name}")
@@ -46,9 +47,9 @@ def load_now() -> Sdk:
         from pydantic import TypeAdapter
     except ImportError as error:
         raise MissingSdk(
-            f"MCP servers need a package that is not installed ({error}); pip install 'accord[coder]'"
+            f"MCP servers need a package that is not installed ({error}): {install_command('coder')}"
         ) from None
-    # It complains to whoever listens; nobody having set that up is no reason to fill standard error.
+    # Keep its warnings out of standard error when the application hasn't configured logging.
     for name in ("mcp", "client"):
         logging.getLogger(name).addHandler(logging.NullHandler())
     return Sdk(mcp_types, ClientSession, SessionMessage, MCPError, TypeAdapter(dict[str, Any]))
@@ -59,13 +60,13 @@ _loading = threading.Lock()
 
 
 async def load() -> Sdk:
-    """Imports it in a thread, so that the agent goes on answering meanwhile."""
+    """Import the SDK in a thread, so that the agent stays responsive."""
     return _loaded if _loaded is not None else await asyncio.to_thread(_load_once)
 
 
 def _load_once() -> Sdk:
     global _loaded
-    with _loading:  # two threads that import the same modules may see each other's half of them
+    with _loading:  # two threads importing the same modules can see them half initialized
         found = _loaded if _loaded is not None else load_now()
         _loaded = found
     return found

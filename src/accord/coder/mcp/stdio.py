@@ -1,4 +1,4 @@
-"""A server that runs here: our own process room starts and ends it, and its lines become messages of the SDK."""
+"""MCP over stdio: our own process code starts and stops the server; its lines become messages of the SDK."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from accord.coder.mcp.faults import last_words
+from accord.coder.mcp.errors import describe_stderr
 from accord.config.environment import environment
 from accord.errors import ConnectionClosed, PeerDied
-from accord.process.child import in_words
+from accord.process.child import describe_exit
 from accord.transports.subprocess import SubprocessTransport
 
 if TYPE_CHECKING:
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from accord.coder.mcp.sdk import Sdk
     from accord.model.requests import McpServer
 
-WAITING_LINES = 256
-"""How many messages may wait before the server is made to wait."""
+MAX_QUEUED_LINES = 256
+"""With more messages queued, reading from the server pauses."""
 
 
 class Lines:
-    """Both ends of a server's pipes, as the SDK wants them: messages to read, and a place to send messages to."""
+    """A server's pipes as the pair of streams that the SDK expects."""
 
     def __init__(self, sdk: Sdk, transport: SubprocessTransport, on_end: Callable[[], None]) -> None:
         self.transport = transport
-        self.stray = ""
-        """The first line on its standard output that was no message."""
+        self.stray: str = ""
+        """The first stray line on its standard output."""
         self._sdk = sdk
         self._on_end = on_end
         self._error: Exception | None = None
@@ -39,19 +39,19 @@ class Lines:
         self._arrived = asyncio.Event()
         self._over = False
 
-    # -- what the transport tells
+    # -- called by the transport
 
-    def lines(self, block: bytes) -> None:
+    def on_lines(self, block: bytes) -> None:
         self._lines.extend(line for line in block.split(b"\n") if line.strip())
-        if len(self._lines) > WAITING_LINES:
+        if len(self._lines) > MAX_QUEUED_LINES:
             self.transport.pause()
         self._arrived.set()
 
-    def oversized(self, head: bytes, size: int) -> None:
-        self._lines.append(ValueError(f"a message of {size} bytes was skipped: it is too long"))
+    def on_oversized(self, head: bytes, size: int) -> None:
+        self._lines.append(ValueError(f"skipped a message of {size} bytes: it is too long"))
         self._arrived.set()
 
-    def ended(self, error: Exception | None) -> None:
+    def on_end(self, error: Exception | None) -> None:
         self._error = error
         self._over = True
         self._arrived.set()
@@ -81,7 +81,7 @@ class Lines:
             message = read(line, by_name=False)
         except ValueError as error:
             try:
-                message = read(_mended(line), by_name=False)
+                message = read(_repair(line), by_name=False)
             except ValueError:
                 self.stray = self.stray or line[:200].decode("utf-8", "replace")
                 return error
@@ -98,10 +98,10 @@ class Lines:
         except ConnectionClosed:
             raise anyio.BrokenResourceError from None
 
-    # -- the SDK closes both ends, which end with the process
+    # -- the SDK closes both streams; they end with the process
 
     async def aclose(self) -> None:
-        """Closing is the part of whoever started the process."""
+        """Do nothing: `run_server` closes the process."""
 
     async def __aenter__(self) -> Lines:
         return self
@@ -109,34 +109,34 @@ class Lines:
     async def __aexit__(self, *_: Any) -> None:
         return None
 
-    # -- in words
+    # -- errors
 
     def why(self) -> str:
-        """What became of the server, as far as is known."""
+        """Describe why the server stopped, as far as is known."""
         if isinstance(self._error, PeerDied):
-            how = "closed its output" if self._error.status is None else in_words(self._error.status)
-            return f"it {how}; {last_words(self._error.stderr)}{self._also()}"
-        return f"{last_words(self.transport.last_words())}{self._also()}"
+            how = "closed its output" if self._error.status is None else describe_exit(self._error.status)
+            return f"it {how}; {describe_stderr(self._error.stderr)}{self._also()}"
+        return f"{describe_stderr(self.transport.stderr_tail())}{self._also()}"
 
     def _also(self) -> str:
         if not self.stray:
             return ""
-        return f"; on its standard output, which is for messages alone, it wrote {self.stray!r}"
+        return f"; it wrote something other than a message to standard output: {self.stray!r}"
 
 
-def _mended(line: bytes) -> bytes:
-    """A message that is one but for its text: half a surrogate pair, which some languages write, or no UTF-8.
+def _repair(line: bytes) -> bytes:
+    """Replace lone surrogates, which some languages write, and invalid UTF-8.
 
-    Left alone it would be skipped, and its answer waited for in vain. Raises `ValueError`."""
+    Otherwise the message would be skipped, and its request would never be answered. Raises `ValueError`."""
     message = json.loads(line.decode("utf-8", "replace"))
     return json.dumps(message, ensure_ascii=False).encode("utf-8", "replace")
 
 
 @asynccontextmanager
-async def running(sdk: Sdk, server: McpServer, cwd: str, on_end: Callable[[], None]) -> AsyncIterator[Lines]:
-    """Starts a server for as long as the block lasts. Raises `LaunchError`.
+async def run_server(sdk: Sdk, server: McpServer, cwd: str, on_end: Callable[[], None]) -> AsyncIterator[Lines]:
+    """Run a server for the duration of the block. Raises `LaunchError`.
 
-    It finds the bare necessities in its environment and what the client gave for it: not the agent's own keys."""
+    Its environment has the bare minimum and what the client configured, but not the agent's keys."""
     transport = await SubprocessTransport.launch(
         [server.command, *server.args], cwd=cwd, env=environment("minimal", server.env)
     )

@@ -1,4 +1,4 @@
-"""A server's tool as one of the agent's own: named, asked about, shown while it runs, and answered."""
+"""An MCP server's tool as one of the agent's own: its schema, its permission check, its progress and its result."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from accord.coder.mcp import schemas
-from accord.coder.mcp.content import bounded, contents_of, for_model
+from accord.coder.mcp.content import contents_of, for_model, truncate
 from accord.coder.models.base import ToolSpec
-from accord.coder.tools.base import Outcome, Tool, ToolFault, Work
+from accord.coder.tools.base import Outcome, Tool, ToolContext, ToolError
 from accord.model.tool import ToolKind
 from accord.policy.action import Action
 
@@ -19,28 +18,28 @@ if TYPE_CHECKING:
     from accord.coder.mcp.connection import Progress
     from accord.coder.mcp.server import Server
 
-MOST_DESCRIPTION = 4_000
-MOST_SHOWN = 4_000
-BETWEEN_SIGNS = 0.1
-"""How many seconds lie at least between two signs of progress that are shown."""
-_SEARCHING = ("search", "find", "query", "grep", "lookup")
+MAX_DESCRIPTION = 4_000
+MAX_SHOWN = 4_000
+MIN_PROGRESS_SECONDS = 0.1
+"""The least time between two progress updates that are shown."""
+_SEARCH_PREFIXES = ("search", "find", "query", "grep", "lookup")
 
 
 class McpTool(Tool[dict[str, Any]]):
-    """One tool of a server. What the server says of it is shown and not believed: the rules name server and tool."""
+    """One tool of a server. The server's hints are shown but not trusted: rules name the server and tool."""
 
     def __init__(self, server: Server, name: str, listed: dict[str, Any]) -> None:
         hints = listed.get("annotations") if isinstance(listed.get("annotations"), dict) else None
         self.server = server
         self.tool: str = listed["name"]
-        """What the server calls it."""
+        """Its name on the server."""
         self.name = name
         said = listed.get("description") or listed.get("title") or self.tool
-        self.description = bounded(f"{said}\n(A tool of the MCP server {server.label}.)", MOST_DESCRIPTION)
-        self.kind = kind_of(self.tool, hints or {})
-        self.changes = not (hints or {}).get("readOnlyHint")
+        self.description: str = truncate(f"{said}\n(From the MCP server {server.label}.)", MAX_DESCRIPTION)
+        self.kind: str = kind_of(self.tool, hints or {})
+        self.changes: bool = not (hints or {}).get("readOnlyHint")
         given = listed.get("inputSchema")
-        self._parameters = schemas.plain(given if isinstance(given, dict) else {})
+        self._parameters = inline_references(given if isinstance(given, dict) else {})
 
     def spec(self) -> ToolSpec:
         return ToolSpec(name=self.name, description=self.description, parameters=self._parameters)
@@ -49,76 +48,136 @@ class McpTool(Tool[dict[str, Any]]):
         required = self._parameters.get("required")
         missing = [key for key in required if key not in arguments] if isinstance(required, list) else []
         if missing:
-            raise ToolFault(f"{self.name}: the argument {missing[0]!r} is missing")
+            raise ToolError(f"{self.name}: missing argument {missing[0]!r}")
         try:
             msgspec.json.encode(arguments)
         except (UnicodeError, TypeError) as error:
-            raise ToolFault(f"{self.name}: the arguments cannot be sent: {error}") from None
+            raise ToolError(f"{self.name}: the arguments can't be encoded: {error}") from None
         return arguments
 
     def title(self, args: dict[str, Any]) -> str:
         return f"{self.server.label}: {self.tool}"
 
-    async def prepare(self, args: dict[str, Any], work: Work) -> None:
+    async def prepare(self, args: dict[str, Any], ctx: ToolContext) -> None:
         if args:
             text = json.dumps(args, indent=2, ensure_ascii=False)
-            await work.shown.show(f"```json\n{bounded(text, MOST_SHOWN)}\n```")
+            await ctx.call.show(f"```json\n{truncate(text, MAX_SHOWN)}\n```")
 
-    def actions(self, args: dict[str, Any], work: Work) -> Sequence[Action]:
-        return [action(self.server, self.tool, self.kind, self.title(args), work)]
+    def actions(self, args: dict[str, Any], ctx: ToolContext) -> Sequence[Action]:
+        return [action(self.server, self.tool, self.kind, self.title(args), ctx)]
 
-    async def run(self, args: dict[str, Any], work: Work) -> Outcome:
+    async def run(self, args: dict[str, Any], ctx: ToolContext) -> Outcome:
         answer = await self.server.request(
-            "call", turn=work.turn, progress=shown_in(work), name=self.tool, arguments=args
+            "call", turn=ctx.turn, progress=show_progress(ctx), name=self.tool, arguments=args
         )
         blocks, structured = answer.get("content") or [], answer.get("structuredContent")
-        told = for_model(blocks, structured)
-        await work.shown.set_content(*contents_of(blocks))
+        result = for_model(blocks, structured)
+        await ctx.call.set_content(*contents_of(blocks))
         failed = bool(answer.get("isError"))
-        text = told.text or ("it failed without a word" if failed else "it is done, and said nothing")
-        return Outcome(text=text, images=told.images, raw=structured, failed=failed)
+        text = result.text or ("failed with no message" if failed else "completed with no output")
+        return Outcome(text=text, images=result.images, raw=structured, failed=failed)
 
 
-def action(server: Server, tool: str, kind: ToolKind, title: str, work: Work) -> Action:
-    """What is about to happen, in the facts that rules can name."""
+def action(server: Server, tool: str, kind: ToolKind, title: str, ctx: ToolContext) -> Action:
+    """The action for the policy, with the fields that rules can match."""
     return Action(
         kind="mcp",
         mcp=f"{server.label}/{tool}",
         tool_kind=kind,
         title=title,
-        session=work.session.id,
-        project=work.session.cwd,
+        session=ctx.session.id,
+        project=ctx.session.cwd,
     )
 
 
 def kind_of(name: str, hints: dict[str, Any]) -> ToolKind:
-    """The kind to show a tool under, from its own hints."""
+    """The kind to display, from the tool's own hints."""
     if hints.get("readOnlyHint") is True:
-        return "search" if name.lower().startswith(_SEARCHING) else "read"
+        return "search" if name.lower().startswith(_SEARCH_PREFIXES) else "read"
     if hints.get("destructiveHint") is True:
         return "delete"
     return "edit" if hints.get("destructiveHint") is False else "other"
 
 
-def shown_in(work: Work) -> Progress:
-    """Shows signs of progress in the call, not too many of them."""
+def show_progress(ctx: ToolContext) -> Progress:
+    """A callback that shows progress in the call, at a limited rate."""
     from asyncio import get_running_loop
 
     clock = get_running_loop().time
-    before = list(work.shown.content)
+    before = list(ctx.call.content)
     last = float("-inf")
 
     async def show(done: float, total: float | None, message: str | None) -> None:
         nonlocal last
-        if clock() - last < BETWEEN_SIGNS:
+        if clock() - last < MIN_PROGRESS_SECONDS:
             return
         last = clock()
-        await work.shown.set_content(*before, progress_words(done, total, message))
+        await ctx.call.set_content(*before, describe_progress(done, total, message))
 
     return show
 
 
-def progress_words(done: float, total: float | None, message: str | None) -> str:
-    """How far it has come: "3 of 10: reading"."""
+def describe_progress(done: float, total: float | None, message: str | None) -> str:
+    """Format progress: "3 of 10: reading"."""
     count = f"{done:g} of {total:g}" if total else f"{done:g}"
-    return f"{count}: {bounded(message, MOST_SHOWN)}" if message else count
+    return f"{count}: {truncate(message, MAX_SHOWN)}" if message else count
+
+
+MAX_NODES = 5_000
+MAX_DEPTH = 64
+
+
+class _TooLarge(Exception):
+    """The schema without references would be too large."""
+
+
+def inline_references(schema: dict[str, Any]) -> dict[str, Any]:
+    """Replace references in a server's schema with their definitions, as every provider requires.
+
+    Recursive references become open schemas. A schema that would grow too large is returned unchanged."""
+    left = MAX_NODES
+
+    def inline(value: Any, within: tuple[str, ...], depth: int) -> Any:
+        nonlocal left
+        left -= 1
+        if left < 0 or depth > MAX_DEPTH:
+            raise _TooLarge
+        if isinstance(value, list):
+            return [inline(item, within, depth + 1) for item in value]
+        if not isinstance(value, dict):
+            return value
+        reference = value.get("$ref")
+        if isinstance(reference, str):
+            beside = {key: item for key, item in value.items() if key != "$ref"}
+            if reference in within:
+                return beside
+            target = _target(schema, reference)
+            found = inline(target, (*within, reference), depth + 1)
+            return {**found, **beside} if isinstance(found, dict) else beside
+        return {
+            key: inline(item, within, depth + 1)
+            for key, item in value.items()
+            if key not in ("$defs", "definitions", "$schema", "$id") or depth > 0
+        }
+
+    try:
+        whole: dict[str, Any] = inline(schema, (), 0)
+    except _TooLarge:
+        whole = dict(schema)
+    if whole.get("type") != "object":
+        whole["type"] = "object"
+    whole.setdefault("properties", {})
+    return whole
+
+
+def _target(schema: dict[str, Any], reference: str) -> Any:
+    """Look up a reference in the same document; the open schema if it is invalid."""
+    if not reference.startswith("#/"):
+        return {}
+    here: Any = schema
+    for step in reference[2:].split("/"):
+        step = step.replace("~1", "/").replace("~0", "~")
+        if not isinstance(here, dict) or step not in here:
+            return {}
+        here = here[step]
+    return here

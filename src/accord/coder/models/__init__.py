@@ -1,1 +1,1 @@
-"""Models: whoever decides what is said and which tool is used next. All of them stand behind one interface."""
+"""Language models behind one interface: the catalog of known models, their providers, and models on this machine."""

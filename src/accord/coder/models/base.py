@@ -1,4 +1,4 @@
-"""What the loop asks of a model, and what a model says back, piece by piece."""
+"""The interface of a model: requests, and the pieces of a streamed reply."""
 
 from __future__ import annotations
 
@@ -8,71 +8,71 @@ from typing import Any, Literal, Union
 
 from accord.coder.history import Call, Message, ModelSaid
 from accord.errors import AccordError
-from accord.model.noun import Noun
+from accord.model.record import Record
 
 EndReason = Literal["end", "calls", "length", "refusal"]
 
 
-class ToolSpec(Noun):
-    """A tool as a model is told of it."""
+class ToolSpec(Record):
+    """A tool as described to a model."""
 
     name: str
     description: str
     parameters: dict[str, Any]
-    """A JSON schema of an object."""
+    """The JSON schema of its arguments, an object."""
 
 
-class Request(Noun):
-    """Everything a model needs for its next answer."""
+class Request(Record):
+    """Everything a model needs for its next reply."""
 
     instructions: str
     messages: list[Message]
     tools: list[ToolSpec] = []
     effort: str | None = None
-    """How hard to think: "low", "medium", "high"; None as the provider sees fit."""
+    """Reasoning effort: "low", "medium" or "high"; None for the provider's default."""
     max_tokens: int | None = None
 
 
-class Spent(Noun):
-    """The tokens of one request."""
+class Spent(Record):
+    """Token usage of one request."""
 
     input: int = 0
-    """All that was read, what came from a cache included."""
+    """All input tokens, including cached ones."""
     output: int = 0
     cached_read: int = 0
     cached_write: int = 0
     thought: int = 0
     cost: float | None = None
-    """In US dollars, when the price is known."""
+    """In US dollars, if the price is known."""
 
 
-class SaidPiece(Noun):
-    """The model says something."""
-
-    text: str
-
-
-class ThoughtPiece(Noun):
-    """The model thinks something."""
+class SaidPiece(Record):
+    """A piece of the model's text."""
 
     text: str
 
 
-class CallBegins(Noun):
-    """The model begins to call a tool; its arguments are still being written."""
+class ThoughtPiece(Record):
+    """A piece of the model's reasoning."""
+
+    text: str
+
+
+class CallBegins(Record):
+    """The model starts a tool call; its arguments are still streaming."""
 
     id: str
     name: str
 
 
-class CallReady(Noun):
-    """A call is complete."""
+class CallReady(Record):
+    """A tool call is complete."""
 
     call: Call
 
 
-class Ended(Noun):
-    """The answer is complete. Always the last piece."""
+class Ended(Record):
+    """The reply is complete. Always the last piece."""
 
     message: ModelSaid
     reason: EndReason
@@ -83,7 +83,7 @@ Piece = Union[SaidPiece, ThoughtPiece, CallBegins, CallReady, Ended]
 
 
 class ModelError(AccordError):
-    """A provider did not answer as it should. The message says who, what, and what to do."""
+    """A provider failed to reply. The message names the provider, the problem, and what to do."""
 
     def __init__(
         self,
@@ -95,36 +95,37 @@ class ModelError(AccordError):
     ) -> None:
         super().__init__(message)
         self.retry = retry
-        """Whether the same request may succeed later: an overloaded server, a broken line."""
+        """Whether a retry may succeed: the server is overloaded, or the connection was lost."""
         self.after = after
-        """How many seconds the provider asked us to wait."""
+        """Seconds that the provider asked us to wait."""
         self.kind = kind
-        """What is wrong, where the agent can do something about it: the key, a full context, the model's name."""
+        """The kind of problem, if the agent can react to it: the key, a full context, or the model's name."""
 
 
 class Model(ABC):
-    """Somebody who can be asked. One object serves many requests, one after the other or at once."""
+    """A model. One object serves many requests, sequentially or concurrently."""
 
     id: str
     """Provider and name: `anthropic:claude-sonnet-4-5`, or `offline`."""
     name: str
-    """What people call it."""
+    """The name shown to users."""
     context: int
-    """How many tokens it can read at once."""
+    """Size of the context window, in tokens."""
     efforts: tuple[str, ...] = ()
-    """How hard it can be told to think."""
+    """Supported reasoning efforts."""
     images: bool = False
-    """Whether it sees pictures."""
-    streams_tools: bool = True
+    """Whether it accepts images."""
+    reads_data: bool = False
+    """Whether it uses `Result.data`."""
 
     @abstractmethod
     def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
-        """Asks for the next answer. Closing the generator closes the line to the provider at once.
+        """Request the next reply. Closing the generator closes the connection to the provider immediately.
 
-        Raises `ModelError` when there is no whole answer; pieces may have come by then."""
+        Raises `ModelError` if the reply is incomplete, possibly after some pieces."""
 
     def warm(self) -> None:
-        """Begins to load what the first request needs, without waiting for it."""
+        """Start loading what the first request needs, in the background."""
 
     async def close(self) -> None:
-        """Lets go of connections."""
+        """Close connections."""

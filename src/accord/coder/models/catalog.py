@@ -1,28 +1,33 @@
-"""The models that can be offered: what is known of each, and which of them this machine has keys for.
+"""Known models, the models available with the user's keys, and the selection of one of them.
 
-Nothing here asks a provider: a session starts at once, with or without a network. `discover` asks one, when told to."""
+Nothing here contacts a provider, so sessions start immediately, with or without a network."""
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING
 
-from accord.coder.models.services import Service, services
-from accord.model.noun import Noun
+from accord.coder.credentials import Keys
+from accord.coder.models.base import Model, ModelError
+from accord.coder.models.providers import Provider, known_providers
+from accord.model.record import Record
+from accord.version import install_command
 
 if TYPE_CHECKING:
-    from accord.coder.keys import Keys
-    from accord.config.coder import CoderSettings
+    from accord.coder.credentials import Keys
+    from accord.config.settings import CoderSettings
+
 
 OFFLINE = "offline"
 EFFORTS = ("low", "medium", "high")
 UNKNOWN_CONTEXT = 128_000
-"""What a model is taken to read at once when nobody says."""
+"""Assumed context window of a model, if unknown."""
 LOCAL_CONTEXT = 32_000
-"""The same for a model on this machine: compacting early costs less than what a small server silently cuts off."""
+"""The same for a local model. Small servers silently truncate long requests, which is worse than compacting early."""
 
 
-class ModelInfo(Noun):
-    """A model as it is offered to a person."""
+class ModelInfo(Record):
+    """A model as offered to users."""
 
     id: str
     """`provider:name`."""
@@ -30,9 +35,9 @@ class ModelInfo(Noun):
     provider: str
     description: str = ""
     context: int = UNKNOWN_CONTEXT
-    """How many tokens it reads at once."""
+    """Size of the context window, in tokens."""
     efforts: tuple[str, ...] = ()
-    """How hard it can be told to think."""
+    """Supported reasoning efforts."""
     images: bool = False
 
 
@@ -44,7 +49,7 @@ def _row(id: str, name: str, context: int, *, thinks: bool = True, images: bool 
     )
 
 
-# A provider's first model is the one that is meant when only the provider is named.
+# The first model of each provider is its default.
 MODELS = [
     _row("anthropic:claude-sonnet-5-5", "Claude Sonnet 5.5", 1_000_000, about="for everyday work"),
     _row("anthropic:claude-opus-5-5", "Claude Opus 5.5", 1_000_000, about="for hard problems"),
@@ -98,35 +103,35 @@ OFFLINE_MODEL = ModelInfo(
     id=OFFLINE,
     name="Offline",
     provider=OFFLINE,
-    description="no language model: understands plain requests, needs no key and no network",
+    description="no language model: understands simple requests, needs no key and no network",
     context=200_000,
 )
 
 
 def available(settings: CoderSettings | None = None, keys: Keys | None = None) -> list[ModelInfo]:
-    """The models to offer: those whose provider has a key or needs none, those configured, and the offline one."""
-    from accord.coder.keys import Keys as AllKeys
+    """List the models to offer: of providers with a key or that need none, configured ones, and the offline model."""
+    from accord.coder.credentials import Keys as AllKeys
 
-    known = services(settings)
+    known = known_providers(settings)
     keys = keys or AllKeys()
     offered: dict[str, ModelInfo] = {}
     for service in known.values():
         if service.needs_key and keys.find(service) is None:
             continue
         names = list(service.models)
-        if not (names and service.moved):  # what a server elsewhere has is what the configuration says it has
+        if not (names and service.moved):  # a server with a custom URL has only the configured models
             names += [each.id.partition(":")[2] for each in MODELS if each.provider == service.name]
         for name in names:
-            offered.setdefault(f"{service.name}:{name}", described(service, name))
+            offered.setdefault(f"{service.name}:{name}", describe(service, name))
     chosen = settings.model if settings else None
     provider, _, name = (chosen or "").partition(":")
     if chosen and name and chosen not in offered and provider in known:
-        offered[chosen] = described(known[provider], name)
+        offered[chosen] = describe(known[provider], name)
     return [*offered.values(), OFFLINE_MODEL]
 
 
-def described(service: Service, name: str) -> ModelInfo:
-    """What is known of a provider's model; guesses on the safe side where nothing is."""
+def describe(service: Provider, name: str) -> ModelInfo:
+    """Describe a provider's model, with conservative guesses if it's unknown."""
     id = f"{service.name}:{name}"
     known = BY_ID.get(id)
     context = service.context or (known.context if known else LOCAL_CONTEXT if service.local else UNKNOWN_CONTEXT)
@@ -154,14 +159,96 @@ def described(service: Service, name: str) -> ModelInfo:
 
 
 def nearest(id: str, settings: CoderSettings | None = None) -> list[str]:
-    """The ids that look most like one that is not known."""
+    """Return the known ids most similar to an unknown one."""
     from accord.config.agents import nearest as alike
 
     ids = [*BY_ID, OFFLINE]
-    for service in services(settings).values():
+    for service in known_providers(settings).values():
         ids += [f"{service.name}:{name}" for name in service.models]
     if found := alike(id, ids):
         return found
-    # Somebody who leaves the provider out, or names the wrong one, means a name.
+    # The provider may be missing or wrong, so compare names only.
     bare = {each.partition(":")[2] or each: each for each in ids}
     return [bare[each] for each in alike(id.partition(":")[2] or id, bare)]
+
+
+def default_model(settings: CoderSettings | None = None, keys: Keys | None = None) -> str:
+    """Return the id of the model for new sessions: configured, from the first provider with a key, or offline."""
+    if settings and settings.model:
+        return whole_id(settings.model, settings)
+    keys = keys or Keys()
+    offered = available(settings, keys)
+    for service in keys.providers_with_key(settings):
+        for info in offered:
+            if info.provider == service.name:
+                return info.id
+    return OFFLINE
+
+
+async def choose(id: str, settings: CoderSettings | None = None, keys: Keys | None = None) -> Model:
+    """Like `model`, but also look for the provider's key in the keyring."""
+    keys = keys or Keys()
+    service = known_providers(settings).get(whole_id(id, settings).partition(":")[0])
+    if service is not None and (service.needs_key or service.moved) and keys.find(service) is None:
+        await keys.read(settings)
+    return model(id, settings, keys)
+
+
+def model(id: str, settings: CoderSettings | None = None, keys: Keys | None = None) -> Model:
+    """Return the model with this id, without contacting its provider or loading its library.
+
+    Raises `ModelError` if there is no such model, or its provider has no key."""
+    if id == OFFLINE:
+        from accord.coder.offline.model import OfflineModel
+
+        return OfflineModel()
+    if id.startswith("local:"):
+        return _local(id.partition(":")[2])
+    id = whole_id(id, settings)
+    provider, _, name = id.partition(":")
+    service = known_providers(settings).get(provider)
+    if service is None or not name:
+        raise unknown_model(id, settings)
+    if not service.base_url:
+        raise ModelError(f"the provider {provider!r} has no base_url; add it to [coder.providers.{provider}]")
+    from accord.coder.models.errors import ProviderErrors
+    from accord.coder.models.pydantic_ai.model import ProviderModel
+
+    key = (keys or Keys()).find(service)
+    if key is None and service.needs_key:
+        raise ProviderErrors(service, name, None, settings).no_key()
+    return ProviderModel(service, name, key, settings=settings)
+
+
+def _local(path: str) -> Model:
+    """Return a model that runs on this machine, from a file of the user."""
+    try:
+        module = importlib.import_module("accord.coder.models.local")
+    except ModuleNotFoundError:
+        raise ModelError(f"local models need: {install_command('local')}", kind="model") from None
+    made: Model = module.LocalModel(path)
+    return made
+
+
+def whole_id(id: str, settings: CoderSettings | None = None) -> str:
+    """Complete an id with its provider: users write `claude-opus-5-5`, or just `openai`."""
+    if id in known_providers(settings):
+        offered = [info.id for info in MODELS if info.provider == id]
+        named = [f"{id}:{name}" for name in known_providers(settings)[id].models]
+        return (named or offered or [id])[0]
+    if ":" in id and id.partition(":")[0] in known_providers(settings):
+        return id
+    for known in BY_ID:
+        if known.partition(":")[2] == id:
+            return known
+    for service in known_providers(settings).values():
+        if id in service.models:
+            return f"{service.name}:{id}"
+    return id
+
+
+def unknown_model(id: str, settings: CoderSettings | None = None) -> ModelError:
+    """Return the error for an unknown model."""
+    close = nearest(id, settings)
+    hint = f"did you mean {' or '.join(close)}?" if close else "expected provider:name, as in openai:gpt-5"
+    return ModelError(f"there is no model {id!r}: {hint}", kind="model")

@@ -1,7 +1,7 @@
-"""The process that a local model runs in. `local` starts this file, which needs nothing else of ours.
+"""The process that runs a local model. `local` starts this file, which imports nothing else of Accord.
 
-One line on standard input says what to load, one on standard output says where it answers. It serves until its standard
-input ends: when the agent goes, however it goes, so does this."""
+One line on standard input is the load request; one line on standard output is the address it serves. It runs until
+standard input closes, so it ends with the agent, however that ends."""
 
 from __future__ import annotations
 
@@ -13,42 +13,42 @@ from urllib.request import Request, urlopen
 
 
 def main() -> None:
-    # What native code prints goes to standard error; the answer goes where it is read.
-    answers = os.dup(1)
+    # Redirect the output of native code to standard error, and keep the original stdout for the reply.
+    replies = os.dup(1)
     os.dup2(2, 1)
-    wish = json.loads(sys.stdin.buffer.readline())
+    request = json.loads(sys.stdin.buffer.readline())
     try:
         xllamacpp = import_module("xllamacpp")
     except ImportError as error:
-        sys.exit(f"xllamacpp cannot be imported: {error}")
+        sys.exit(f"couldn't import xllamacpp: {error}")
     params = xllamacpp.CommonParams()
-    params.model.path = wish["path"]
+    params.model.path = request["path"]
     params.model_alias = {"local"}
-    params.n_ctx = wish["context"]
+    params.n_ctx = request["context"]
     params.n_parallel = 1
     params.hostnames = ["127.0.0.1"]
     params.port = 0
-    params.api_keys = [wish["key"]]
+    params.api_keys = [request["key"]]
     params.offline = True
     params.ui = False
     params.endpoint_slots = False
     params.verbosity = 1
     try:
         server = xllamacpp.Server(params)
-    except Exception as error:  # whatever the bindings make of a file that they cannot load
+    except Exception as error:  # the bindings raise all kinds of exceptions for a file they can't load
         sys.exit(str(error) or type(error).__name__)
-    ready = {"address": server.listening_address, "context": _context(server.listening_address, wish)}
-    os.write(answers, json.dumps(ready).encode() + b"\n")
-    os.close(answers)
+    ready = {"address": server.listening_address, "context": _context(server.listening_address, request)}
+    os.write(replies, json.dumps(ready).encode() + b"\n")
+    os.close(replies)
     sys.stdin.buffer.read()
-    os._exit(0)  # native threads need not agree
+    os._exit(0)  # don't wait for native threads
 
 
-def _context(address: str, wish: dict[str, object]) -> int:
-    """How many tokens are really read at once: not more than the model was made for."""
-    with urlopen(Request(f"{address}/v1/models", headers={"Authorization": f"Bearer {wish['key']}"})) as answer:
+def _context(address: str, request: dict[str, object]) -> int:
+    """Return the effective context window, which is limited by the model."""
+    with urlopen(Request(f"{address}/v1/models", headers={"Authorization": f"Bearer {request['key']}"})) as answer:
         about = json.load(answer)["data"][0].get("meta") or {}
-    sizes = [about.get("n_ctx"), about.get("n_ctx_train"), wish["context"]]
+    sizes = [about.get("n_ctx"), about.get("n_ctx_train"), request["context"]]
     return min(size for size in sizes if isinstance(size, int) and size > 0)
 
 

@@ -1,12 +1,14 @@
-"""What a tool is, and what it has at hand while it works.
+"""The base class of tools, and what a tool can use during a call.
 
-A call goes through five steps, and `coder/calls.py` takes them in this order:
+A call has five steps, which `coder/tool_calls.py` takes in this order:
 
-    1. the arguments are read (`read`): a fault goes back to the model, with its path;
-    2. the call is announced with its title, kind, places and raw input;
-    3. the tool prepares (`prepare`): it looks, and shows what it is about to do (a diff, a command), changing nothing;
-    4. the permission policy decides about its `actions`, and asks the user where that is what it says;
-    5. it is carried out (`run`), and its outcome goes back to the model.
+    1. `read` decodes the arguments; an error goes back to the model, with its path;
+    2. the call is announced with its title, kind, locations and raw input;
+    3. `prepare` looks at the files and shows what is about to happen (a diff, a command), without changing anything;
+    4. the permission policy decides about the tool's `actions`, and asks the user if necessary;
+    5. `run` does the work, and its outcome goes back to the model.
+
+If a path changes its target during the last three steps (`Moved`), all three are repeated.
 """
 
 from __future__ import annotations
@@ -20,45 +22,56 @@ import msgspec
 from accord.coder.models.base import ToolSpec
 from accord.errors import AccordError
 from accord.model.content import Image
-from accord.model.noun import Noun
+from accord.model.record import Record
 from accord.model.tool import Location, ToolKind
 
 if TYPE_CHECKING:
     from accord.agent.session import Session
-    from accord.agent.tool import Tool as Shown
+    from accord.agent.tool import Tool as ToolCallHandle
     from accord.agent.turn import Turn
-    from accord.coder.desk import Desk
+    from accord.coder.session import CoderSession
     from accord.policy.action import Action
 
 A = TypeVar("A")
 
 
-class ToolFault(AccordError):
-    """A tool could not do what it was asked. The model is told, and may try otherwise."""
+class ToolError(AccordError):
+    """A tool failed. The message goes to the model, which can try something else."""
+
+    def __init__(self, message: str, *, kind: str = "") -> None:
+        super().__init__(message)
+        self.kind = kind
+        """The kind of problem, where a caller may react to it: `missing` if a file doesn't exist."""
 
 
-class Outcome(Noun):
-    """What a call gave."""
+class Outcome(Record):
+    """The result of a call."""
 
     text: str
     """For the model."""
     images: list[Image] = []
     raw: Any = None
-    """For whoever looks at the call closely; `text` when None."""
+    """Structured output for clients that show it; `text` if None. The offline model decides by it alone."""
     failed: bool = False
+    problem: str = ""
+    """The kind of the error if the call failed (`ToolError.kind`)."""
 
 
-class Work:
-    """What a tool has at hand during one call."""
+class ToolContext:
+    """The objects a tool can use during one call."""
 
-    def __init__(self, turn: Turn, desk: Desk, shown: Shown) -> None:
+    def __init__(self, turn: Turn, state: CoderSession, call: ToolCallHandle) -> None:
         self.turn = turn
-        self.desk = desk
-        """What this session has: its files, its mode, its plan, its servers."""
-        self.shown = shown
-        """The call as the user sees it: `await work.shown.show(...)`, `.diff(path, old, new)`, `.update(...)`."""
+        self.state = state
+        """The session's files, mode, plan and MCP servers."""
+        self.call = call
+        """The call as the user sees it: `await ctx.call.show(...)`, `.diff(path, old, new)`, `.update(...)`."""
         self.prepared: Any = None
-        """What `prepare` found out, for `run`."""
+        """Set by `prepare` for `run`."""
+        self.reached: dict[str, str] = {}
+        """The resolved path of each path in this call. Permission covers these, and nothing else is opened."""
+        self.may_quote: bool = True
+        """Whether error messages of `prepare` may say what is in the files: not if reading them needs permission."""
 
     @property
     def session(self) -> Session:
@@ -66,72 +79,78 @@ class Work:
 
 
 class Tool(ABC, Generic[A]):
-    """One thing a model can do. Objects hold no state of a session: that is the desk's."""
+    """A tool the model can call. Tools are stateless: state belongs to the session."""
 
     name: str
     description: str
     kind: ToolKind = "other"
     changes: bool = False
-    """Whether it may change something: then it runs alone, and not at all while only a plan is wanted."""
+    """Whether it may change something. Such tools run one at a time, and never while only a plan is wanted."""
+    follows_links: bool = True
+    """Whether it uses the file that a link leads to. Otherwise permission is checked for the link itself."""
     arguments: ClassVar[Any] = None
-    """The msgspec struct that its arguments are read into. Its docstrings and fields make the schema."""
+    """The msgspec struct for its arguments. The schema is made from its fields."""
 
     def spec(self) -> ToolSpec:
-        """The tool as a model is told of it."""
+        """The tool's description for the model."""
         return ToolSpec(name=self.name, description=self.description, parameters=schema_of(self.arguments))
 
     def read(self, arguments: dict[str, Any]) -> A:
-        """The arguments as this tool takes them. Raises `ToolFault` with the place of the fault."""
+        """Decode the arguments. Raises `ToolError` with the path of the error."""
         try:
             read: A = msgspec.convert(arguments, self.arguments, strict=False)
             return read
         except msgspec.ValidationError as error:
-            raise ToolFault(f"{self.name}: {error}") from None
+            raise ToolError(f"{self.name}: {error}") from None
 
     @abstractmethod
     def title(self, args: A) -> str:
-        """One line for people: what will be done, to what."""
+        """One line for the user: the action and its object."""
 
     def locations(self, args: A) -> Sequence[str | Location]:
-        """The files it is about."""
+        """The files the call is about."""
         return ()
 
-    async def prepare(self, args: A, work: Work) -> None:
-        """Looks before anybody is asked, and shows what is about to happen. Changes nothing; may raise `ToolFault`."""
+    def early_actions(self, args: A, ctx: ToolContext) -> Sequence[Action]:
+        """The actions that the policy must not deny before `prepare` reads a file for them."""
+        return ()
 
-    def actions(self, args: A, work: Work) -> Sequence[Action]:
-        """What the policy decides about. Nothing, for what needs no permission."""
+    async def prepare(self, args: A, ctx: ToolContext) -> None:
+        """Check the arguments and show what is about to happen, before the user is asked. Must not change anything."""
+
+    def actions(self, args: A, ctx: ToolContext) -> Sequence[Action]:
+        """The actions the policy decides about; none if no permission is needed."""
         return ()
 
     @abstractmethod
-    async def run(self, args: A, work: Work) -> Outcome:
-        """Does it. May raise `ToolFault`; being cancelled stops it at once."""
+    async def run(self, args: A, ctx: ToolContext) -> Outcome:
+        """Do the work. Cancellation must stop it at once."""
 
 
 def schema_of(arguments: Any) -> dict[str, Any]:
-    """The JSON schema of a struct, in the plain form that every provider takes: no references, no titles."""
+    """The JSON schema of a struct, in a form that every provider accepts: no references, no titles."""
     (schema,), definitions = msgspec.json.schema_components([arguments], ref_template="{name}")
 
-    def plain(value: Any) -> Any:
+    def simplify(value: Any) -> Any:
         if isinstance(value, list):
-            return [plain(item) for item in value]
+            return [simplify(item) for item in value]
         if not isinstance(value, dict):
             return value
         if "$ref" in value:
-            return plain(definitions[value["$ref"]])
-        told = {
-            key: plain(item) if key != "properties" else {name: plain(each) for name, each in item.items()}
+            return simplify(definitions[value["$ref"]])
+        flat = {
+            key: simplify(item) if key != "properties" else {name: simplify(each) for name, each in item.items()}
             for key, item in value.items()
             if key != "title"
         }
-        if "enum" in told and all(isinstance(each, str) for each in told["enum"]):
-            told.setdefault("type", "string")  # some providers want to be told
-        match told:
+        if "enum" in flat and all(isinstance(each, str) for each in flat["enum"]):
+            flat.setdefault("type", "string")  # some providers require it
+        match flat:
             case {"anyOf": [{**kind}, {"type": "null"}], "default": None}:
-                # What may be left out is left out; a null would say the same, in words that not every provider knows.
-                del told["anyOf"], told["default"]
-                told |= kind
-        return told
+                # Optional arguments can be omitted; not every provider accepts null as well.
+                del flat["anyOf"], flat["default"]
+                flat |= kind
+        return flat
 
-    flat: dict[str, Any] = plain(schema)
-    return flat
+    simplified: dict[str, Any] = simplify(schema)
+    return simplified

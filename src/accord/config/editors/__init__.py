@@ -1,1 +1,1 @@
-"""How editors are told to start an agent: what each wants to read, and where it keeps it."""
+"""Editors: how to detect each one, and how to add an agent to its settings."""

@@ -1,6 +1,6 @@
-"""Reads JSON as editors write it, with comments and trailing commas, and says where everything stands.
+"""Parse JSON with comments and trailing commas, as editors write it, and record the position of everything.
 
-Where it stands is what matters: a change is made to the text, so that all the rest of it stays as it was."""
+The positions allow changes to the text that leave the rest of it untouched."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SPACE = re.compile(r"[ \t\r\n]+")
 _COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.DOTALL)
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"')
 _OTHER = re.compile(r"(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null)(?![\w.+-])")
-_DEEPEST = 200
+_MAX_DEPTH = 200
 
 
 class Member(NamedTuple):
@@ -26,34 +26,34 @@ class Member(NamedTuple):
 
 
 class Node(NamedTuple):
-    """A value, and where it stands in the text."""
+    """A value, and its position in the text."""
 
     start: int
     end: int
     data: Any
-    """The value itself; a number is its text."""
+    """The value; numbers are kept as text."""
     members: list[Member] | None = None
-    """Of an object: its keys, in order, repeated ones too."""
+    """For an object: its keys in order, including duplicates."""
     comma: bool = False
-    """Of an object: whether a comma stands after its last value."""
+    """For an object: whether it has a trailing comma."""
 
     def get(self, key: str) -> Node | None:
-        """The value of a key, which must not stand twice."""
+        """Return the value of a key. Raises `ConfigError` if the key is duplicated."""
         found = [member.value for member in self.members or [] if member.key == key]
         if len(found) > 1:
-            raise ConfigError(f"the key {key!r} stands in it more than once")
+            raise ConfigError(f"the key {key!r} is duplicated")
         return found[0] if found else None
 
 
 class Document(NamedTuple):
-    """A text that was read: its value, if it has one, and its comments."""
+    """A parsed text: its value, if any, and its comments."""
 
     root: Node | None
     comments: list[tuple[int, int]]
 
 
 class _Number(str):
-    """A number as it is written; a string of the same letters is something else."""
+    """A number as written, which doesn't equal a string with the same characters."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Number) and str.__eq__(self, other)
@@ -65,13 +65,13 @@ class _Number(str):
 
 
 def read(text: str) -> Document:
-    """Reads a text. `ConfigError` says in which line it is no JSON."""
+    """Parse a text. The `ConfigError` names the line of a syntax error."""
     reader = _Reader(text)
     reader.skip()
     root = None if reader.at == len(text) else reader.value(0)
     reader.skip()
     if reader.at != len(text):
-        raise reader.fault("something follows the end")
+        raise reader.error("unexpected text after the end")
     return Document(root, reader.comments)
 
 
@@ -81,12 +81,12 @@ class _Reader:
         self.at = 0
         self.comments: list[tuple[int, int]] = []
 
-    def fault(self, what: str) -> ConfigError:
+    def error(self, what: str) -> ConfigError:
         line = self.text.count("\n", 0, self.at) + 1
         return ConfigError(f"line {line}: {what}")
 
     def skip(self) -> None:
-        """Passes over space and comments."""
+        """Skip whitespace and comments."""
         while True:
             if space := _SPACE.match(self.text, self.at):
                 self.at = space.end()
@@ -97,8 +97,8 @@ class _Reader:
                 return
 
     def value(self, depth: int) -> Node:
-        if depth > _DEEPEST:
-            raise self.fault("it is nested too deeply")
+        if depth > _MAX_DEPTH:
+            raise self.error("nested too deeply")
         start, opening = self.at, self.text[self.at : self.at + 1]
         if opening == "{":
             return self._object(depth)
@@ -109,7 +109,7 @@ class _Reader:
             return Node(start, self.at, text)
         word = _OTHER.match(self.text, self.at)
         if word is None:
-            raise self.fault("a value is missing" if not opening or opening in ",}]" else "this is no JSON")
+            raise self.error("a value is missing" if not opening or opening in ",}]" else "invalid JSON")
         self.at = word.end()
         known = {"true": True, "false": False, "null": None}
         return Node(start, self.at, known[word[0]] if word[0] in known else _Number(word[0]))
@@ -117,7 +117,7 @@ class _Reader:
     def _string(self) -> str:
         found = _STRING.match(self.text, self.at)
         if found is None:
-            raise self.fault("a string is not ended, or not rightly written")
+            raise self.error("unterminated or invalid string")
         self.at = found.end()
         text = json.loads(found[0])
         assert isinstance(text, str)
@@ -135,14 +135,14 @@ class _Reader:
                 self.at += 1
                 return Node(start, self.at, data, members, comma)
             if members and not comma:
-                raise self.fault("a comma or } is missing")
+                raise self.error("a comma or } is missing")
             key_at = self.at
             if self.text[self.at : self.at + 1] != '"':
-                raise self.fault("a key is missing")
+                raise self.error("a key is missing")
             key = self._string()
             self.skip()
             if self.text[self.at : self.at + 1] != ":":
-                raise self.fault(f"after the key {key[:40]!r} there is no colon")
+                raise self.error(f"missing colon after the key {key[:40]!r}")
             self.at += 1
             self.skip()
             value = self.value(depth + 1)
@@ -161,7 +161,7 @@ class _Reader:
                 self.at += 1
                 return Node(start, self.at, data)
             if not comma:
-                raise self.fault("a comma or ] is missing")
+                raise self.error("a comma or ] is missing")
             data.append(self.value(depth + 1).data)
             comma = self._comma()
 

@@ -1,3 +1,3 @@
 """Shapes that both versions of the protocol spell alike, by topic.
 
-Each version shows them as its own; nobody else imports from here."""
+Each version exports them as its own; import them from there."""

@@ -1,4 +1,4 @@
-"""Whether the user is logged in, and as whom."""
+"""Login status: whether the user is logged in, and with which account."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ AuthState = Word[Literal["authenticated", "unauthenticated", "not_required", "un
 
 
 class AuthStatusCapabilities(Message):
-    """Says that the agent answers `auth/status` and reports changes."""
+    """Declares that the agent answers `auth/status` and reports changes."""
 
 
 class AuthAccount(Message):

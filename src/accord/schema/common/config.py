@@ -1,4 +1,4 @@
-"""What a user can choose for a session."""
+"""Session config options."""
 
 from __future__ import annotations
 

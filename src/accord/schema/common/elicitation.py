@@ -12,11 +12,11 @@ ElicitationSchemaType = Literal["object"]
 
 
 class ElicitationFormCapabilities(Message):
-    """Says that the client can show forms."""
+    """Declares that the client can show forms."""
 
 
 class ElicitationUrlCapabilities(Message):
-    """Says that the client can send the user to a web page."""
+    """Declares that the client can send the user to a web page."""
 
 
 class ElicitationCapabilities(Message):

@@ -1,4 +1,4 @@
-"""The names things go by. All are opaque strings, chosen by whoever makes the thing."""
+"""Ids. All are opaque strings, chosen by the side that creates the object."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is speaking."""
+"""The name and version of an implementation."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class McpServerAcp(Message, tag_field="type", tag="acp"):
 
 
 class McpError(Message):
-    """What an MCP server answered instead of a result."""
+    """The error response of an MCP server."""
 
     code: Int32
     message: str

@@ -1,4 +1,4 @@
-"""Where an agent sends its model requests."""
+"""Model providers of an agent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LlmProtocol = Word[Literal["anthropic", "openai", "azure", "vertex", "bedrock"]]
 
 
 class ProvidersCapabilities(Message):
-    """Says that the client may choose where model requests go."""
+    """Declares that the client may choose where model requests go."""
 
 
 class ListProvidersRequest(Message):

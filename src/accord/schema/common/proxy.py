@@ -1,4 +1,4 @@
-"""Messages that a proxy passes on to whoever comes after it."""
+"""Messages that a proxy forwards to its successor."""
 
 from __future__ import annotations
 

@@ -13,45 +13,45 @@ SystemPromptMode = Word[Literal["append", "override"]]
 
 
 class SessionAdditionalDirectoriesCapabilities(Message):
-    """Says that a session may have more roots than its working directory."""
+    """Declares that a session may have more roots than its working directory."""
 
 
 class SessionArchiveCapabilities(Message):
-    """Says that sessions can be archived and brought back."""
+    """Declares that sessions can be archived and unarchived."""
 
 
 class SessionCancelCapabilities(Message):
-    """Says that a subagent's session can be cancelled on its own."""
+    """Declares that a subagent's session can be cancelled on its own."""
 
 
 class SessionDeleteCapabilities(Message):
-    """Says that stored sessions can be deleted."""
+    """Declares that stored sessions can be deleted."""
 
 
 class SessionForkCapabilities(Message):
-    """Says that a session can be copied into a new one."""
+    """Declares that a session can be copied into a new one."""
 
 
 class SessionStatusCapabilities(Message):
-    """Says that the agent tells whether a session is open or only saved."""
+    """Declares that the agent reports whether a session is open or only saved."""
 
 
 class SessionTitleCapabilities(Message):
-    """Says that the client may name a session."""
+    """Declares that the client may name a session."""
 
 
 class SessionSystemPromptOverrideCapabilities(Message):
-    """Says that the client may replace the agent's system prompt altogether."""
+    """Declares that the client may replace the agent's system prompt."""
 
 
 class SessionSystemPromptModeCapabilities(Message):
-    """Lists the ways beyond appending in which a system prompt may be given."""
+    """The supported modes of system prompts besides `append`."""
 
     override: Opt[SessionSystemPromptOverrideCapabilities] = UNSET
 
 
 class SessionSystemPromptCapabilities(Message):
-    """Says that the client may add to the agent's system prompt."""
+    """Declares that the client may add to the agent's system prompt."""
 
     mode: Opt[SessionSystemPromptModeCapabilities] = UNSET
 

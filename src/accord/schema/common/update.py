@@ -40,7 +40,7 @@ class UsageUpdate(Message, tag_field="sessionUpdate", tag="usage_update"):
 
 
 class Notice(Message, tag_field="sessionUpdate", tag="notice"):
-    """Tells the user something that is no part of the conversation."""
+    """A notice for the user, outside of the messages."""
 
     severity: NoticeSeverity
     title: Annotated[str, msgspec.Meta(min_length=1)]

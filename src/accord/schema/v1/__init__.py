@@ -1,6 +1,6 @@
-"""Every type of version 1, under the name its specification gives it.
+"""All types of version 1, by their names in the specification.
 
-A module per topic; what both versions spell alike is in `common` and shown here too."""
+Each module has a topic. Types that both versions share are in `common`, and exported here too."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ from accord.schema.common.update import (
     UsageUpdate,
 )
 from accord.schema.shape import UNSET, Other, UnsetType
-from accord.schema.v1 import methods, older  # older: importing it teaches the forgiving reader
+from accord.schema.v1 import methods, old_drafts  # importing old_drafts registers its conversions
 from accord.schema.v1.auth import (
     AgentAuthCapabilities,
     AuthCapabilities,
@@ -176,7 +176,9 @@ from accord.schema.v1.elicitation import (
     ElicitationDeclineAction,
     ElicitationFormMode,
     ElicitationPropertySchema,
+    ElicitationRequestScope,
     ElicitationSchema,
+    ElicitationSessionScope,
     ElicitationUrlMode,
     MultiSelectItems,
     MultiSelectPropertySchema,
@@ -285,6 +287,7 @@ from accord.schema.v1.session import (
     SystemPrompt,
 )
 from accord.schema.v1.subagent import (
+    ErrorStopReason,
     IdleStateUpdate,
     RequiresActionStateUpdate,
     RunningStateUpdate,
@@ -403,8 +406,10 @@ __all__ = [
     "ElicitationFormMode",
     "ElicitationId",
     "ElicitationPropertySchema",
+    "ElicitationRequestScope",
     "ElicitationSchema",
     "ElicitationSchemaType",
+    "ElicitationSessionScope",
     "ElicitationUrlCapabilities",
     "ElicitationUrlMode",
     "EmbeddedResource",
@@ -413,6 +418,7 @@ __all__ = [
     "EnvVariable",
     "Error",
     "ErrorCode",
+    "ErrorStopReason",
     "ExtNotification",
     "ExtRequest",
     "ExtResponse",
@@ -598,5 +604,5 @@ __all__ = [
     "WriteTextFileRequest",
     "WriteTextFileResponse",
     "methods",
-    "older",
+    "old_drafts",
 ]

@@ -14,7 +14,7 @@ class AuthCapabilities(Message):
 
 
 class LogoutCapabilities(Message):
-    """Says that the agent can log out."""
+    """Declares that the agent can log out."""
 
 
 class AgentAuthCapabilities(Message):
@@ -56,7 +56,7 @@ class AuthenticateResponse(Message):
 
 
 class LogoutRequest(Message):
-    """Asks the agent to log out and forget what it knows of the user."""
+    """Log out: the agent deletes the user's credentials."""
 
 
 class LogoutResponse(Message):

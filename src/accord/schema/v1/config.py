@@ -1,4 +1,4 @@
-"""What a user can choose for a session, and choosing it."""
+"""Session config options, and the request that sets one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from accord.schema.shape import UNSET, Either, Emptied, Filtered, Former, Messag
 
 
 class BooleanConfigOptionCapabilities(Message):
-    """Says that the client can show options that are on or off."""
+    """Declares that the client can show options that are on or off."""
 
 
 class SessionConfigOptionsCapabilities(Message):
@@ -75,7 +75,7 @@ class SetSessionConfigId(Message):
     config_id: SessionConfigId
     value: SessionConfigValueId
     type: Former[str] = UNSET
-    """Read only to tell a string from a boolean that is no boolean; never kept."""
+    """Used only to tell a string from an invalid boolean; never stored."""
 
     def __post_init__(self) -> None:
         if self.type == "boolean":
@@ -83,12 +83,12 @@ class SetSessionConfigId(Message):
         self.type = UNSET
 
 
-# A string is a value's id, whatever other type stands beside it. The usual case, so it is tried first.
+# A string is the id of a value, whatever the type says. The usual case, so it is tried first.
 SetSessionConfigOptionRequest = Either[SetSessionConfigId, SetSessionConfigBoolean]
 
 
 class SetSessionConfigOptionResponse(Message):
-    """Tells how all options stand after the choice."""
+    """All options after the change."""
 
     config_options: Emptied[Filtered[SessionConfigOption]]
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Union
 
 import msgspec
 
-from accord.schema.shape import UNSET, Either, Filtered, Message, Opt
+from accord.schema.shape import UNSET, Either, Filtered, Message, Open, Opt
 
 Role = Literal["assistant", "user"]
 
@@ -15,7 +15,7 @@ Size = Annotated[int, msgspec.Meta(ge=0, le=0x7FFF_FFFF_FFFF_FFFF)]
 
 
 class Annotations(Message):
-    """Says for whom a block is meant, how much it matters and how old it is."""
+    """The audience, priority and age of a content block."""
 
     audience: Opt[Filtered[Role]] = UNSET
     last_modified: Opt[str] = UNSET
@@ -84,4 +84,5 @@ class EmbeddedResource(Message, tag_field="type", tag="resource"):
     resource: EmbeddedResourceResource
 
 
-ContentBlock = Union[TextContent, ImageContent, AudioContent, ResourceLink, EmbeddedResource]
+# Closed in the schema; open here, so that content of an unknown type still reaches the user.
+ContentBlock = Open[Union[TextContent, ImageContent, AudioContent, ResourceLink, EmbeddedResource]]

@@ -27,7 +27,7 @@ class StringPropertySchema(Message, tag_field="type", tag="string"):
     min_length: Strict[Opt[Uint32]] = UNSET
     max_length: Strict[Opt[Uint32]] = UNSET
     pattern: Strict[Opt[str]] = UNSET
-    format: Strict[Opt[Word[StringFormat]]] = UNSET  # a hint: one that nobody knows does no harm
+    format: Strict[Opt[Word[StringFormat]]] = UNSET  # a hint: unknown values are harmless
     default: Opt[str] = UNSET
     enum: Strict[Opt[list[str]]] = UNSET
     one_of: Strict[Opt[list[EnumOption]]] = UNSET
@@ -80,8 +80,21 @@ class ElicitationSchema(Message):
     description: Opt[str] = UNSET
 
 
+class ElicitationSessionScope(Message):
+    """The question belongs to a session, and possibly to one tool call of it."""
+
+    session_id: SessionId
+    tool_call_id: Opt[ToolCallId] = UNSET
+
+
+class ElicitationRequestScope(Message):
+    """The question belongs to a pending request of the client outside any session, such as a login."""
+
+    request_id: RequestId
+
+
 class AnyElicitation(Message):
-    """What every question to the user says: its text, and either the session or the request it belongs to."""
+    """The common fields of elicitations: the message, and the session or the request that it belongs to."""
 
     message: str
     session_id: Strict[SessionId | UnsetType] = UNSET
@@ -91,6 +104,14 @@ class AnyElicitation(Message):
     def __post_init__(self) -> None:
         if (self.session_id is UNSET) == (self.request_id is UNSET):
             raise ValueError("must name either a sessionId or a requestId")
+
+    @property
+    def scope(self) -> ElicitationSessionScope | ElicitationRequestScope:
+        """The session or request that the question belongs to. On the wire, its fields are inlined."""
+        if self.request_id is not UNSET:
+            return ElicitationRequestScope(request_id=self.request_id)
+        assert self.session_id is not UNSET  # checked when the message was made
+        return ElicitationSessionScope(session_id=self.session_id, tool_call_id=self.tool_call_id)
 
 
 class ElicitationFormMode(AnyElicitation, tag_field="mode", tag="form"):
@@ -112,17 +133,17 @@ ElicitationContentValue = Union[str, Int64, float, bool, list[str]]
 
 
 class ElicitationAcceptAction(Message, tag_field="action", tag="accept"):
-    """The user agreed; `content` holds what was filled in."""
+    """The user accepted; `content` has the values of the form."""
 
     content: Strict[Opt[dict[str, ElicitationContentValue]]] = UNSET
 
 
 class ElicitationDeclineAction(Message, tag_field="action", tag="decline"):
-    """The user said no."""
+    """The user declined."""
 
 
 class ElicitationCancelAction(Message, tag_field="action", tag="cancel"):
-    """The user went away without deciding."""
+    """The user dismissed the form."""
 
 
 CreateElicitationResponse = Open[Union[ElicitationAcceptAction, ElicitationDeclineAction, ElicitationCancelAction]]

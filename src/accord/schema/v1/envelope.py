@@ -1,4 +1,4 @@
-"""What version 1 says about the messages around its own: ids, errors, cancelling, extensions."""
+"""JSON-RPC parts of version 1: ids, errors, cancellation, extensions."""
 
 from __future__ import annotations
 

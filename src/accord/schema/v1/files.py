@@ -8,7 +8,7 @@ from accord.schema.shape import UNSET, Message, Opt, Strict
 
 
 class FileSystemCapabilities(Message):
-    """Says what the agent may ask of the client's files."""
+    """The client's capabilities for reading and writing files."""
 
     read_text_file: bool = False
     write_text_file: bool = False
@@ -21,10 +21,6 @@ class ReadTextFileRequest(Message):
     path: str
     line: Strict[Opt[Uint32]] = UNSET
     limit: Strict[Opt[Uint32]] = UNSET
-
-    def __post_init__(self) -> None:
-        if self.line == 0:  # lines count from 1; the schema lets 0 through
-            self.line = 1
 
 
 class ReadTextFileResponse(Message):

@@ -57,7 +57,7 @@ class AgentCapabilities(Message):
     auth: AgentAuthCapabilities = msgspec.field(default_factory=AgentAuthCapabilities)
     providers: Opt[ProvidersCapabilities] = UNSET
     mcp: Former[McpCapabilities] = UNSET
-    """What early agents call `mcp_capabilities`; read into that, and never kept here."""
+    """The name of `mcp_capabilities` in early agents; moved there when read."""
 
     def __post_init__(self) -> None:
         if self.mcp_capabilities is _NOT_SAID:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Union
+from typing import ClassVar, Union
 
 from accord.schema.common.mcp import EnvVariable, HttpHeader, McpServerAcp
 from accord.schema.shape import Either, Expected, Message, NullIsEmpty
@@ -34,6 +34,9 @@ class McpServerSse(Message, tag_field="type", tag="sse"):
 
 class McpServerStdio(Message):
     """An MCP server that the agent starts and talks to over its standard streams."""
+
+    ALSO: ClassVar[tuple[str, ...]] = ("stdio",)
+    """The `type` that version 2 requires. Clients that share code for both versions also send it in version 1."""
 
     name: str
     command: str

@@ -137,7 +137,7 @@ SESSION_SET_CONFIG_OPTION: Method[SetSessionConfigOptionRequest, SetSessionConfi
     params=cast("Any", SetSessionConfigOptionRequest),
     result=SetSessionConfigOptionResponse,
 )
-# In no schema any more; early agents have it.
+# No longer in a schema, but early agents have it.
 SESSION_SET_MODEL = Method(
     name="session/set_model", served_by="agent", params=SetSessionModelRequest, result=SetSessionModelResponse
 )
@@ -213,7 +213,7 @@ MCP_MESSAGE: Method[MessageMcpRequest, MessageMcpResponse] = Method(
     unstable=True,
 )
 
-# Between a proxy and whoever chains it to the next
+# Between a proxy and the program that chains proxies
 
 PROXY_INITIALIZE = Method(
     name="proxy/initialize",

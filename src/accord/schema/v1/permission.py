@@ -6,10 +6,11 @@ from typing import Literal, Union
 
 from accord.schema.common.ids import PermissionOptionId, SessionId
 from accord.schema.common.permission import SelectedPermissionOutcome
-from accord.schema.shape import Message
+from accord.schema.shape import Message, Word
 from accord.schema.v1.tool_call import ToolCallPatch
 
-PermissionOptionKind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
+# The schema has no other kinds, but an unknown one must not make the whole request unreadable.
+PermissionOptionKind = Word[Literal["allow_once", "allow_always", "reject_once", "reject_always"]]
 
 
 class PermissionOption(Message):

@@ -13,7 +13,7 @@ PlanEntryStatus = Literal["pending", "in_progress", "completed"]
 
 
 class PlanCapabilities(Message):
-    """Says that the client shows several plans, by their ids."""
+    """Declares that the client shows several plans, by their ids."""
 
 
 class PlanEntry(Message):

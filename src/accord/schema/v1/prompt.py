@@ -6,10 +6,11 @@ from typing import Literal
 
 from accord.schema.common.ids import SessionId
 from accord.schema.common.update import Usage
-from accord.schema.shape import UNSET, Message, Opt
+from accord.schema.shape import UNSET, Message, Opt, Word
 from accord.schema.v1.content import ContentBlock
 
-StopReason = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]
+# The schema has no other reasons, but a turn that ended for an unknown reason has still ended.
+StopReason = Word[Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]]
 
 
 class PromptCapabilities(Message):

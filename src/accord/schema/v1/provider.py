@@ -1,4 +1,4 @@
-"""Where the agent's model requests go, and changing it."""
+"""Model providers of the agent, and the requests that change them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from accord.schema.shape import UNSET, Emptied, Filtered, Message, Opt, Strict
 
 
 class ProviderCurrentConfig(Message):
-    """Where requests go now. Headers are never told."""
+    """The current endpoint of a provider. Headers are never sent."""
 
     api_type: LlmProtocol
     base_url: str

@@ -26,15 +26,15 @@ from accord.schema.v1.model import SessionModelState
 
 
 class SessionListCapabilities(Message):
-    """Says that the agent can list its sessions."""
+    """Declares that the agent can list its sessions."""
 
 
 class SessionResumeCapabilities(Message):
-    """Says that a session can go on without its history being told again."""
+    """The agent can resume a session without replaying its history."""
 
 
 class SessionCloseCapabilities(Message):
-    """Says that a session can be closed."""
+    """Declares that a session can be closed."""
 
 
 class SessionCapabilities(Message):
@@ -53,18 +53,18 @@ class SessionCapabilities(Message):
 
 
 class SystemPrompt(Message):
-    """What the client adds to the agent's system prompt, or puts in its place."""
+    """Text that the client appends to the agent's system prompt, or that replaces it."""
 
     mode: SystemPromptMode
     content: list[ContentBlock]
 
 
 def _no_servers() -> list[McpServer]:
-    """A default that is sent all the same: only plain defaults are left out."""
+    """A default that is encoded nevertheless: msgspec omits only plain defaults."""
     return []
 
 
-# Further directories may be named only to an agent that knows them, so an empty list stays at home.
+# Additional directories may be sent only to an agent that supports them, so an empty list is omitted.
 class NewSessionRequest(Message, omit_defaults=True):
     """Starts a session in a directory."""
 
@@ -94,7 +94,7 @@ class LoadSessionRequest(Message, omit_defaults=True):
 
 
 class LoadSessionResponse(Message):
-    """The session is open and its history told."""
+    """The session is open, and its history was replayed."""
 
     modes: Opt[SessionModeState] = UNSET
     config_options: Opt[Filtered[SessionConfigOption]] = UNSET

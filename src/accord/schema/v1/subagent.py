@@ -13,29 +13,34 @@ from accord.schema.v1.envelope import Error
 
 
 class SubagentCapabilities(Message):
-    """Says that the client shows subagents."""
+    """Declares that the client shows subagents."""
 
 
 class RunningStateUpdate(Message, tag_field="state", tag="running"):
-    """The session is at work."""
+    """The session is running."""
 
 
-class IdleStateUpdate(Message, tag_field="state", tag="idle"):
+class ErrorStopReason(Message):
+    """Details of the failure that ended the work: what the stop reason `error` adds to an idle state."""
+
+    error: Opt[Error] = UNSET
+
+
+class IdleStateUpdate(ErrorStopReason, tag_field="state", tag="idle"):
     """The session waits for the next prompt; tells why the last work ended, when that is known."""
 
     usage: Opt[Usage] = UNSET
     stop_reason: Opt[Word[Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"]]] = (
         UNSET
     )
-    error: Opt[Error] = UNSET
 
 
 class RequiresActionStateUpdate(Message, tag_field="state", tag="requires_action"):
-    """The session waits for somebody to act."""
+    """The session waits for the user."""
 
 
 class UnknownStateUpdate(Message, tag_field="state", tag="unknown"):
-    """What the session is doing is not known any more."""
+    """The state of the session is unknown."""
 
 
 StateUpdate = Open[Union[RunningStateUpdate, IdleStateUpdate, RequiresActionStateUpdate, UnknownStateUpdate]]

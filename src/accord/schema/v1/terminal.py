@@ -33,14 +33,14 @@ class TerminalOutputRequest(Message):
 
 
 class TerminalExitStatus(Message):
-    """How a command ended: with a code, or by a signal."""
+    """The exit status of a command: a code or a signal."""
 
     exit_code: Opt[Uint32] = UNSET
     signal: Opt[str] = UNSET
 
 
 class TerminalOutputResponse(Message):
-    """What a terminal shows; with the exit status when its command is done."""
+    """The output of a terminal, and the exit status once its command has exited."""
 
     output: str
     truncated: bool
@@ -55,7 +55,7 @@ class WaitForTerminalExitRequest(Message):
 
 
 class WaitForTerminalExitResponse(Message):
-    """How the command ended."""
+    """The exit status of the command."""
 
     exit_code: Opt[Uint32] = UNSET
     signal: Opt[str] = UNSET

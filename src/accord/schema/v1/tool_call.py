@@ -36,10 +36,7 @@ class ToolCallLocation(Message):
 
     path: str
     line: Opt[Uint32] = UNSET
-
-    def __post_init__(self) -> None:
-        if self.line == 0:  # lines count from 1; the schema lets 0 through, where it says nothing
-            self.line = UNSET
+    """Counts from 1. The schema also allows 0, which means no line."""
 
 
 class ToolCall(Message, tag_field="sessionUpdate", tag="tool_call"):

@@ -18,11 +18,11 @@ from accord.schema.v1.tool_call import ToolCall, ToolCallUpdate
 
 
 class NoticeCapabilities(Message):
-    """Says that the client shows notices."""
+    """Declares that the client shows notices."""
 
 
 class CompactionCapabilities(Message):
-    """Says that the client shows when a conversation is being shortened."""
+    """Declares that the client shows compactions."""
 
 
 class ContentChunk(Message):
@@ -67,7 +67,7 @@ class CompactionSummaryChunk(Message, tag_field="sessionUpdate", tag="compaction
     content: ContentBlock
 
 
-# Closed in the schema. A variant nobody knows is kept all the same, for whoever asks.
+# The schema is closed, but unknown variants are kept for clients that want them.
 SessionUpdate = Open[
     Union[
         UserMessageChunk,

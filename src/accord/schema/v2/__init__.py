@@ -1,6 +1,6 @@
-"""Every type of version 2, under the name its specification gives it.
+"""All types of version 2, by their names in the specification.
 
-A module per topic; what both versions spell alike is in `common` and shown here too."""
+Each module has a topic. Types that both versions share are in `common`, and exported here too."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ from accord.schema.common.update import (
     UsageUpdate,
 )
 from accord.schema.shape import UNSET, Other, UnsetType
-from accord.schema.v2 import methods, older
+from accord.schema.v2 import methods, old_drafts  # importing old_drafts registers its conversions
 from accord.schema.v2.auth import (
     AgentAuthCapabilities,
     AnyAuthMethod,
@@ -177,7 +177,6 @@ from accord.schema.v2.diff import (
     DiffChange,
     DiffCopy,
     DiffDelete,
-    DiffFile,
     DiffFileType,
     DiffModify,
     DiffMove,
@@ -196,7 +195,9 @@ from accord.schema.v2.elicitation import (
     ElicitationDeclineAction,
     ElicitationFormMode,
     ElicitationPropertySchema,
+    ElicitationRequestScope,
     ElicitationSchema,
+    ElicitationSessionScope,
     ElicitationUrlMode,
     MultiSelectItems,
     MultiSelectPropertySchema,
@@ -302,10 +303,15 @@ from accord.schema.v2.state import (
     BackgroundTerminal,
     BackgroundToolCall,
     BackgroundWork,
+    ErrorStopReason,
+    IdleStateUpdate,
+    RequiresActionStateUpdate,
+    RunningStateUpdate,
     State,
     StateSnapshot,
     StateUpdate,
     StopReason,
+    UnknownStateUpdate,
 )
 from accord.schema.v2.subagent import (
     SessionMessage,
@@ -427,7 +433,6 @@ __all__ = [
     "DiffChange",
     "DiffCopy",
     "DiffDelete",
-    "DiffFile",
     "DiffFileType",
     "DiffModify",
     "DiffMove",
@@ -446,8 +451,10 @@ __all__ = [
     "ElicitationFormMode",
     "ElicitationId",
     "ElicitationPropertySchema",
+    "ElicitationRequestScope",
     "ElicitationSchema",
     "ElicitationSchemaType",
+    "ElicitationSessionScope",
     "ElicitationUrlCapabilities",
     "ElicitationUrlMode",
     "EmbeddedResource",
@@ -457,6 +464,7 @@ __all__ = [
     "Error",
     "ErrorCode",
     "ErrorData",
+    "ErrorStopReason",
     "ExtNotification",
     "ExtRequest",
     "ExtResponse",
@@ -465,6 +473,7 @@ __all__ = [
     "HttpHeader",
     "Icon",
     "IconTheme",
+    "IdleStateUpdate",
     "ImageContent",
     "Implementation",
     "InitializeProxyRequest",
@@ -543,10 +552,12 @@ __all__ = [
     "RequestPermissionRequest",
     "RequestPermissionResponse",
     "RequestPermissionSubject",
+    "RequiresActionStateUpdate",
     "ResourceLink",
     "ResumeSessionRequest",
     "ResumeSessionResponse",
     "Role",
+    "RunningStateUpdate",
     "SelectedPermissionOutcome",
     "SessionAdditionalDirectoriesCapabilities",
     "SessionArchiveCapabilities",
@@ -627,6 +638,7 @@ __all__ = [
     "ToolKind",
     "UnarchiveSessionRequest",
     "UnarchiveSessionResponse",
+    "UnknownStateUpdate",
     "UnsetType",
     "UnsupportedProtocolVersionErrorData",
     "UpdateSessionNotification",
@@ -636,5 +648,5 @@ __all__ = [
     "UserMessage",
     "UserMessageChunk",
     "methods",
-    "older",
+    "old_drafts",
 ]

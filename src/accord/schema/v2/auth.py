@@ -11,7 +11,7 @@ from accord.schema.shape import UNSET, AtLeast, Message, Missing, NullIsEmpty, O
 
 
 class TerminalAuthCapabilities(Message):
-    """Says that the client can run the agent in a terminal for logging in."""
+    """Declares that the client can run the agent in a terminal for logging in."""
 
 
 class ClientAuthCapabilities(Message):
@@ -27,7 +27,7 @@ class AgentAuthCapabilities(Message):
 
 
 class AnyAuthMethod(Message):
-    """What every way of logging in carries, of whatever type."""
+    """The common fields of login methods."""
 
     OLDER: ClassVar[dict[str, str]] = {"id": "methodId"}
 

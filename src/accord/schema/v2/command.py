@@ -21,7 +21,7 @@ AvailableCommandInput = Annotated[Open[TextCommandInput], Missing(_text_if_hinte
 
 
 class AnyCommand(Message):
-    """What every command carries, of whatever type."""
+    """The common fields of commands."""
 
     name: str
     description: str
@@ -37,6 +37,6 @@ AvailableCommand = Annotated[Open[Command], Missing("command"), AtLeast(AnyComma
 
 
 class AvailableCommandsUpdate(Message, tag_field="sessionUpdate", tag="available_commands_update"):
-    """Tells all commands anew."""
+    """Replaces all commands."""
 
     available_commands: Filtered[AvailableCommand]

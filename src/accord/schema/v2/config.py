@@ -1,4 +1,4 @@
-"""What a user can choose for a session: mode, model, and whatever else the agent offers."""
+"""Session config options: mode, model and others."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SessionConfigSelectOptions = Either[
 
 
 class AnyConfigOption(Message):
-    """What every option carries, of whatever type: its id, and how to show it."""
+    """The common fields of options: id, and how to show it."""
 
     OLDER: ClassVar[dict[str, str]] = {"id": "configId"}
 
@@ -55,13 +55,13 @@ SessionConfigOption = Annotated[Open[SessionConfigSelect | SessionConfigBoolean]
 
 
 class ConfigOptionUpdate(Message, tag_field="sessionUpdate", tag="config_option_update"):
-    """Tells all options anew, with their present values."""
+    """Replaces all options and their values."""
 
     config_options: Filtered[SessionConfigOption]
 
 
 class AnyConfigChoice(Message):
-    """What every choice carries: which option of which session it is about, and a value of some type."""
+    """The common fields of requests that set an option."""
 
     session_id: SessionId
     config_id: SessionConfigId
@@ -97,6 +97,6 @@ SetSessionConfigOptionRequest = Annotated[
 
 
 class SetSessionConfigOptionResponse(Message):
-    """Tells all options anew, after the choice."""
+    """All options after the change."""
 
     config_options: Filtered[SessionConfigOption]

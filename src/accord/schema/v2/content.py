@@ -1,4 +1,4 @@
-"""What people and models say to each other: text, pictures, sound, files."""
+"""Content blocks: text, images, audio, files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ IconTheme = Word[Literal["light", "dark"]]
 
 
 class Annotations(Message):
-    """Says for whom a piece of content is, how much it matters (0 to 1), and when it last changed."""
+    """The audience, priority (0 to 1) and time of the last change of a content block."""
 
     audience: Opt[Filtered[Role]] = UNSET
     last_modified: Opt[str] = UNSET
@@ -30,7 +30,7 @@ class TextContent(Message, tag_field="type", tag="text"):
 
 
 class ImageContent(Message, tag_field="type", tag="image"):
-    """A picture, carried along."""
+    """An image, in base64."""
 
     data: Base64
     mime_type: MediaType
@@ -39,7 +39,7 @@ class ImageContent(Message, tag_field="type", tag="image"):
 
 
 class AudioContent(Message, tag_field="type", tag="audio"):
-    """Sound, carried along."""
+    """Audio, in base64."""
 
     data: Base64
     mime_type: MediaType
@@ -47,7 +47,7 @@ class AudioContent(Message, tag_field="type", tag="audio"):
 
 
 class Icon(Message):
-    """A small picture for something, in one size or theme."""
+    """An icon, in one size or theme."""
 
     src: Uri
     mime_type: Opt[MediaType] = UNSET
@@ -88,7 +88,7 @@ EmbeddedResourceResource = Either[TextResourceContents, BlobResourceContents]
 
 
 class EmbeddedResource(Message, tag_field="type", tag="resource"):
-    """A resource with its contents, carried along."""
+    """A resource with its contents, so that the reader need not fetch it."""
 
     resource: EmbeddedResourceResource
     annotations: Opt[Annotations] = UNSET

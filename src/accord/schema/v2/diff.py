@@ -1,4 +1,4 @@
-"""What a tool does to files: which ones, how, and where possible line by line."""
+"""Diffs: changes of files, with a patch where possible."""
 
 from __future__ import annotations
 
@@ -11,32 +11,29 @@ DiffFileType = Word[Literal["text", "binary", "directory", "symlink"]]
 DiffPatchFormat = Word[Literal["git_patch"]]
 
 
-class DiffFile(Message):
-    """Says what kind of file a change is about: the one after it, or for a deletion the one before."""
+class DiffPathChange(Message):
+    """A change of the file at one path. The types describe the new file, or the one that was deleted."""
 
     file_type: Opt[DiffFileType] = UNSET
     mime_type: Opt[MediaType] = UNSET
-
-
-class DiffPathChange(DiffFile):
-    """A change of the file at one path."""
-
     path: AbsolutePath
 
 
-class DiffPathPairChange(DiffFile):
-    """A change that leads from one path to another."""
+class DiffPathPairChange(Message):
+    """A change that involves two paths. The types describe the new file."""
 
+    file_type: Opt[DiffFileType] = UNSET
+    mime_type: Opt[MediaType] = UNSET
     old_path: AbsolutePath
     path: AbsolutePath
 
 
 class DiffAdd(DiffPathChange, tag_field="operation", tag="add"):
-    """A file that was not there before."""
+    """A new file."""
 
 
 class DiffDelete(DiffPathChange, tag_field="operation", tag="delete"):
-    """A file that is there no more."""
+    """A deleted file."""
 
 
 class DiffModify(DiffPathChange, tag_field="operation", tag="modify"):
@@ -44,7 +41,7 @@ class DiffModify(DiffPathChange, tag_field="operation", tag="modify"):
 
 
 class DiffMove(DiffPathPairChange, tag_field="operation", tag="move"):
-    """A file that has another path now."""
+    """A file that was moved or renamed."""
 
 
 class DiffCopy(DiffPathPairChange, tag_field="operation", tag="copy"):
@@ -55,7 +52,7 @@ DiffChange = Open[DiffAdd | DiffDelete | DiffModify | DiffMove | DiffCopy]
 
 
 class DiffPatch(Message):
-    """Changes line by line, as text in a format of its own."""
+    """The changes as a text patch."""
 
     OLDER: ClassVar[dict[str, str]] = {"diff": "text"}
 

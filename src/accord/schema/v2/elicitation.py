@@ -22,7 +22,7 @@ from accord.schema.v2.values import Pattern, Uri
 StringFormat = Word[Literal["email", "uri", "date", "date-time"]]
 
 ElicitationContentValue = Any
-"""What the user put into one field: text, a number, yes or no, several texts, or what a custom field asks for."""
+"""The value of a form field: text, a number, a boolean, several texts, or the value of a custom field."""
 
 
 class StringPropertySchema(Message, tag_field="type", tag="string"):
@@ -84,8 +84,21 @@ class ElicitationSchema(Message):
     required: Strict[Opt[list[str]]] = UNSET
 
 
+class ElicitationSessionScope(Message):
+    """The question belongs to a session, and possibly to one tool call of it."""
+
+    session_id: SessionId
+    tool_call_id: Opt[ToolCallId] = UNSET
+
+
+class ElicitationRequestScope(Message):
+    """The question belongs to a pending request of the client outside any session, such as a login."""
+
+    request_id: RequestId
+
+
 class AnyElicitation(Message):
-    """What every question carries: its words, and what it belongs to, which is either a session or an open request."""
+    """The common fields of elicitations: the message, and the session or the pending request that it belongs to."""
 
     message: str
     session_id: Strict[SessionId | UnsetType] = UNSET
@@ -95,6 +108,14 @@ class AnyElicitation(Message):
     def __post_init__(self) -> None:
         if (self.session_id is UNSET) == (self.request_id is UNSET):
             raise ValueError("needs exactly one of sessionId and requestId")
+
+    @property
+    def scope(self) -> ElicitationSessionScope | ElicitationRequestScope:
+        """The session or request that the question belongs to. On the wire, its fields are inlined."""
+        if self.request_id is not UNSET:
+            return ElicitationRequestScope(request_id=self.request_id)
+        assert self.session_id is not UNSET  # checked when the message was made
+        return ElicitationSessionScope(session_id=self.session_id, tool_call_id=self.tool_call_id)
 
 
 class ElicitationFormMode(AnyElicitation, tag_field="mode", tag="form"):
@@ -114,17 +135,17 @@ CreateElicitationRequest = Annotated[Open[ElicitationFormMode | ElicitationUrlMo
 
 
 class ElicitationAcceptAction(Message, tag_field="action", tag="accept"):
-    """The user answered, with these values."""
+    """The user accepted; `content` has the values of the form."""
 
     content: Strict[Opt[dict[str, ElicitationContentValue]]] = UNSET
 
 
 class ElicitationDeclineAction(Message, tag_field="action", tag="decline"):
-    """The user said no."""
+    """The user declined."""
 
 
 class ElicitationCancelAction(Message, tag_field="action", tag="cancel"):
-    """The user gave no answer."""
+    """The user dismissed the form."""
 
 
 CreateElicitationResponse = Open[ElicitationAcceptAction | ElicitationDeclineAction | ElicitationCancelAction]

@@ -1,4 +1,4 @@
-"""What version 2 says about the messages around its own: ids, errors, taking a request back, extensions."""
+"""JSON-RPC parts of version 2: ids, errors, cancellation, extensions."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from accord.schema.common.numbers import Int32, Int64, ProtocolVersion
 from accord.schema.shape import UNSET, Message
 
 RequestId = Union[Int64, str]
-"""What a request is called. Never null in this version."""
+"""The id of a request. Never null in this version."""
 
 ErrorCode = Int32
-"""A JSON-RPC error code: one of JSON-RPC itself, one of the protocol, or somebody's own."""
+"""A JSON-RPC error code: one of JSON-RPC itself, one of the protocol, or a custom one."""
 
 ErrorData = Any
-"""What a failure tells beyond its words: one of the two shapes below, or whatever the sender likes."""
+"""Additional data of an error: one of the two types below, or any other value."""
 
 ExtRequest = Any
 ExtResponse = Any
@@ -38,7 +38,7 @@ class UnsupportedProtocolVersionErrorData(Message):
 
 
 class SessionNotFoundErrorData(Message):
-    """Tells which session is not there."""
+    """The session that doesn't exist."""
 
     session_id: SessionId
 

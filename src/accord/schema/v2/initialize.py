@@ -32,15 +32,15 @@ class ClientCapabilities(Message):
 
 
 class PromptImageCapabilities(Message):
-    """Says that prompts may hold pictures."""
+    """Declares that prompts may contain images."""
 
 
 class PromptAudioCapabilities(Message):
-    """Says that prompts may hold sound."""
+    """Declares that prompts may contain audio."""
 
 
 class PromptEmbeddedContextCapabilities(Message):
-    """Says that prompts may hold resources with their contents."""
+    """Declares that prompts may contain embedded resources."""
 
 
 class PromptCapabilities(Message):
@@ -52,7 +52,7 @@ class PromptCapabilities(Message):
 
 
 class SessionCapabilities(Message):
-    """Says that the agent has sessions, and lists what it can do with them beyond the basics."""
+    """The agent's capabilities for sessions, beyond the basic ones."""
 
     prompt: Opt[PromptCapabilities] = UNSET
     mcp: Opt[McpCapabilities] = UNSET

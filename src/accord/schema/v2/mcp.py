@@ -8,15 +8,15 @@ from accord.schema.v2.values import AbsolutePath, Uri
 
 
 class McpStdioCapabilities(Message):
-    """Says that the agent can start MCP servers as processes."""
+    """Declares that the agent can start MCP servers as processes."""
 
 
 class McpHttpCapabilities(Message):
-    """Says that the agent can reach MCP servers over HTTP."""
+    """Declares that the agent can reach MCP servers over HTTP."""
 
 
 class McpAcpCapabilities(Message):
-    """Says that the agent can reach MCP servers through this very connection."""
+    """Declares that the agent can reach MCP servers through this connection."""
 
 
 class McpCapabilities(Message):

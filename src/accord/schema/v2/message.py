@@ -1,6 +1,6 @@
 """Messages of a conversation, whole or piece by piece.
 
-Each kind of message has ids of its own. A whole message replaces what was under its id; a chunk adds one block."""
+Each kind of message has separate ids. A whole message replaces the content of its id; a chunk adds one block."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ MCP_MESSAGE: Method[MessageMcpRequest, MessageMcpResponse] = Method(
     unstable=True,
 )
 
-# Between a proxy and whoever chains it to the next
+# Between a proxy and the program that chains proxies
 
 PROXY_INITIALIZE = Method(
     name="proxy/initialize",

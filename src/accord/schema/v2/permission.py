@@ -42,7 +42,7 @@ RequestPermissionSubject = Open[ToolCallPermissionSubject | CommandPermissionSub
 
 
 class RequestPermissionRequest(Message):
-    """Asks the user to choose one of the options before the agent goes on."""
+    """Ask the user to choose one of the options before the agent continues."""
 
     session_id: SessionId
     title: str
@@ -60,7 +60,7 @@ class RequestPermissionRequest(Message):
 
 
 class CancelledPermissionOutcome(Message, tag_field="outcome", tag="cancelled"):
-    """Nobody chose: the work was cancelled, the question dismissed or declined. Never an approval."""
+    """No option was chosen: the turn was cancelled, or the request dismissed. Never an approval."""
 
 
 RequestPermissionOutcome = Open[SelectedPermissionOutcome | CancelledPermissionOutcome]

@@ -1,4 +1,4 @@
-"""What the agent means to do, step by step."""
+"""Plans of the agent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PlanEntryStatus = Word[Literal["pending", "in_progress", "completed", "cancelled
 
 
 class AnyPlan(Message):
-    """What every plan carries, of whatever kind: the id under which it replaces an earlier one."""
+    """The common field of plans: the id, under which a plan replaces an earlier one."""
 
     OLDER: ClassVar[dict[str, str]] = {"id": "planId"}
 

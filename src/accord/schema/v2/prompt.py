@@ -20,10 +20,10 @@ class PromptRequest(Message):
 
 
 class PromptResponse(Message):
-    """The prompt is part of the conversation now, under this id. When the work ends is told by the session's state.
+    """The prompt was added to the conversation under this id. The session's state tells when the work ends.
 
-    Agents of older drafts told no id here: it is empty then, and the echo of the message brings it. The first draft
-    answered at the end of the work, with its `stop_reason`."""
+    Agents of older drafts send no id here: then it is empty, and the echo of the message has it. The first draft
+    responded at the end of the work, with its `stop_reason`."""
 
     message_id: MessageId
     stop_reason: Former[StopReason] = UNSET

@@ -1,4 +1,4 @@
-"""Where the agent sends its model requests."""
+"""Model providers of the agent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from accord.schema.v2.values import Uri
 
 
 class ProviderCurrentConfig(Message):
-    """How a provider is set now."""
+    """The current settings of a provider."""
 
     api_type: LlmProtocol
     base_url: Uri

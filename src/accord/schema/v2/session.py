@@ -27,20 +27,20 @@ from accord.schema.v2.values import AbsolutePath, Moment, SessionListCursor
 
 
 class SystemPrompt(Message):
-    """What the client adds to the agent's system prompt, or puts in its place."""
+    """Text that the client appends to the agent's system prompt, or that replaces it."""
 
     mode: SystemPromptMode
     content: list[ContentBlock]
 
 
 def _no_servers() -> list[McpServer]:
-    """A default that is sent all the same: only plain defaults are left out."""
+    """A default that is encoded nevertheless: msgspec omits only plain defaults."""
     return []
 
 
-# Further directories may be named only to an agent that offered it, so an empty list is not sent.
+# Additional directories may be sent only to an agent that supports them, so an empty list is omitted.
 class NewSessionRequest(Message, omit_defaults=True):
-    """Begins a session in a directory."""
+    """Starts a session in a directory."""
 
     cwd: AbsolutePath
     additional_directories: NullIsEmpty[list[AbsolutePath]] = []
@@ -64,7 +64,7 @@ ReplayFrom = Open[ReplayFromStart]
 
 
 class ResumeSessionRequest(Message, omit_defaults=True):
-    """Takes up a stored session again; with `replay_from`, its history is told anew before the answer."""
+    """Resume a stored session. With `replay_from`, its history is replayed before the response."""
 
     session_id: SessionId
     cwd: AbsolutePath
@@ -126,7 +126,7 @@ class ListSessionsResponse(Message):
 
 
 class SessionInfoUpdate(Message, tag_field="sessionUpdate", tag="session_info_update"):
-    """Says what is new about the session as a listing would show it."""
+    """Changes the session's entry in lists."""
 
     title: Patch[str] = UNSET
     updated_at: Patch[Moment] = UNSET

@@ -1,16 +1,18 @@
-"""Whether a session is working, waiting for the user, or at rest, and what still runs behind it."""
+"""The state of a session: running, waiting for the user, or idle, and its background work."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from accord.schema.common.ids import SessionId, TerminalId, ToolCallId
 from accord.schema.common.update import Usage
+from accord.schema.repair import older
 from accord.schema.shape import UNSET, Message, Open, Opt, Word
 from accord.schema.v2.envelope import Error
 
 State = Word[Literal["running", "idle", "requires_action", "unknown"]]
 StopReason = Word[Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"]]
+WITHOUT_RESULT = ("running", "requires_action", "unknown")  # only an idle session has a result to report
 
 
 class BackgroundTerminal(Message, tag_field="type", tag="terminal"):
@@ -34,12 +36,47 @@ class BackgroundSubagent(Message, tag_field="type", tag="subagent"):
 BackgroundWork = Open[BackgroundTerminal | BackgroundToolCall | BackgroundSubagent]
 
 
-class StateSnapshot(Message):
-    """Tells the state of a session as it is now; the same snapshot twice means nothing new.
+class RunningStateUpdate(Message, tag_field="state", tag="running"):
+    """Foreground work is in progress."""
 
-    `stop_reason`, `error` and `usage` belong to the state `idle` and speak of the work that has just ended. A missing
-    `background` says nothing; an empty one says that nothing runs. The fields of all states are here side by side,
-    because the update of a session has its own tag already and an object has but one."""
+    background: Opt[list[BackgroundWork]] = UNSET
+
+
+class ErrorStopReason(Message):
+    """Details of the failure that ended the work: what the stop reason `error` adds to an idle state."""
+
+    error: Opt[Error] = UNSET
+
+
+class IdleStateUpdate(ErrorStopReason, tag_field="state", tag="idle"):
+    """No foreground work is active. `stop_reason`, `error` and `usage` describe the work that has just ended."""
+
+    stop_reason: Opt[StopReason] = UNSET
+    usage: Opt[Usage] = UNSET
+    background: Opt[list[BackgroundWork]] = UNSET
+
+
+class RequiresActionStateUpdate(Message, tag_field="state", tag="requires_action"):
+    """Foreground work is blocked until the user acts."""
+
+    background: Opt[list[BackgroundWork]] = UNSET
+
+
+class UnknownStateUpdate(Message, tag_field="state", tag="unknown"):
+    """The agent can't tell whether foreground work is in progress."""
+
+    background: Opt[list[BackgroundWork]] = UNSET
+
+
+StateSnapshot = Open[RunningStateUpdate | IdleStateUpdate | RequiresActionStateUpdate | UnknownStateUpdate]
+"""The state of a session as the value of a field: one class per state. The published name is `StateUpdate`."""
+
+
+class StateUpdate(Message, tag_field="sessionUpdate", tag="state_update"):
+    """Report the state of a session; repeating it changes nothing.
+
+    One class for all states: as an update it is tagged by `sessionUpdate`, and a struct has one tag only. A missing
+    `background` says nothing; an empty one says that nothing runs."""
 
     state: State
     stop_reason: Opt[StopReason] = UNSET
@@ -47,6 +84,16 @@ class StateSnapshot(Message):
     usage: Opt[Usage] = UNSET
     background: Opt[list[BackgroundWork]] = UNSET
 
+    def __post_init__(self) -> None:
+        if self.state in WITHOUT_RESULT:
+            for name in ("stop_reason", "error", "usage"):
+                if getattr(self, name) is not UNSET:
+                    raise ValueError(f"{name} belongs to the state 'idle', not to {self.state!r}")
 
-class StateUpdate(StateSnapshot, tag_field="sessionUpdate", tag="state_update"):
-    """Tells the state of the session it is sent for."""
+
+@older(StateUpdate)
+def _without_result(value: dict[str, Any]) -> dict[str, Any]:
+    """Drop the keys of the state `idle` from other states, like unknown keys."""
+    if value.get("state") not in WITHOUT_RESULT:
+        return value
+    return {key: item for key, item in value.items() if key not in ("stopReason", "error", "usage")}

@@ -8,6 +8,7 @@ import msgspec
 
 from accord.schema.common.ids import SessionId, TerminalId
 from accord.schema.common.numbers import Int64
+from accord.schema.common.octets import octets
 from accord.schema.shape import UNSET, Message, Opt, Patch
 from accord.schema.v2.values import AbsolutePath, Base64
 
@@ -15,7 +16,7 @@ Cells = Annotated[int, msgspec.Meta(ge=1, le=0xFFFF)]
 
 
 class TerminalCancelCapabilities(Message):
-    """Says that the command of this terminal can be stopped."""
+    """Declares that the command of this terminal can be stopped."""
 
 
 class TerminalCapabilities(Message):
@@ -25,14 +26,14 @@ class TerminalCapabilities(Message):
 
 
 class TerminalSize(Message):
-    """How many characters a terminal is wide and high."""
+    """The size of a terminal in characters."""
 
     cols: Cells
     rows: Cells
 
 
 class TerminalExitStatus(Message):
-    """Says that the command has ended, and as far as known how."""
+    """The command has exited, with its exit status if known."""
 
     exit_code: Opt[Int64] = UNSET
     signal: Opt[str] = UNSET
@@ -57,10 +58,15 @@ class TerminalUpdate(Message, tag_field="sessionUpdate", tag="terminal_update"):
 
 
 class TerminalOutputChunk(Message, tag_field="sessionUpdate", tag="terminal_output_chunk"):
-    """Adds bytes to what a terminal has shown. Each chunk is base64 of its own, and may end inside a character."""
+    """New output of a terminal. Each chunk is separate base64, and may end inside a character."""
 
     terminal_id: TerminalId
     data: Base64
+
+    def __post_init__(self) -> None:
+        # Output with missing bytes would look complete, so reject (and count) the chunk instead.
+        if octets(self.data) is None:
+            raise ValueError("data is not base64")
 
 
 class CancelTerminalRequest(Message):

@@ -1,4 +1,4 @@
-"""What the agent's tools do, told as it happens."""
+"""Tool calls."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ToolCallLocation(Message):
 
 
 class ToolCallCancelCapabilities(Message):
-    """Says that this tool call can be cancelled on its own."""
+    """Declares that this tool call can be cancelled on its own."""
 
 
 class ToolCallCapabilities(Message):

@@ -1,4 +1,4 @@
-"""Plain values with a meaning of their own: paths, addresses, bytes as text, moments."""
+"""Plain values: paths, URIs, base64, timestamps."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ AbsolutePath = str
 """A path from the root, in the syntax of the machine the agent runs on; never a URI."""
 
 MediaType = str
-"""What kind of data it is, as in `text/plain`."""
+"""A MIME type, such as `text/plain`."""
 
 SessionListCursor = str
-"""Where a listing goes on. Made by the agent, meaningless to everyone else, and possibly empty."""
+"""The position of the next page. Opaque to clients, and possibly empty."""
 
-# Agents exist that send bare paths here, so the format is told, not enforced.
+# Some agents send bare paths here, so the format is documented, not enforced.
 Uri = Annotated[str, msgspec.Meta(extra_json_schema={"format": "uri"})]
 """An absolute URI."""
 

@@ -1,4 +1,4 @@
-"""A session as one page of HTML: nothing is loaded from anywhere, nothing in it runs, all that was said is escaped."""
+"""Export a session as a self-contained HTML page: no external resources, no scripts, all content escaped."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from html import escape
 
 from accord.model.session import SessionInfo
-from accord.store.export.sections import Code, Media, Part, Pointer, Prose, Section, seen
+from accord.store.export.sections import Code, Media, Part, Pointer, Prose, Section, strip_codes
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8884; --soft: #8882; }
@@ -31,7 +31,7 @@ _SHOWN = frozenset({"user", "agent", "notice", "plan", "compaction"})
 
 
 def html(info: SessionInfo, sections: Iterable[Section]) -> Iterator[str]:
-    """The page, piece by piece."""
+    """Yield the page in pieces."""
     title = _text(info.title or f"Session {info.id}")
     changed = f" · {_text(info.updated_at)}" if info.updated_at else ""
     yield (
@@ -77,7 +77,7 @@ def _part(part: Part) -> str:
 
 
 def _is_plain(kind: str, mime_type: str, data: str) -> bool:
-    """Whether it is what it says, and can be put between quotes. Pictures that can hold programs are not shown."""
+    """Return whether media is safe to embed: well-formed, and not SVG, which can contain scripts."""
     return (
         re.fullmatch(rf"{kind}/[\w.+-]+", mime_type) is not None
         and "svg" not in mime_type
@@ -86,7 +86,7 @@ def _is_plain(kind: str, mime_type: str, data: str) -> bool:
 
 
 def _prose(text: str) -> str:
-    """Text as it is, but for blocks of code, which are shown as such."""
+    """Format text, with fenced code blocks as such."""
     shown, at = [], 0
     for found in _BLOCK.finditer(text):
         shown.append(_paragraph(text[at : found.start()]))
@@ -101,4 +101,4 @@ def _paragraph(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    return escape(seen(text))
+    return escape(strip_codes(text))

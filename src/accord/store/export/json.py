@@ -1,4 +1,4 @@
-"""A session as one JSON object, for programs. docs/sessions.md names its fields."""
+"""Export a session as one JSON object. docs/sessions.md documents its fields."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from accord.model.session import Compaction, Notice, SessionInfo
+from accord.model.session import Compaction, Notice, SessionInfo, Subagent
 from accord.model.tool import ToolCall
 from accord.transcript.message import Message
 from accord.transcript.snapshot import TimelineItem
@@ -16,7 +16,7 @@ FORMAT = 1
 
 
 def document(info: SessionInfo, transcript: Transcript, skipped: dict[str, int]) -> dict[str, Any]:
-    """Everything that a transcript holds."""
+    """Return the document."""
     return {
         "format": "accord-session",
         "version": FORMAT,
@@ -35,7 +35,7 @@ def document(info: SessionInfo, transcript: Transcript, skipped: dict[str, int])
 
 
 def entry(info: SessionInfo) -> dict[str, Any]:
-    """What a list says of a session."""
+    """Return the entry of a session in a list."""
     return {
         "id": info.id,
         "cwd": info.cwd,
@@ -59,6 +59,8 @@ def _item(item: TimelineItem) -> dict[str, Any]:
             return {"kind": "notice", **_plain(item)}
         case Compaction():
             return {"kind": "compaction", **_plain(item)}
+        case Subagent():
+            return {"kind": "subagent", "session_id": item.session_id, "title": item.title}
 
 
 def _plain(noun: Any) -> Any:

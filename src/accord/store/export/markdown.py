@@ -1,5 +1,5 @@
-"""A session as Markdown. What the agent wrote is Markdown already and stays so; nothing in it reaches beyond its own
-section: a fence that was left open is closed, and HTML is shown instead of meant."""
+"""Export a session as Markdown. The agent's text is Markdown already. It can't break out of its section: open
+fences are closed, and HTML is escaped."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _HTML = re.compile(r"^( {0,3})<(?=[!?/A-Za-z])")
 
 
 def markdown(info: SessionInfo, sections: Iterable[Section]) -> Iterator[str]:
-    """The document, piece by piece."""
+    """Yield the document in pieces."""
     yield f"# {_line(info.title or 'Session ' + info.id)}\n\n"
-    yield f"- Session: {_code(info.id)}\n- Folder: {_code(info.cwd)}\n"
+    yield f"- Session: {_code(info.id)}\n- Directory: {_code(info.cwd)}\n"
     if info.updated_at:
         yield f"- Last changed: {_line(info.updated_at)}\n"
     speaker = ""
@@ -49,9 +49,9 @@ def _heading(section: Section) -> str:
 def _part(part: Part, kind: str) -> str:
     match part:
         case Prose(text=text) if kind in ("user", "thought"):
-            return "".join(f"> {line}\n" if line else ">\n" for line in _tame(text).rstrip("\n").split("\n"))
+            return "".join(f"> {line}\n" if line else ">\n" for line in _contain(text).rstrip("\n").split("\n"))
         case Prose(text=text):
-            return _tame(text).strip("\n") + "\n"
+            return _contain(text).strip("\n") + "\n"
         case Code(text=text, language=language):
             fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
             return f"{fence}{language}\n{text}{'' if text.endswith(chr(10)) or not text else chr(10)}{fence}\n"
@@ -69,8 +69,8 @@ def _is_plain(mime_type: str, data: str) -> bool:
     )
 
 
-def _tame(text: str) -> str:
-    """Markdown that ends where it ends."""
+def _contain(text: str) -> str:
+    """Escape HTML and close an open fence."""
     lines: list[str] = []
     fence = ""
     for line in text.split("\n"):
@@ -89,12 +89,12 @@ def _tame(text: str) -> str:
 
 
 def _line(text: str) -> str:
-    """Plain words on one line."""
+    """Escape text and put it on one line."""
     return re.sub(r"([\\`*_<>\[\]#|])", r"\\\1", " ".join(text.split()))
 
 
 def _code(text: str) -> str:
-    """Words as code, whatever backticks are in them."""
+    """Format text as inline code, whatever backticks it contains."""
     text = " ".join(text.split())
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
     space = " " if text.startswith("`") or text.endswith("`") else ""

@@ -1,4 +1,4 @@
-"""A session taken apart for a reader: who said what, what was done, in order. Every format is made from this."""
+"""Split a session into sections (messages, tool calls, notices, plans), from which every export format is made."""
 
 from __future__ import annotations
 
@@ -6,41 +6,41 @@ import re
 from collections.abc import Iterator
 from typing import Literal, Union
 
-from accord.model.content import Audio, Content, Image, Link, Resource, TextContent
-from accord.model.noun import Noun
-from accord.model.session import Compaction, Notice
+from accord.model.content import Audio, Content, Image, Resource, ResourceLink, TextContent
+from accord.model.record import Record
+from accord.model.session import Compaction, Notice, Subagent
 from accord.model.tool import Diff, TerminalRef, ToolCall
 from accord.transcript.message import Message
 from accord.transcript.transcript import Transcript
 
-# What moves a cursor, and what else is not to be seen. Tabs and newlines stay.
+# Escape sequences and control characters, except tabs and newlines.
 _CODES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])|\r(?=\n)")
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
-class Prose(Noun, tag=True):
+class Prose(Record, tag=True):
     """Text, in Markdown when the agent wrote it."""
 
     text: str
 
 
-class Code(Noun, tag=True):
-    """Text to be shown letter by letter."""
+class Code(Record, tag=True):
+    """Preformatted text."""
 
     text: str
     language: str = ""
 
 
-class Media(Noun, tag=True):
-    """A picture or a sound, in base64."""
+class Media(Record, tag=True):
+    """An image or audio, in base64."""
 
     kind: Literal["image", "audio"]
     mime_type: str
     data: str
 
 
-class Pointer(Noun, tag=True):
-    """Something that is only named."""
+class Pointer(Record, tag=True):
+    """A reference to content that isn't included."""
 
     name: str
     uri: str
@@ -49,8 +49,8 @@ class Pointer(Noun, tag=True):
 Part = Union[Prose, Code, Media, Pointer]
 
 
-class Section(Noun):
-    """One thing that happened."""
+class Section(Record):
+    """One item of a session."""
 
     kind: str
     """"user", "agent", "thought", "tool", "notice", "compaction", "plan"."""
@@ -60,7 +60,7 @@ class Section(Noun):
 
 
 def sections(transcript: Transcript) -> Iterator[Section]:
-    """A session from its beginning to its end, and what was planned last."""
+    """Yield the sections of a session, and its last plans."""
     for item in transcript.timeline:
         match item:
             case Message(role=role):
@@ -72,9 +72,11 @@ def sections(transcript: Transcript) -> Iterator[Section]:
             case Notice():
                 parts = [Prose(text=item.description)] if item.description else []
                 yield Section(kind="notice", title=item.title, status=item.severity, parts=parts)
+            case Subagent():
+                yield Section(kind="notice", title=item.title or "A subagent", status="info")
             case Compaction():
                 parts = [part for piece in item.summary for part in _parts(piece)]
-                yield Section(kind="compaction", title="The context was shortened", status=item.status, parts=parts)
+                yield Section(kind="compaction", title="Context compacted", status=item.status, parts=parts)
     for plan in transcript.plans.values():
         steps = "\n".join(
             f"- [{'x' if e.status == 'completed' else ' '}] {' '.join(e.content.split())}" for e in plan.entries
@@ -94,7 +96,7 @@ def _tool(call: ToolCall, transcript: Transcript) -> Section:
                 terminal = transcript.terminals.get(id)
                 if terminal is not None:
                     command = f"$ {terminal.command}\n" if terminal.command else ""
-                    parts.append(Code(text=command + seen(terminal.text), language="console"))
+                    parts.append(Code(text=command + strip_codes(terminal.text), language="console"))
             case _:
                 parts += _parts(item)
     return Section(kind="tool", title=call.title or call.name or call.id, status=call.status, parts=parts)
@@ -107,20 +109,20 @@ def _place(path: str, line: int | None) -> str:
 def _parts(piece: Content) -> list[Part]:
     match piece:
         case TextContent(text=text):
-            return [Prose(text=seen(text))] if text else []
+            return [Prose(text=strip_codes(text))] if text else []
         case Image(data=data, mime_type=kind):
             return [Media(kind="image", mime_type=kind, data=data)]
         case Audio(data=data, mime_type=kind):
             return [Media(kind="audio", mime_type=kind, data=data)]
-        case Link(uri=uri, name=name):
+        case ResourceLink(uri=uri, name=name):
             return [Pointer(name=name, uri=uri)]
         case Resource(resource=inside):
             named = Pointer(name="", uri=inside.uri)
-            return [named, Code(text=seen(inside.text))] if inside.text is not None else [named]
+            return [named, Code(text=strip_codes(inside.text))] if inside.text is not None else [named]
         case _:
-            return [Pointer(name=f"content of the kind {piece.type}", uri="")]
+            return [Pointer(name=f"{piece.type} content", uri="")]
 
 
-def seen(text: str) -> str:
-    """A text without what cannot be seen: codes for a terminal, control characters."""
+def strip_codes(text: str) -> str:
+    """Remove terminal escape sequences and replace control characters."""
     return _UNSEEN.sub("\ufffd", _CODES.sub("", text)) if _UNSEEN.search(text) else text

@@ -1,4 +1,4 @@
-"""A session as plain text, for a terminal. Whoever prints it makes it fit: see `accord.cli.words`."""
+"""Export a session as plain text. The caller must sanitize it for a terminal (`accord.terminal_text`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MARKS = {"pending": "…", "in_progress": "▸", "completed": "✓", "failed": 
 
 
 def text(sections: Iterable[Section], *, thoughts: bool, contents: bool) -> Iterator[str]:
-    """The conversation, a section at a time; thoughts, and what tool calls showed, when they are wanted."""
+    """Yield the session section by section, optionally with thoughts and the contents of tool calls."""
     for section in sections:
         if section.kind == "thought" and not thoughts:
             continue

@@ -1,1 +1,1 @@
-"""What stands around the conversation: questions, the side panel, the status line, the queue."""
+"""Panels of a tab around the transcript: permission requests, plan, prompt queue, side panel, status line, tips."""

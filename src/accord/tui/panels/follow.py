@@ -1,4 +1,4 @@
-"""The panel that follows the agent: the file where it is at work, around the line, as it stands now."""
+"""Follow panel: shows the file the agent is working on, around the current line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import os
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.geometry import Region
@@ -14,50 +14,52 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from accord.tui.fault import beside
-from accord.tui.plain import one_line
+from accord.terminal_text import one_line
+from accord.tui.errors import run_in_background
 
 if TYPE_CHECKING:
     from accord.model.tool import Diff
-    from accord.tui.look import Look
-    from accord.tui.peek import Peek
-    from accord.tui.talk import Talk
-    from accord.tui.work import Place
+    from accord.tui.session.activity import WorkLocation
+    from accord.tui.session.controller import SessionController
+    from accord.tui.tab.file_preview import FilePreview
+    from accord.tui.theme import TextStyles
 
 BESIDE = 140
-"""Columns from which the panel stands beside the conversation; below it stands above the prompt."""
-REST = 0.15
-"""Seconds between two looks at least; the longer one takes, the longer the rest, so that keys are answered."""
+"""Columns from which on the panel is beside the transcript; below that, it is above the prompt."""
+MIN_PAUSE_SECONDS = 0.15
+"""Minimum seconds between two reads; slow reads are followed by longer pauses, so that keys stay responsive."""
 TALL = 16
-"""Rows from which there is room for it above the prompt."""
+"""Rows from which on it fits above the prompt."""
 _BOTH = 190
-"""Columns from which the side panel has room as well."""
+"""Columns from which on the side panel fits as well."""
 
 
 class FollowPanel(Widget):
-    """Shows the latest place of the latest tool call, and keeps up with it."""
+    """Shows the latest location of the latest tool call."""
 
-    DEFAULT_CSS = """
+    DEFAULT_CSS: ClassVar[str] = """
     FollowPanel { background: $background; padding: 0 1; }
     FollowPanel.beside { width: 42%; height: 1fr; border-left: solid $foreground 20%; }
     FollowPanel.below { width: 1fr; height: 30%; min-height: 6; border-top: solid $foreground 20%; }
     """
 
     class Chosen(Message):
-        """The user clicked on it twice: the place is wanted in the editor."""
+        """The user double-clicked: open the location in the editor."""
 
-        def __init__(self, place: Place) -> None:
+        def __init__(self, place: WorkLocation) -> None:
             super().__init__()
             self.place = place
 
-    def __init__(self, look: Look, talk: Callable[[], Talk], cwd: str, *, beside: bool) -> None:
+    def __init__(
+        self, text_styles: TextStyles, controller: Callable[[], SessionController], cwd: str, *, beside: bool
+    ) -> None:
         super().__init__(classes="beside" if beside else "below")
-        self.look = look
+        self.text_styles: TextStyles = text_styles
         self.is_beside = beside
-        self._talk = talk
+        self._controller = controller
         self._cwd = cwd
-        self._place: Place | None = None
-        self._peek: Peek | None = None
+        self._place: WorkLocation | None = None
+        self._peek: FilePreview | None = None
         self._steps = -1
         self._reading = False
         self._moved = 0
@@ -66,68 +68,76 @@ class FollowPanel(Widget):
     # -- keeping up
 
     def update(self) -> None:
-        """Looks again, if the agent went on since."""
-        work = self._talk().work
-        if work.steps != self._steps and work.place is not None and not self._reading:
+        """Read again if the agent has moved on."""
+        work = self._controller().activity
+        if work.steps != self._steps and work.location is not None and not self._reading:
             self._steps = work.steps
             self._reading = True
-            beside(self, self._look(work.place))
+            run_in_background(self, self._read(work.location))
 
-    async def _look(self, place: Place) -> None:
-        """Reads in a thread; what happened meanwhile is looked at next."""
-        talk = self._talk()
-        call = talk.transcript.tool_calls.get(place.call) if talk.transcript is not None else None
+    async def _read(self, place: WorkLocation) -> None:
+        """Read the file in a thread; changes in the meantime are read next."""
+        controller = self._controller()
+        call = controller.transcript.tool_calls.get(place.call) if controller.transcript is not None else None
         path, diffs = os.path.join(self._cwd, place.path), call.diffs if call is not None else []
         began = time.monotonic()
         try:
-            buffer = talk.link.unsaved(path)
-            self._peek = await asyncio.to_thread(self._seen, place, path, diffs, buffer)
+            buffer = controller.process.workspace.unsaved_text(path)
+            self._peek = await asyncio.to_thread(self._read_file, place, path, diffs, buffer)
             if place != self._place:
                 self._moved = 0
             self._place = place
             self.refresh()
-            await asyncio.sleep(max(REST, 3 * (time.monotonic() - began)))
+            await asyncio.sleep(max(MIN_PAUSE_SECONDS, 3 * (time.monotonic() - began)))
         finally:
             self._reading = False
         self.update()
 
-    def _seen(self, place: Place, path: str, diffs: list[Diff], buffer: str | None) -> Peek:
-        from accord.tui.peek import changed_line, peek
+    def _read_file(self, place: WorkLocation, path: str, diffs: list[Diff], buffer: str | None) -> FilePreview:
+        from accord.tui.tab.file_preview import changed_line, preview_file
 
         line = place.line if place.line is not None else changed_line(place.path, diffs)
-        return peek(path, line, self.look, buffer, self._peek)
+        return preview_file(path, line, self.text_styles, buffer, self._peek)
 
-    def restyle(self, look: Look) -> None:
-        """Takes other colours."""
-        self.look = look
+    def restyle(self, text_styles: TextStyles) -> None:
+        """Apply another theme."""
+        self.text_styles = text_styles
         self._steps, self._peek = -1, None
         self.update()
 
     # -- drawing
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        self._lines = self._drawn(self.size.width, self.size.height)
+        self._lines = self._render_all(self.size.width, self.size.height)
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
-        line = self._lines[y] if y < len(self._lines) else self.look.line(("", None))
-        return line.adjust_cell_length(self.size.width, self.look.base)
+        line = self._lines[y] if y < len(self._lines) else self.text_styles.line(("", None))
+        return line.adjust_cell_length(self.size.width, self.text_styles.base)
 
-    def _drawn(self, width: int, height: int) -> list[Strip]:
-        look, place, seen = self.look, self._place, self._peek
+    def _render_all(self, width: int, height: int) -> list[Strip]:
+        text_styles, place, seen = self.text_styles, self._place, self._peek
         if place is None or seen is None:
-            return [look.line((one_line("Following: the agent has told no place in a file yet.", width), look.dim))]
+            return [
+                text_styles.line(
+                    (one_line("Following: the agent hasn't reported a file location yet.", width), text_styles.dim)
+                )
+            ]
         path = place.path.removeprefix(f"{self._cwd}/")
         name = path if place.line is None else f"{path}:{place.line}"
         room = max(width - len(name) - 2, 0)
         title = one_line(place.title, room) if room > 8 and place.title else ""
-        lines = [look.line((one_line(name, width), look.primary + look.strong), (f"  {title}", look.dim))]
+        lines = [
+            text_styles.line(
+                (one_line(name, width), text_styles.primary + text_styles.strong), (f"  {title}", text_styles.dim)
+            )
+        ]
         if seen.words:
-            lines.append(look.line((one_line(seen.words, width), look.warn)))
+            lines.append(text_styles.line((one_line(seen.words, width), text_styles.warn)))
         return lines + self._rows(seen, width, height - len(lines))
 
-    def _rows(self, seen: Peek, width: int, height: int) -> list[Strip]:
-        look = self.look
+    def _rows(self, seen: FilePreview, width: int, height: int) -> list[Strip]:
+        text_styles = self.text_styles
         count = len(seen.lines)
         if not count or height <= 0:
             return []
@@ -137,11 +147,16 @@ class FollowPanel(Widget):
         rows = []
         for index in range(top, min(top + height, count)):
             number = seen.first + index
-            is_meant = number == seen.line
-            ground = look.said if is_meant else None
-            edge = look.line((f"{'▶' if is_meant else ' '}{number:>{digits}} ", look.accent if is_meant else look.dim))
-            body = look.draw(seen.lines[index], 2000, ground)[:1] or [look.line(("", ground))]
-            style = look.base if ground is None else look.base + ground
+            is_current = number == seen.line
+            ground = text_styles.said if is_current else None
+            edge = text_styles.line(
+                (
+                    f"{'▶' if is_current else ' '}{number:>{digits}} ",
+                    text_styles.accent if is_current else text_styles.dim,
+                )
+            )
+            body = text_styles.draw(seen.lines[index], 2000, ground)[:1] or [text_styles.line(("", ground))]
+            style = text_styles.base if ground is None else text_styles.base + ground
             room = max(width - digits - 2, 1)
             rows.append(Strip.join([edge, body[0].crop(0, room).extend_cell_length(room, style)]))
         return rows
@@ -165,5 +180,5 @@ class FollowPanel(Widget):
 
 
 def leaves_room(width: int) -> bool:
-    """Whether a panel that follows leaves room for the side panel."""
+    """Return whether the side panel fits beside the follow panel."""
     return width < BESIDE or width >= _BOTH

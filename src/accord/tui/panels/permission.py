@@ -1,14 +1,16 @@
-"""The question of the policy: what would happen, and numbered answers. It cannot be missed, and not be hit by accident.
+"""Permission panel: what the agent wants to do, and numbered answers.
 
-Keys that were typed for the prompt, or for the question before, must not answer it: it takes no keys until the user has
-paused, and none before it has been seen for a moment. What is typed until then goes to the prompt."""
+Keys typed for the prompt, or for the previous request, must not answer this one. The panel therefore ignores keys until
+the user pauses and can have seen it. Until then, typed text goes to the prompt."""
 
 from __future__ import annotations
 
+import re
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
+from rich.text import Text
 from textual import events
 from textual.geometry import Offset
 from textual.message import Message
@@ -16,41 +18,107 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import TextArea
 
-from accord.tui.fitting import fitted
-from accord.tui.panels.asking import AskingPanel
-from accord.tui.panels.facts import what_would_happen
-from accord.tui.panels.lasting import (
+from accord.terminal_text import one_line, sanitize
+from accord.tui.panels.answer_scope import (
     LENGTHS,
     Length,
     can_be_shorter,
-    limited,
-    possible,
-    what_becomes_of_it,
-    what_is_remembered,
+    choose_length,
+    describe_effect,
+    describe_rules,
+    limit_answer,
 )
-from accord.tui.panels.letters import LETTERS, meant
-from accord.tui.plain import one_line
-from accord.tui.screens.hints import shortest
+from accord.tui.panels.question import AskingPanel
+from accord.tui.screens.hints import first_fitting
+from accord.tui.text import truncate
+from accord.tui.transcript.blocks import diff as diffs
 
 if TYPE_CHECKING:
-    from accord.policy.choices import Choice, Question
-    from accord.tui.look import Look
-    from accord.tui.talk import Asked
+    from accord.policy.question import Choice, Question
+    from accord.tui.session.controller import PendingPermission
+    from accord.tui.theme import TextStyles
 
-_MOST_LINES = 4000
-_LEAST = 4
-"""How many lines of what would happen are seen, whatever else there is no room for."""
-_SMALL = 20
-_MOST_WHYS = 3
-_PROMPT = 5
-_ASLEEP, _SOON = "tab to answer", "just asked: keys count in a moment"
+LETTERS = {
+    "y": ("allow_once", "once"),
+    "s": ("allow_always", "session"),
+    "a": ("allow_always", "forever"),
+    "n": ("reject_once", "once"),
+}
+"""Kind and scope of the answer for each letter."""
+
+
+def find_choice(question: Question, letter: str) -> Choice | None:
+    """Return the answer for a letter, if the agent offers it."""
+    return next((each for each in question.choices if (each.kind, each.scope) == LETTERS[letter]), None)
+
+
+_VERBS = {"read": "read", "write": "write", "delete": "delete", "fetch": "fetch", "command": "run"}
+_WORDS = re.compile(r"[\s'\"`“”:,;()]+")
+
+
+def render_action(question: Question, text_styles: TextStyles, width: int, *, context: int, cwd: str) -> list[Strip]:
+    """Render the action, and then the agent's description; `context` is the number of lines to show around a change."""
+    action, request = question.action, question.request
+    lines: list[Strip] = []
+    lines_above = ""
+    if request is not None:
+        lines += text_styles.draw(Text(one_line(request.title, 2 * width), style="bold"), width)
+    else:
+        verb = _VERBS.get(action.kind, one_line(action.kind))
+        what = "this command" if action.line is not None else ", ".join(action.paths) or action.url or action.title
+        lines_above = _in_one_line(f"The agent wants to {verb} {what}")
+        lines += text_styles.draw(Text(sanitize(lines_above), style="bold"), width)
+    if action.line is not None:
+        lines += text_styles.draw(Text(sanitize(f"$ {action.line}"), style=text_styles.accent), width)
+        where = ", ".join([f"in {action.cwd}"] if action.cwd else [])
+        with_ = " ".join(f"{name}={value}" for name, value in action.env)
+        if where or with_:
+            lines += text_styles.draw(
+                Text(sanitize(" ".join(filter(None, [where, with_]))), style=text_styles.dim), width
+            )
+    if action.url:
+        lines += text_styles.draw(Text(sanitize(_in_one_line(action.url)), style=text_styles.primary), width)
+    title = request.title if request is not None else lines_above
+    changed = {change.path for diff in action.changes for change in diff.changes}
+    if request is not None:
+        for path in action.paths:
+            if path not in changed and not _names(request.title, path.removeprefix(f"{cwd}/")):
+                lines += text_styles.draw(Text(sanitize(_in_one_line(path)), style=text_styles.primary), width)
+    for diff in action.changes:  # little context, so that the change itself is visible
+        lines += diffs.draw(
+            diff, text_styles, width, side_by_side=True, cwd=cwd, context=context, named=sanitize(title)
+        )
+    if request is not None and request.description:  # after the facts, because the agent's text can have any length
+        lines += text_styles.draw(Text(sanitize(request.description)), width)
+    return lines
+
+
+def _in_one_line(text: str) -> str:
+    """Make line breaks in a name visible, so that it can't look like several lines."""
+    return text.replace("\n", "␊")
+
+
+def _names(title: str, path: str) -> bool:
+    """Return whether a title contains this file name. A word such as `a` may be just a word."""
+    return not path.isalpha() and path in _WORDS.split(title)
+
+
+_MAX_LINES = 4000
+_MIN_ACTION_LINES = 4
+"""Minimum number of lines for the action, whatever else doesn't fit."""
+_SMALL_HEIGHT = 20
+_MAX_REASON_LINES = 3
+_PROMPT_LINES = 5
+_UNFOCUSED_HINT, _LOCKED_HINT = "tab to answer", "new question: keys unlock in a moment"
 _ONCE = ("allow_once", "reject_once")
+_AROUND_ANSWER = len("❯ 1. ") + len(" (y)")
+"""Cells of an answer's line that aren't part of its text."""
 
 
 class PermissionPanel(AskingPanel):
-    """Shows one question at a time; the others wait behind it."""
+    """Shows one permission request at a time; others are queued."""
 
-    DEFAULT_CSS = """
+    DEFAULT_CSS: ClassVar[str] = """
     PermissionPanel {
         height: auto; border: heavy $warning; padding: 0 1; background: $background;
         border-title-color: $warning; border-title-style: bold; border-subtitle-color: $foreground 60%;
@@ -58,9 +126,9 @@ class PermissionPanel(AskingPanel):
     """
 
     class Answered(Message):
-        """The user chose; None for going away without an answer."""
+        """The user chose an answer; None if the panel was left without one."""
 
-        def __init__(self, asked: Asked, choice: Choice | None) -> None:
+        def __init__(self, asked: PendingPermission, choice: Choice | None) -> None:
             super().__init__()
             self.asked = asked
             self.choice = choice
@@ -68,24 +136,26 @@ class PermissionPanel(AskingPanel):
     class Escaped(Message):
         """The user wants the whole turn cancelled."""
 
-    def __init__(self, look: Look, cwd: str, prompt: TextArea) -> None:
+    def __init__(self, text_styles: TextStyles, cwd: str, prompt: TextArea) -> None:
         super().__init__(prompt)
-        self.look = look
+        self.text_styles = text_styles
         self._cwd = cwd
-        self._asked: Asked | None = None
+        self._asked: PendingPermission | None = None
+        self._action_lines: list[Strip] = []
         self._body: list[Strip] = []
+        """The facts, and the selected answer in full if its line truncates it."""
         self._options: list[Strip] = []
         self._at = 0
         self._drawn: tuple[int, bool] | None = None
-        self._row: list[Asked] = []
-        """The questions that wait behind one another, with those that are over."""
+        self._row: list[PendingPermission] = []
+        """The current series of requests, including answered ones, for “2 of 3”."""
         self._length = 0
-        self._whys = 1
-        """How many lines it takes to say why it is asked, or what becomes of an answer."""
-        self.cursor = 0
+        self._reason_lines = 1
+        """Lines for the reason, or for the effect of an answer."""
+        self.cursor: int = 0
 
-    def show(self, waiting: list[Asked]) -> None:
-        """Shows the first of those that wait."""
+    def show(self, waiting: list[PendingPermission]) -> None:
+        """Show the first of the pending requests."""
         asked = waiting[0]
         if asked is not self._asked:
             self._asked, self._at, self.cursor, self._length = asked, 0, _first_place(asked.question), 0
@@ -102,16 +172,16 @@ class PermissionPanel(AskingPanel):
         self.refresh(layout=True)
 
     def say_keys(self, is_mine: bool) -> None:
-        how_long = " · t how long" if can_be_shorter(self.question) else ""
-        hints = [f"number or ↑↓ and enter{how_long} · esc stops the turn", f"number or ↑↓ enter{how_long} · esc stops"]
+        how_long = " · t duration" if can_be_shorter(self.question) else ""
+        hints = [f"number or ↑↓ enter{how_long} · esc stop the turn", f"number or ↑↓ enter{how_long} · esc stop"]
         hints += [f"number or enter{how_long} · esc", "number or enter"]
-        hints = hints if self._moment.is_over else [_SOON, "in a moment"]
-        self.border_subtitle = shortest(hints, self.app.size.width - 8) if is_mine else _ASLEEP
+        hints = hints if self._moment.is_over else [_LOCKED_HINT, "in a moment"]
+        self.border_subtitle = first_fitting(hints, self.app.size.width - 8) if is_mine else _UNFOCUSED_HINT
 
     def _fit(self) -> None:
-        """Takes most of a large window and nearly all of a small one, but never the place of the prompt."""
+        """Take most of a large window and nearly all of a small one, but leave room for the prompt."""
         window = self.parent.size.height if isinstance(self.parent, Widget) else self.app.size.height
-        self.styles.max_height = max(min(max(window * 3 // 4, 12), window - _PROMPT), 5)
+        self.styles.max_height = max(min(max(window * 3 // 4, 12), window - _PROMPT_LINES), 5)
 
     def on_resize(self) -> None:
         self._fit()
@@ -119,10 +189,10 @@ class PermissionPanel(AskingPanel):
 
     @property
     def cursor_screen_offset(self) -> Offset:
-        """Where the terminal's cursor is meanwhile: at the answer that enter would give."""
-        room, why, _ = self._shares()
+        """Position of the terminal's cursor: at the selected answer."""
+        room, why, _ = self._split_lines()
         x, y, _, _ = self.content_region
-        return Offset(x, y + room + why + self.cursor - self._first)
+        return Offset(x, y + room + why + self.cursor - self._first_visible)
 
     @property
     def is_asking(self) -> bool:
@@ -138,90 +208,103 @@ class PermissionPanel(AskingPanel):
         question = self.question
         if question is None or width <= 0:
             return
-        is_small = self.app.size.height < _SMALL
+        is_small = self.app.size.height < _SMALL_HEIGHT
         if (width, is_small) != self._drawn:
             self._drawn = width, is_small
-            body = what_would_happen(question, self.look, width, context=0 if is_small else 1, cwd=self._cwd)
-            more = f"… and {len(body) - _MOST_LINES} lines more, which are not shown here"
-            self._body = [
-                *body[:_MOST_LINES],
-                *([self.look.line((more, self.look.warn))] if body[_MOST_LINES:] else []),
+            body = render_action(question, self.text_styles, width, context=0 if is_small else 1, cwd=self._cwd)
+            more = f"… and {len(body) - _MAX_LINES} more lines not shown"
+            self._action_lines = [
+                *body[:_MAX_LINES],
+                *([self.text_styles.line((more, self.text_styles.warn))] if body[_MAX_LINES:] else []),
             ]
+        self._body = [*self._action_lines, *self._answer_in_full(question, width)]
         self._options = [self._option(question, place, width) for place in range(len(question.choices))]
-        told = [what_becomes_of_it(choice, self._lasts(choice)) for choice in question.choices]
-        self._whys = min(max(len(wrap(each, max(width, 8))) for each in (*told, "asked")), _MOST_WHYS)
+        told = [describe_effect(choice, self._length_of(choice)) for choice in question.choices]
+        self._reason_lines = min(max(len(wrap(each, max(width, 8))) for each in (*told, "why")), _MAX_REASON_LINES)
 
-    def _lasts(self, choice: Choice) -> Length:
-        """How long an answer would hold."""
+    def _answer_in_full(self, question: Question, width: int) -> list[Strip]:
+        """Render the selected answer in full if its line truncates it: users must see what they agree to."""
+        if self.cursor >= len(question.choices):
+            return []
+        choice = question.choices[self.cursor]
+        said = one_line(f"{choice.name}  {describe_rules(choice, self._length_of(choice))}", 10_000)
+        if cell_len(said) <= width - _AROUND_ANSWER:
+            return []
+        return self.text_styles.draw(Text(f"{self.cursor + 1}. {said}", style=self.text_styles.dim), width)
+
+    def _length_of(self, choice: Choice) -> Length:
+        """Return the duration of an answer."""
         assert self.question is not None
-        return possible(self.question, choice, LENGTHS[self._length])
+        return choose_length(self.question, choice, LENGTHS[self._length])
 
     def _option(self, question: Question, place: int, width: int) -> Strip:
-        look, choice = self.look, question.choices[place]
-        letter = next((f" ({each})" for each in LETTERS if meant(question, each) is choice), "")
+        text_styles, choice = self.text_styles, question.choices[place]
+        letter = next((f" ({each})" for each in LETTERS if find_choice(question, each) is choice), "")
         room = width - 2 - len(f"{place + 1}. ") - len(letter)
-        name = fitted(choice.name, max(room, 1))
-        remembered = what_is_remembered(choice, self._lasts(choice)).strip()
+        name = truncate(choice.name, max(room, 1))
+        remembered = describe_rules(choice, self._length_of(choice)).strip()
         left = room - cell_len(name) - 2
-        return look.line(
-            ("❯ " if place == self.cursor else "  ", look.accent),
-            (f"{place + 1}. ", look.strong),
-            (name, look.good if choice.allows else look.bad),
-            (letter, look.dim),
-            (f"  {fitted(remembered, left)}" if remembered and left > 0 else "", look.dim),
+        return text_styles.line(
+            ("❯ " if place == self.cursor else "  ", text_styles.accent),
+            (f"{place + 1}. ", text_styles.strong),
+            (name, text_styles.good if choice.allows else text_styles.bad),
+            (letter, text_styles.dim),
+            (f"  {truncate(remembered, left)}" if remembered and left > 0 else "", text_styles.dim),
         )
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:
         self._draw(width)
-        return len(self._body) + len(self._options) + self._whys
+        return len(self._body) + len(self._options) + self._reason_lines
 
-    def _shares(self) -> tuple[int, int, int]:
-        """How many lines what would happen gets, why it is asked, and the answers. What would happen comes first: where
-        there is no room for all answers, the others are scrolled to."""
+    def _split_lines(self) -> tuple[int, int, int]:
+        """Return the number of lines for the action, the reason and the answers. The action comes first; if there isn't
+        room for all answers, they scroll."""
         height, body, options = self.size.height, len(self._body), len(self._options)
-        least = min(body, _LEAST)
-        why = max(min(self._whys, height - least - options), 0)
+        least = min(body, _MIN_ACTION_LINES)
+        why = max(min(self._reason_lines, height - least - options), 0)
         answers = max(min(options, height - least - why), min(options, 2))
         return max(height - why - answers, 0), why, answers
 
     @property
-    def _first(self) -> int:
-        """The first answer that is seen."""
-        answers = self._shares()[2]
+    def _first_visible(self) -> int:
+        """Index of the first visible answer."""
+        answers = self._split_lines()[2]
         return max(min(self.cursor - answers + 2, len(self._options) - answers), 0)
 
     def render_line(self, y: int) -> Strip:
-        look, width = self.look, self.size.width
-        room, why, answers = self._shares()
+        text_styles, width = self.text_styles, self.size.width
+        room, why, answers = self._split_lines()
         if y < room:
             line = self._body_line(y, room)
         elif y < room + why:
-            rows = wrap(self._why(), max(width, 8), max_lines=why, placeholder=" …")
-            line = look.line((rows[y - room] if y - room < len(rows) else "", look.dim))
+            rows = wrap(self._reason(), max(width, 8), max_lines=why, placeholder=" …")
+            line = text_styles.line((rows[y - room] if y - room < len(rows) else "", text_styles.dim))
         else:
             place = y - room - why
-            left = len(self._options) - self._first - answers
+            left = len(self._options) - self._first_visible - answers
             if place == answers - 1 and left > 0:
-                line = look.line((f"  ⋯ {left + 1} answers more: ↓", look.warn))
+                line = text_styles.line((f"  ⋯ {left + 1} more answers: ↓", text_styles.warn))
             else:
-                place += self._first
-                line = self._options[place] if place < len(self._options) else look.line(("", None))
-        return line.adjust_cell_length(width, look.base)
+                place += self._first_visible
+                line = self._options[place] if place < len(self._options) else text_styles.line(("", None))
+        return line.adjust_cell_length(width, text_styles.base)
 
     def _body_line(self, y: int, room: int) -> Strip:
-        at, look = self._at + y, self.look
+        at, text_styles = self._at + y, self.text_styles
         if y == room - 1 and self._at + room < len(self._body):
-            return look.line((f"⋯ {len(self._body) - self._at - room + 1} lines more: page down", look.warn))
-        return self._body[at] if at < len(self._body) else look.line(("", None))
+            return text_styles.line(
+                (f"⋯ {len(self._body) - self._at - room + 1} more lines: page down", text_styles.warn)
+            )
+        return self._body[at] if at < len(self._body) else text_styles.line(("", None))
 
-    def _why(self) -> str:
-        """Why it is asked; or, at an answer that is remembered, how long and where."""
+    def _reason(self) -> str:
+        """Return the reason for asking; or, at a remembered answer, how long and where it is saved."""
         question = self.question
         if question is None:
             return ""
         choice = question.choices[self.cursor] if self.cursor < len(question.choices) else None
-        kept = what_becomes_of_it(choice, self._lasts(choice)) if choice is not None else ""
-        return one_line(kept, 1000) if kept else one_line(f"asked because {question.why}", max(self.size.width, 8))
+        kept = describe_effect(choice, self._length_of(choice)) if choice is not None else ""
+        return one_line(kept, 1000) if kept else one_line(f"Why you are asked: {question.why}", max(self.size.width, 8))
 
     # -- answering
 
@@ -230,8 +313,8 @@ class PermissionPanel(AskingPanel):
         if question is None:
             return
         key = event.key
-        if key.startswith(("alt+", "ctrl+")) or not (event.is_printable or key in _MINE):
-            return  # for others
+        if key.startswith(("alt+", "ctrl+")) or not (event.is_printable or key in _KEYS):
+            return  # not for this panel
         event.stop()
         event.prevent_default()
         if key == "escape":
@@ -239,54 +322,54 @@ class PermissionPanel(AskingPanel):
         elif self._moment.comes_early() and key not in _MOVES:
             self.say_keys(self.has_focus)
         elif (choice := self._answer_by(key)) is not None:
-            self.counts(key)
+            self.accept_key(key)
             self._choose(choice)
         elif key == "enter":
-            self.counts(key)
+            self.accept_key(key)
             self._choose(question.choices[self.cursor])
         elif key == "t" and can_be_shorter(question):
-            self.counts(key)
+            self.accept_key(key)
             self._length = (self._length + 1) % len(LENGTHS)
             self._draw(self.size.width)
             self.refresh()
         elif key in ("up", "down"):
             self.cursor = (self.cursor + (1 if key == "down" else -1)) % max(len(question.choices), 1)
             self._draw(self.size.width)
-            self.refresh()
+            self.refresh(layout=True)  # an answer shown in full takes more lines
         elif key in ("pagedown", "pageup"):
-            room = max(self._shares()[0] - 1, 1)
+            room = max(self._split_lines()[0] - 1, 1)
             self._at = max(0, min(self._at + (room if key == "pagedown" else -room), len(self._body) - room))
             self.refresh()
 
     def _answer_by(self, key: str) -> Choice | None:
-        """The answer that a number or a letter gives."""
+        """Return the answer for a number or a letter."""
         question = self.question
         if question is not None and key.isdecimal() and 1 <= int(key) <= len(question.choices):
             return question.choices[int(key) - 1]
-        return meant(question, key) if question is not None and key in LETTERS else None
+        return find_choice(question, key) if question is not None and key in LETTERS else None
 
-    def means_something(self, key: str) -> bool:
+    def is_answer_key(self, key: str) -> bool:
         return self._answer_by(key) is not None or (key == "t" and can_be_shorter(self.question))
 
     def on_click(self, event: events.Click) -> None:
         question = self.question
-        at = event.get_content_offset(self)  # within the border, which is no answer
-        room, why, answers = self._shares()
+        at = event.get_content_offset(self)  # None on the border
+        room, why, answers = self._split_lines()
         place = at.y - room - why if at is not None else -1
-        is_more = place == answers - 1 and self._first + answers < len(self._options)
+        is_more = place == answers - 1 and self._first_visible + answers < len(self._options)
         if question is not None and 0 <= place < answers and not is_more and not self._moment.comes_early():
-            self._choose(question.choices[self._first + place])
+            self._choose(question.choices[self._first_visible + place])
 
     def _choose(self, choice: Choice) -> None:
         asked, self._asked = self._asked, None
         if asked is not None:
-            self.post_message(self.Answered(asked, limited(asked.question, choice, LENGTHS[self._length])))
+            self.post_message(self.Answered(asked, limit_answer(asked.question, choice, LENGTHS[self._length])))
 
 
 def _first_place(question: Question) -> int:
-    """Where the cursor begins: at an answer that is for this once."""
+    """Return the initial cursor position: a one-time answer, if there is one."""
     return next((place for place, choice in enumerate(question.choices) if choice.kind in _ONCE), 0)
 
 
 _MOVES = ("up", "down", "pageup", "pagedown")
-_MINE = ("escape", "enter", *_MOVES)
+_KEYS = ("escape", "enter", *_MOVES)

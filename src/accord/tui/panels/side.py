@@ -1,72 +1,78 @@
-"""The side panel: the plan, the context and the cost, what is set, the session, its servers and subagents."""
+"""Side panel: plan, context, cost, options, session, MCP servers and subagents."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual.strip import Strip
 from textual.widget import Widget
 
-from accord.tui.conversation.block import UNTOLD, UNTOLD_MARK
+from accord.terminal_text import one_line, sanitize
+from accord.transcript.mcp_status import McpServers, McpServerView
 from accord.tui.panels import meter
-from accord.tui.panels.plan import MARKS, done
-from accord.tui.plain import one_line, plain
-from accord.tui.servers import Servers
+from accord.tui.panels.plan import MARKS, count_done
+from accord.tui.session.activity import NO_RESULT
+from accord.tui.transcript.blocks.base import NO_RESULT_MARK
 
 if TYPE_CHECKING:
     from accord.model.session import Plan, Usage
-    from accord.tui.look import Look
-    from accord.tui.talk import Talk
+    from accord.tui.session.controller import SessionController
+    from accord.tui.theme import TextStyles
 
 
-_MOST_WORK = 8
+_MAX_WORK = 8
+
+MCP_MARKS = {"connected": "✓", "failed": "✗", "starting": "·", "given": "·"}
 
 
 class SidePanel(Widget):
-    """A column of what is worth knowing, drawn anew when something of it changed. It takes no room before there is
-    something that is not said elsewhere."""
+    """A column with details of the session, redrawn when something changes. Hidden until it has something to add."""
 
-    DEFAULT_CSS = """
+    DEFAULT_CSS: ClassVar[str] = """
     SidePanel {
         width: 34; height: 1fr; border-left: solid $foreground 20%; padding: 0 1; background: $background;
     }
     """
 
-    def __init__(self, look: Look, talk: Talk) -> None:
+    def __init__(self, text_styles: TextStyles, controller: SessionController) -> None:
         super().__init__()
-        self.look = look
-        self.talk = talk
+        self.text_styles = text_styles
+        self.controller = controller
         self._lines: list[Strip] = []
-        self._servers = Servers()
+        self._mcp = McpServers()
         self._shown: object = None
         self.display = False
 
     @property
+    def _servers(self) -> list[McpServerView]:
+        return self._mcp.list(self.controller.transcript, self.controller.servers)
+
+    @property
     def has_something(self) -> bool:
-        """Whether there is more to say than that there is a session."""
-        talk, session = self.talk, self.talk.session
+        """Whether there is more to show than the session itself."""
+        controller, session = self.controller, self.controller.session
         if session is None:
             return False
         about, usage = session.transcript, session.transcript.usage
-        is_known = usage is not None and (meter.tokens(usage) or meter.spent(usage.cost, 12))
-        going = talk.work.background or talk.work.children
-        told = about.plans, is_known, session.options, session.title, going, self._servers.of(talk), talk.unknown
-        return talk.parent is not None or any(told)
+        is_known = usage is not None and (meter.format_tokens(usage) or meter.format_cost(usage.cost, 12))
+        going = controller.activity.background or controller.activity.subagents
+        told = about.plans, is_known, session.options, session.title, going, self._servers, controller.unknown_updates
+        return controller.parent is not None or any(told)
 
-    def update(self, *, anew: bool = False) -> None:
-        """Draws what changed, if anything did."""
+    def update(self, *, force: bool = False) -> None:
+        """Redraw if something changed."""
         self.display = self.has_something
-        told = self._told()
-        if anew or told != self._shown:
+        told = self._snapshot()
+        if force or told != self._shown:
             self._shown = told
-            self._lines = self._drawn()
+            self._lines = self._render_all()
             self.refresh()
 
-    def _told(self) -> object:
-        session = self.talk.session
+    def _snapshot(self) -> object:
+        session = self.controller.session
         if session is None:
-            return self.talk.state
+            return self.controller.state
         about = session.transcript
         plans = [
             (plan.id, plan.markdown, plan.uri, [(e.content, e.status) for e in plan.entries])
@@ -75,124 +81,125 @@ class SidePanel(Widget):
         usage = about.usage
         spent = None if usage is None else (usage.used, usage.size, usage.cost)
         options = [(option.id, option.value) for option in session.options]
-        children = [self.talk.work.children, self.talk.work.background]
-        servers = self._servers.of(self.talk)
-        told = self.talk.state, plans, spent, options, about.title, children, self.talk.unknown
+        children = [self.controller.activity.subagents, self.controller.activity.background]
+        servers = self._servers
+        told = self.controller.state, plans, spent, options, about.title, children, self.controller.unknown_updates
         return *told, servers, self.size.width
 
-    def _drawn(self) -> list[Strip]:
-        session = self.talk.session
+    def _render_all(self) -> list[Strip]:
+        session = self.controller.session
         width = self.size.width
         if session is None or width <= 0:
             return []
         about = session.transcript
         lines: list[Strip] = []
         for plan in about.plans.values():
-            lines += self._plan(plan, width)
+            lines += self._render_plan(plan, width)
         if about.usage is not None:
-            lines += self._spent(about.usage, width)
-        lines += self._going_on(width)
+            lines += self._render_usage(about.usage, width)
+        lines += self._render_work(width)
         lines += self._options()
         lines += self._about(width)
         return lines
 
-    def _spent(self, usage: Usage, width: int) -> list[Strip]:
-        look = self.look
+    def _render_usage(self, usage: Usage, width: int) -> list[Strip]:
+        text_styles = self.text_styles
         lines: list[Strip] = []
         share = meter.share_of(usage)
         if share is not None:
-            style = look.bad if share > 0.9 else look.warn if share > 0.7 else look.good
+            style = text_styles.bad if share > 0.9 else text_styles.warn if share > 0.7 else text_styles.good
             full = round(min(share, 1.0) * (width - 6))
-            rest = ("─" * max(width - 6 - full, 0), look.faint)
-            lines.append(look.line(("━" * full, style), rest, (f" {meter.percent(share):>4}", None)))
-        spent = meter.spent(usage.cost, 12)
-        words = filter(None, [meter.tokens(usage), f"{spent} so far" if spent else ""])
-        lines += [look.line((each, look.dim)) for each in words]
+            rest = ("─" * max(width - 6 - full, 0), text_styles.faint)
+            lines.append(text_styles.line(("━" * full, style), rest, (f" {meter.format_percent(share):>4}", None)))
+        spent = meter.format_cost(usage.cost, 12)
+        words = filter(None, [meter.format_tokens(usage), f"{spent} so far" if spent else ""])
+        lines += [text_styles.line((each, text_styles.dim)) for each in words]
         return [*self._title("Context"), *lines] if lines else []
 
-    def _plan(self, plan: Plan, width: int) -> list[Strip]:
-        look = self.look
-        lines = self._title(f"Plan {done(plan)}/{len(plan.entries)}" if plan.entries else "Plan")
+    def _render_plan(self, plan: Plan, width: int) -> list[Strip]:
+        text_styles = self.text_styles
+        lines = self._title(f"Plan {count_done(plan)}/{len(plan.entries)}" if plan.entries else "Plan")
         for entry in plan.entries:
-            style = {"completed": look.good, "in_progress": look.accent, "cancelled": look.warn}.get(
-                entry.status, look.dim
-            )
+            style = {
+                "completed": text_styles.good,
+                "in_progress": text_styles.accent,
+                "cancelled": text_styles.warn,
+            }.get(entry.status, text_styles.dim)
             is_over = entry.status in ("completed", "cancelled")
-            words = Text(plain(entry.content)[:300], style=look.dim if is_over else look.base)
+            words = Text(sanitize(entry.content)[:300], style=text_styles.dim if is_over else text_styles.base)
             if entry.priority == "high" and not is_over:
                 words.stylize("bold")
-            body = look.draw(words, width - 2)
-            mark = look.line((f"{MARKS.get(entry.status, '○')} ", style))
-            rest = look.line(("  ", None))
+            body = text_styles.draw(words, width - 2)
+            mark = text_styles.line((f"{MARKS.get(entry.status, '○')} ", style))
+            rest = text_styles.line(("  ", None))
             lines += [Strip.join([rest if at else mark, line]) for at, line in enumerate(body)]
         if plan.markdown:
-            lines += look.draw(Text(plain(plan.markdown)[:2000], style=look.dim), width)
+            lines += text_styles.draw(Text(sanitize(plan.markdown)[:2000], style=text_styles.dim), width)
         if plan.uri:
-            lines.append(look.line((one_line(plan.uri, width), look.primary)))
+            lines.append(text_styles.line((one_line(plan.uri, width), text_styles.primary)))
         return lines
 
-    def _going_on(self, width: int) -> list[Strip]:
-        """What works beside the turn, and the subagents."""
-        look, work = self.look, self.talk.work
-        going = list(dict.fromkeys([*work.background, *reversed(work.children)]))
+    def _render_work(self, width: int) -> list[Strip]:
+        """Background work and subagents."""
+        text_styles, work = self.text_styles, self.controller.activity
+        going = list(dict.fromkeys([*work.background, *reversed(work.subagents)]))
         going.sort(
-            key=lambda each: each.state in ("done", "ended", UNTOLD)
+            key=lambda each: each.state in ("done", "ended", NO_RESULT)
         )  # what is over, the newest first, below the rest
-        lines = self._title("At work (alt+a)") if going else []
-        over = ("✓", look.good)
-        marks = {"done": over, "ended": over, UNTOLD: (UNTOLD_MARK, look.warn)}
-        for each in going[:_MOST_WORK]:
-            mark, style = marks.get(each.state, ("◐", look.accent))
+        lines = self._title("Background work (alt+a)") if going else []
+        over = ("✓", text_styles.good)
+        marks = {"done": over, "ended": over, NO_RESULT: (NO_RESULT_MARK, text_styles.warn)}
+        for each in going[:_MAX_WORK]:
+            mark, style = marks.get(each.state, ("◐", text_styles.accent))
             state = f"  {each.state}"
             words = one_line(each.title, max(width - 2 - len(state), 6))
-            lines.append(look.line((f"{mark} ", style), (words, None), (state, look.dim)))
-        if len(going) > _MOST_WORK:
-            lines.append(look.line((f"  and {len(going) - _MOST_WORK} more", look.dim)))
+            lines.append(text_styles.line((f"{mark} ", style), (words, None), (state, text_styles.dim)))
+        if len(going) > _MAX_WORK:
+            lines.append(text_styles.line((f"  and {len(going) - _MAX_WORK} more", text_styles.dim)))
         return lines
 
     def _options(self) -> list[Strip]:
-        session = self.talk.session
+        session = self.controller.session
         if session is None or not session.options:
             return []
-        lines = self._title("Set (ctrl+g)")
+        lines = self._title("Options (ctrl+g)")
         for option in session.options:
-            if option.is_boolean:
-                chosen = "on" if option.value else "off"
-            else:
-                chosen = next((each.name for each in option.choices if each.value == option.value), str(option.value))
-            name = one_line(option.name, 14)
-            lines.append(self.look.line((f"{name}: ", self.look.dim), (one_line(chosen, 16), None)))
+            name, chosen = one_line(option.name, 14), one_line(option.value_name, 16)
+            lines.append(self.text_styles.line((f"{name}: ", self.text_styles.dim), (chosen, None)))
         return lines
 
     def _about(self, width: int) -> list[Strip]:
-        look, talk = self.look, self.talk
-        session, agent = talk.session, talk.link.agent
+        text_styles, controller = self.text_styles, self.controller
+        session, agent = controller.session, controller.process.agent
         if session is None or agent is None:
             return []
         lines = self._title("Session")
-        title = talk.title if talk.parent is not None else session.title
-        lines += look.draw(Text(plain(title or "without a title")[:200]), width)
-        if talk.parent is not None:
-            whose = f"a subagent of {talk.parent.title}" if talk.parent.title else "a subagent"
-            lines.append(look.line((one_line(whose, width), look.dim)))
-        lines.append(look.line((f"ACP version {agent.version}", look.dim)))
-        for server in self._servers.of(talk):
-            style = {"connected": look.good, "failed": look.bad}.get(server.state, look.dim)
-            words = f"mcp {server.name} {server.words or 'given'}"
-            lines.append(look.line((f"{server.mark} ", style), (one_line(words, width - 2), None)))
-        if talk.unknown:
-            words = "1 update" if talk.unknown == 1 else f"{talk.unknown} updates"
-            lines.append(look.line((f"{words} not known here", look.dim)))
-            lines.append(look.line(("ctrl+l and f9 show which", look.dim)))
+        title = controller.title if controller.parent is not None else session.title
+        lines += text_styles.draw(Text(sanitize(title or "untitled")[:200]), width)
+        if controller.parent is not None:
+            whose = f"a subagent of {controller.parent.title}" if controller.parent.title else "a subagent"
+            lines.append(text_styles.line((one_line(whose, width), text_styles.dim)))
+        lines.append(text_styles.line((f"ACP version {agent.version}", text_styles.dim)))
+        for server in self._servers:
+            style = {"connected": text_styles.good, "failed": text_styles.bad}.get(server.state, text_styles.dim)
+            words = f"mcp {server.name} {server.detail or 'given'}"
+            lines.append(text_styles.line((f"{MCP_MARKS[server.state]} ", style), (one_line(words, width - 2), None)))
+        if controller.unknown_updates:
+            words = "1 update" if controller.unknown_updates == 1 else f"{controller.unknown_updates} updates"
+            lines.append(text_styles.line((f"{words} not known here", text_styles.dim)))
+            lines.append(text_styles.line(("ctrl+l, then f9 shows them", text_styles.dim)))
         return lines
 
     def _title(self, words: str) -> list[Strip]:
-        return [self.look.line(("", None)), self.look.line((words, self.look.primary + self.look.strong))]
+        return [
+            self.text_styles.line(("", None)),
+            self.text_styles.line((words, self.text_styles.primary + self.text_styles.strong)),
+        ]
 
     def on_resize(self) -> None:
-        self.update(anew=True)
+        self.update(force=True)
 
     def render_line(self, y: int) -> Strip:
         width = self.size.width
-        line = self._lines[y] if y < len(self._lines) else self.look.line(("", None))
-        return line.adjust_cell_length(width, self.look.base)
+        line = self._lines[y] if y < len(self._lines) else self.text_styles.line(("", None))
+        return line.adjust_cell_length(width, self.text_styles.base)

@@ -1,32 +1,32 @@
-"""The line at the bottom: who the agent is, what it does, how full its context is, and the keys that matter now."""
+"""Status line: the agent, its state, context usage, and the keys that matter now."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from rich.cells import cell_len
 from textual.strip import Strip
 from textual.widget import Widget
 
+from accord.terminal_text import format_duration, one_line
 from accord.tui.panels import meter
-from accord.tui.plain import one_line, seconds_of
 
 if TYPE_CHECKING:
     from rich.style import Style
 
     from accord.tui.app import AccordApp
-    from accord.tui.look import Look
-    from accord.tui.talk import Talk
+    from accord.tui.session.controller import SessionController
+    from accord.tui.theme import TextStyles
 
 NARROW = 100
-"""Columns below which there is no side panel, which tells more."""
+"""Columns below which there is no side panel with the details."""
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
 class Part(NamedTuple):
-    """Some words of the line. Where there is no room for all, the last in rank go first; rank 0 stays."""
+    """A part of the line. If there isn't room for all, those with the highest rank are dropped first; rank 0 stays."""
 
     rank: int
     text: str
@@ -35,128 +35,134 @@ class Part(NamedTuple):
 
 
 class StatusLine(Widget):
-    """One line about a talk."""
+    """The status line of a tab."""
 
     app: AccordApp
-    DEFAULT_CSS = "StatusLine { height: 1; padding: 0 1; background: $background; }"
+    DEFAULT_CSS: ClassVar[str] = "StatusLine { height: 1; padding: 0 1; background: $background; }"
 
-    def __init__(self, look: Look, talk: Talk) -> None:
+    def __init__(self, text_styles: TextStyles, controller: SessionController) -> None:
         super().__init__()
-        self.look = look
-        self.talk = talk
+        self.text_styles = text_styles
+        self.controller = controller
         self.is_following: Callable[[], bool] = lambda: True
-        """Whether the end of the conversation is looked at."""
+        """Returns whether the end of the transcript is in view."""
 
     def render_line(self, y: int) -> Strip:
-        look, width = self.look, self.size.width
-        parts = fitting([*self._state(), *self._who(), *self._spent()], width)
+        text_styles, width = self.text_styles, self.size.width
+        parts = drop_to_fit([*self._state(), *self._agent(), *self._usage()], width)
         left = [(each.text, each.style) for each in parts if not each.is_right]
         right = [(each.text, each.style) for each in parts if each.is_right]
         space = max(width - sum(cell_len(each.text) for each in parts), 0)
-        return look.line(*left, (" " * space, None), *right).adjust_cell_length(width, look.base)
+        return text_styles.line(*left, (" " * space, None), *right).adjust_cell_length(width, text_styles.base)
 
     def _state(self) -> list[Part]:
-        look, talk, link = self.look, self.talk, self.talk.link
+        text_styles, controller, process = self.text_styles, self.controller, self.controller.process
         words = {
-            "starting": ("◌ starting", look.dim),
-            "opening": ("◌ opening a session", look.dim),
-            "running": (f"{self._spin()}working {self._elapsed()}", look.accent),
-            "waiting": ("? waiting for you", look.warn),
-            "idle": ("● ready", look.good),
-            "gone": ("✗ gone", look.bad),
-        }[talk.state]
-        stops = "esc stops" if not self._is_read() else "esc twice stops"
-        hint = {"running": stops, "gone": "ctrl+r starts it again"}.get(talk.state, "")
-        if link.state == "undecided":
-            words, hint = ("◌ no agent yet", look.dim), "ctrl+n chooses one"
-        elif link.is_stopping:
-            words = ("◌ stopping", look.warn)
-        elif link.progress:
-            words, hint = (f"◌ {link.progress}", look.accent), "esc stops it"
-        elif talk.is_slow:
-            words, hint = (f"{words[0]}{self._waited()}", look.warn), "esc ends it · ctrl+l what it printed"
-        elif talk.is_cancelling:
-            words = (f"{self._spin()}stopping {self._elapsed()}", look.warn)
-            hint = "it does not stop: f12 ends the agent" if talk.is_stuck else ""
-        if talk.state == "gone" and link.is_open:  # the agent is there, and only the session is not
-            words = ("✗ no session", look.bad)
-            hint = f"ctrl+r begins one{' · ctrl+o lists those there are' if link.lists else ''}"
+            "starting": ("◌ starting", text_styles.dim),
+            "opening": ("◌ opening session", text_styles.dim),
+            "running": (f"{self._spin()}working {self._elapsed()}", text_styles.accent),
+            "waiting": ("? waiting for you", text_styles.warn),
+            "idle": ("● ready", text_styles.good),
+            "gone": ("✗ gone", text_styles.bad),
+        }[controller.state]
+        stops = "esc stop" if not self._is_read() else "esc twice to stop"
+        hint = {"running": stops, "gone": "ctrl+r restart"}.get(controller.state, "")
+        if process.state == "undecided":
+            words, hint = ("◌ no agent yet", text_styles.dim), "ctrl+n choose one"
+        elif process.is_stopping:
+            words = ("◌ stopping", text_styles.warn)
+        elif process.progress:
+            words, hint = (f"◌ {process.progress}", text_styles.accent), "esc stop"
+        elif controller.is_disconnected and controller.state != "gone":
+            words = ("◌ Connection lost. Reconnecting…", text_styles.warn)
+        elif controller.is_slow:
+            words, hint = (f"{words[0]}{self._format_wait()}", text_styles.warn), "esc cancel · ctrl+l output"
+        elif controller.turns.is_cancelling:
+            words = (f"{self._spin()}stopping {self._elapsed()}", text_styles.warn)
+            hint = "not stopping: f12 kills the agent" if controller.turns.is_stuck else ""
+        if controller.state == "gone" and process.is_open:  # the agent runs, but there is no session
+            words = ("✗ no session", text_styles.bad)
+            hint = f"ctrl+r new session{' · ctrl+o session list' if process.can_list_sessions else ''}"
         parts = [Part(0, words[0], words[1])]
-        if waiting := self._waiting():
-            parts.append(Part(0, waiting, look.warn))
+        if waiting := self._waiting_tabs():
+            parts.append(Part(0, waiting, text_styles.warn))
         if not self.is_following():
-            parts.append(Part(2, "  ↓ more below (ctrl+end)", look.primary))
-        if talk.queue:
-            parts.append(Part(2, f"  {len(talk.queue)} queued", look.primary))
-        if going := talk.work.count:
-            parts.append(Part(2, f"  {going} in background (alt+a)", look.accent))
-        if talk.unknown and self.app.size.width < NARROW:
-            updates = "1 update" if talk.unknown == 1 else f"{talk.unknown} updates"
-            parts.append(Part(9, f"  {updates} not known", look.dim))
+            parts.append(Part(2, "  ↓ more below (ctrl+end)", text_styles.primary))
+        if controller.queue.waiting:
+            parts.append(Part(2, f"  {len(controller.queue.waiting)} queued", text_styles.primary))
+        if going := controller.activity.count:
+            parts.append(Part(2, f"  {going} in background (alt+a)", text_styles.accent))
+        if controller.unknown_updates and self.app.size.width < NARROW:
+            updates = "1 update" if controller.unknown_updates == 1 else f"{controller.unknown_updates} updates"
+            parts.append(Part(9, f"  {updates} not known", text_styles.dim))
         if hint:
-            parts.append(Part(1, hint, look.dim, True))
-        parts.append(Part(3, f"{' · ' if hint else ''}? keys", look.dim, True))
+            parts.append(Part(1, hint, text_styles.dim, True))
+        parts.append(Part(3, f"{' · ' if hint else ''}? keys", text_styles.dim, True))
         return parts
 
-    def _waiting(self) -> str:
-        """Which other tabs wait for the user, and how to get there."""
-        panes = enumerate(self.app.panes, 1)
-        numbers = [str(number) for number, pane in panes if pane.talk is not self.talk and pane.talk.state == "waiting"]
+    def _waiting_tabs(self) -> str:
+        """The other tabs waiting for the user, and the key to get there."""
+        tabs = enumerate(self.app.tabs, 1)
+        numbers = [
+            str(number)
+            for number, tab in tabs
+            if tab.controller is not self.controller and tab.controller.state == "waiting"
+        ]
         if not numbers:
             return ""
         which = f"tab {numbers[0]} waits" if len(numbers) == 1 else f"tabs {', '.join(numbers[:3])} wait"
         return f"  ? {which} (alt+t)"
 
-    def _who(self) -> list[Part]:
-        look, talk = self.look, self.talk
-        if talk.link.state == "undecided":
+    def _agent(self) -> list[Part]:
+        text_styles, controller = self.text_styles, self.controller
+        if controller.process.state == "undecided":
             return []
-        parts = [Part(6, f"  {one_line(talk.link.title, 30)}", look.dim)]
+        parts = [Part(6, f"  {one_line(controller.process.title, 30)}", text_styles.dim)]
         for rank, name in ((5, "mode"), (7, "model")):
-            option = talk.session.option(name) if talk.session is not None else None
+            option = controller.session.option(name) if controller.session is not None else None
             if option is not None:
                 chosen = next((each.name for each in option.choices if each.value == option.value), option.value)
-                parts.append(Part(rank, f" · {one_line(str(chosen), 24)}", look.dim))
+                parts.append(Part(rank, f" · {one_line(str(chosen), 24)}", text_styles.dim))
         return parts
 
-    def _spent(self) -> list[Part]:
-        look, talk = self.look, self.talk
-        usage = talk.session.transcript.usage if talk.session is not None else None
+    def _usage(self) -> list[Part]:
+        text_styles, controller = self.text_styles, self.controller
+        usage = controller.session.transcript.usage if controller.session is not None else None
         if usage is None:
             return []
-        share, words = meter.share_of(usage), meter.tokens(usage)
+        share, words = meter.share_of(usage), meter.format_tokens(usage)
         if share is not None:
-            style = look.bad if share > 0.9 else look.warn if share > 0.7 else look.dim
-            parts = [Part(4, f"  {meter.percent(share)} of context", style, True)]
+            style = text_styles.bad if share > 0.9 else text_styles.warn if share > 0.7 else text_styles.dim
+            parts = [Part(4, f"  {meter.format_percent(share)} of context", style, True)]
         else:
-            parts = [Part(4, f"  {words}", look.dim, True)] if words else []
-        if spent := meter.spent(usage.cost, 10):
-            parts.append(Part(8, f"  {spent}", look.dim, True))
+            parts = [Part(4, f"  {words}", text_styles.dim, True)] if words else []
+        if spent := meter.format_cost(usage.cost, 10):
+            parts.append(Part(8, f"  {spent}", text_styles.dim, True))
         return parts
 
     def _is_read(self) -> bool:
-        """Whether the conversation has the keys: esc goes back to the prompt first."""
-        from accord.tui.conversation.view import Conversation
+        """Return whether the transcript has the focus: esc returns to the prompt first."""
+        from accord.tui.transcript.view import TranscriptView
 
-        return isinstance(self.app.focused, Conversation)
+        return isinstance(self.app.focused, TranscriptView)
 
     def _spin(self) -> str:
         if self.app.is_calm:
             return ""
         return f"{SPINNER[int(time.monotonic() * 8) % len(SPINNER)]} "
 
-    def _waited(self) -> str:
-        return ", which takes long" if self.app.is_calm else f" {seconds_of(self.talk.waited)}"
+    def _format_wait(self) -> str:
+        return ", slow" if self.app.is_calm else f" {format_duration(self.controller.seconds_waited)}"
 
     def _elapsed(self) -> str:
-        if self.app.is_calm or not self.talk.turn_began:
+        if self.app.is_calm or not self.controller.turns.turn_began:
             return ""
-        began = self.talk.turn_began
-        return seconds_of(max(time.monotonic() - began - self.talk.clocks.thought_since(began), 0))
+        began = self.controller.turns.turn_began
+        return format_duration(max(time.monotonic() - began - self.controller.timing.waited_since(began), 0))
 
 
-def fitting(parts: list[Part], width: int) -> list[Part]:
-    """The parts that there is room for, in their order."""
+def drop_to_fit(parts: list[Part], width: int) -> list[Part]:
+    """The parts that fit, in order."""
     while sum(cell_len(each.text) for each in parts) + 1 > width:
         last = max(parts, key=lambda each: each.rank)
         if last.rank == 0:

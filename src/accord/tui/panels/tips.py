@@ -1,8 +1,8 @@
-"""What a newcomer needs to know, above the prompt, until something was said in the session."""
+"""Tips for new users above the prompt, until the first prompt is sent."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from accord.transcript.message import Message
 from accord.tui.screens.hints import Hints
@@ -10,20 +10,20 @@ from accord.tui.screens.hints import Hints
 if TYPE_CHECKING:
     from accord.transcript.transcript import Transcript
 
-TIPS = ("/ lists the agent's commands", "@ names a file", "? shows the keys", "ctrl+p finds everything else")
+TIPS = ("/ commands", "@ mention a file", "? shortcuts", "ctrl+p search all commands")
 
 
 class Tips(Hints):
-    """There when a notice takes the place of the welcome; gone for good with the first prompt."""
+    """Shown when a notice has replaced the welcome; hidden for good after the first prompt."""
 
-    DEFAULT_CSS = "Tips { padding: 0 2; display: none; }"
+    DEFAULT_CSS: ClassVar[str] = "Tips { padding: 0 2; display: none; }"
 
     def __init__(self) -> None:
         super().__init__(*TIPS)
         self._is_done = False
 
     def fit(self, transcript: Transcript | None) -> None:
-        """Comes or goes, by what was said."""
+        """Show or hide the tips, depending on the transcript."""
         if self._is_done or transcript is None:
             return
         timeline = transcript.timeline

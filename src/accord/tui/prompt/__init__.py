@@ -1,1 +1,1 @@
-"""Where the user types: the editor, its completions and its history."""
+"""The prompt: the editor, completion, mentions, history, drafts, and pasted files and images."""

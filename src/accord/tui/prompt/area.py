@@ -1,4 +1,4 @@
-"""The prompt as a whole: the editor and, above it, what completes it. This is what a tab puts below a conversation."""
+"""The prompt area of a tab: the editor, and the completion list above it."""
 
 from __future__ import annotations
 
@@ -7,55 +7,64 @@ import re
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 
-from accord.tui.fault import beside
-from accord.tui.prompt.complete import Completions, Suggestion, commands_for, file_wanted, files_for, go_on
+from accord.tui.errors import run_in_background
+from accord.tui.prompt.completion import (
+    Completions,
+    Suggestion,
+    commands_for,
+    continues_name,
+    files_for,
+    partial_file_name,
+)
 from accord.tui.prompt.editor import Editor
 from accord.tui.prompt.files import Files
-from accord.tui.prompt.pasted import files_in, mentions
-from accord.tui.prompt.unfound import UnfoundHint
+from accord.tui.prompt.missing_files import MissingFilesHint
+from accord.tui.prompt.paste import files_in, mentions
 
 if TYPE_CHECKING:
     from accord.model.session import Command
-    from accord.tui.look import Look
     from accord.tui.prompt.history import History
+    from accord.tui.theme import TextStyles
 
 _WORD = re.compile(r"[^\s\"']*")
 
 
 class PromptArea(Vertical):
-    """Holds the editor. It is told the agent's slash commands whenever they change."""
+    """Holds the editor and completes what is typed into it: slash commands and file mentions."""
 
-    DEFAULT_CSS = "PromptArea { height: auto; max-height: 26; }"
+    DEFAULT_CSS: ClassVar[str] = "PromptArea { height: auto; max-height: 26; }"
 
     class Mentioned(Message):
-        """Files were dropped or pasted, and are mentioned in the prompt now."""
+        """Files were dropped or pasted, and are now mentioned in the prompt."""
 
         def __init__(self, paths: list[Path]) -> None:
             super().__init__()
             self.paths = paths
 
-    def __init__(self, look: Look, past: History, cwd: Path) -> None:
+    def __init__(self, text_styles: TextStyles, past: History, cwd: Path) -> None:
         super().__init__()
-        self.look = look
-        self.editor = Editor(past)
+        self.text_styles: TextStyles = text_styles
+        self.editor: Editor = Editor(past)
         self.editor.on_completion_key = self._complete
         self.editor.is_awaited = self._is_awaited
-        self.editor.on_pasted = self._pasted
-        self.hint = UnfoundHint(self.editor)
+        self.editor.on_pasted = self._replace_paste
+        self.hint: MissingFilesHint = MissingFilesHint(self.editor)
         self._cwd = cwd
         self._commands: Sequence[Command] = ()
         self._files = Files(cwd)
         self._list: Completions | None = None
-        self._known = ""  # what stood before the cursor when it was last known what completes it
-        self._due: list[tuple[str, str]] = []  # keys for a list that is not there yet, and what stood before the cursor
+        self._known = ""  # text before the cursor when completions were last looked up
+        self._pending_keys: list[
+            tuple[str, str]
+        ] = []  # keys for a list that is not loaded yet, with the text before the cursor
         self._is_catching_up = False
-        self._dismissed = ""  # what stood before the cursor when the user sent the list away
+        self._dismissed = ""  # text before the cursor when the user dismissed the list
 
     def compose(self) -> ComposeResult:
         yield self.editor
@@ -63,25 +72,25 @@ class PromptArea(Vertical):
     def on_text_area_changed(self, message: Editor.Changed) -> None:
         message.stop()
         self._look_up()
-        self.hint.typed(self._finished)
+        self.hint.on_typing(self._text_without_partial_name)
 
     def on_editor_submitted(self, message: Editor.Submitted) -> None:
-        self.hint.sent(message.text)
+        self.hint.on_sent(message.text)
 
     def on_text_area_selection_changed(self, message: Editor.SelectionChanged) -> None:
         message.stop()
         if self._list is not None:
             self._look_up()
 
-    def commands_are(self, commands: Sequence[Command]) -> None:
-        """The agent's slash commands are now these. A slash that was typed before they came is completed now."""
+    def set_commands(self, commands: Sequence[Command]) -> None:
+        """Set the agent's slash commands. A slash typed before they arrived is completed now."""
         if commands is not self._commands:
             self._commands = commands
             if self.editor.has_focus and self.editor.text.startswith("/"):
                 self._look_up()
 
-    def _pasted(self, text: str) -> str:
-        """What is put in for a text that was pasted: mentions of the files that it names, if it names nothing else."""
+    def _replace_paste(self, text: str) -> str:
+        """The replacement for pasted text: mentions, if the text consists of file names only."""
         paths = files_in(text, self._cwd)
         made = mentions(paths, self._cwd)
         if made:
@@ -89,7 +98,7 @@ class PromptArea(Vertical):
         return made
 
     def mention(self, path: Path) -> None:
-        """Mentions a file where the cursor is."""
+        """Mention a file at the cursor."""
         before = self._before()
         space = " " if before and not before[-1].isspace() else ""
         self.editor.insert(f"{space}{mentions([path], self._cwd)}")
@@ -104,24 +113,24 @@ class PromptArea(Vertical):
         if before and before == self._dismissed:
             return
         self._dismissed = ""
-        wanted = file_wanted(before.rpartition("\n")[2])
+        wanted = partial_file_name(before.rpartition("\n")[2])
         if wanted is not None:
-            # No coroutine yet: the next letter may come before it is begun, and then nobody would await it.
+            # A function, not a coroutine: a worker replaced before it starts would never await it.
             work: Any = partial(self._look_up_files, wanted)
-            beside(self, work, exclusive=True)
+            run_in_background(self, work, exclusive=True)
         else:
             self._show(commands_for(before, self._commands))
 
     async def _look_up_files(self, wanted: str) -> None:
         names = await asyncio.to_thread(self._files.matching, wanted)
-        if names is not None and file_wanted(self._before().rpartition("\n")[2]) == wanted:
+        if names is not None and partial_file_name(self._before().rpartition("\n")[2]) == wanted:
             self._show(files_for(wanted, names))
-            self.hint.typed(self._finished)
+            self.hint.on_typing(self._text_without_partial_name)
 
-    def _finished(self) -> str:
-        """The text without the name that is being typed, as long as it may become one."""
+    def _text_without_partial_name(self) -> str:
+        """The text without the file name being typed."""
         text, before = self.editor.text, self._before()
-        wanted = file_wanted(before.rpartition("\n")[2])
+        wanted = partial_file_name(before.rpartition("\n")[2])
         if wanted is None or (self._known == before and self._list is None):
             return text
         return f"{before[: len(before) - len(wanted) - 1]}{_WORD.sub('', text[len(before) :], count=1)}"
@@ -132,7 +141,7 @@ class PromptArea(Vertical):
             self._close()
             return
         if self._list is None:
-            self._list = Completions(self.look)
+            self._list = Completions(self.text_styles)
             self.mount(self._list, before=self.editor)
         self._list.show(suggestions)
         self.editor.completing = not self._list.is_hint
@@ -146,15 +155,15 @@ class PromptArea(Vertical):
     # -- keys
 
     def _complete(self, key: str) -> None:
-        """A key for the list of completions. Where the list is not about what is there now, the key waits for it."""
+        """Handle a key for the completion list. If the list is out of date, the key waits for it."""
         if key == "escape":
-            self._due.clear()
-        elif key in ("tab", "enter") and (self._due or self._known != self._before()):
-            self._due.append((key, self._before()))
+            self._pending_keys.clear()
+        elif key in ("tab", "enter") and (self._pending_keys or self._known != self._before()):
+            self._pending_keys.append((key, self._before()))
             if not self._is_catching_up:
                 self._is_catching_up = True
                 work: Any = self._catch_up
-                beside(self, work, group="keys")
+                run_in_background(self, work, group="keys")
             return
         self._act(key)
 
@@ -164,7 +173,7 @@ class PromptArea(Vertical):
             self._dismissed = self._before()
             self._close()
         elif key == "enter" and (chosen is None or self._before().endswith(chosen.text.rstrip())):
-            self._close()  # it is all there already: then enter means what it always means
+            self._close()  # nothing left to complete: enter sends
             self.editor.submit()
         elif key in ("tab", "enter") and chosen is not None:
             self._take(chosen)
@@ -172,41 +181,41 @@ class PromptArea(Vertical):
             self._list.key(key)
 
     def _is_awaited(self, key: str) -> bool:
-        """Whether a key is for a list that is about to be there: tab in a word that can be completed, and what is
-        pressed behind it."""
+        """Return whether a key is for a list that is about to open: tab in a word that can be completed, and the keys
+        that follow."""
         before = self._before()
-        if self._due or key != "tab" or before in (self._known, self._dismissed):
-            return bool(self._due)
+        if self._pending_keys or key != "tab" or before in (self._known, self._dismissed):
+            return bool(self._pending_keys)
         is_command = any(not each.only_hint for each in commands_for(before, self._commands))
-        return is_command or file_wanted(before.rpartition("\n")[2]) is not None
+        return is_command or partial_file_name(before.rpartition("\n")[2]) is not None
 
     async def _catch_up(self) -> None:
-        """Does what keys mean that were pressed faster than the list follows, one after the other."""
+        """Apply keys that were pressed before the list was up to date, in order."""
         try:
-            while self._due:
-                due = key, before = self._due[0]
-                wanted = file_wanted(before.rpartition("\n")[2])
+            while self._pending_keys:
+                due = key, before = self._pending_keys[0]
+                wanted = partial_file_name(before.rpartition("\n")[2])
                 if wanted is not None:
                     found = files_for(wanted, await asyncio.to_thread(self._files.surely_matching, wanted))
                 else:
                     found = commands_for(before, self._commands)
-                if self._due and self._due[0] is due:  # else it was sent away meanwhile
-                    del self._due[0]
-                    self._act_there(key, before, found)
+                if self._pending_keys and self._pending_keys[0] is due:  # otherwise the list was dismissed meanwhile
+                    del self._pending_keys[0]
+                    self._act_at(key, before, found)
         finally:
             self._is_catching_up = False
-            self._due.clear()
+            self._pending_keys.clear()
 
-    def _act_there(self, key: str, before: str, found: list[Suggestion]) -> None:
-        """Does what a key means where it was pressed. What was typed since then stays behind it; but letters that go on
-        with a name are part of what is to be completed."""
+    def _act_at(self, key: str, before: str, found: list[Suggestion]) -> None:
+        """Apply a key at the place it was pressed. Text typed since then stays after it, except letters that continue
+        the name being completed."""
         now = self._before()
         if not now.startswith(before):
-            return  # it was taken back, and so was the key
+            return  # the text was deleted, so the key has no meaning
         rest = now[len(before) :]
         word = _WORD.match(rest)
-        if key == "tab" and word is not None and go_on(found, before, word[0]):
-            self._due.insert(0, (key, before + word[0]))
+        if key == "tab" and word is not None and continues_name(found, before, word[0]):
+            self._pending_keys.insert(0, (key, before + word[0]))
             return
         row, column = before.count("\n"), len(before.rpartition("\n")[2])
         if rest:
@@ -214,18 +223,18 @@ class PromptArea(Vertical):
             self.editor.move_cursor((row, column))
         self._show(found)
         if key == "tab" and not self.editor.completing:
-            self._leave(at_once=not rest and not self._due)
+            self._move_focus(at_once=not rest and not self._pending_keys)
         else:
             self._act(key)
         if rest.startswith(" ") and self._before().endswith(" "):
-            self.editor.action_delete_left()  # of the space behind a name one is enough
+            self.editor.action_delete_left()  # one space after a name is enough
         after = self._before()
         if rest:
             self.editor.insert(rest)
-        self._due = [(each, f"{after}{stood[len(before) :]}") for each, stood in self._due]
+        self._pending_keys = [(each, f"{after}{stood[len(before) :]}") for each, stood in self._pending_keys]
 
-    def _leave(self, *, at_once: bool) -> None:
-        """There was nothing to complete: then tab goes elsewhere, unless more was typed here since."""
+    def _move_focus(self, *, at_once: bool) -> None:
+        """Nothing to complete: tab moves the focus, unless more was typed since."""
         if at_once and self.editor.has_focus and self.editor.on_tab is not None:
             self.editor.on_tab()
 
@@ -238,6 +247,6 @@ class PromptArea(Vertical):
         row, column = self.editor.cursor_location
         self.editor.replace(chosen.text, (row, max(column - chosen.length, 0)), (row, column))
 
-    def restyle(self, look: Look) -> None:
-        self.look = look
+    def restyle(self, text_styles: TextStyles) -> None:
+        self.text_styles = text_styles
         self._close()

@@ -1,4 +1,4 @@
-"""The picture in the system's clipboard, by whichever program can tell it, and a file that it is saved to.
+"""Images in the system clipboard: read by whatever program is available, and saved to a file.
 
 Terminals paste text alone. All of this takes time and may hang: call it in a thread. Nothing takes longer than a
 deadline, and no more is read than may be sent."""
@@ -17,14 +17,14 @@ from pathlib import Path
 from threading import Timer
 from typing import NamedTuple
 
-from accord.config.folders import data_folder
+from accord.config.directories import data_directory
 
-MOST_BYTES = 8 * 1024 * 1024
-"""The largest picture that is taken."""
-PATIENCE = 3.0
-"""Seconds that a program may take to tell what is in the clipboard."""
-MOST_KEPT = 200
-"""How many pictures are kept; the oldest go first."""
+MAX_BYTES = 8 * 1024 * 1024
+"""Maximum size of an image."""
+TIMEOUT_SECONDS = 3.0
+"""Timeout for reading the clipboard."""
+MAX_KEPT = 200
+"""Images to keep; the oldest are deleted first."""
 _KINDS = {b"\x89PNG\r\n\x1a\n": ".png", b"\xff\xd8\xff": ".jpg", b"GIF8": ".gif"}
 _TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif")
 _POWERSHELL = (
@@ -35,18 +35,19 @@ _POWERSHELL = (
 
 
 class TooLarge(Exception):
-    """There is a picture, and it is larger than what is taken."""
+    """The image in the clipboard is too large."""
 
 
-def save_picture(folder: Path | None = None) -> Path | None:
-    """Saves the picture that is in the clipboard, for its owner alone; None where there is none, or nobody can tell.
-    Raises `TooLarge`, and `OSError` where it cannot be written."""
-    picture = read_picture()
-    if picture is None:
+def save_image(folder: Path | None = None) -> Path | None:
+    """Save the image in the clipboard to a file only its owner can read. Return None if there is none.
+
+    Raises `TooLarge`, and `OSError` if it can't be saved."""
+    image = read_image()
+    if image is None:
         return None
-    folder = folder or data_folder() / "chat" / "pictures"
+    folder = folder or data_directory() / "chat" / "images"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    kind = _kind(picture) or ".png"
+    kind = _kind(image) or ".png"
     for number in range(1000):
         path = folder / f"{time.strftime('%Y%m%d-%H%M%S')}{f'-{number}' if number else ''}{kind}"
         try:
@@ -54,55 +55,55 @@ def save_picture(folder: Path | None = None) -> Path | None:
         except FileExistsError:
             continue
         with os.fdopen(file, "wb") as opened:
-            opened.write(picture)
+            opened.write(image)
         _tidy(folder)
         return path
     raise OSError(f"{folder} has too many files")
 
 
-def read_picture() -> bytes | None:
-    """The picture, as whichever program can give it."""
-    for way in _ways():
-        given = _given(way)
-        if given is not None and _kind(given):
-            if len(given) > MOST_BYTES:
+def read_image() -> bytes | None:
+    """The image, from the first program that can read it."""
+    for reader in _readers():
+        data = _run(reader)
+        if data is not None and _kind(data):
+            if len(data) > MAX_BYTES:
                 raise TooLarge
-            return given
+            return data
     return None
 
 
-class Way(NamedTuple):
-    """A program that gives the picture, and how it writes it."""
+class ClipboardReader(NamedTuple):
+    """A program that prints the image, and its output format."""
 
     argv: tuple[str, ...]
-    written: str = "bytes"
+    encoding: str = "bytes"
 
 
-def _ways() -> Iterator[Way]:
-    """Those that are there, and of use on this system."""
+def _readers() -> Iterator[ClipboardReader]:
+    """The programs that are installed and useful on this system."""
     if sys.platform == "darwin":
         if shutil.which("pngpaste"):
-            yield Way(("pngpaste", "-"))
-        yield Way(("osascript", "-e", "get the clipboard as «class PNGf»"), "apple")
+            yield ClipboardReader(("pngpaste", "-"))
+        yield ClipboardReader(("osascript", "-e", "get the clipboard as «class PNGf»"), "apple")
         return
     if os.environ.get("WAYLAND_DISPLAY") and shutil.which("wl-paste"):
-        offered = (_given(Way(("wl-paste", "--list-types"))) or b"").decode("ascii", "replace").split()
-        yield from (Way(("wl-paste", "--no-newline", "--type", each)) for each in _TYPES if each in offered)
+        offered = (_run(ClipboardReader(("wl-paste", "--list-types"))) or b"").decode("ascii", "replace").split()
+        yield from (ClipboardReader(("wl-paste", "--no-newline", "--type", each)) for each in _TYPES if each in offered)
     if os.environ.get("DISPLAY") and shutil.which("xclip"):
         said = ("xclip", "-selection", "clipboard", "-o", "-t")
-        offered = (_given(Way((*said, "TARGETS"))) or b"").decode("ascii", "replace").split()
-        yield from (Way((*said, each)) for each in _TYPES if each in offered)
+        offered = (_run(ClipboardReader((*said, "TARGETS"))) or b"").decode("ascii", "replace").split()
+        yield from (ClipboardReader((*said, each)) for each in _TYPES if each in offered)
     shell = shutil.which("powershell.exe") or (shutil.which("powershell") if os.name == "nt" else None)
     if shell:
-        yield Way((shell, "-NoProfile", "-NonInteractive", "-Sta", "-Command", _POWERSHELL), "base64")
+        yield ClipboardReader((shell, "-NoProfile", "-NonInteractive", "-Sta", "-Command", _POWERSHELL), "base64")
 
 
-def _given(way: Way) -> bytes | None:
-    """What a program prints, up to a little more than what is taken; nothing when it fails or takes too long."""
-    most = MOST_BYTES + 1 if way.written == "bytes" else 2 * MOST_BYTES + 1000
+def _run(reader: ClipboardReader) -> bytes | None:
+    """The output of a program, up to slightly more than the size limit; empty if it fails or times out."""
+    limit = MAX_BYTES + 1 if reader.encoding == "bytes" else 2 * MAX_BYTES + 1000
     try:
-        asked = subprocess.Popen(
-            way.argv,
+        process = subprocess.Popen(
+            reader.argv,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -110,36 +111,36 @@ def _given(way: Way) -> bytes | None:
         )
     except OSError:
         return None
-    deadline = Timer(PATIENCE, asked.kill)
+    deadline = Timer(TIMEOUT_SECONDS, process.kill)
     deadline.start()
     try:
-        assert asked.stdout is not None
-        with asked.stdout as stdout:
-            printed = stdout.read(most)
-        if len(printed) >= most:
-            asked.kill()
-        elif asked.wait() != 0:
+        assert process.stdout is not None
+        with process.stdout as stdout:
+            output = stdout.read(limit)
+        if len(output) >= limit:
+            process.kill()
+        elif process.wait() != 0:
             return None
     finally:
         deadline.cancel()
-        asked.kill()
-        asked.wait()
-    return _decoded(printed, way.written)
+        process.kill()
+        process.wait()
+    return _decode(output, reader.encoding)
 
 
-def _decoded(printed: bytes, written: str) -> bytes | None:
+def _decode(output: bytes, encoding: str) -> bytes | None:
     try:
-        if written == "base64":
-            return base64.b64decode(printed.strip())
-        if written == "apple":  # «data PNGf89504E47…»
-            return bytes.fromhex(printed.decode("utf-8").strip().removeprefix("«data PNGf").removesuffix("»"))
+        if encoding == "base64":
+            return base64.b64decode(output.strip())
+        if encoding == "apple":  # «data PNGf89504E47…»
+            return bytes.fromhex(output.decode("utf-8").strip().removeprefix("«data PNGf").removesuffix("»"))
     except ValueError:
         return None
-    return printed
+    return output
 
 
 def _kind(data: bytes) -> str:
-    """How a file of this kind is called; nothing where it is no picture that agents take."""
+    """The file extension for an image type; empty if agents don't accept it."""
     if data[:4] == b"RIFF":
         return ".webp" if data[8:12] == b"WEBP" else ""
     return next((suffix for beginning, suffix in _KINDS.items() if data.startswith(beginning)), "")
@@ -147,5 +148,5 @@ def _kind(data: bytes) -> str:
 
 def _tidy(folder: Path) -> None:
     with suppress(OSError):
-        for old in sorted(folder.iterdir(), key=lambda each: each.name)[:-MOST_KEPT]:
+        for old in sorted(folder.iterdir(), key=lambda each: each.name)[:-MAX_KEPT]:
             old.unlink()

@@ -1,8 +1,7 @@
-"""What was typed and not sent, so that none of it is lost.
+"""Drafts: unsent text, saved so that nothing typed is lost.
 
-Each client that runs has files of its own, one for each of its agents, and holds a lock beside each: two clients in one
-project do not get into each other's way. What one that has ended left behind is taken over by the next one that starts
-in the same project with the same agent."""
+A running client has one draft file per agent and holds a lock beside each, so that clients in one project don't
+interfere. A new client takes over the drafts that exited ones left in the same project for the same agent."""
 
 from __future__ import annotations
 
@@ -15,129 +14,126 @@ from pathlib import Path
 from typing import IO, NamedTuple
 from uuid import uuid4
 
-from accord.config.folders import data_folder
+from accord.config.directories import data_directory
+from accord.config.locking import try_lock
 from accord.tui.prompt.history import replace
 
 
-class Left(NamedTuple):
-    """What was typed and not sent: what stands in the prompt, and the prompts that wait behind it to be sent."""
+class Unsent(NamedTuple):
+    """Unsent text: the text in the prompt, and the queued prompts."""
 
     text: str = ""
     queue: tuple[str, ...] = ()
 
 
 class Drafts:
-    """The drafts of one client, and those that others left behind. `on_fault` is told why one cannot be kept."""
+    """The drafts of one client, and those left by others. `on_error` receives the reason if one can't be saved."""
 
-    def __init__(self, folder: Path | None = None, on_fault: Callable[[OSError], None] | None = None) -> None:
-        self._folder = folder or data_folder() / "chat" / "drafts"
-        self._on_fault = on_fault
-        self._own: dict[str, _Draft] = {}
-        self.is_one_held = False
-        """Whether the last look passed over a draft because its client still runs, if only for a moment."""
+    def __init__(self, folder: Path | None = None, on_error: Callable[[OSError], None] | None = None) -> None:
+        self._folder = folder or data_directory() / "chat" / "drafts"
+        self._on_error = on_error
+        self._own: dict[str, _DraftFile] = {}
+        self.is_one_held: bool = False
+        """Whether the last search skipped a draft because its client is still running."""
 
-    def claim(self, project: str, agent: str | None = None) -> Left:
-        """Takes over what clients that have ended left in a project for an agent; None is for any of them. It is kept
-        here from now on."""
+    def claim(self, project: str, agent: str | None = None) -> Unsent:
+        """Take over the drafts that exited clients left in a project for an agent (None: any agent)."""
         found = []
         own = self._draft(agent or "")
         self.is_one_held = False
         with suppress(OSError):
             for path in sorted(self._folder.glob("*.json"), key=_age):
                 where, whom, _ = _read(path)
-                is_meant = where == project and (agent is None or whom in ("", agent))
-                if not is_meant or self._is_own(path):
+                is_ours = where == project and (agent is None or whom in ("", agent))
+                if not is_ours or self._is_own(path):
                     continue
-                lock = _locked(path)
+                lock = _acquire_lock(path)
                 if lock is None:
                     self.is_one_held = True
                 else:
                     found.append(_read(path)[2])
-                    if self.keep(project, joined(found), agent or ""):
+                    if self.save(project, join_drafts(found), agent or ""):
                         _remove(path, lock)
                     else:
                         _release(path, lock)
         return own.left
 
-    def keep(self, project: str, left: Left | str, agent: str = "") -> bool:
-        """Keeps a draft; an empty one is forgotten. Gives whether that could be done."""
-        fault = self._draft(agent).keep(project, Left(left) if isinstance(left, str) else left, agent)
-        if fault is not None and self._on_fault is not None:
-            self._on_fault(fault)
-        return fault is None
+    def save(self, project: str, left: Unsent | str, agent: str = "") -> bool:
+        """Save a draft, or delete it if empty. Return whether that succeeded."""
+        problem = self._draft(agent).save(project, Unsent(left) if isinstance(left, str) else left, agent)
+        if problem is not None and self._on_error is not None:
+            self._on_error(problem)
+        return problem is None
 
-    def keep_all(self, project: str, drafts: dict[str, Left]) -> None:
-        """Keeps what was typed for each agent, and forgets the rest."""
+    def save_all(self, project: str, drafts: dict[str, Unsent]) -> None:
+        """Save the drafts of all agents, and delete the others."""
         for agent in {*self._own, *drafts}:
-            self.keep(project, drafts.get(agent, Left()), agent)
+            self.save(project, drafts.get(agent, Unsent()), agent)
 
     @property
-    def are_kept(self) -> bool:
-        """Whether all that was typed could be kept when that was last tried."""
-        return all(draft.fault is None for draft in self._own.values())
+    def are_saved(self) -> bool:
+        """Whether all drafts could be saved at the last attempt."""
+        return all(draft.problem is None for draft in self._own.values())
 
     def close(self) -> None:
-        """Leaves what is kept to the next client."""
+        """Release the saved drafts for the next client."""
         for draft in self._own.values():
             draft.close()
 
-    def _draft(self, agent: str) -> _Draft:
-        return self._own.setdefault(agent, _Draft(self._folder / f"{uuid4().hex}.json"))
+    def _draft(self, agent: str) -> _DraftFile:
+        return self._own.setdefault(agent, _DraftFile(self._folder / f"{uuid4().hex}.json"))
 
     def _is_own(self, path: Path) -> bool:
         return any(draft.path == path for draft in self._own.values())
 
 
-class _Draft:
-    """What was typed for one agent, in a file of its own."""
+class _DraftFile:
+    """The draft for one agent, in a separate file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.left = Left()
-        self.fault: OSError | None = None
-        """Why it is not kept, if it is not."""
+        self.left = Unsent()
+        self.problem: OSError | None = None
+        """Why it couldn't be saved, if so."""
         self._lock: IO[bytes] | None = None
 
-    def keep(self, project: str, left: Left, agent: str) -> OSError | None:
-        """Keeps what was typed, or forgets it if that is nothing. Gives why that could not be done."""
-        if left != self.left or self.fault is not None:
-            self.left, self.fault = left, self._kept(project, left, agent)
-        return self.fault
+    def save(self, project: str, left: Unsent, agent: str) -> OSError | None:
+        """Save the draft, or delete it if empty. Return the reason if that failed."""
+        if left != self.left or self.problem is not None:
+            self.left, self.problem = left, self._write(project, left, agent)
+        return self.problem
 
-    def _kept(self, project: str, left: Left, agent: str) -> OSError | None:
-        if left != Left():
+    def _write(self, project: str, left: Unsent, agent: str) -> OSError | None:
+        if left != Unsent():
             with suppress(OSError):
                 self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                self._lock = self._lock or _locked(self.path)
+                self._lock = self._lock or _acquire_lock(self.path)
             return replace(self.path, json.dumps([project, left.text, agent, left.queue]))
         lock, self._lock = self._lock, None
         _remove(self.path, lock)
         return None
 
     def close(self) -> None:
-        """Leaves what is kept to the next client."""
+        """Release the saved drafts for the next client."""
         lock, self._lock = self._lock, None
         if lock is not None:
             _release(self.path, lock)
 
 
-def _locked(path: Path) -> IO[bytes] | None:
-    """The lock beside a file, if nobody holds it. It goes with the process, however that ends."""
+def _acquire_lock(path: Path) -> IO[bytes] | None:
+    """Acquire the lock beside a file, or return None if it is held. The system releases it when the process ends."""
     lock = path.with_suffix(".lock")
     try:
         if sys.platform == "win32":
-            lock.unlink(missing_ok=True)  # cannot be done while somebody has it open
+            lock.unlink(missing_ok=True)  # fails while another process has it open
             return lock.open("wb")
-        import fcntl
-
         file = lock.open("wb")
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.path.samestat(os.fstat(file.fileno()), lock.stat()):
+            if try_lock(file.fileno()) and os.path.samestat(os.fstat(file.fileno()), lock.stat()):
                 return file
         except OSError:
             pass
-        file.close()  # somebody has it, or it was let go of since it was opened: the next one is another file
+        file.close()  # held by another client, or deleted since we opened it: then the next lock is another file
         return None
     except OSError:
         return None
@@ -151,7 +147,7 @@ def _remove(path: Path, lock: IO[bytes] | None) -> None:
 
 
 def _release(path: Path, lock: IO[bytes]) -> None:
-    """Lets go of the lock beside a file. Its name goes first, where it can: no other client has it by then."""
+    """Release the lock beside a file. The lock file is deleted first if possible, while no other client can have it."""
     if sys.platform == "win32":
         lock.close()
     with suppress(OSError):
@@ -160,31 +156,31 @@ def _release(path: Path, lock: IO[bytes]) -> None:
 
 
 def _age(path: Path) -> float:
-    """When a file was last written; another client may have taken it over by now."""
+    """The modification time of a file, which another client may have taken over in the meantime."""
     try:
         return path.stat().st_mtime
     except OSError:
         return 0.0
 
 
-def joined(drafts: Iterable[Left]) -> Left:
-    """Several of them as one."""
+def join_drafts(drafts: Iterable[Unsent]) -> Unsent:
+    """Combine several drafts into one."""
     every = list(drafts)
     text = "\n\n".join(each.text for each in every if each.text)
-    return Left(text, tuple(prompt for each in every for prompt in each.queue))
+    return Unsent(text, tuple(prompt for each in every for prompt in each.queue))
 
 
-def _read(path: Path) -> tuple[str, str, Left]:
-    """The project of a draft, the agent it is for, and what was typed. Older ones say less."""
+def _read(path: Path) -> tuple[str, str, Unsent]:
+    """The project, agent and text of a draft file. Older files have fewer fields."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return "", "", Left()
+        return "", "", Unsent()
     match found:
         case [str(project), str(text), str(agent), list(queue)]:
-            return project, agent, Left(text, tuple(map(str, queue)))
+            return project, agent, Unsent(text, tuple(map(str, queue)))
         case [str(project), str(text), str(agent)]:
-            return project, agent, Left(text)
+            return project, agent, Unsent(text)
         case [str(project), str(text)]:
-            return project, "", Left(text)
-    return "", "", Left()
+            return project, "", Unsent(text)
+    return "", "", Unsent()

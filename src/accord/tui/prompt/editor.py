@@ -1,38 +1,83 @@
-"""The editor of prompts: several lines, history, and keys that send or queue.
+"""The prompt editor: multi-line, with history, kill and yank, and keys that send or queue.
 
-Enter sends; Ctrl-J or Shift-Enter begin a new line, and so does Enter after a backslash."""
+Enter sends; Ctrl-J or Shift-Enter start a new line, as does Enter after a backslash."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 from textual.binding import Binding
 from textual.message import Message
+from textual.widgets import TextArea
 
-from accord.tui.painting import paint_at_once
-from accord.tui.prompt.at_once import act_at_once, is_chord
-from accord.tui.prompt.killing import EMPTY, Killing
-from accord.tui.prompt.mention import without_halves
+from accord.tui.prompt.paste import without_halves
+from accord.tui.terminal.keyboard import act_at_once, is_chord
+from accord.tui.terminal.painter import paint_at_once
+from accord.tui.terminal.textual_internals import EditResult, Location, get_key_bindings
 
 if TYPE_CHECKING:
     from accord.tui.prompt.history import History
 
-MOST_ROWS = 12
+EMPTY = "alt+k"
+"""The key that clears the prompt."""
+_FORWARD = ("ctrl+k", "alt+delete", "ctrl+shift+k")
+_BACKWARD = ("ctrl+u", "ctrl+w", "ctrl+backspace", "alt+backspace", "super+backspace")
+_UNDO = ("ctrl+underscore", "ctrl+slash", "super+z")
+_YANK = ("ctrl+y", "super+y")
+
+
+class Killing(TextArea):
+    """A text area with a kill buffer, as in shells: consecutive kills are joined. Call `note_key` before each key."""
+
+    killed: str = ""
+    """The text killed last."""
+    _key = ""
+    _undoes = False
+    _goes_on = False
+
+    def note_key(self, key: str) -> None:
+        """Note the key about to be handled."""
+        before, self._key = self._key, key
+        self._goes_on = key in (*_FORWARD, *_BACKWARD) and before in (*_FORWARD, *_BACKWARD)
+        self._undoes = key in _UNDO or (key in _YANK and self._undoes)
+
+    def _delete_via_keyboard(self, start: Location, end: Location) -> EditResult | None:
+        result = super()._delete_via_keyboard(start, end)
+        text = result.replaced_text if result is not None else ""
+        if text and self._key in (*_FORWARD, *_BACKWARD):
+            kept = self.killed if self._goes_on else ""
+            self.killed = f"{text}{kept}" if self._key in _BACKWARD else f"{kept}{text}"
+        return result
+
+    def action_redo(self) -> None:
+        """Yank the killed text at the cursor; directly after an undo, redo instead."""
+        if self._undoes or not self.killed:
+            super().action_redo()
+        else:
+            self.insert(self.killed)
+
+    def empty(self) -> None:
+        """Kill the whole text."""
+        if self.text:
+            self.killed = self.text
+            self.replace("", (0, 0), self.document.end)
+
+
 _UNSEEN = frozenset("\u200c\u200d") | {chr(code) for code in range(0xE0020, 0xE0080)}
-"""Characters that cannot be seen and are part of words and pictures: joiners, and the tags of flags."""
+"""Invisible characters that are part of words and emoji: joiners, and the tags of flags."""
 
 
 class Editor(Killing):
-    """Where prompts are typed. It knows no session: it says what was typed, and others act."""
+    """The editor for prompts. It knows nothing about sessions: it posts messages, and the tab acts on them."""
 
     BINDINGS = [
         Binding("ctrl+underscore,ctrl+slash", "undo", "Undo", show=False),
         Binding("ctrl+z", "app.suspend_process", "Suspend", show=False),
         Binding("ctrl+c", "app.interrupt", "Quit", show=False),
     ]
-    DEFAULT_CSS = """
+    DEFAULT_CSS: ClassVar[str] = """
     Editor {
         height: auto; max-height: 14; border: round $primary 60%; padding: 0 1; background: $background;
         border-subtitle-color: $foreground 60%;
@@ -41,7 +86,7 @@ class Editor(Killing):
     """
 
     class Submitted(Message):
-        """The user wants this sent; `now` when it should not wait for the running turn."""
+        """The user wants to send this; `now` means without waiting for the running turn."""
 
         def __init__(self, text: str, *, now: bool = False) -> None:
             super().__init__()
@@ -49,10 +94,10 @@ class Editor(Killing):
             self.now = now
 
     class PictureWanted(Message):
-        """The user pastes, and there is no text: a picture may be meant."""
+        """The user pasted, but there is no text: it may be an image."""
 
-    class Left(Message):
-        """A key that is meant for something else: `key` says which."""
+    class UnhandledKey(Message):
+        """A key that isn't for the editor."""
 
         def __init__(self, key: str) -> None:
             super().__init__()
@@ -62,17 +107,17 @@ class Editor(Killing):
         super().__init__(soft_wrap=True, show_line_numbers=False, tab_behavior="focus", highlight_cursor_line=False)
         self.past = past
         for key in ("f5", "f6", "f7"):  # they have another meaning in this application
-            self._bindings.key_to_bindings.pop(key, None)
+            get_key_bindings(self).pop(key, None)
         self.completing = False
-        """Whether a list of completions is open, which then gets some keys."""
+        """Whether the completion list is open, which then gets some keys."""
         self.on_completion_key: Callable[[str], None] = lambda key: None
         self.is_awaited: Callable[[str], bool] = lambda key: False
-        """Whether a key is for a list of completions that is about to be open."""
+        """Whether a key is for a completion list that is about to open."""
         self.on_pasted: Callable[[str], str] = lambda text: ""
-        """What is to be put in for a text that was pasted; nothing where it is the text itself."""
+        """The replacement for pasted text; empty to insert the text itself."""
         self.on_tab: Callable[[], None] | None = None
-        """Gives the keys to somebody else at once: those behind it are meant for them."""
-        self.last_key = 0.0
+        """Moves the focus at once: the keys that follow are meant for the other widget."""
+        self.last_key: float = 0.0
         self._recalled: int | None = None
         self._draft = ""
 
@@ -105,11 +150,11 @@ class Editor(Killing):
             self.insert(made)
 
     def action_paste(self) -> None:
-        """Ctrl-V is for what terminals cannot paste; they have another key for text."""
+        """Ctrl-V pastes images, which terminals can't; they have another key for text."""
         self.post_message(self.PictureWanted())
 
     def _meaning(self, event: events.Key) -> Any:
-        """What a key does here, if it is not for typing."""
+        """The action of a key that doesn't insert text."""
         key = event.key
         is_choice = key in ("tab", "enter", "escape")
         if self.completing and (is_choice or key in ("up", "down", "pageup", "pagedown")):
@@ -138,7 +183,7 @@ class Editor(Killing):
         if key == "down" and self._recalled is not None and self.cursor_location[0] == self.document.line_count - 1:
             return lambda: self._recall(1)
         if key == "question_mark" and not self.text:
-            return lambda: self.post_message(self.Left("help"))
+            return lambda: self.post_message(self.UnhandledKey("help"))
         if key in (
             "escape",
             "pageup",
@@ -150,11 +195,11 @@ class Editor(Killing):
             "tab",
             "shift+tab",
         ):
-            return lambda: self.post_message(self.Left(key))
+            return lambda: self.post_message(self.UnhandledKey(key))
         return None
 
     def submit(self) -> None:
-        """Sends what is there, as if enter had been pressed."""
+        """Send the text, as if enter had been pressed."""
         self._send()
 
     def _enter(self) -> None:
@@ -172,14 +217,14 @@ class Editor(Killing):
             self.clear_text()  # at once: what is typed next belongs to the next prompt
             self.post_message(self.Submitted(text, now=now))
         else:
-            self.post_message(self.Left("enter"))
+            self.post_message(self.UnhandledKey("enter"))
 
     # -- history
 
     def _recall(self, by: int) -> None:
-        """Shows an earlier prompt; past the newest is what was being typed."""
+        """Show a previous prompt; after the newest comes the unsent text."""
         if self._recalled is None:
-            self.past.look_again()
+            self.past.reload()
         count = len(self.past.prompts)
         if self._recalled is None:
             if by > 0 or not count:
@@ -193,7 +238,7 @@ class Editor(Killing):
         self.set_text(self.past.prompts[place] if place < count else self._draft)
 
     def recall(self, text: str) -> None:
-        """Shows an earlier prompt that was searched for. What was being typed is past the newest, as ever."""
+        """Show a previous prompt found by searching; the unsent text still comes after the newest."""
         if self._recalled is None:
             self._draft = self.text
         places = [place for place, each in enumerate(self.past.prompts) if each == text]
@@ -201,12 +246,12 @@ class Editor(Killing):
         self.set_text(text)
 
     def set_text(self, text: str) -> None:
-        """Puts a text in, the cursor at its end. It can be undone."""
+        """Replace the text and move the cursor to its end. Can be undone."""
         self.replace(text, (0, 0), self.document.end)
         self.move_cursor(self.document.end)
 
     def give_back(self, text: str) -> None:
-        """Puts back a prompt that could not be sent, before what was typed since."""
+        """Put a prompt that couldn't be sent back, before the text typed since."""
         if not text:
             return
         self.set_text("\n\n".join(filter(None, [text, self.text])))

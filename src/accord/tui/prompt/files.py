@@ -1,4 +1,4 @@
-"""The files of the project, for completion: what .gitignore leaves out is left out here too."""
+"""The files of a project for completion, without those ignored by .gitignore."""
 
 from __future__ import annotations
 
@@ -10,36 +10,20 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
-from accord.tui.prompt.mention import mention
+from accord.tui.prompt.paste import mention
+from accord.workspace.ignore import IgnoreRules, rules_above
 
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
-
-MOST_FILES = 50_000
-MOST_SECONDS = 3.0
-"""How many files are looked at, and for how long: a home directory must not hold up a prompt."""
-FRESH = 15.0
-"""Seconds for which a list of files is used before it is made again."""
+MAX_FILES = 50_000
+MAX_SECONDS = 3.0
+"""Limits of a scan: a home directory must not delay the prompt."""
+FRESH_SECONDS = 15.0
+"""Seconds for which a list of files is reused."""
 _NEVER = {".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv"}
 
 
-class Ignoring(NamedTuple):
-    """What one .gitignore leaves out: of a folder of the project, or of one that the project is in."""
-
-    spec: GitIgnoreSpec
-    folder: str = ""
-    above: str = ""
-    """The way from its folder to the project, for one outside."""
-
-    def verdict(self, name: str) -> bool | None:
-        """Whether a name is left out; None where it is not spoken of."""
-        return self.spec.check_file(f"{self.above}{name[len(self.folder) :]}").include
-
-
 class Files:
-    """The names of a project's files, relative to it, folders with a slash behind them; those that can be mentioned."""
+    """The files of a project that can be mentioned, as relative names; directories end in a slash."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -50,25 +34,25 @@ class Files:
         self._newest: object = None
 
     def matching(self, wanted: str, most: int = 50) -> list[str] | None:
-        """The names that fit best what was typed so far. Reads the disk: call it in a thread.
+        """Return the best matches for the text typed so far. Reads the disk: call it in a thread.
 
-        Typing quickly does not make more work: who was asked before somebody else gives way, and gives None. A list
-        that is no longer fresh is made again by one thread, while others use the old one."""
+        Returns None if a newer call superseded this one, so that typing quickly doesn't pile up work. One thread
+        renews an old list, while others use it."""
         asked = self._newest = object()
         if self._walking.acquire(blocking=not self._names):
-            self._make(FRESH)
+            self._make(FRESH_SECONDS)
         with self._matching:
             return best(wanted, self._names, most) if self._newest is asked else None
 
     def surely_matching(self, wanted: str, most: int = 50) -> list[str]:
-        """The same for somebody who waits for just this: nobody else's question matters, and any list will do."""
+        """Like `best`, for a caller that waits: isn't superseded by newer calls, and accepts an old list."""
         if not self._names:
             self._walking.acquire()
             self._make(math.inf)
         return best(wanted, self._names, most)
 
     def _make(self, fresh: float) -> None:
-        """Makes the list if there is none that is fresh, and lets others do so again."""
+        """Scan the project unless the list is fresh."""
         try:
             if not self._names or time.monotonic() - self._at > fresh:
                 self._names = list(self._walk())
@@ -77,66 +61,34 @@ class Files:
             self._walking.release()
 
     def _walk(self) -> Iterator[str]:
-        end = time.monotonic() + MOST_SECONDS
+        end = time.monotonic() + MAX_SECONDS
         count = 0
-        folders: list[tuple[str, list[Ignoring]]] = [("", list(_above(self._root)))]
-        while folders:
-            folder, specs = folders.pop(0)  # the nearest first, so that what is cut is far away
+        root = os.path.realpath(self._root)
+        directories: list[tuple[str, IgnoreRules]] = [("", rules_above(root).rules)]
+        while directories:
+            directory, rules = directories.pop(0)  # the nearest first, so that a truncated list lacks only deep files
+            path = os.path.join(root, directory)
             try:
-                entries = sorted(os.scandir(self._root / folder), key=lambda entry: entry.name)
+                entries = sorted(os.scandir(path), key=lambda entry: entry.name)
             except OSError:
                 continue
-            own = _spec(self._root / folder)
-            specs = [*specs, Ignoring(own, folder)] if own is not None else specs
+            if any(entry.name in (".gitignore", ".git") for entry in entries):
+                rules = rules.enter_on_disk(path.rstrip("/"))
             for entry in entries:
-                is_folder = entry.is_dir(follow_symlinks=False)
-                name = f"{folder}{entry.name}{'/' if is_folder else ''}"
-                if entry.name in _NEVER or _is_ignored(name, specs) or mention(name) is None:
+                is_directory = entry.is_dir(follow_symlinks=False)
+                name = f"{directory}{entry.name}{'/' if is_directory else ''}"
+                if entry.name in _NEVER or rules.ignores(entry.path, is_directory) or mention(name) is None:
                     continue
                 yield name
                 count += 1
-                if count >= MOST_FILES or time.monotonic() > end:
+                if count >= MAX_FILES or time.monotonic() > end:
                     return
-                if is_folder:
-                    folders.append((name, specs))
-
-
-def _spec(folder: Path) -> GitIgnoreSpec | None:
-    try:
-        lines = (folder / ".gitignore").read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return None
-    from pathspec import GitIgnoreSpec
-
-    try:
-        return GitIgnoreSpec.from_lines(lines)
-    except ValueError:  # a pattern that is none
-        return None
-
-
-def _above(root: Path) -> Iterator[Ignoring]:
-    """What is left out by the folders that the project is in, up to the one where git keeps its things."""
-    try:
-        root = root.resolve()
-        inside = next((each for each in (root, *root.parents) if (each / ".git").exists()), root)
-    except OSError:
-        return
-    for parent in reversed(root.parents):
-        if parent.is_relative_to(inside) and (spec := _spec(parent)) is not None:
-            yield Ignoring(spec, above=f"{root.relative_to(parent).as_posix()}/")
-
-
-def _is_ignored(name: str, specs: list[Ignoring]) -> bool:
-    """Whether a name is left out; of several files the innermost one that speaks of it counts."""
-    for ignoring in reversed(specs):
-        verdict = ignoring.verdict(name)
-        if verdict is not None:
-            return verdict
-    return False
+                if is_directory:
+                    directories.append((name, rules))
 
 
 def best(wanted: str, names: list[str], most: int = 50) -> list[str]:
-    """The names that have the wanted letters in their order, those first that have them closest together."""
+    """Fuzzy match: names that contain the letters in order, those with the letters closest together first."""
     if not wanted:
         return heapq.nsmallest(most, names, key=lambda name: (name.count("/"), name))
     letters = re.compile(".*?".join(map(re.escape, wanted)), re.IGNORECASE)

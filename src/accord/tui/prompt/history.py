@@ -1,7 +1,7 @@
-"""Prompts that were sent, to be recalled: a file in the user's data folder, for its owner alone.
+"""Prompt history: a file in the user's data directory that only its owner can read.
 
-Each is kept with the project that it was sent in, which alone recalls it; all of them can be searched. A file that
-cannot be read or written is no reason to stop: then nothing is recalled, and whoever wants to know is told."""
+Prompts are saved with their project: Up recalls those of this project, and search finds all. If the file
+can't be read or written, there is no history, and `on_error` receives the reason."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from accord.config.folders import data_folder
+from accord.config.directories import data_directory
 
-MOST_PROMPTS = 1000
-SPARE = 100
-"""How many more there may be before the file is written anew."""
-MOST_LENGTH = 100_000
+MAX_PROMPTS = 1000
+MAX_EXTRA = 100
+"""Extra prompts allowed before the file is rewritten."""
+MAX_LENGTH = 100_000
 
 
 class Sent(NamedTuple):
-    """A prompt, and where it was sent; nowhere in particular where that is not known."""
+    """A prompt, and the project it was sent in, if known."""
 
     text: str
     project: str = ""
 
 
 class History:
-    """Prompts, the newest last. `on_fault` is told why they cannot be kept."""
+    """Prompts, newest last. `on_error` receives the reason if they can't be saved."""
 
     def __init__(
-        self, path: Path | None = None, project: str = "", on_fault: Callable[[OSError], None] | None = None
+        self, path: Path | None = None, project: str = "", on_error: Callable[[OSError], None] | None = None
     ) -> None:
-        self._path = path or data_folder() / "chat" / "history.jsonl"
+        self._path = path or data_directory() / "chat" / "history.jsonl"
         self._project = project
-        self._on_fault = on_fault
+        self._on_error = on_error
         self._all: list[Sent] | None = None
         self._prompts: list[str] = []
-        self._seen: tuple[int, int] | None = None  # the file as it was when all that it holds was known
-        self._is_kept = True
+        self._seen: tuple[int, int] | None = None  # stamp of the file when it was last read completely
+        self._is_saved = True
 
-    def look_again(self) -> None:
-        """Takes in what other clients have sent since."""
-        if self._is_kept and self._all is not None and _stamp(self._path) != self._seen:
+    def reload(self) -> None:
+        """Read prompts that other clients have added since."""
+        if self._is_saved and self._all is not None and _stamp(self._path) != self._seen:
             self._all = None
 
     @property
@@ -52,7 +52,7 @@ class History:
         """The prompts of all projects."""
         if self._all is None:
             self._seen = _stamp(self._path)
-            self._all = [sent for sent in map(_sent, _lines(self._path)) if sent.text][-MOST_PROMPTS:]
+            self._all = [sent for sent in map(_parse, _lines(self._path)) if sent.text][-MAX_PROMPTS:]
             self._prompts = [sent.text for sent in self._all if sent.project in ("", self._project)]
         return self._all
 
@@ -64,33 +64,33 @@ class History:
         return self._prompts
 
     def add(self, text: str) -> None:
-        """Remembers a prompt. The same one twice in a row is one."""
+        """Add a prompt, unless it equals the previous one."""
         kept = self.everything
-        if (self._prompts and self._prompts[-1] == text) or len(text) > MOST_LENGTH:
+        if (self._prompts and self._prompts[-1] == text) or len(text) > MAX_LENGTH:
             return
         kept.append(Sent(text, self._project))
         self._prompts.append(text)
-        fault: OSError | None = None
+        problem: OSError | None = None
         is_alone = _stamp(self._path) == self._seen
-        if len(kept) > MOST_PROMPTS + SPARE:
-            del kept[: len(kept) - MOST_PROMPTS]
-            fault = replace(self._path, "".join(map(_line, kept)))
+        if len(kept) > MAX_PROMPTS + MAX_EXTRA:
+            del kept[: len(kept) - MAX_PROMPTS]
+            problem = replace(self._path, "".join(map(_line, kept)))
         else:
             try:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
                 with os.fdopen(os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "a") as file:
                     file.write(_line(kept[-1]))
             except OSError as error:
-                fault = error
-        self._is_kept = self._is_kept and fault is None
+                problem = error
+        self._is_saved = self._is_saved and problem is None
         if is_alone:
             self._seen = _stamp(self._path)
-        if fault is not None and self._on_fault is not None:
-            self._on_fault(fault)
+        if problem is not None and self._on_error is not None:
+            self._on_error(problem)
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
-    """When the file was last written, and how long it is."""
+    """Modification time and size of the file."""
     try:
         about = path.stat()
     except OSError:
@@ -109,7 +109,7 @@ def _lines(path: Path) -> list[str]:
         return []
 
 
-def _sent(line: str) -> Sent:
+def _parse(line: str) -> Sent:
     """A line of the file: a text, or a text and its project."""
     try:
         found = json.loads(line)
@@ -124,7 +124,7 @@ def _sent(line: str) -> Sent:
 
 
 def replace(path: Path, text: str) -> OSError | None:
-    """Writes a file in one step. Gives why that cannot be done; then it is as it was."""
+    """Write a file atomically. Return the reason if that failed; the file is then unchanged."""
     new = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,1 +1,1 @@
-"""Whole-screen things: agents, sessions, logs, forms, logins, settings, keys."""
+"""Screens above the tabs: pickers, agents, sessions, logs, forms, logins, settings, shortcuts."""

@@ -1,5 +1,4 @@
-"""The start page: the agents that are configured, the built-in one, those of the registry, any command line, and what
-was talked about lately."""
+"""The start page: configured agents, the built-in one, those of the registry, command lines, and recent sessions."""
 
 from __future__ import annotations
 
@@ -10,29 +9,29 @@ from typing import TYPE_CHECKING
 from textual.widgets import Input, OptionList
 
 from accord.config.command import BUILT_IN
-from accord.tui.fault import beside
-from accord.tui.plain import one_line
+from accord.terminal_text import one_line
+from accord.tui.errors import run_in_background
 from accord.tui.screens.picker import Picked, Picker, Row
 
 if TYPE_CHECKING:
     from accord.config.settings import Settings
     from accord.model.session import SessionInfo
 
-_SESSION = "session "  # no name of an agent has a space in it
+_SESSION = "session "  # agent names can't contain spaces
 _WELCOME = "Welcome to Accord. "
-_MOST_SESSIONS = 5
+_MAX_SESSIONS = 5
 
 
 def session_of(id: str) -> str | None:
-    """The session that a row stands for; None if it stands for an agent."""
+    """Return the session id of a row; None for an agent's row."""
     return id.removeprefix(_SESSION) if id.startswith(_SESSION) else None
 
 
 class AgentsScreen(Picker):
-    """Everything that can be talked to. What is typed and is no row is taken as a command line.
+    """Lists every agent that can be started. Text that matches no row can be a command line.
 
-    What its other keys do is done above it: who comes back from there finds it as it was. It is there at once; sessions
-    and the registry, which may have to be fetched, come when they are read."""
+    The page opens at once; sessions and the registry, which may have to be fetched, are added when loaded. Its other
+    keys open screens above it, so that the user returns to an unchanged page."""
 
     def __init__(
         self,
@@ -40,53 +39,53 @@ class AgentsScreen(Picker):
         recent: Callable[[int], Sequence[SessionInfo]] | None = None,
         *,
         is_first: bool = False,
-        aside: Callable[[AgentsScreen, Picked], None] | None = None,
+        handle_key: Callable[[AgentsScreen, Picked], None] | None = None,
     ) -> None:
-        """`recent` reads the newest sessions; it is called in a thread. `aside` does what the other keys are for."""
+        """`recent` reads the newest sessions; called in a thread. `handle_key` handles keys other than enter."""
         default = settings.chosen_agent or (BUILT_IN if not settings.agents else None)
-        self._aside = aside
+        self._handle_key = handle_key
         self._settings = settings
         self._recent = recent
-        about = "Choose an agent, or type a command line that starts one. ✓ is meant when none is named."
+        about = "Choose an agent, or type a command line that starts one. ✓ marks the default."
         super().__init__(
-            "Talk with",
+            "Start an agent",
             _agents(settings),
             about=f"{_WELCOME if is_first else ''}{about}",
-            keys={"f3": "doctor", "f5": "keeps a command line under a name", "f6": "makes it the default"},
+            keys={"f3": "doctor", "f5": "save the command line under a name", "f6": "make it the default"},
             typed=lambda text: Row(text, f"Start: {text}", "", "Command line") if " " in text or "/" in text else None,
             chosen=default if default is not None else "",
         )
 
     def on_mount(self) -> None:
         super().on_mount()
-        beside(self, self._read())
+        run_in_background(self, self._read())
 
     async def _read(self) -> None:
         rows = _agents(self._settings)
         if self._recent is not None:
-            rows += [_session(info) for info in await asyncio.to_thread(self._recent, _MOST_SESSIONS)]
+            rows += [_session(info) for info in await asyncio.to_thread(self._recent, _MAX_SESSIONS)]
             self.set_rows(rows)
         if self._settings.registry is None:
-            how = 'registry = "…" in config.toml names one'
-            self.set_rows([*rows, Row("", "none is configured", how, "Registry")])
+            how = 'set registry = "…" in config.toml'
+            self.set_rows([*rows, Row("", "no registry configured", how, "Registry")])
         else:
-            waiting = Row("", "the registry is being read …", "", "Registry")
+            waiting = Row("", "Reading the registry…", "", "Registry")
             self.set_rows([*rows, waiting])
             found = await asyncio.to_thread(registry_rows, self._settings.registry)
             self.set_rows([*rows, *(row for row in found if row.id not in self._settings.agents)])
 
-    def _done(self, how: str) -> None:
+    def _choose(self, how: str) -> None:
         at = self.query_one(OptionList).highlighted
         if at is not None and at < len(self._shown) and self._id_at(at) == "":
-            return  # a row that only says something
+            return  # a remark, not an agent
         row = self._shown[at] if at is not None and at < len(self._shown) else None
-        if how == "enter" or self._aside is None or row is None:
-            super()._done(how)
+        if how == "enter" or self._handle_key is None or row is None:
+            super()._choose(how)
         else:
-            self._aside(self, Picked(row.id, how, row.label))
+            self._handle_key(self, Picked(row.id, how, row.label))
 
-    def default_is(self, name: str) -> None:
-        """Another agent is meant now when none is named."""
+    def set_default(self, name: str) -> None:
+        """Mark another agent as the default."""
         self._chosen = name
         self._fill(self.query_one(Input).value)
 
@@ -102,11 +101,11 @@ def _agents(settings: Settings) -> list[Row]:
 
 def _session(info: SessionInfo) -> Row:
     when = (info.updated_at or "")[:16].replace("T", " ")
-    return Row(f"{_SESSION}{info.id}", info.title or "without a title", when, "Go on with, of the built-in agent")
+    return Row(f"{_SESSION}{info.id}", info.title or "untitled", when, "Continue a session of the built-in agent")
 
 
 def registry_rows(source: str | None) -> list[Row]:
-    """The agents of the registry, if one is configured and can be read. Reads files: call it in a thread."""
+    """Return the agents of the registry. Reads files or the network: call it in a thread."""
     if source is None:
         return []
     from accord.config.install import is_installed
@@ -116,9 +115,9 @@ def registry_rows(source: str | None) -> list[Row]:
     try:
         entries = read_registry(source).entries
     except (AccordError, OSError) as error:
-        return [Row("", f"the registry cannot be read: {one_line(str(error))}", "", "Registry")]
+        return [Row("", f"couldn't read the registry: {one_line(str(error))}", "", "Registry")]
     rows = []
     for entry in entries.values():
-        ready = "" if is_installed(entry) else "(is installed first) "
+        ready = "" if is_installed(entry) else "(will be installed) "
         rows.append(Row(entry.id, entry.name, f"{entry.version}  {ready}{entry.description}", "Registry"))
     return rows

@@ -1,8 +1,9 @@
-"""All keys, on one page."""
+"""Help: all keys on one page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import ClassVar
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -13,20 +14,20 @@ from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
-from accord.tui.keys import ASKED, DEEDS, QUEUED, READING, TYPING
-from accord.tui.screens.above import Above
+from accord.tui.commands import ASKED, COMMANDS, QUEUED, READING, TYPING
+from accord.tui.screens.modal import Modal
 
 _WIDE, _NARROW = 84, 54
-"""Columns from which there is room for wide keys, and below which what they do stands under them."""
-_MOST, _LEAST = 26, 18
-"""Columns for the keys."""
+"""Columns from which on the key column is wide, and below which descriptions go under the keys."""
+_WIDE_KEYS, _NARROW_KEYS = 26, 18
+"""Width of the key column."""
 
 
-class KeysScreen(Above[None]):
-    """The help."""
+class KeysScreen(Modal[None]):
+    """Shows all keys."""
 
-    key_hints = ("↑ ↓ scroll · esc goes back",)
-    DEFAULT_CSS = """
+    key_hints = ("↑ ↓ scroll · esc back",)
+    DEFAULT_CSS: ClassVar[str] = """
     KeysScreen { align: center middle; }
     KeysScreen > VerticalScroll {
         width: 90%; max-width: 100; height: 90%; border: round $primary; padding: 0 1; background: $background;
@@ -45,7 +46,7 @@ class KeysScreen(Above[None]):
         self.call_after_refresh(self._write)
 
     def _write(self) -> None:
-        self.query_one(Static).update(_page(self.query_one(VerticalScroll).content_size.width))
+        self.query_one(Static).update(_render_page(self.query_one(VerticalScroll).content_size.width))
 
     def on_key(self, event: events.Key) -> None:
         if event.key in ("escape", "q", "question_mark", "f1", "enter"):
@@ -53,25 +54,24 @@ class KeysScreen(Above[None]):
             self.dismiss(None)
 
 
-def _page(width: int) -> Group:
-    """One table for each part; what is too long for its column goes on below, in that column. In a narrow window there
-    is one column alone."""
-    everywhere = tuple((deed.keys.replace(",", ", "), deed.about) for deed in DEEDS if deed.keys)
+def _render_page(width: int) -> Group:
+    """Render a table per section; in a narrow window, a single column."""
+    everywhere = tuple((command.keys.replace(",", ", "), command.about) for command in COMMANDS if command.keys)
     parts = (
         ("In the prompt", TYPING),
-        ("In the conversation", READING),
-        ("Among the prompts that wait (f6)", QUEUED),
-        ("When you are asked", ASKED),
-        ("Everywhere", (("ctrl+p", "All commands, to be searched"), *everywhere)),
+        ("In the transcript", READING),
+        ("In the prompt queue (f6)", QUEUED),
+        ("In a permission request", ASKED),
+        ("Everywhere", (("ctrl+p", "Search all commands"), *everywhere)),
     )
     page: list[RenderableType] = []
-    for title, told in parts:
-        rows = [(keys, f"{about[0].upper()}{about[1:]}") for keys, about in told]
+    for title, entries in parts:
+        rows = [(keys, f"{about[0].upper()}{about[1:]}") for keys, about in entries]
         page.append(Text(title, style="bold underline"))
         if width < _NARROW:
             page += [each for keys, about in rows for each in (Text(keys, "bold"), Padding(Text(about), (0, 0, 0, 2)))]
         else:
-            page.append(_table(rows, _MOST if width >= _WIDE else _LEAST))
+            page.append(_table(rows, _WIDE_KEYS if width >= _WIDE else _NARROW_KEYS))
         page.append(Text())
     return Group(*page)
 

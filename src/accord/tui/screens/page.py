@@ -1,6 +1,8 @@
-"""A page that the agent asks to be visited."""
+"""A web page that the agent asks the user to visit."""
 
 from __future__ import annotations
+
+from typing import ClassVar
 
 from rich.text import Text
 from textual import events
@@ -10,10 +12,10 @@ from textual.widgets import Static
 
 from accord.client.form import host_of
 from accord.model.requests import Elicitation, Reply
-from accord.tui.harmless import words
-from accord.tui.plain import one_line, plain
-from accord.tui.screens.above import Above
-from accord.tui.viewing import open_address
+from accord.terminal_text import one_line, sanitize
+from accord.tui.screens.modal import Modal
+from accord.tui.terminal.viewer import open_address
+from accord.tui.text import make_label
 
 BOX = """
 {name} {{ align: center middle; }}
@@ -23,18 +25,18 @@ BOX = """
 }}
 {name} .message {{ text-style: bold; margin-bottom: 1; }}
 """
-"""How that looks which an agent asks."""
+"""Style shared by the screens that an agent opens."""
 
 
-class PageScreen(Above[Reply]):
-    """A page to visit. Nothing is opened unasked: the user sees where the address leads, and goes there or not."""
+class PageScreen(Modal[Reply]):
+    """A page to visit. The user sees the host first; nothing is opened without a key press."""
 
-    DEFAULT_CSS = BOX.format(name="PageScreen") + "PageScreen .doubt { color: $warning; }"
+    DEFAULT_CSS: ClassVar[str] = BOX.format(name="PageScreen") + "PageScreen .warning { color: $warning; }"
     key_hints = (
-        "enter done · o opens it · c copies the address · n no · esc leaves it",
-        "enter done · o opens it · c copies it · n no · esc leaves it",
-        "enter done · o opens · c copies · n no · esc",
-        "enter · o opens it · c · n · esc",
+        "enter done · o open · c copy the URL · n decline · esc dismiss",
+        "enter done · o open · c copy · n decline · esc dismiss",
+        "enter done · o open · c copy · n decline · esc",
+        "enter · o open · c · n · esc",
         "enter · o · c · n · esc",
     )
 
@@ -45,14 +47,14 @@ class PageScreen(Above[Reply]):
 
     def compose(self) -> ComposeResult:
         url = self._question.url or ""
-        host, doubts = host_of(url)
+        host, warnings = host_of(url)
         with Vertical(classes="box") as box:
-            box.border_title = words(f"{one_line(self._agent, 40)} asks you to visit a page")
-            yield Static(Text(plain(self._question.message)), classes="message")
-            yield Static(Text(plain(url)))
+            box.border_title = make_label(f"{one_line(self._agent, 40)} asks you to visit a page")
+            yield Static(Text(sanitize(self._question.message)), classes="message")
+            yield Static(Text(sanitize(url)))
             yield Static(Text(f"on {one_line(host)}"))
-            if doubts:
-                yield Static(Text(f"Be careful: {one_line('; '.join(doubts))}"), classes="doubt")
+            if warnings:
+                yield Static(Text(f"Be careful: {one_line('; '.join(warnings))}"), classes="warning")
 
     def on_key(self, event: events.Key) -> None:
         actions = {"enter": "accept", "n": "decline", "escape": "cancel"}
@@ -63,10 +65,11 @@ class PageScreen(Above[Reply]):
         elif event.key == "c":
             event.stop()
             self.app.copy_to_clipboard(url)
-            self.app.notify("The address is in the clipboard.")
+            self.app.notify("Copied the URL.")
         elif event.key == "o":
             event.stop()
-            trouble = open_address(url)
+            problem = open_address(url)
             self.app.notify(
-                trouble or "It is opened; enter when you are done.", severity="warning" if trouble else "information"
+                problem or "Opened in your browser. Press enter when you're done.",
+                severity="warning" if problem else "information",
             )

@@ -1,9 +1,9 @@
-"""A list to choose from, with a line to search in it. Agents, sessions, options and logins are chosen with it."""
+"""A searchable list to choose from: agents, sessions, options, login methods."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from rich.segment import Segment
 from rich.text import Text
@@ -15,22 +15,23 @@ from textual.strip import Strip
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from accord.tui.harmless import words
-from accord.tui.plain import one_line, plain
-from accord.tui.prompt.at_once import Field
-from accord.tui.screens.above import Above
-from accord.tui.screens.hints import Hints, folded
+from accord.terminal_text import one_line, sanitize
+from accord.tui.screens.hints import Hints, wrap_hints
+from accord.tui.screens.modal import Modal
+from accord.tui.terminal.keyboard import Field
+from accord.tui.terminal.textual_internals import get_option_line
+from accord.tui.text import make_label
 
-_MOST_ROWS = 24
+_MAX_ROWS = 24
 _TALL = 16
-MOST_LISTED = 150
-"""Rows that are drawn. Nobody reads more, and to draw them all would hold up keys."""
-_SHARE = 0.85
-"""How much of the window's height a list may take."""
+MAX_LISTED = 150
+"""Maximum number of rows to render. Rendering thousands would delay keys."""
+_MAX_HEIGHT_SHARE = 0.85
+"""Maximum share of the window's height."""
 
 
 class Row(NamedTuple):
-    """Something to choose: its name for the program, and what the user reads."""
+    """Something to choose: its id, and the text that the user reads."""
 
     id: str
     label: str
@@ -39,7 +40,7 @@ class Row(NamedTuple):
 
 
 class Picked(NamedTuple):
-    """What was chosen, and how: `enter`, or another key that the picker was given; and what the user read."""
+    """The chosen row, and the key: `enter`, or one of the picker's own keys."""
 
     id: str
     how: str = "enter"
@@ -47,7 +48,7 @@ class Picked(NamedTuple):
 
 
 class Rows(OptionList):
-    """A list whose row at the cursor has a mark, so that it can be told without colours."""
+    """A list that marks the row at the cursor, for terminals without colours."""
 
     def render_line(self, y: int) -> Strip:
         line = super().render_line(y)
@@ -58,10 +59,10 @@ class Rows(OptionList):
         return Strip([Segment("❯", style), *line.crop(1)], line.cell_length)
 
 
-class Picker(Above["Picked | None"]):
-    """Gives what was picked, or None when the user went away."""
+class Picker(Modal["Picked | None"]):
+    """Returns the chosen row, or None if the user dismissed it."""
 
-    DEFAULT_CSS = """
+    DEFAULT_CSS: ClassVar[str] = """
     Picker { align: center middle; }
     Picker > Vertical {
         width: 90%; max-width: 110; height: auto; max-height: 85%; border: round $primary; padding: 0 1;
@@ -84,7 +85,7 @@ class Picker(Above["Picked | None"]):
         typed: Callable[[str], Row | None] | None = None,
         chosen: str | None = None,
     ) -> None:
-        """`keys` are further keys and what they do to the row at the cursor; `typed` makes a row of what was typed."""
+        """`keys` are further keys and what they do with the selected row; `typed` turns the search text into a row."""
         super().__init__()
         self._title = title
         self._rows = list(rows)
@@ -93,36 +94,36 @@ class Picker(Above["Picked | None"]):
         self._typed = typed
         self._chosen = chosen
         self._shown: list[Row | None] = []
-        """The rows of the list; None is the name of a group."""
+        """The rows in the list; None for a heading or a remark."""
         self._wanted = ""
         self._is_moved = False
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
-            box.border_title = words(self._title)
+            box.border_title = make_label(self._title)
             if self._about:
-                yield Static(Text(plain(self._about)), classes="about")
-            is_sure = {row.id for row in self._rows} == {"yes", "no"}  # nobody has to search there
-            yield Field(placeholder="" if is_sure else "type to search", compact=True)
+                yield Static(Text(sanitize(self._about)), classes="about")
+            is_confirmation = {row.id for row in self._rows} == {"yes", "no"}  # no search needed
+            yield Field(placeholder="" if is_confirmation else "type to search", compact=True)
             yield Rows()
             yield Static(classes="whole")
-            yield Hints("↑ ↓ enter chooses", *(f"{key} {words}" for key, words in self._keys.items()), "esc goes back")
+            yield Hints("↑ ↓ enter choose", *(f"{key} {words}" for key, words in self._keys.items()), "esc back")
 
     def on_resize(self) -> None:
         self._fit()
 
     def _fit(self) -> None:
-        """The list gets the room that the rest leaves, so that the hints below it are always there. Where a row is too
-        long to be seen as a whole, the one at the cursor is told below the list."""
+        """Give the list the room that the rest leaves, so that the hints below it are always visible. If rows are
+        truncated, the one at the cursor is shown in full below the list."""
         window, width = self.app.size, self._width
-        cut = any(self._drawn(row).cell_len > width for row in self._rows)
+        cut = any(self._render_row(row).cell_len > width for row in self._rows)
         whole = self.query_one(".whole", Static)
         whole.display = cut and window.height >= _TALL
         for each in self.query(".about"):
             each.display = window.height >= _TALL
-        about = len(folded([plain(self._about)], width)) if self._about and window.height >= _TALL else 0
+        about = len(wrap_hints([sanitize(self._about)], width)) if self._about and window.height >= _TALL else 0
         rest = 3 + about + self.query_one(Hints).rows(width) + (2 if whole.display else 0)
-        self.query_one(Rows).styles.max_height = max(min(int(window.height * _SHARE) - rest, _MOST_ROWS), 2)
+        self.query_one(Rows).styles.max_height = max(min(int(window.height * _MAX_HEIGHT_SHARE) - rest, _MAX_ROWS), 2)
 
     @property
     def _width(self) -> int:
@@ -131,8 +132,8 @@ class Picker(Above["Picked | None"]):
 
     def on_option_list_option_highlighted(self, message: OptionList.OptionHighlighted) -> None:
         row = self._shown[message.option_index] if message.option_index < len(self._shown) else None
-        is_cut = row is not None and self._drawn(row).cell_len > self._width
-        words = folded([one_line(row.about, 300)], self._width)[:2] if row is not None and is_cut else []
+        is_cut = row is not None and self._render_row(row).cell_len > self._width
+        words = wrap_hints([one_line(row.about, 300)], self._width)[:2] if row is not None and is_cut else []
         self.query_one(".whole", Static).update(Text("\n".join(words), style="dim"))
 
     def on_mount(self) -> None:
@@ -141,23 +142,23 @@ class Picker(Above["Picked | None"]):
         self._fill("")
 
     def set_rows(self, rows: Sequence[Row]) -> None:
-        """Shows other rows, for lists that come little by little."""
+        """Replace the rows, for lists that load bit by bit."""
         self._rows = list(rows)
         if self.is_mounted:
             self._fit()
             self._fill(self.query_one(Input).value)
 
-    def _fitting(self, wanted: str) -> list[Row]:
-        """The rows in which all the words are."""
+    def _match(self, wanted: str) -> list[Row]:
+        """Return the rows that contain all words."""
         words = wanted.lower().split()
         return [row for row in self._rows if all(word in f"{row.label} {row.about}".lower() for word in words)]
 
-    def _nothing(self, wanted: str) -> str:
-        """What is said where there is nothing to pick."""
-        return f"nothing fits “{one_line(wanted, 40)}”" if wanted.strip() else ""
+    def _empty_text(self, wanted: str) -> str:
+        """Return the text for an empty list."""
+        return f"no match for “{one_line(wanted, 40)}”" if wanted.strip() else ""
 
     def _fill(self, wanted: str) -> None:
-        rows = self._fitting(wanted)
+        rows = self._match(wanted)
         made = self._typed(wanted.strip()) if self._typed is not None and wanted.strip() else None
         if made is not None:
             rows.append(made)
@@ -166,14 +167,14 @@ class Picker(Above["Picked | None"]):
         listing.clear_options()
         self._shown = []
         options = []
-        rest = len(rows) - MOST_LISTED
-        for place, row in enumerate(rows[:MOST_LISTED]):
+        rest = len(rows) - MAX_LISTED
+        for place, row in enumerate(rows[:MAX_LISTED]):
             if row.group and (not place or rows[place - 1].group != row.group):
                 self._shown.append(None)
                 options.append(Option(Text(one_line(row.group), style="italic"), disabled=True))
             self._shown.append(row)
-            options.append(Option(self._drawn(row)))
-        if not rows and (nothing := self._nothing(wanted)):
+            options.append(Option(self._render_row(row)))
+        if not rows and (nothing := self._empty_text(wanted)):
             self._shown.append(None)
             options.append(Option(Text(f"  {nothing}", style="italic"), disabled=True))
         if rest > 0:
@@ -190,7 +191,7 @@ class Picker(Above["Picked | None"]):
         row = self._shown[place]
         return row.id if row is not None else None
 
-    def _drawn(self, row: Row) -> Text:
+    def _render_row(self, row: Row) -> Text:
         text = Text("  ", no_wrap=True, overflow="ellipsis")
         if self._chosen is not None:
             text.append("✓ " if row.id == self._chosen else "  ")
@@ -201,19 +202,19 @@ class Picker(Above["Picked | None"]):
 
     def on_input_changed(self, message: Input.Changed) -> None:
         if message.value == self._wanted:
-            return  # an empty field says so when it appears, and the user may have moved on already
+            return  # Textual also reports the empty field when it is mounted; the user may have moved the cursor since
         self._wanted = message.value
         self._is_moved = False
         self.query_one(OptionList).highlighted = None
         self._fill(message.value)
 
     def on_input_submitted(self) -> None:
-        self._done("enter")
+        self._choose("enter")
 
     def on_option_list_option_selected(self, message: OptionList.OptionSelected) -> None:
-        self._done("enter")
+        self._choose("enter")
 
-    def _done(self, how: str) -> None:
+    def _choose(self, how: str) -> None:
         at = self.query_one(OptionList).highlighted
         row = self._shown[at] if at is not None and at < len(self._shown) else None
         if row is not None:
@@ -225,20 +226,20 @@ class Picker(Above["Picked | None"]):
             event.prevent_default()
             return
         if isinstance(event, events.Key) and self.focused is None and event.is_printable and self.is_mounted:
-            # Typed while the field was about to get the keys.
+            # Typed before the field got the focus.
             event.stop()
             self.query_one(Input).insert_text_at_cursor(event.character or "")
             return
         await super().on_event(event)
 
     @property
-    def reading_place(self) -> Offset | None:
-        """Where to read on for those who have the screen read: at the row that was moved to."""
+    def reading_position(self) -> Offset | None:
+        """Where a screen reader should continue: the row that the user moved to."""
         listing = self.query_one(Rows)
         if not self._is_moved or listing.highlighted is None:
             return None
         x, y, _, _ = listing.content_region
-        return Offset(x, y + listing._index_to_line[listing.highlighted] - listing.scroll_offset.y)
+        return Offset(x, y + get_option_line(listing, listing.highlighted) - listing.scroll_offset.y)
 
     def _key(self, key: str) -> bool:
         listing = self.query_one(OptionList)
@@ -254,21 +255,21 @@ class Picker(Above["Picked | None"]):
         elif key == "escape":
             self.dismiss(None)
         elif key in self._keys:
-            self._done(key)
+            self._choose(key)
         else:
             return False
         return True
 
 
-class Asking(Above["str | None"]):
-    """One line of text, such as a new title."""
+class LineInputScreen(Modal["str | None"]):
+    """Asks for one line of text, such as a new title."""
 
-    DEFAULT_CSS = """
-    Asking { align: center middle; }
-    Asking > Vertical {
+    DEFAULT_CSS: ClassVar[str] = """
+    LineInputScreen { align: center middle; }
+    LineInputScreen > Vertical {
         width: 80%; max-width: 90; height: auto; border: round $primary; padding: 0 1; background: $background;
     }
-    Asking Input { border: none; height: 1; padding: 0; background: $background; }
+    LineInputScreen Input { border: none; height: 1; padding: 0; background: $background; }
     """
 
     def __init__(self, title: str, value: str = "") -> None:
@@ -278,9 +279,9 @@ class Asking(Above["str | None"]):
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
-            box.border_title = words(self._title)
+            box.border_title = make_label(self._title)
             yield Field(self._value, compact=True)
-            yield Hints("enter takes it", "esc goes back")
+            yield Hints("enter accept", "esc back")
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
         self.dismiss(message.value)

@@ -1,9 +1,9 @@
-"""The whole plan on a screen of its own, and how it goes on while one looks."""
+"""Full-screen view of the plan, updated live."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual import events
@@ -11,22 +11,22 @@ from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
-from accord.tui.panels.plan import MARKS, OVER, done
-from accord.tui.plain import one_line, plain
-from accord.tui.screens.above import Above
+from accord.terminal_text import one_line, sanitize
+from accord.tui.panels.plan import MARKS, OVER, count_done
+from accord.tui.screens.modal import Modal
 
 if TYPE_CHECKING:
     from accord.model.session import Plan
 
-_MOST = 20_000
-_EVERY = 0.3
+_MAX_CHARACTERS = 20_000
+_INTERVAL_SECONDS = 0.3
 
 
-class PlanScreen(Above[None]):
-    """All plans of a session."""
+class PlanScreen(Modal[None]):
+    """Shows all plans of a session."""
 
-    key_hints = ("↑ ↓ scroll · esc goes back",)
-    DEFAULT_CSS = """
+    key_hints = ("↑ ↓ scroll · esc back",)
+    DEFAULT_CSS: ClassVar[str] = """
     PlanScreen { align: center middle; }
     PlanScreen > VerticalScroll {
         width: 90%; max-width: 100; height: auto; max-height: 90%; border: round $primary; padding: 0 1;
@@ -47,10 +47,10 @@ class PlanScreen(Above[None]):
     def on_mount(self) -> None:
         self.query_one(VerticalScroll).focus()
         self._draw()
-        self.set_interval(_EVERY, self._draw)
+        self.set_interval(_INTERVAL_SECONDS, self._draw)
 
     def _draw(self) -> None:
-        page = page_of(self._plans())
+        page = format_plans(self._plans())
         if page.markup != self._shown:
             self._shown = page.markup
             self.query_one(Static).update(page)
@@ -61,28 +61,28 @@ class PlanScreen(Above[None]):
             self.dismiss(None)
 
 
-def page_of(plans: Iterable[Plan]) -> Text:
-    """The plans as people read them."""
+def format_plans(plans: Iterable[Plan]) -> Text:
+    """Format plans as text."""
     page = Text()
     for plan in plans:
         if page:
             page.append("\n\n")
-        count = f"{done(plan)} of {len(plan.entries)} done" if plan.entries else "notes"
+        count = f"{count_done(plan)} of {len(plan.entries)} done" if plan.entries else "notes"
         page.append(count, style="bold")
         for entry in plan.entries:
             is_over = entry.status in OVER
             style = "dim" if is_over else "bold" if entry.priority == "high" else ""
             page.append(f"\n{MARKS.get(entry.status, '○')} ")
-            page.append(plain(entry.content)[:_MOST].strip().replace("\n", "\n  "), style=style)
-            page.append(_aside(entry.status, entry.priority, is_over), style="dim")
+            page.append(sanitize(entry.content)[:_MAX_CHARACTERS].strip().replace("\n", "\n  "), style=style)
+            page.append(_describe_entry(entry.status, entry.priority, is_over), style="dim")
         if plan.markdown:
-            page.append(f"\n{plain(plan.markdown)[:_MOST]}")
+            page.append(f"\n{sanitize(plan.markdown)[:_MAX_CHARACTERS]}")
         if plan.uri:
             page.append(f"\n{one_line(plan.uri)}")
     return page if page else Text("This session has no plan.", style="dim")
 
 
-def _aside(status: str, priority: str, is_over: bool) -> str:
-    words = ["given up"] if status == "cancelled" else ["now"] if status == "in_progress" else []
+def _describe_entry(status: str, priority: str, is_over: bool) -> str:
+    words = ["abandoned"] if status == "cancelled" else ["now"] if status == "in_progress" else []
     words += [f"{one_line(priority, 20)} priority"] if priority in ("high", "low") and not is_over else []
     return f"  ({', '.join(words)})" if words else ""

@@ -1,9 +1,10 @@
-"""The MCP servers of a session, on a page: how each is reached, and what the agent told of it."""
+"""The MCP servers of a session: how each is reached, and its status as reported by the agent."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from typing import ClassVar
 
 from rich.text import Text
 from textual import events
@@ -11,23 +12,19 @@ from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
-from accord.tui.plain import one_line, plain
-from accord.tui.screens.above import Above
+from accord.terminal_text import one_line, sanitize
+from accord.transcript.mcp_status import McpServerView
+from accord.tui.panels.side import MCP_MARKS
 from accord.tui.screens.hints import Hints
-from accord.tui.servers import Told
+from accord.tui.screens.modal import Modal
 
-_STATES = {
-    "connected": "",
-    "failed": "",
-    "given": "was given to the agent, which told nothing of it",
-    "told": "",
-}
+_NOT_REPORTED = "passed to the agent, which reported nothing about it"
 
 
-class ServersScreen(Above[None]):
-    """Shows what is known when it is opened."""
+class ServersScreen(Modal[None]):
+    """Shows the status at the time it is opened."""
 
-    DEFAULT_CSS = """
+    DEFAULT_CSS: ClassVar[str] = """
     ServersScreen { align: center middle; }
     ServersScreen > VerticalScroll {
         width: 90%; max-width: 110; height: auto; max-height: 90%; border: round $primary; padding: 0 1;
@@ -35,15 +32,15 @@ class ServersScreen(Above[None]):
     }
     """
 
-    def __init__(self, servers: Sequence[Told]) -> None:
+    def __init__(self, servers: Sequence[McpServerView]) -> None:
         super().__init__()
         self._servers = servers
 
     def compose(self) -> ComposeResult:
         with VerticalScroll() as box:
             box.border_title = "MCP servers of this session"
-            yield Static(page(self._servers))
-            yield Hints("they are configured in config.toml, under mcp_servers", "esc")
+            yield Static(format_servers(self._servers))
+            yield Hints("configured in config.toml under mcp_servers", "esc")
 
     def on_mount(self) -> None:
         self.query_one(VerticalScroll).focus()
@@ -54,17 +51,18 @@ class ServersScreen(Above[None]):
             self.dismiss(None)
 
 
-def page(servers: Sequence[Told]) -> Text:
-    """Each server, how it is reached, and how it is doing. Secrets are not shown."""
-    from accord.config.mask import masked
+def format_servers(servers: Sequence[McpServerView]) -> Text:
+    """Format the servers, how each is reached, and its status. Secrets are redacted."""
+    from accord.config.redaction import redact_text
 
     text = Text()
-    for told in servers:
-        colour = {"connected": "green", "failed": "red"}.get(told.state, "")
-        text.append(f"{told.mark} ", style=colour)
-        text.append(one_line(told.name, 60), style="bold")
-        if (server := told.server) is not None:
+    for view in servers:
+        colour = {"connected": "green", "failed": "red"}.get(view.state, "")
+        text.append(f"{MCP_MARKS[view.state]} ", style=colour)
+        text.append(one_line(view.name, 60), style="bold")
+        if (server := view.server) is not None:
             how = shlex.join([server.command, *server.args]) if server.command else server.url
-            text.append(f"  {server.transport}\n    {plain(masked(how, server.env))}", style="dim")
-        text.append(f"\n    {plain(masked(told.words or _STATES[told.state]))}\n\n")
-    return text if servers else Text("This session was given none.\n")
+            text.append(f"  {server.transport}\n    {sanitize(redact_text(how, server.env))}", style="dim")
+        detail = _NOT_REPORTED if view.state == "given" else redact_text(view.detail)
+        text.append(f"\n    {sanitize(detail)}\n\n")
+    return text if servers else Text("This session has no MCP servers.\n")

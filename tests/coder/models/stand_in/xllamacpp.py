@@ -1,6 +1,6 @@
 """Stands in for xllamacpp where it is not installed: the same few names, a real server on the loopback, no model.
 
-What it says is the last words it was told. It also prints, as native code does."""
+Its reply is the last text it received. It also prints, as native code does."""
 
 from __future__ import annotations
 

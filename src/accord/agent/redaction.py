@@ -1,0 +1,114 @@
+"""Redaction of a session's statements, some of which continue earlier ones.
+
+A secret may be split over two chunks of a message, or over two pieces of a terminal's output. So the end of a text is
+held back while it could be the start of a secret. It is at most as long as the longest secret, and usually empty."""
+
+from __future__ import annotations
+
+from typing import Protocol, Union
+
+from msgspec import UNSET, structs
+
+from accord.model.content import TextContent
+from accord.model.statement import Compacted, CompactionText, Said, Statement, TerminalData, TerminalPatch
+
+Piece = Union[Said, TerminalData, CompactionText]
+Stream = tuple[str, str, str]
+"""A message, terminal or summary: its kind, its id, and the role of a message."""
+
+
+class Redactor(Protocol):
+    """Replaces secrets."""
+
+    def redact_statement(self, statement: Statement) -> Statement:
+        """Redact a statement before it is sent or saved."""
+
+    def count_held(self, text: str | bytes) -> int:
+        """Return the length of the end of a text that could be the start of a secret."""
+
+
+class StatementRedaction:
+    """Redacts the statements of one session, in the order in which they are sent."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self.redactor = redactor
+        self._held: dict[Stream, Piece] = {}
+
+    def redact(self, statement: Statement) -> Statement:
+        """Redact a statement that neither continues another one nor is continued."""
+        return self.redactor.redact_statement(statement)
+
+    def feed(self, statement: Statement) -> list[Statement]:
+        """Return what can be sent, redacted, when this statement is made."""
+        match statement:
+            case Said(role=role, message_id=id, content=TextContent()):
+                return [
+                    *self.release_messages(("message", id, role)),
+                    *self._continue(("message", id, role), statement),
+                ]
+            case Said():
+                return [*self.release_messages(), self.redact(statement)]
+            case CompactionText(id=id, content=TextContent()):
+                return self._continue(("summary", id, ""), statement)
+            case TerminalData(id=id):
+                return self._continue(("terminal", id, ""), statement)
+            case TerminalPatch(id=id):
+                held = self._release(("terminal", id, ""))
+                return [*(held if statement.output is UNSET else ()), self.redact(statement)]
+            case Compacted(compaction=compaction):
+                return [*self._release(("summary", compaction.id, "")), self.redact(statement)]
+        return [self.redact(statement)]
+
+    def release_messages(self, other_than: Stream | None = None) -> list[Statement]:
+        """Return the held ends of messages that nothing continues any more."""
+        ended = [stream for stream in self._held if stream[0] == "message" and stream != other_than]
+        return [statement for stream in ended for statement in self._release(stream)]
+
+    def release_all(self) -> list[Statement]:
+        """Return everything held back."""
+        return [statement for stream in list(self._held) for statement in self._release(stream)]
+
+    def _release(self, stream: Stream) -> list[Statement]:
+        held = self._held.pop(stream, None)
+        return [held] if held is not None else []
+
+    def _continue(self, stream: Stream, statement: Piece) -> list[Statement]:
+        held = self._held.pop(stream, None)
+        whole = self.redact(_join(held, statement) if held is not None else statement)
+        assert isinstance(whole, (Said, TerminalData, CompactionText))
+        text = _text_of(whole)
+        count = self.redactor.count_held(text)
+        if not count:
+            return [whole]
+        end = len(text) - count
+        self._held[stream] = _with_text(whole, text[end:], is_rest=True)
+        return [_with_text(whole, text[:end])] if end else []
+
+
+def _text_of(statement: Piece) -> str | bytes:
+    if isinstance(statement, TerminalData):
+        return statement.data
+    assert isinstance(statement.content, TextContent)
+    return statement.content.text
+
+
+def _join(first: Piece, second: Piece) -> Piece:
+    before, after = _text_of(first), _text_of(second)
+    if isinstance(before, bytes):
+        assert isinstance(after, bytes)
+        return _with_text(second, before + after)
+    assert isinstance(after, str)
+    return _with_text(second, before + after)
+
+
+def _with_text(statement: Piece, text: str | bytes, *, is_rest: bool = False) -> Piece:
+    """Replace the text. The rest of a chunk has no metadata, which was sent with its start."""
+    if isinstance(statement, TerminalData):
+        assert isinstance(text, bytes)
+        return TerminalData(id=statement.id, data=text, meta=None if is_rest else statement.meta)
+    assert isinstance(text, str)
+    assert isinstance(statement.content, TextContent)
+    content = TextContent(text) if is_rest else structs.replace(statement.content, text=text)
+    if is_rest:
+        return structs.replace(statement, content=content, meta=None)
+    return structs.replace(statement, content=content)

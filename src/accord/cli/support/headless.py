@@ -1,0 +1,343 @@
+"""The run behind `accord run`: open a session with the agent, play the turns, and report the result."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from accord.cli.support import output_events
+from accord.cli.support.errors import CommandError, configure_logging, is_debugging
+from accord.cli.support.interrupts import Interrupts
+from accord.cli.support.launch import StartedAgent, cannot_create_files
+from accord.cli.support.output import JsonOutput, TextOutput
+from accord.cli.support.terminal import Terminal
+from accord.cli.support.workspace import LazyWorkspace
+from accord.client.connect import Connecting, connect
+from accord.client.launch import preload
+from accord.config.directories import remembered_file
+from accord.errors import AccordError, RequestFailed
+from accord.model.content import uri_of
+from accord.policy.project import load_configuration
+from accord.process.child import Child
+from accord.process.launch import start
+from accord.transports.subprocess import SubprocessTransport
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from accord.cli.run import RunOptions
+    from accord.client.agent import ConnectedAgent
+    from accord.client.local_workspace import LocalWorkspace
+    from accord.client.offers import AgentOffers
+    from accord.client.session import Session
+    from accord.config.settings import Loaded
+    from accord.model.requests import AuthMethod, McpServer, PermissionRequest
+    from accord.policy.action import Action
+    from accord.policy.decision import Decision
+
+_STEPS_TO_GREETING = 4
+"""How many steps of the event loop it takes to write the `initialize` request."""
+STATUS = {"end_turn": 0, "refusal": 3, "max_tokens": 4, "max_turn_requests": 5, "cancelled": 130}
+NOT_ASKED = 6
+"""Exit status: all turns finished, but an action was refused because nobody could be asked."""
+
+
+class HeadlessRun:
+    """One invocation of `accord run`."""
+
+    def __init__(self, options: RunOptions, launched: StartedAgent) -> None:
+        progress = not options.quiet and sys.stderr is not None and sys.stderr.isatty()
+        self.options = options
+        self.launched = launched
+        self.show: JsonOutput | TextOutput = JsonOutput() if options.as_json else TextOutput(progress=progress)
+        self.stops: Interrupts = Interrupts(options.timeout, self._kill, lambda words: self._note("info", words))
+        self.terminal: Terminal
+        self.loaded: Loaded
+        self._fresh = True
+        self._transport: SubprocessTransport | None = None
+        self._workspace: LazyWorkspace | None = None
+        self._agent = "The agent"
+        self._logins: list[str] = []
+        self._was_refused_unasked = False
+
+    async def run(self) -> int:
+        """Return the exit status. Errors are printed in JSON mode, and raised as `CommandError`."""
+        configure_logging()
+        self.stops.watch()
+        self.show.on_broken = self.stops.end
+        self.terminal = Terminal()
+        try:
+            self.loaded = self.launched.loaded or load_configuration(self.options.cwd)
+            reads = not cannot_create_files(self.launched.found)
+            return await self._run(LazyWorkspace(self.options.cwd, self._workspace_made, reads=reads))
+        except asyncio.CancelledError:
+            if self.show.is_broken:
+                raise BrokenPipeError from None
+            if self.stops.status is None:
+                raise
+            if self.stops.status == 124:
+                self._report_error(f"timed out after {self.options.timeout:g} s", None)
+            return self.stops.status
+        except click.ClickException as error:
+            self._report_error(error.format_message(), error)
+            raise
+        except AccordError as error:
+            words = self._describe(error)
+            self._report_error(words, error)
+            if is_debugging():
+                raise
+            raise CommandError(words) from error
+        finally:
+            if self._fresh:
+                self.launched.started.abandon()
+            self.stops.over()
+
+    async def _run(self, workspace: LazyWorkspace) -> int:
+        can_ask = self.terminal.is_there
+        self._workspace = workspace
+        async with workspace:
+            connecting = asyncio.ensure_future(
+                _await(
+                    connect(
+                        self._start,
+                        cwd=self.options.cwd,
+                        workspace=workspace,
+                        permissions=workspace.permissions,
+                        elicitation=self._elicit if can_ask else None,
+                        login=self._log_in if can_ask else None,
+                        # Declared even if nobody can be asked: agents list terminal logins only to clients that
+                        # declare them, and the error message recommends one.
+                        terminal_login=self._log_in_by_terminal,
+                        versions=self.options.versions,
+                        deadlines=self.loaded.settings.waits,
+                    )
+                )
+            )
+            try:
+                await self._prepare(workspace)
+            except BaseException:
+                connecting.cancel()
+                await asyncio.wait([connecting])
+                raise
+            async with await connecting as agent:
+                self._agent = agent.name
+                self._logins = [method.name for method in agent.auth_methods]
+                if agent.connection.first_stray:
+                    self._note("info", f"stray output from the agent: {agent.connection.first_stray}")
+                return await self._turns(agent)
+
+    async def _prepare(self, workspace: LazyWorkspace) -> None:
+        """Do what needs no agent while it starts, after the `initialize` request has been written."""
+        for _ in range(_STEPS_TO_GREETING):
+            await asyncio.sleep(0)
+        for note in self.loaded.notes:
+            self._note("warning", note)
+        if self.launched.unsaved:
+            self._note("warning", f"This session and its decisions won't be saved: {self.launched.unsaved}")
+        if self._has_rules():
+            workspace.local  # noqa: B018  # raises for an invalid rule
+        preload(max(self.options.versions))
+
+    def _has_rules(self) -> bool:
+        loaded = self.loaded
+        return bool(
+            self.options.rules or loaded.user_rules or loaded.project_rules or os.path.exists(remembered_file())
+        )
+
+    def _workspace_made(self) -> LocalWorkspace:
+        from accord.client.local_workspace import LocalWorkspace
+        from accord.policy.audit import Audit
+        from accord.policy.project import build_policy
+
+        audit = Audit(on_problem=lambda words: None if self.launched.unsaved else self._note("warning", words))
+        rules = build_policy(self.loaded, self.options.cwd, self.launched.found.name, self.options.rules, audit)
+        for note in rules.notes:
+            self._note("warning", note)
+        ask = self._ask if self.terminal.is_there else None
+        return LocalWorkspace(self.options.cwd, policy=rules, ask=ask, on_decision=self._report_decision)
+
+    async def _start(self) -> SubprocessTransport:
+        """Return the agent that was started early; after a login, start it again."""
+        found = self.launched
+        if self._fresh:
+            self._fresh = False
+            child = Child.of(found.started)
+        else:
+            child = Child.of(start(found.found.argv, cwd=self.options.cwd, env=found.env))
+        self._transport = SubprocessTransport(child)
+        return self._transport
+
+    def _kill(self) -> None:
+        """Kill the agent and its terminals."""
+        if self._transport is not None:
+            self._transport.child.kill()
+        elif self._fresh:
+            self.launched.started.process.kill()
+        if self._workspace is not None:
+            self._workspace.kill()
+
+    # -- the turns
+
+    async def _turns(self, agent: ConnectedAgent) -> int:
+        session = await self._session(agent)
+        if self.options.options:
+            from accord.cli.support.options import set_options
+
+            await set_options(session, self.options.options)
+        self.show.line(
+            output_events.Session(
+                session_id=session.id,
+                agent=agent.name,
+                protocol_version=agent.version,
+                mode=_value(session, "mode"),
+                model=_value(session, "model"),
+            )
+        )
+        status = 0
+        for number, text in enumerate(self.options.prompts):
+            content = self._content(text, self.options.images if number == 0 else (), agent.offers)
+            status = await self._turn(session, text, content)
+            if status:
+                break
+        return status or (NOT_ASKED if self._was_refused_unasked else 0)
+
+    def _content(self, text: str, images: Sequence[Path], offers: AgentOffers) -> list[Any]:
+        if "@" not in text and not images:
+            return [text]
+        from accord.cli.support.attachments import prompt_content
+
+        return prompt_content(text, images, self.options.cwd, offers)
+
+    async def _session(self, agent: ConnectedAgent) -> Session:
+        servers = self._servers(agent.offers)
+        id = self.options.session_id
+        if id is None:
+            return await agent.new_session(mcp_servers=servers)
+        if agent.offers.resume or not agent.offers.load:
+            return await agent.resume_session(id, mcp_servers=servers)
+        return await agent.load_session(id, mcp_servers=servers)
+
+    def _servers(self, offers: AgentOffers) -> list[McpServer]:
+        entries = dict(self.loaded.settings.mcp_servers)
+        if not entries and self.options.mcp_config is None:
+            return []
+        from accord.config.mcp_servers import choose, read_servers
+
+        if self.options.mcp_config is not None:
+            entries |= read_servers(self.options.mcp_config)
+        chosen = choose(entries, offers.mcp)
+        for notice in chosen.notices:
+            self._note("warning", notice.title)
+        return chosen.servers
+
+    async def _turn(self, session: Session, text: str, content: list[Any]) -> int:
+        turn = self.stops.turn = session.prompt(*content)
+        gc.enable()
+        self.show.line(output_events.Prompt(text=text, attached=[uri for piece in content if (uri := uri_of(piece))]))
+        error: AccordError | None = None
+        is_silent = True
+        try:
+            async for event in turn:
+                is_silent = is_silent and not output_events.is_output(event)
+                self.show.event(event)
+        except AccordError as failure:
+            error = failure
+        self.show.line(
+            output_events.Ended(
+                stop_reason=turn.stop_reason,
+                text=turn.text,
+                silent=error is None and turn.stop_reason == "end_turn" and is_silent,
+                error=self._describe(error) if error is not None else None,
+                code=error.code if isinstance(error, RequestFailed) else None,
+                data=self._data(error),
+            )
+        )
+        if self.stops.status is not None:
+            return self.stops.status
+        return 1 if error is not None else STATUS.get(str(turn.stop_reason), 1)
+
+    # -- questions and notes
+
+    async def _ask(self, question: Any) -> Any:
+        from accord.cli.support.questions import ask_policy
+
+        return await self.stops.unless_cancelled(ask_policy(self.terminal, question))
+
+    async def _elicit(self, question: Any) -> Any:
+        from accord.cli.support.questions import fill_form
+
+        return await self.stops.unless_cancelled(fill_form(self.terminal, question, self._agent))
+
+    async def _log_in(self, methods: list[AuthMethod]) -> AuthMethod | None:
+        from accord.cli.support.questions import ask_login
+
+        return await ask_login(self.terminal, methods)
+
+    async def _log_in_by_terminal(self, method: AuthMethod) -> bool:
+        from accord.client.launch import Command, log_in_by_terminal
+
+        command = Command(self.launched.found.argv, self.launched.env)
+        return await log_in_by_terminal(command, str(self.options.cwd), method)
+
+    def _report_decision(self, what: Action | PermissionRequest, decision: Decision) -> None:
+        from accord.policy.action import Action
+        from accord.policy.rule import format_conditions
+
+        title = what.title
+        if isinstance(what, Action):
+            if what.kind == "read" and decision.allowed:
+                return
+            title = title or what.line or ", ".join(what.paths)
+        if decision.by == "nobody":
+            self._was_refused_unasked = True
+        self.show.line(
+            output_events.Permission(
+                title=title,
+                decision="allowed" if decision.allowed else "refused",
+                why=decision.why,
+                allow=[format_conditions(rule) for rule in decision.would_allow],
+            )
+        )
+
+    def _note(self, severity: str, text: str) -> None:
+        self.show.line(output_events.Notice(severity=severity, title=text))
+
+    def _describe(self, error: Exception) -> str:
+        from accord.cli.support.errors import suggest
+        from accord.config.redaction import redact_text
+
+        # During startup, the method and the code say nothing that the message doesn't.
+        text = str(error)
+        if isinstance(error, RequestFailed) and error.method == "initialize":
+            text = error.explanation
+        words = redact_text(text, self.launched.found.env)
+        return words + suggest(error, self._logins, self.options.versions, can_ask=self.terminal.is_there)
+
+    def _data(self, error: Exception | None) -> Any:
+        from accord.config.redaction import redact_data
+
+        return redact_data(error.data, self.launched.found.env) if isinstance(error, RequestFailed) else None
+
+    def _report_error(self, message: str, error: Exception | None) -> None:
+        """Report an error: as an event in JSON mode; `main` prints it otherwise."""
+        if self.options.as_json:
+            stage = error.stage or None if isinstance(error, AccordError) else None
+            code = error.code if isinstance(error, RequestFailed) else None
+            self.show.line(output_events.Error(message=message, stage=stage, code=code, data=self._data(error)))
+        elif error is None:
+            self._note("error", message)
+
+
+async def _await(connecting: Connecting) -> ConnectedAgent:
+    return await connecting
+
+
+def _value(session: Session, name: str) -> str | None:
+    option = session.option(name)
+    return str(option.value) if option is not None else None

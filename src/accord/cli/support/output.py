@@ -1,0 +1,159 @@
+"""Print the events of `accord run`: as text and progress lines, or as JSON."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable
+from typing import IO, Any
+
+import msgspec
+
+from accord.cli.support import output_events
+from accord.terminal_text import escape, escape_line
+from accord.transcript.events import Event
+
+_encode = msgspec.json.Encoder().encode
+_MARKS = {"pending": "…", "in_progress": "▸", "completed": "✓", "failed": "✗", "cancelled": "–"}
+
+
+class Output:
+    """Prints lines. Calls `on_broken` once if the reader has closed its end."""
+
+    def __init__(self, on_broken: Callable[[], None] | None = None) -> None:
+        self.is_broken: bool = False
+        self.on_broken = on_broken
+
+    def event(self, event: Event) -> None:
+        line = output_events.to_line(event)
+        if line is not None:
+            self.line(line)
+
+    def line(self, line: output_events.Line) -> None:
+        if self.is_broken:
+            return
+        try:
+            self.put(line)
+        except BrokenPipeError:
+            self.is_broken = True
+            if self.on_broken is not None:
+                self.on_broken()
+
+    def put(self, line: output_events.Line) -> None:
+        raise NotImplementedError
+
+
+class TextOutput(Output):
+    """Prints the agent's text as it streams, and tool calls, plans and notices as lines on standard error."""
+
+    def __init__(
+        self,
+        *,
+        progress: bool,
+        out: IO[str] | None = None,
+        err: IO[str] | None = None,
+        on_broken: Callable[[], None] | None = None,
+    ) -> None:
+        super().__init__(on_broken)
+        self._progress = progress
+        self._out = _lenient(out or sys.stdout)
+        self._err = _lenient(err or sys.stderr)
+        self._is_terminal = self._out.isatty()
+        self._in_text = False
+        self._shown: dict[str, tuple[str, str]] = {}
+        self._said: dict[str, list[str]] = {}
+        self._last: str | None = None
+
+    def put(self, line: output_events.Line) -> None:
+        match line:
+            case output_events.Text(text=text, message_id=id):
+                self._say(text, id)
+            case output_events.Message(role="agent", message_id=id, text=text):
+                self._say_whole(text, id)
+            case output_events.ToolCall(id=id, title=title, status=status):
+                if self._shown.get(id) != (status, title):
+                    self._shown[id] = (status, title)
+                    self._tell(f"{_MARKS.get(status, '?')} {title}{'' if status in _MARKS else f' ({status})'}")
+            case output_events.Plan(steps=steps):
+                done = sum(step.status == "completed" for step in steps)
+                now = next((step.content for step in steps if step.status == "in_progress"), None)
+                self._tell(f"plan: {done} of {len(steps)} done{f', now: {now}' if now else ''}")
+            case output_events.Notice(severity=severity, title=title, description=description):
+                self._tell(f"{severity}: {title}{f': {description}' if description else ''}", always=severity != "info")
+            case output_events.Disconnected():
+                self._tell("Connection lost. Reconnecting…", always=True)
+            case output_events.Resumed(seconds=seconds):
+                self._tell(f"Reconnected after {seconds:.1f} s.", always=True)
+            case output_events.Permission(title=title, decision=decision, why=why, allow=allow):
+                self._tell(f"{decision}: {title}{f' ({why})' if why else ''}", always=decision != "allowed")
+                if allow:
+                    self._tell(
+                        f"To allow it: {' '.join(f'--allow {shlex.quote(rule)}' for rule in allow)}", always=True
+                    )
+            case output_events.Session(session_id=id, agent=agent):
+                self._tell(f"{agent}, session {id}")
+            case output_events.Media(content=content):
+                kind = content.get("type", "something") if isinstance(content, dict) else "something"
+                self._tell(f"(the agent sent {kind}; use --json to get it)", always=True)
+            case output_events.Ended(stop_reason=reason, error=error, silent=silent):
+                self._finish()
+                if error:
+                    self._tell(f"accord: {error}", always=True)
+                elif silent:
+                    self._tell("The agent ended its turn without any output.", always=True)
+                elif reason not in ("end_turn", None):
+                    self._tell(f"The agent stopped: {reason}", always=True)
+            case _:
+                return
+
+    def _say(self, text: str, id: str | None) -> None:
+        if id is not None:
+            if self._last is not None and id != self._last:
+                self._finish()  # another message starts on a new line
+            self._last = id
+            self._said.setdefault(id, []).append(text)
+        self._out.write(escape(text) if self._is_terminal else text)
+        self._out.flush()
+        if text:
+            self._in_text = not text.endswith("\n")
+
+    def _say_whole(self, text: str, id: str) -> None:
+        """Print what is new in a message; print it again if it differs from what was streamed."""
+        said = "".join(self._said.get(id, []))
+        if text.startswith(said):
+            self._say(text[len(said) :], id)
+        elif text:
+            self._finish()
+            self._said[id] = []
+            self._say(text, id)
+
+    def _tell(self, text: str, *, always: bool = False) -> None:
+        if self._progress or always:
+            if self._in_text and self._is_terminal:
+                self._finish()
+            print(escape_line(text, 2000), file=self._err, flush=True)
+
+    def _finish(self) -> None:
+        if self._in_text:
+            self._out.write("\n")
+            self._out.flush()
+            self._in_text = False
+
+
+class JsonOutput(Output):
+    """Prints one JSON object per line."""
+
+    def __init__(self, out: IO[bytes] | None = None, on_broken: Callable[[], None] | None = None) -> None:
+        super().__init__(on_broken)
+        self._out = out or sys.stdout.buffer
+
+    def put(self, line: output_events.Line) -> None:
+        self._out.write(_encode(line) + b"\n")
+        self._out.flush()
+
+
+def _lenient(stream: Any) -> Any:
+    """Replace what the encoding of a stream can't represent, instead of failing."""
+    if hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="replace")
+    return stream

@@ -1,0 +1,115 @@
+"""The person at the terminal: asked in plain lines, by numbers or words, without colours.
+
+Questions go to the terminal itself and answers come from it, so that standard input and output stay free for pipes.
+One question at a time; waiting for an answer can be cancelled at any time."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import TextIO
+
+from accord.client.form import pick
+from accord.terminal_text import escape
+
+
+class Terminal:
+    """The terminal to ask questions on, if there is one."""
+
+    def __init__(self, reading: int | None = None, writing: int | None = None) -> None:
+        if reading is None:
+            reading, writing = _devices()
+        self._reading = reading
+        self._writing = writing if writing is not None else reading
+        self._buffer = b""
+        self._turn = asyncio.Lock()
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is a terminal to ask on."""
+        return self._reading is not None
+
+    @asynccontextmanager
+    async def question(self) -> AsyncIterator[None]:
+        """Hold the terminal for one question. Discards what was typed before it."""
+        async with self._turn:
+            self._buffer = b""
+            if sys.platform != "win32":
+                import termios
+
+                with suppress(OSError, termios.error):  # not a terminal
+                    termios.tcflush(self._reading or 0, termios.TCIFLUSH)
+            self.say()
+            yield
+
+    def say(self, text: str = "") -> None:
+        self._write(f"{escape(text)}\n")
+
+    def _write(self, text: str) -> None:
+        assert self._writing is not None
+        data = text.encode("utf-8", "replace")
+        while data:
+            data = data[os.write(self._writing, data) :]
+
+    async def line(self, question: str) -> str | None:
+        """Read one line; None at the end of input."""
+        assert self._reading is not None
+        self._write(escape(question))
+        loop = asyncio.get_running_loop()
+        while b"\n" not in self._buffer:
+            ready: asyncio.Future[None] = loop.create_future()
+            loop.add_reader(self._reading, _set, ready)
+            try:
+                await ready
+            finally:
+                loop.remove_reader(self._reading)
+            try:
+                got = os.read(self._reading, 4096)
+            except OSError:  # the terminal is gone
+                got = b""
+            if not got:
+                self._write("\n")
+                return None
+            self._buffer += got
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        return line.decode("utf-8", "replace").strip()
+
+    async def choose(self, question: str, names: Sequence[str], words: dict[str, int] | None = None) -> int | None:
+        """Return the index of the choice, given by number, name or one of `words`; None at the end of input."""
+        while True:
+            said = await self.line(question)
+            if said is None:
+                return None
+            chosen = pick(said, names)
+            if chosen is None and words is not None:
+                chosen = words.get(said.lower())
+            if chosen is not None:
+                return chosen
+            self.say(f"Type a number from 1 to {len(names)}, or the start of a name.")
+
+
+def _set(ready: asyncio.Future[None]) -> None:
+    if not ready.done():
+        ready.set_result(None)
+
+
+def _devices() -> tuple[int | None, int | None]:
+    """Find the terminal behind standard input or standard error, opened for reading and writing."""
+    found = [stream.fileno() for stream in (sys.stdin, sys.stderr) if stream is not None and _is_terminal(stream)]
+    if not found:
+        return None, None
+    if sys.platform != "win32":
+        with suppress(OSError):
+            device = os.open(os.ttyname(found[0]), os.O_RDWR | os.O_NOCTTY)
+            return device, device
+    return found[0], found[-1]
+
+
+def _is_terminal(stream: TextIO) -> bool:
+    try:
+        return os.isatty(stream.fileno())
+    except (OSError, ValueError, AttributeError):
+        return False

@@ -1,0 +1,106 @@
+"""Check the arguments of `connect()` when it is called, before anything is started."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from accord.client.workspace import Workspace
+from accord.errors import InvalidValue
+from accord.mcp.object_link import is_server_object
+from accord.mcp.offered_server import OfferedServer
+from accord.model import check
+from accord.model.requests import McpServer
+from accord.model.values import guess, short
+
+
+def check_handler(name: str, handler: Any, example: str) -> None:
+    """Check a handler of the agent's requests."""
+    if handler is not None and not callable(handler):
+        raise InvalidValue(f"{name} is {short(handler)}; it must be a function, such as {example}", argument=name)
+
+
+def check_versions(versions: Any) -> None:
+    """Check the protocol versions to offer."""
+    is_collection = isinstance(versions, Collection) and not isinstance(versions, str | bytes)
+    if not is_collection or not versions or not all(version in (1, 2) for version in versions):
+        raise InvalidValue(
+            f"versions is {short(versions)}; it may contain only 1 and 2, such as (1, 2)", argument="versions"
+        )
+
+
+def check_workspace(workspace: Any) -> None:
+    """Check the workspace that is offered to the agent."""
+    if workspace is not None and not isinstance(workspace, Workspace):
+        raise InvalidValue(
+            f"workspace is {short(workspace)}; it must be a Workspace, such as accord.LocalWorkspace()",
+            argument="workspace",
+        )
+
+
+def check_deadlines(deadlines: Any, known: Collection[str]) -> None:
+    """Check the names and seconds of deadlines."""
+    if not isinstance(deadlines, Mapping):
+        raise InvalidValue(f"deadlines is {short(deadlines)}; it must be a dict of seconds", argument="deadlines")
+    for name, seconds in deadlines.items():
+        if name not in known:
+            names = ", ".join(sorted(known))
+            raise InvalidValue(
+                f"deadlines contains {short(name)}; it may contain {names}{guess(name, known)}", argument="deadlines"
+            )
+        if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, int | float)):
+            raise InvalidValue(
+                f"deadlines[{name!r}] is {short(seconds)}; it must be a number of seconds, or None for no limit",
+                argument=f"deadlines[{name!r}]",
+            )
+
+
+def check_extensions(extensions: Any) -> None:
+    """Check the handlers of extension methods."""
+    if extensions is None:
+        return
+    if not isinstance(extensions, Mapping):
+        raise InvalidValue(
+            f"extensions is {short(extensions)}; it must be a dict of methods and functions", argument="extensions"
+        )
+    for method, handler in extensions.items():
+        check_handler(f"extensions[{method!r}]", handler, "lambda params: {}")
+
+
+def check_mcp_servers(servers: Any, argument: str = "mcp_servers") -> None:
+    """Check MCP servers: those that agents reach, and those that run here."""
+    if isinstance(servers, list | tuple):  # check only the former; the index in an error message stays right
+        servers = [McpServer(name="") if _runs_here(each) else each for each in servers]
+    check.records(servers, McpServer, argument, "accord.McpServer(name=…, command=…)")
+
+
+def _runs_here(server: Any) -> bool:
+    return isinstance(server, OfferedServer) or is_server_object(server)
+
+
+def check_environment(env: Any) -> None:
+    """Check environment variables: an operating system takes only strings."""
+    if env is None:
+        return
+    if not isinstance(env, Mapping):
+        raise InvalidValue(f"env is {short(env)}; it must be a dict of strings", argument="env")
+    for name, value in env.items():
+        if not isinstance(name, str) or not isinstance(value, str):
+            where = f"env[{name!r}]"
+            raise InvalidValue(f"{where} is {short(value)}; names and values must be strings", argument=where)
+
+
+def check_directory(name: str, directory: Any) -> str:
+    """Return a directory as a string. Raises `InvalidValue` unless it is a string or a path."""
+    if not isinstance(directory, str | os.PathLike):
+        raise InvalidValue(f"{name} is {short(directory)}; it must be a path", argument=name)
+    return os.fspath(directory)
+
+
+def check_directories(name: str, directories: Any) -> None:
+    """Check a list of directories. A single string would be read letter by letter."""
+    if isinstance(directories, str | os.PathLike) or not isinstance(directories, Iterable):
+        raise InvalidValue(f"{name} is {short(directories)}; it must be a list of paths", argument=name)
+    for index, directory in enumerate(directories):
+        check_directory(f"{name}[{index}]", directory)

@@ -1,0 +1,168 @@
+"""Provider keys from the environment or the system keyring. Never from a plain file.
+
+A keyring may ask the user for a password, or hang on a missing D-Bus service. So it is read in a thread, once, with a
+timeout. A machine without a keyring simply has no keys there."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from accord.coder.models.providers import PROVIDERS, Provider, known_providers
+from accord.config.redaction import secret_values
+from accord.errors import AccordError
+from accord.model.record import Record
+from accord.process.thread import run_in_thread
+from accord.version import install_command
+
+if TYPE_CHECKING:
+    from accord.config.settings import CoderSettings
+
+KEYRING_SERVICE = "accord"
+"""The service name of our keys in the keyring; the provider is the user name."""
+TIMEOUT_SECONDS = 5.0
+_INSECURE_BACKENDS = ("keyring.backends.fail", "keyring.backends.null", "keyrings.alt")
+"""Backends that store nothing, or store it unprotected."""
+
+
+class KeyringError(AccordError):
+    """The keyring can't be used. The message says why."""
+
+
+class Key(Record):
+    """A key, and where it was found."""
+
+    value: str
+    source: str
+    """`ANTHROPIC_API_KEY`, or `keyring`."""
+
+    def __repr__(self) -> str:
+        return f"Key(source={self.source!r})"
+
+
+class Ring(Protocol):
+    """The interface of a keyring backend."""
+
+    def get_password(self, service: str, username: str) -> str | None: ...
+
+    def set_password(self, service: str, username: str, password: str) -> None: ...
+
+    def delete_password(self, service: str, username: str) -> None: ...
+
+
+class Keys:
+    """The available provider keys."""
+
+    def __init__(self, env: Mapping[str, str] | None = None) -> None:
+        self._env = os.environ if env is None else env
+        self._from_keyring: Mapping[str, str] = {}
+        """The keyring's keys by provider. Replaced as a whole, never modified."""
+        self._read_providers: set[str] = set()
+        self.problem: str | None = None
+        """Why the keyring couldn't be read, if so."""
+
+    def find(self, provider: Provider | str) -> Key | None:
+        """A provider's key, from the environment or what `read` found in the keyring."""
+        service = known_providers(env=self._env).get(provider) if isinstance(provider, str) else provider
+        if service is None:
+            return None
+        for variable in service.key_variables:
+            if value := self._env.get(variable, "").strip():
+                return Key(value=value, source=variable)
+        if saved := self._from_keyring.get(service.name):
+            return Key(value=saved, source="keyring")
+        return None
+
+    def missing(self, settings: CoderSettings | None = None) -> list[Provider]:
+        """The providers that need a key and have none."""
+        return [each for each in self._providers(settings) if each.needs_key and self.find(each) is None]
+
+    def providers_with_key(self, settings: CoderSettings | None = None) -> list[Provider]:
+        """The providers that have a key, by preference."""
+        return [each for each in self._providers(settings) if self.find(each) is not None]
+
+    def variables(self, settings: CoderSettings | None = None) -> frozenset[str]:
+        """Return the environment variables that may hold keys: the catalogue's and the configured ones."""
+        known = [*PROVIDERS, *self._providers(settings)]
+        return frozenset(variable for service in known for variable in service.key_variables)
+
+    def values(self, settings: CoderSettings | None = None) -> set[str]:
+        """Return all available keys, used or not."""
+        names = self.variables(settings)
+        held = {name: self._env[name].strip() for name in names if name in self._env}
+        headers = [entry.headers for entry in settings.providers.values()] if settings else []
+        return secret_values(held, *headers, known=names) | set(self._from_keyring.values())
+
+    async def read(self, settings: CoderSettings | None = None, *, timeout: float = TIMEOUT_SECONDS) -> None:
+        """Read the keyring, once per provider, for at most `timeout` seconds."""
+        wanted = [
+            each.name
+            for each in self._providers(settings)
+            if each.key_variables and each.name not in self._read_providers
+        ]
+        if not wanted:
+            return
+        self._read_providers.update(wanted)
+        try:
+            self._from_keyring = {**self._from_keyring, **await run_in_thread(_read_keyring, wanted, timeout=timeout)}
+        except TimeoutError:
+            self.problem = f"the keyring didn't respond within {timeout:g} s; is it locked?"
+        except asyncio.CancelledError:
+            self._read_providers.difference_update(wanted)  # the result is lost, so read again next time
+            raise
+        except KeyringError as error:
+            self.problem = str(error)
+
+    def forget(self) -> None:
+        """Forget the keyring's keys; the next `read` reads it again."""
+        self._from_keyring, self._read_providers, self.problem = {}, set(), None
+
+    @property
+    def from_keyring(self) -> Mapping[str, str]:
+        return self._from_keyring
+
+    def _providers(self, settings: CoderSettings | None) -> list[Provider]:
+        return list(known_providers(settings, self._env).values())
+
+
+def _read_keyring(providers: Iterable[str]) -> dict[str, str]:
+    ring = open_keyring()
+    found = {}
+    for provider in providers:
+        if value := call_keyring(ring.get_password, KEYRING_SERVICE, provider):
+            found[provider] = value
+    return found
+
+
+def open_keyring() -> Ring:
+    """The system's keyring. Raises `KeyringError` if there is none that is secure. May block."""
+    try:
+        import keyring
+        from keyring.backends.chainer import ChainerBackend
+    except ImportError:
+        raise KeyringError(f"the keyring needs a package: {install_command('coder')}") from None
+    try:
+        ring = keyring.get_keyring()
+    except Exception as error:  # backends raise anything
+        raise KeyringError(f"can't use the keyring: {error}") from None
+    backends = ring.backends if isinstance(ring, ChainerBackend) else [ring]
+    secure = [each for each in backends if not _is_insecure(each)]
+    if not secure:
+        raise KeyringError("this machine has no secure keyring")
+    usable: Ring = secure[0]
+    return usable
+
+
+def _is_insecure(ring: object) -> bool:
+    return type(ring).__module__.startswith(_INSECURE_BACKENDS)
+
+
+def call_keyring(method: Any, *args: str) -> Any:
+    """Call a keyring method. Whatever it raises becomes a `KeyringError`."""
+    try:
+        return method(*args)
+    except Exception as error:  # backends raise anything
+        reason = str(error) or type(error).__name__
+        raise KeyringError(f"can't use the keyring: {reason}") from None

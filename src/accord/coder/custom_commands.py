@@ -1,0 +1,144 @@
+"""Custom slash commands: Markdown files in the project's `.accord/commands`, one command each.
+
+    ---
+    description: Write a changelog entry
+    hint: what changed
+    ---
+    Add a line to CHANGELOG.md for this change: $ARGUMENTS
+
+`$ARGUMENTS` is replaced by the text after the command's name. If it is missing, that text is appended."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING
+
+from accord.errors import AccordError
+from accord.model.record import Record
+from accord.model.session import Command
+
+if TYPE_CHECKING:
+    from accord.agent.session import Session
+    from accord.workspace.files import Files
+
+DIRECTORY = os.path.join(".accord", "commands")
+MAX_COMMANDS = 100
+MAX_BYTES = 100_000
+MAX_DESCRIPTION = 200
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_HEAD = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
+
+
+class CustomCommand(Record):
+    """One command and its prompt."""
+
+    command: Command
+    text: str
+
+    def fill(self, argument: str) -> str:
+        """The prompt, with the text the user typed after the name."""
+        if "$ARGUMENTS" in self.text:
+            return self.text.replace("$ARGUMENTS", argument)
+        return f"{self.text}\n\n{argument}" if argument else self.text
+
+
+class CustomCommands:
+    """The custom commands of a session's project, reloaded when their files change."""
+
+    def __init__(
+        self, session: Session, files: Callable[[], Files], reserved: Collection[str], on_change: Callable[[], None]
+    ) -> None:
+        """`files` gives the session's files, which are others after it has moved; `reserved` names are ignored."""
+        self._session = session
+        self._files = files
+        self._reserved = frozenset(reserved)
+        self._on_change = on_change
+        self._watcher: asyncio.Task[None] | None = None
+        self.by_name: dict[str, CustomCommand] = {}
+
+    async def reload(self) -> None:
+        found = await load(self._session.cwd, self._files(), self._reserved)
+        if found != self.by_name:
+            self.by_name = found
+            self._on_change()
+
+    def watch(self, seconds: float) -> None:
+        """Check for changes every so often, until the session is closed."""
+        self._watcher = asyncio.get_running_loop().create_task(self._watch(seconds))
+
+    async def _watch(self, seconds: float) -> None:
+        seen = fingerprint(self._session.cwd)
+        while True:
+            await asyncio.sleep(seconds)
+            now = fingerprint(self._session.cwd)
+            if now != seen:
+                with contextlib.suppress(AccordError):  # the client can't be reached now: try again next time
+                    await self.reload()
+                    seen = now
+
+    def close(self) -> None:
+        if self._watcher is not None:
+            self._watcher.cancel()
+
+
+def parse(name: str, text: str) -> CustomCommand:
+    """Parse a command's file."""
+    text = text.replace("\r\n", "\n").removeprefix("\ufeff")
+    head = _HEAD.match(text)
+    fields: dict[str, str] = {}
+    if head is not None:
+        for line in head[1].splitlines():
+            key, colon, value = line.partition(":")
+            if colon:
+                fields[key.strip()] = value.strip().strip("\"'")
+        text = text[head.end() :]
+    text = text.strip()
+    first = next((line.strip("# ").strip() for line in text.splitlines() if line.strip()), name)
+    command = Command(
+        name=name,
+        description=_sanitize(fields.get("description") or first) or name,
+        hint=_sanitize(fields.get("hint", "")) or ("arguments" if "$ARGUMENTS" in text else None),
+    )
+    return CustomCommand(command=command, text=text)
+
+
+def _sanitize(text: str) -> str:
+    """Replace unprintable characters, and truncate."""
+    return "".join(char if char.isprintable() else " " for char in text)[:MAX_DESCRIPTION].strip()
+
+
+async def load(cwd: str, files: Files, reserved: Collection[str]) -> dict[str, CustomCommand]:
+    """Load a project's commands by name. Unreadable files and reserved names are skipped."""
+    found: dict[str, CustomCommand] = {}
+    directory = os.path.join(cwd, DIRECTORY)
+    try:
+        entries = await files.list(directory)
+    except (AccordError, OSError):
+        return found
+    named = [(entry.name.removesuffix(".md"), entry) for entry in entries if entry.name.endswith(".md")]
+    for name, entry in sorted(named, key=lambda each: each[0]):
+        if entry.size > MAX_BYTES or name in reserved or not _NAME.fullmatch(name):
+            continue
+        if len(found) == MAX_COMMANDS:
+            break
+        try:
+            custom = parse(name, await files.read(os.path.join(directory, entry.name)))
+        except (AccordError, OSError):
+            continue
+        if custom.text:
+            found[name] = custom
+    return found
+
+
+def fingerprint(cwd: str) -> tuple[object, ...]:
+    """A value that changes when a command's file does. Cheap enough to compute every two seconds."""
+    try:
+        with os.scandir(os.path.join(cwd, DIRECTORY)) as entries:
+            files = [each for each in entries if each.name.endswith(".md")]
+            return tuple(sorted((each.name, each.stat(follow_symlinks=False).st_mtime_ns) for each in files))
+    except OSError:
+        return ()

@@ -1,0 +1,170 @@
+"""Turn the exceptions of provider libraries into `ModelError`s: the provider, the problem, what to do, and whether to
+retry."""
+
+from __future__ import annotations
+
+import re
+import socket
+import ssl
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from accord.coder.models import catalog
+from accord.coder.models.base import ModelError
+from accord.coder.models.providers import Provider
+from accord.coder.models.pydantic_ai.events import TruncatedStream
+from accord.config.redaction import redact_text
+
+if TYPE_CHECKING:
+    from accord.coder.credentials import Key
+    from accord.config.settings import CoderSettings
+
+_MAX_CHARACTERS = 400
+_CONTEXT = re.compile(r"\bcontext (size|length|window)\b", re.IGNORECASE)
+"""How servers report a request that is too long for the model."""
+
+
+class ProviderErrors:
+    """The errors of one model of one provider."""
+
+    def __init__(self, provider: Provider, name: str, key: Key | None, settings: CoderSettings | None = None) -> None:
+        self.provider = provider
+        self.name = name
+        self.key = key
+        self.settings = settings
+
+    def translate(self, error: Exception, *, started: bool) -> ModelError:
+        """Translate an exception of the provider's library. `started`: part of the reply had already arrived."""
+        from pydantic_ai import exceptions as theirs
+
+        match error:
+            case ModelError():
+                return error
+            case _ if isinstance(error, TruncatedStream) or (not started and "ended without content" in str(error)):
+                return self._say("stopped mid-response; try again", retry=True)
+            case theirs.ModelRequestTimeout() | theirs.ModelTimeoutError():
+                return self._say("timed out; try again", retry=True)
+            case theirs.ModelConnectionError():
+                return self._connection(error, started=started)
+            case theirs.ModelHTTPError():
+                return self._refusal(error)
+            case _:
+                return self._invalid_response(error, started=started)
+
+    def _refusal(self, error: Any) -> ModelError:
+        """Translate an HTTP error."""
+        from pydantic_ai import exceptions as theirs
+
+        said = f"({error.status_code}{self._words(error.body)})"
+        match error:
+            case theirs.ModelAuthenticationError():
+                return self.no_key(said)
+            case theirs.ModelNotFoundError():
+                return self._no_model(said)
+            case theirs.ModelContextWindowExceededError():
+                return self._too_long(said)
+            case theirs.ModelQuotaExceededError():
+                return self._say(f"reports that the account is out of credit {said}; see its billing page")
+            case theirs.ModelRateLimitError():
+                return self._say(f"is limiting the request rate {said}", retry=True, after=error.retry_after)
+            case theirs.ModelOverloadedError() | theirs.ModelUnavailableError():
+                return self._say(f"is overloaded {said}", retry=True, after=error.retry_after)
+            case theirs.ModelServerError():
+                return self._say(f"failed {said}", retry=True, after=error.retry_after)
+        if error.status_code == 413 or (error.status_code == 400 and _CONTEXT.search(said)):
+            return self._too_long(said)
+        retry = error.status_code in (408, 409, 425) or error.provider_retry_hint is True
+        return self._say(f"rejected the request {said}", retry=retry, after=error.retry_after)
+
+    def no_key(self, said: str = "") -> ModelError:
+        """Return the error for a missing or rejected key."""
+        provider = self.provider
+        login = f"accord agent login {provider.name}"
+        if self.key is None:
+            words = f"{provider.title} needs a key {said}".rstrip()
+            return ModelError(f"{words}: set {provider.variable}, or run: {login}", kind="key")
+        place = "in the keyring" if self.key.source == "keyring" else f"in {self.key.source}"
+        return ModelError(
+            f"{provider.title} rejected the key {place} {said}: set {provider.variable}, or run: {login}",
+            kind="key",
+        )
+
+    def _no_model(self, said: str) -> ModelError:
+        id = f"{self.provider.name}:{self.name}"
+        close = [each for each in catalog.nearest(id, self.settings) if each != id]
+        hint = f"did you mean {' or '.join(close)}?" if close else "choose another model"
+        return ModelError(f"{self.provider.title} has no model {self.name!r} {said}: {hint}", kind="model")
+
+    def _too_long(self, said: str) -> ModelError:
+        words = f"the conversation exceeds the context window of {self.name} {said}: compact it with /compact"
+        return ModelError(words, kind="context")
+
+    def _connection(self, error: Exception, *, started: bool) -> ModelError:
+        if started:
+            return self._say(f"dropped the connection mid-response ({self._why(error)}); try again", retry=True)
+        where = redact_text(self.provider.base_url)
+        causes = list(_causes(error))
+        if any(isinstance(each, ssl.SSLCertVerificationError) for each in causes):
+            return self._cannot_reach(f"its certificate isn't trusted ({self._why(error)}); check {where}")
+        if any(isinstance(each, ssl.SSLError) for each in causes):
+            return self._cannot_reach(f"the TLS connection failed ({self._why(error)}); check {where}")
+        if any(isinstance(each, socket.gaierror) for each in causes):
+            return self._cannot_reach(f"unknown host, or no network; check {where}", retry=True)
+        if any(isinstance(each, ConnectionRefusedError) for each in causes):
+            if self.provider.local:
+                return self._cannot_reach(f"nothing is listening at {where}; start it, or change its base_url")
+            return self._cannot_reach(f"{where} refused the connection", retry=True)
+        return self._cannot_reach(f"{self._why(error)} ({where})", retry=True)
+
+    def _invalid_response(self, error: Exception, *, started: bool) -> ModelError:
+        """Translate an error in a response that the library doesn't understand."""
+        where = redact_text(self.provider.base_url)
+        said = self._sanitize(str(error) or type(error).__name__)
+        hint = "try again" if started else f"is {where} the right address?"
+        return self._say(f"sent an invalid response ({said}); {hint}", retry=started)
+
+    def _words(self, body: object) -> str:
+        """Return the message in the body of an HTTP error."""
+        found: Any = body
+        if isinstance(found, list) and found:
+            found = found[0]
+        if isinstance(found, dict):
+            inner = found.get("error", found)
+            if isinstance(inner, dict):
+                inner = inner.get("message") or inner.get("detail") or inner.get("type")
+            found = inner
+        if not isinstance(found, str) or not found.strip():
+            return ""
+        return ": a web page" if "<html" in found.lower() else f": {self._sanitize(found)}"
+
+    def _why(self, error: Exception) -> str:
+        """Return the message of the innermost cause that has one."""
+        words = [str(each) for each in _causes(error) if str(each)]
+        return self._sanitize(words[-1] if words else type(error).__name__)
+
+    def _sanitize(self, text: str) -> str:
+        """Sanitize a provider's message: one line, truncated, without the key."""
+        secrets = {"API_KEY": self.key.value} if self.key else {}
+        text = redact_text(" ".join(text.split()), secrets)
+        return text if len(text) <= _MAX_CHARACTERS else f"{text[:_MAX_CHARACTERS]}…"
+
+    def _say(self, words: str, *, retry: bool = False, after: float | None = None) -> ModelError:
+        return ModelError(f"{self.provider.title} {words}", retry=retry, after=after)
+
+    def _cannot_reach(self, words: str, *, retry: bool = False) -> ModelError:
+        return ModelError(f"Couldn't reach {self.provider.title}: {words}", retry=retry)
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Iterate over an error and its causes."""
+    seen: set[int] = set()
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        current = waiting.pop()
+        if current is None or id(current) in seen:
+            continue
+        seen.add(id(current))
+        yield current
+        if isinstance(current, BaseExceptionGroup):
+            waiting.extend(current.exceptions)
+        waiting.append(current.__cause__ or current.__context__)

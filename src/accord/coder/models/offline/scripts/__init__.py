@@ -1,1 +1,0 @@
-"""Scripts: how each kind of request is carried out."""

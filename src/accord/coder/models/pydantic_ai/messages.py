@@ -1,0 +1,152 @@
+"""Translate the history of a session into messages of pydantic-ai."""
+
+from __future__ import annotations
+
+from binascii import Error as NoBase64
+from binascii import a2b_base64
+from typing import TYPE_CHECKING, Any
+
+from accord.coder.history import Call, Message, ModelSaid, Part, Result, Summary, Text, Thought, ToolsSaid, UserSaid
+from accord.model.content import Audio, Image, Resource, ResourceLink, TextContent
+
+if TYPE_CHECKING:
+    from pydantic_ai.messages import ModelMessage, ModelRequestPart, ModelResponsePart, UserContent
+
+    from accord.coder.history import KnownContent
+    from accord.coder.models.base import ToolSpec
+
+UNSEEN = "[an image ({kind}) that this model can't see]"
+
+
+class MessageTranslator:
+    """Translates histories for one provider."""
+
+    def __init__(self, provider: str, system: str, *, images: bool) -> None:
+        self.provider = provider
+        """The provider's name in model ids. Its own messages are sent back to it unchanged."""
+        self.system = system
+        """The provider's name in its library."""
+        self.images = images
+
+    def translate(self, history: list[Message], instructions: str) -> list[ModelMessage]:
+        """Translate a history. Adjacent messages of the same role are merged, because some providers require it."""
+        from pydantic_ai.messages import ModelRequest, ModelResponse
+
+        messages: list[ModelMessage] = []
+        for message in _since_the_summary(history):
+            if isinstance(message, ModelSaid):
+                if said := self._response_parts(message):
+                    messages.append(ModelResponse(parts=said, provider_name=self._name(message)))
+                continue
+            parts = self._request_parts(message)
+            last = messages[-1] if messages else None
+            if isinstance(last, ModelRequest):
+                last.parts = [*last.parts, *parts]
+            else:
+                messages.append(ModelRequest(parts=parts))
+        for each in reversed(messages):
+            if isinstance(each, ModelRequest):
+                each.instructions = instructions or None
+                break
+        return messages
+
+    def _request_parts(self, message: UserSaid | ToolsSaid | Summary) -> list[ModelRequestPart]:
+        from pydantic_ai.messages import UserPromptPart
+
+        match message:
+            case UserSaid(content=content):
+                return [UserPromptPart(content=[piece for each in content for piece in self._content(each)])]
+            case ToolsSaid(results=results):
+                return [self._result(each) for each in results]
+            case Summary(text=text):
+                return [UserPromptPart(content=f"Summary of the conversation so far:\n\n{text}")]
+
+    def _content(self, piece: KnownContent) -> list[UserContent]:
+        match piece:
+            case TextContent(text=text):
+                return [text]
+            case Image():
+                return [self._image(piece)]
+            case Audio(mime_type=kind):
+                return [f"[audio ({kind}) that this model can't hear]"]
+            case ResourceLink(uri=uri):
+                about = f": {piece.description}" if piece.description else ""
+                return [f"[{piece.title or piece.name}]({uri}){about}"]
+            case Resource(resource=resource):
+                if resource.text is not None:
+                    return [f'<resource uri="{resource.uri}">\n{resource.text}\n</resource>']
+                kind = resource.mime_type or "application/octet-stream"
+                if resource.blob is not None and kind.startswith("image/"):
+                    return [f"{resource.uri}:", self._image(Image(data=resource.blob, mime_type=kind))]
+                return [f"[{resource.uri}: a file of type {kind}, not shown]"]
+
+    def _image(self, image: Image) -> Any:
+        from pydantic_ai.messages import BinaryContent
+
+        if not self.images:
+            return UNSEEN.format(kind=image.mime_type)
+        try:
+            return BinaryContent(data=a2b_base64(image.data), media_type=image.mime_type)
+        except NoBase64:
+            return f"[an image ({image.mime_type}) with invalid data]"
+
+    def _result(self, result: Result) -> ModelRequestPart:
+        from pydantic_ai.messages import ToolReturnPart
+
+        content: Any = result.text
+        if result.images:
+            content = [result.text, *(self._image(each) for each in result.images)]
+        return ToolReturnPart(
+            tool_name=result.name,
+            content=content,
+            tool_call_id=result.id,
+            outcome="failed" if result.failed else "success",
+        )
+
+    def _response_parts(self, message: ModelSaid) -> list[ModelResponsePart]:
+        own = self._is_own(message)
+        return [translated for part in message.parts if (translated := self._part(part, own)) is not None]
+
+    def _part(self, part: Part, own: bool) -> ModelResponsePart | None:
+        from pydantic_ai.messages import TextPart, ThinkingPart, ToolCallPart
+
+        extra = part.extra or {} if own else {}
+        given: dict[str, Any] = {"id": extra.get("id"), "provider_details": extra.get("details")}
+        if extra:
+            given["provider_name"] = self.system
+        match part:
+            case Text(text=text):
+                return TextPart(content=text, **given) if text or extra else None
+            case Thought(text=text):
+                # Without its signature, the provider would take a thought for a message.
+                if not extra or (extra.get("id") == "content" and not extra.get("signature")):
+                    return None
+                return ThinkingPart(content=text, signature=extra.get("signature"), **given)
+            case Call(id=id, name=name, arguments=arguments):
+                return ToolCallPart(tool_name=name, args=extra.get("raw") or arguments, tool_call_id=id, **given)
+
+    def _is_own(self, message: ModelSaid) -> bool:
+        return message.model.partition(":")[0] == self.provider
+
+    def _name(self, message: ModelSaid) -> str | None:
+        return self.system if self._is_own(message) else None
+
+
+def _since_the_summary(history: list[Message]) -> list[Message]:
+    """Return the history from the last summary, which replaces everything before it."""
+    for index in range(len(history) - 1, -1, -1):
+        if isinstance(history[index], Summary):
+            return history[index:]
+    return history
+
+
+def definitions(tools: list[ToolSpec]) -> list[Any]:
+    """Translate tool specifications; their schemas are sent unchanged."""
+    from pydantic_ai.tools import ToolDefinition
+
+    return [
+        ToolDefinition(
+            name=tool.name, description=tool.description, parameters_json_schema=tool.parameters, strict=False
+        )
+        for tool in tools
+    ]

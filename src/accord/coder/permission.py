@@ -1,0 +1,138 @@
+"""Check permission for every action of a tool before it runs.
+
+The policy's rules decide first, then the mode, then the user. The policy remembers the user's answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
+
+from accord.coder import modes
+from accord.coder.tools.base import Tool, ToolContext, ToolError
+from accord.coder.tools.project.paths import reach
+from accord.model.requests import PermissionOption
+from accord.policy.action import Action
+from accord.policy.decision import Decision
+from accord.policy.question import Question
+
+if TYPE_CHECKING:
+    from accord.agent.questions import Permission
+    from accord.coder.session import CoderSession
+
+AGENT = "accord"
+"""The agent's name in the user's rules."""
+
+CHOICES = {"allow_once": "allow_once", "allow_always": "allow_session", "reject_once": "reject_once"}
+"""The options for the user: option id (also its kind) → the policy's choice.
+
+Some clients label buttons by kind (CodeCompanion.nvim), others support only these ids (Avante). With two options of one
+kind, their users could allow something forever, or refuse it, without knowing."""
+OWN_CLIENT_CHOICES = {name: name for name in ("allow_once", "allow_session", "allow_always", "reject_once")}
+"""The same for Accord's own clients, which show option names."""
+
+
+class PermissionDenied(ToolError):
+    """A rule or the user refused."""
+
+
+async def check_early(tool: Tool[Any], args: Any, ctx: ToolContext) -> None:
+    """Check what is known before `prepare` reads a file: raise `PermissionDenied` if a rule denies it.
+
+    The file may still need the user's permission to be read. Until then the model must not learn what is in it."""
+    state = ctx.state
+    for action in [await _complete(action, tool, args, ctx) for action in tool.early_actions(args, ctx)]:
+        decision = state.policy.decide(action)
+        await _raise_if_denied(action, decision, state)
+        if action.kind == "read" and decision.effect != "allow" and not modes.allows(state.mode, action, decision):
+            ctx.may_quote = False
+
+
+async def _raise_if_denied(action: Action, decision: Decision, state: CoderSession) -> None:
+    if decision.effect == "deny":
+        await state.policy.answer(action)  # logged, like every decision
+        raise PermissionDenied(f"not allowed: {decision.why}")
+
+
+async def check(tool: Tool[Any], args: Any, ctx: ToolContext) -> None:
+    """Return if the call is allowed; raise `PermissionDenied` otherwise."""
+    state = ctx.state
+    _check_mode(tool, state)
+    allowed: list[tuple[Action, Decision]] = []
+    questions: list[Action] = []
+    for action in [await _complete(action, tool, args, ctx) for action in tool.actions(args, ctx)]:
+        decision = state.policy.decide(action)
+        await _raise_if_denied(action, decision, state)
+        if decision.effect == "allow" or modes.allows(state.mode, action, decision):
+            allowed.append((action, decision))
+        else:
+            questions.append(action)
+    if questions:
+        async with state.asking:  # one question at a time: its answer may settle the next one
+            await _ask(questions, ctx)
+        _check_mode(tool, state)
+    for action, decision in allowed:
+        if decision.effect == "ask":
+            state.policy.log_decision(
+                action, Decision(effect="allow", by="default", why=f"{state.mode} mode: {decision.why}")
+            )
+        elif decision.source != "built in":
+            await state.policy.answer(action)
+
+
+def _check_mode(tool: Tool[Any], state: CoderSession) -> None:
+    if not modes.offers(state.mode, tool):
+        raise PermissionDenied(
+            f"{tool.name} makes changes, which {state.mode} mode doesn't allow: only a plan is wanted"
+        )
+
+
+async def _complete(action: Action, tool: Tool[Any], args: Any, ctx: ToolContext) -> Action:
+    """Add the fields that rules can match."""
+    return structs.replace(
+        action,
+        reached=tuple([await reach(ctx, path, follow=tool.follows_links) for path in action.paths]),
+        tool_kind=action.tool_kind or tool.kind,
+        title=action.title or tool.title(args),
+        agent=AGENT,
+        session=ctx.session.id,
+        project=ctx.session.cwd,
+    )
+
+
+async def _ask(actions: Sequence[Action], ctx: ToolContext) -> None:
+    """Ask once for all actions of a call: to the user it is one thing."""
+    answered = False
+
+    async def ask(question: Question) -> str | bool | None:
+        nonlocal answered
+        if answered:
+            return True
+        info = ctx.session.client.info
+        choices = OWN_CLIENT_CHOICES if info is not None and info.name == "accord" else CHOICES
+        permission = await _permit(question, choices, ctx)
+        if permission.option is None:
+            return None
+        answered = bool(permission)
+        return choices[permission.option.id]
+
+    for action in actions:
+        decision = await ctx.state.policy.answer(action, ask=ask)
+        if not decision.allowed:
+            raise PermissionDenied(
+                f"not allowed: {decision.why}" if decision.by == "rule" else "the user didn't allow this"
+            )
+
+
+async def _permit(question: Question, choices: Mapping[str, str], ctx: ToolContext) -> Permission:
+    available = {choice.id: choice for choice in question.choices}
+    options = [
+        PermissionOption(id=id, name=available[choice].name, kind=available[choice].kind)
+        for id, choice in choices.items()
+        if choice in available
+    ]
+    action = question.action
+    if action.kind == "command":
+        return await ctx.call.permit(options=options, command=action.line, cwd=action.cwd)
+    return await ctx.call.permit(options=options)

@@ -1,0 +1,61 @@
+"""Hide the user's provider keys from commands, and redact them in everything the agent sends and stores."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from accord.config.redaction import count_held, redact_known
+from accord.model.statement import CommandsAre, OptionsAre, StateIs, Statement, UsageIs
+
+if TYPE_CHECKING:
+    from accord.coder.credentials import Keys
+    from accord.config.settings import CoderSettings
+
+_NO_TEXT = (OptionsAre, CommandsAre, StateIs, UsageIs)
+
+
+class Secrets:
+    """The provider keys of one session."""
+
+    def __init__(self, keys: Keys, settings: CoderSettings) -> None:
+        self._keys = keys
+        self._variables = keys.variables(settings)
+        self._settings = settings
+        self._values: set[str] = set()
+        self._computed_from: Mapping[str, str] | None = None
+        """The keyring content that `_values` was computed from."""
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """This process's environment without the keys."""
+        return {name: value for name, value in os.environ.items() if name not in self._variables}
+
+    @property
+    def blanks(self) -> dict[str, str]:
+        """The key variables with empty values, for the client's terminals, which probably have the same environment."""
+        return {name: "" for name in sorted(self._variables) if os.environ.get(name)}
+
+    def redact(self, value: Any) -> Any:
+        """Mask the keys in all text of a value."""
+        return redact_known(value, self._known)
+
+    def count_held(self, text: str | bytes) -> int:
+        """Return the length of the end of a text that could be the start of a key."""
+        if isinstance(text, str):
+            return count_held(text, self._known)
+        return count_held(text, [value.encode() for value in self._known])
+
+    @property
+    def _known(self) -> set[str]:
+        if self._computed_from is not self._keys.from_keyring:
+            self._values, self._computed_from = self._keys.values(self._settings), self._keys.from_keyring
+        return self._values
+
+    def redact_statement(self, statement: Statement) -> Statement:
+        """Redact a statement before it is sent or stored."""
+        if isinstance(statement, _NO_TEXT):
+            return statement
+        redacted: Statement = self.redact(statement)
+        return redacted

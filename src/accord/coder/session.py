@@ -1,0 +1,354 @@
+"""The state of one session of the coding agent: files, rules, plan, model, history, MCP servers and usage."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, Any
+
+from accord.coder import modes
+from accord.coder.commands import SlashCommands
+from accord.coder.context import size
+from accord.coder.custom_commands import CustomCommands
+from accord.coder.files import ProjectFiles
+from accord.coder.history import (
+    KIND,
+    Message,
+    ModelSaid,
+    Result,
+    Summary,
+    answer_all,
+    filter_supported,
+    from_note,
+    repair,
+    to_note,
+)
+from accord.coder.model_choice import ModelChoice
+from accord.coder.models.base import Spent
+from accord.errors import RequestFailed
+from accord.model.content import Content, TextContent
+from accord.model.session import Command, PlanEntry, StopReason, Tokens
+from accord.model.statement import Noted, PlanGone, PlanSet, UsageIs
+
+if TYPE_CHECKING:
+    from accord.agent.session import Session
+    from accord.agent.turn import Prompt, Turn
+    from accord.coder.mcp.servers import Servers
+    from accord.coder.secrets import Secrets
+    from accord.coder.shared_resources import SharedResources
+    from accord.model.requests import McpServer
+    from accord.policy.engine import Policy
+    from accord.store.base import SessionStore
+
+WATCH_SECONDS = 2.0
+EMPTY_PROMPT = "That prompt was empty. Say what should be done, or send `/help`."
+MAX_TITLE = 60
+_SLASH = re.compile(r"\s*/(\S+)\s*(.*)", re.DOTALL)
+
+
+class CoderSession:
+    """Everything a session of the coding agent has. What outlives a tool call is here."""
+
+    def __init__(
+        self,
+        session: Session,
+        shared: SharedResources,
+        policy: Policy,
+        secrets: Secrets,
+        *,
+        is_new: bool = True,
+        reserved_commands: Collection[str] = (),
+    ) -> None:
+        self.session = session
+        self.shared = shared
+        self.secrets = secrets
+        session.redactor = secrets
+        session.environment = secrets.environment
+        self.roots: list[str] = session.roots
+        """The directories it works in."""
+        self.policy: Policy = policy
+        self.files: ProjectFiles = ProjectFiles(session)
+        self.models: ModelChoice = ModelChoice(session, shared)
+        self.commands: SlashCommands = SlashCommands(self)
+        self.custom_commands: CustomCommands = CustomCommands(
+            session, lambda: self.files.disk, reserved_commands, self._publish_commands
+        )
+        self.servers: Servers | None = None
+        """Its MCP servers, if it has any."""
+        self._server_configs: list[McpServer] = []
+        """The configuration that `servers` was made from."""
+        self.history: list[Message] = []
+        """The conversation as the model sees it."""
+        self.plan: list[PlanEntry] = []
+        self.planning: bool = False
+        """Whether this turn only makes a plan, whatever the session's mode."""
+        self.asking: asyncio.Lock = asyncio.Lock()
+        """Held while the user is asked for permission."""
+        self.allow_private: bool = shared.allows_private
+        """Whether `fetch_url` may connect to private network addresses."""
+        self.is_unused: bool = is_new
+        """Whether it is new and has had no prompt."""
+        self.is_open: bool = False
+        """Whether its options have been offered: only then can a login offer other models."""
+        self.last_turn: Turn | None = None
+        """The turn of the newest prompt."""
+        self.last_sent: list[Content] = []
+        """The newest prompt, as the client sent it."""
+        self.used: int = 0
+        """How many tokens the context held when the model last answered."""
+        self.cost: float | None = None
+        """The cost so far in US dollars; None while unknown."""
+        self._pending_notices: list[str] = []
+        self._warned_no_undo = False
+
+    # -- opening and closing
+
+    async def open(self, watch_seconds: float = WATCH_SECONDS) -> None:
+        """Offer options and commands, and start what runs in the background."""
+        await self.shared.read_keys(self.session.cwd)
+        self.session.set_options(self.models.options())
+        self.is_open = True
+        self.custom_commands.watch(watch_seconds)
+        self.models.preload()
+        self._start_servers()
+        await self.custom_commands.reload()
+
+    async def reopen(self) -> None:
+        """Follow a client that opens the session again, perhaps with other directories or servers."""
+        if self.roots != self.session.roots:
+            await self._move()
+        if self._server_configs != self.session.mcp_servers:
+            servers, self.servers = self.servers, None
+            if servers is not None:
+                await servers.close()
+            self._start_servers()
+        self.session.set_options(self.models.options())
+        self._publish_commands()
+
+    async def _move(self) -> None:
+        """Work in other directories, with their rules."""
+        if self.session.turns.working is not None:
+            raise RequestFailed("can't change directories while a turn is running; try again when it has ended")
+        policy = self.shared.policy(self.session.roots, self.shared.settings(self.session.cwd))
+        await self.session.stop_commands()  # ends terminals and closes files of the old directories
+        self.files.close()
+        self.files = ProjectFiles(self.session)
+        self.roots = self.session.roots
+        self.policy = policy
+        await self.custom_commands.reload()
+
+    def _start_servers(self) -> None:
+        self._server_configs = self.session.mcp_servers
+        if self._server_configs:
+            from accord.coder.mcp.servers import Servers
+
+            self.servers = Servers(self.session)
+            self.servers.changed = self._publish_commands
+            self.servers.start()
+
+    def _publish_commands(self) -> None:
+        commands: list[Command] = [custom.command for custom in self.custom_commands.by_name.values()]
+        if self.servers is not None:
+            commands += self.servers.commands()
+        if not self.session.closed:
+            self.session.set_commands(commands)
+
+    async def close(self) -> None:
+        """Stop everything that runs for this session."""
+        self.is_open = False
+        self.custom_commands.close()
+        self.files.close()
+        try:
+            if self.servers is not None:
+                await self.servers.close()
+        finally:
+            await self.models.close()
+
+    # -- turns
+
+    async def prompt(self, turn: Turn) -> StopReason | None:
+        """Handle a prompt. Custom commands and MCP prompts are replaced by what they stand for."""
+        content = await self._expand(turn, turn)
+        if content == []:  # an MCP prompt that failed; already reported
+            return None
+        return await self.run_turn(turn, content)
+
+    async def run_turn(self, turn: Turn, content: list[Content] | None = None) -> StopReason | None:
+        """Let the model work on the prompt, or on `content` in its place."""
+        from accord.coder.instructions import instructions
+        from accord.coder.loop import Loop
+
+        await self._show_pending_notices()
+        if not filter_supported(content or turn.content):
+            await turn.say(EMPTY_PROMPT)
+            return None
+        if self.session.title is None and turn.text.strip():
+            await self.session.set_title(_title(turn.text))
+        model = await self.models.get()
+        if self.servers is not None:
+            await self.servers.ready()
+        loop = Loop(
+            turn,
+            self,
+            model,
+            self.tools,
+            lambda: instructions(self),
+            effort=self.models.effort,
+            expand=lambda prompt: self._expand(turn, prompt),
+            **self.shared.limits,
+        )
+        try:
+            return await loop.run(content)
+        finally:
+            self.files.end_checkpoint()
+            await self.models.close_replaced()
+
+    def tools(self) -> dict[str, Any]:
+        """Every tool of this session, those of MCP servers included, by name."""
+        return {**self.shared.tools(), **(self.servers.tools() if self.servers is not None else {})}
+
+    async def _expand(self, turn: Turn, prompt: Prompt) -> list[Content] | None:
+        """The content that a custom command or an MCP prompt stands for, or None for any other prompt.
+
+        Empty if an MCP prompt couldn't be expanded; the user is told why."""
+        from accord.coder.tools.base import ToolError
+
+        try:
+            return await self._expand_content(prompt.content)
+        except ToolError as error:  # an argument is missing, or the server doesn't answer
+            await turn.say(str(error))
+            return []
+
+    async def _expand_content(self, content: list[Content]) -> list[Content] | None:
+        for piece in content:
+            slash = _SLASH.match(piece.text) if isinstance(piece, TextContent) else None
+            if slash is None:
+                continue
+            name, argument = slash.groups()
+            rest = [other for other in content if other is not piece]
+            if custom := self.custom_commands.by_name.get(name):
+                return [TextContent(custom.fill(argument)), *rest]
+            if self.servers is not None and name.startswith("mcp:"):
+                await self.servers.ready()
+                if name in {command.name for command in self.servers.commands()}:
+                    return [*await self.servers.prompt_messages(name, argument), *rest]
+        return None
+
+    # -- mode and plan
+
+    @property
+    def mode(self) -> str:
+        """The mode in effect: "ask", "architect" or "code". Architect while only a plan is wanted."""
+        return modes.ARCHITECT.id if self.planning else str(self.session.mode)
+
+    async def switch_mode(self, mode: str) -> None:
+        """Switch to another mode."""
+        self.planning = False
+        await self.session.set_mode(mode)
+
+    async def set_plan(self, entries: list[PlanEntry]) -> None:
+        """Publish the plan."""
+        self.plan = entries
+        await self.session.plan(entries)
+
+    # -- history
+
+    def remember(self, message: Message) -> None:
+        """Add a message to the history, and save it."""
+        self.history.append(message)
+        self.session.writer.save(Noted(kind=KIND, data=to_note(message)))
+
+    def answer_open_calls(self, otherwise: str, results: Iterable[Result] = ()) -> None:
+        """Give every call of the last answer a result, `otherwise` if it has none: providers require one for each."""
+        last = self.history[-1] if self.history else None
+        if isinstance(last, ModelSaid) and last.calls:
+            self.remember(answer_all(last.calls, results, otherwise))
+
+    def replace_history(self, messages: list[Message]) -> None:
+        """Replace the history with a summary and the messages after it."""
+        self.history = []
+        for message in messages:
+            self.remember(message)
+
+    async def restore(self, store: SessionStore) -> None:
+        """Load the history, plan and usage of a saved session."""
+        found: list[Message] = []
+        async for statement in store.history(self.session.id):
+            match statement:
+                case Noted(kind=kind, data=data) if kind == KIND:
+                    message = from_note(data)
+                    if isinstance(message, Summary):
+                        found.clear()
+                    if message is not None:
+                        found.append(message)
+                case PlanSet(plan=plan):
+                    self.plan = list(plan.entries)
+                case PlanGone():
+                    self.plan = []
+                case UsageIs(usage=usage):
+                    self.used = usage.used
+                    self.cost = usage.cost.amount if usage.cost is not None else self.cost
+        self.history = repair(found)
+
+    # -- usage and notices
+
+    async def record_usage(self, spent: Spent, context: int, turn: Turn) -> None:
+        """Record and report the usage of a request."""
+        # Some providers don't count tokens. Then estimate: compaction must still start in time.
+        self.used = spent.input + spent.output if spent.input else size(self.history) // 4
+        self.add_cost(spent, turn)
+        await self.session.usage(min(self.used, context), context, cost=self.cost)
+
+    def add_cost(self, spent: Spent, turn: Turn) -> None:
+        """Add the cost of a request to the session and the turn."""
+        if spent.cost is not None:
+            self.cost = (self.cost or 0.0) + spent.cost
+        turn.tokens = _sum(turn.tokens, spent)
+
+    async def tell_user(self, title: str, description: str | None = None, *, severity: str = "info") -> None:
+        """Show a notice, or a thought in a turn if the client has no notices."""
+        if self.session.client.offers.notices:
+            await self.session.notice(title, description, severity=severity)
+            return
+        self._pending_notices.append(f"{title}\n{description}\n" if description else f"{title}\n")
+        if self.session.turns.working is not None:
+            await self._show_pending_notices()
+
+    async def _show_pending_notices(self) -> None:
+        """Show the notices that had to wait for a turn."""
+        texts, self._pending_notices = self._pending_notices, []
+        for text in texts:
+            await self.session.think(text)
+
+    # -- changes
+
+    async def before_change(self, turn: Turn) -> None:
+        """Make a checkpoint before a tool changes something, so that `/undo` can restore the files.
+
+        If that fails, the turn continues and the user is warned."""
+        try:
+            await self.files.checkpoint(turn)
+        except (OSError, ValueError) as error:
+            if not self._warned_no_undo:
+                self._warned_no_undo = True
+                await self.tell_user("/undo won't work for these changes", str(error), severity="warning")
+
+
+def _title(text: str) -> str:
+    """A session's title from its first prompt."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "New session")
+    return line if len(line) <= MAX_TITLE else line[: MAX_TITLE - 3].rsplit(" ", 1)[0] + " …"
+
+
+def _sum(before: Tokens | None, spent: Spent) -> Tokens:
+    if before is None:
+        before = Tokens(total=0, input=0, output=0)
+    return Tokens(
+        total=before.total + spent.input + spent.output,
+        input=before.input + spent.input,
+        output=before.output + spent.output,
+        thought=(before.thought or 0) + spent.thought or None,
+        cached_read=(before.cached_read or 0) + spent.cached_read or None,
+        cached_write=(before.cached_write or 0) + spent.cached_write or None,
+    )

@@ -1,0 +1,155 @@
+"""Run the model's tool calls: show each one, check permission, run it and collect its result.
+
+Read-only calls run concurrently. A call that may change something runs alone, in its place in the order."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from accord.coder import permission
+from accord.coder.history import Call, Result, replace_surrogates
+from accord.coder.tools.base import Outcome, Tool, ToolContext, ToolError
+from accord.coder.tools.project.paths import from_cwd
+from accord.coder.tools.text import one_line
+from accord.errors import AccordError, ConnectionClosed, RequestFailed
+from accord.model.tool import Location
+from accord.workspace.place import MAX_MOVES, Moved
+
+if TYPE_CHECKING:
+    from accord.agent.session import Session
+    from accord.agent.tool import Tool as ToolCallHandle
+    from accord.agent.turn import Turn
+    from accord.coder.session import CoderSession
+
+log: logging.Logger = logging.getLogger("accord.coder")
+MAX_CONCURRENT = 8
+MAX_TITLE = 300
+"""Long enough to decide about a call, although the model chooses the paths and patterns in it."""
+MAX_NAME = 100
+"""Names of unknown tools are truncated to this length."""
+
+Tools = Mapping[str, Tool[Any]]
+
+
+async def run_calls(
+    calls: Sequence[Call], turn: Turn, state: CoderSession, tools: Tools, results: list[Result]
+) -> None:
+    """Run calls and append their results, in the order of the calls.
+
+    `results` is the caller's list, so that it has the finished ones even after a cancellation."""
+    order = {call.id: index for index, call in enumerate(calls)}
+    slots = asyncio.Semaphore(MAX_CONCURRENT)
+
+    async def run(call: Call) -> None:
+        async with slots:
+            results.append(await _run_call(call, turn, state, tools.get(call.name)))
+
+    for is_change, group in groupby(calls, key=lambda call: _changes(tools.get(call.name))):
+        if is_change:
+            for call in group:
+                await run(call)
+        else:
+            await _run_concurrently([run(call) for call in group])
+    results.sort(key=lambda result: order[result.id])
+
+
+def _changes(tool: Tool[Any] | None) -> bool:
+    return tool is not None and tool.changes
+
+
+async def _run_concurrently(coroutines: Sequence[Any]) -> None:
+    tasks = [asyncio.ensure_future(each) for each in coroutines]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _run_call(call: Call, turn: Turn, state: CoderSession, tool: Tool[Any] | None) -> Result:
+    try:
+        if tool is None:
+            raise ToolError(f"unknown tool {call.name[:MAX_NAME]!r}")
+        if call.fault is not None:
+            raise ToolError(f"{call.name}: {call.fault}")
+        args = tool.read(call.arguments)
+        locations = tool.locations(args)
+        title = one_line(_with_short_paths(tool.title(args), locations, turn.session), MAX_TITLE)
+    except ToolError as error:
+        message = replace_surrogates(str(error))
+        named = one_line(call.name, MAX_NAME)
+        async with turn.tool(named or "unknown tool", raw_input=call.arguments, name=named) as shown:
+            await shown.fail(message)
+        return Result(id=call.id, name=call.name, text=message, failed=True)
+    shown = turn.tool(title, kind=tool.kind, locations=locations, raw_input=call.arguments, name=tool.name)
+    await shown.announce()
+    outcome = await _run_announced(tool, args, ToolContext(turn, state, shown), shown)
+    result = Result(id=call.id, name=call.name, text=outcome.text, images=outcome.images, failed=outcome.failed)
+    if outcome.failed:
+        result.data = {"problem": outcome.problem}
+    elif isinstance(outcome.raw, dict):
+        result.data = outcome.raw
+    return result
+
+
+def _with_short_paths(title: str, locations: Sequence[str | Location], session: Session) -> str:
+    """Make the paths in a title relative to the working directory."""
+    for location in locations:
+        path = location if isinstance(location, str) else location.path
+        if os.path.isabs(path):
+            title = title.replace(path, from_cwd(session, path))
+    return title
+
+
+async def _run_announced(tool: Tool[Any], args: Any, ctx: ToolContext, shown: ToolCallHandle) -> Outcome:
+    """Run an announced call and show its outcome."""
+    try:
+        outcome = await _prepare_and_run(tool, args, ctx, shown)
+        redact = ctx.state.secrets.redact
+        outcome.text, outcome.raw = redact(replace_surrogates(outcome.text)), redact(replace_surrogates(outcome.raw))
+    except asyncio.CancelledError:
+        await shown.update(status="cancelled")
+        raise
+    except ConnectionClosed:
+        raise
+    except (AccordError, OSError) as error:
+        problem = error.kind if isinstance(error, ToolError) else ""
+        outcome = Outcome(text=replace_surrogates(_message(error)), failed=True, problem=problem)
+        await shown.show(outcome.text)
+    except Exception as error:  # a bug in one tool ends the call, not the turn
+        log.exception("%s failed", tool.name)
+        outcome = Outcome(text=replace_surrogates(f"{tool.name} failed: {type(error).__name__}: {error}"), failed=True)
+        await shown.show(outcome.text)
+    raw = outcome.text if outcome.raw is None else outcome.raw
+    await shown.update(status="failed" if outcome.failed else "completed", raw_output=raw)
+    return outcome
+
+
+async def _prepare_and_run(tool: Tool[Any], args: Any, ctx: ToolContext, shown: ToolCallHandle) -> Outcome:
+    """Prepare, authorize and run a call on the same files. If one of its paths changes its target in between, start
+    over."""
+    for _ in range(MAX_MOVES):
+        try:
+            await permission.check_early(tool, args, ctx)
+            await tool.prepare(args, ctx)
+            await permission.check(tool, args, ctx)
+            if tool.changes:
+                await ctx.state.before_change(ctx.turn)
+            await shown.start()
+            return await tool.run(args, ctx)
+        except Moved:
+            ctx.reached.clear()
+            if shown.content:
+                await shown.set_content()
+    raise ToolError("a path in this call keeps changing its target; try again later")
+
+
+def _message(error: Exception) -> str:
+    message = error.message if isinstance(error, RequestFailed) else str(error)
+    return message or type(error).__name__

@@ -1,0 +1,318 @@
+"""edit_file and write_file: change a file, after showing the change as a diff.
+
+An edit's old text must occur exactly once, or nothing is changed and the error says why. Text with plain line feeds
+also matches CRLF line endings, and its replacement gets the file's line endings. Text with carriage returns is matched
+literally."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import re
+from collections.abc import Iterator, Sequence
+from typing import Annotated, NamedTuple
+
+from msgspec import Meta
+
+from accord.coder.tools.base import Outcome, Tool, ToolContext, ToolError
+from accord.coder.tools.project.paths import locate, missing, origin, relative, whole_text
+from accord.coder.tools.text import count_of, format_size, truncate_line
+from accord.errors import RequestFailed
+from accord.model.record import Record
+from accord.model.tool import Location
+from accord.policy.action import Action
+
+
+class Change(NamedTuple):
+    """A change that is about to be made."""
+
+    path: str
+    before: str | None
+    """None if the file doesn't exist."""
+    after: str
+    lines: list[int]
+
+
+class EditFileArgs(Record):
+    """The file and the edits."""
+
+    path: Annotated[str, Meta(description="The file, absolute or relative to the working directory. It must exist.")]
+    edits: Annotated[
+        list[Edit], Meta(min_length=1, description="The replacements, applied in this order; all of them or none.")
+    ]
+
+
+class EditFile(Tool[EditFileArgs]):
+    name = "edit_file"
+    description = (
+        "Replaces passages of a text file. Each edit's old text must occur exactly once in the file (or set all=true "
+        "to replace every occurrence); otherwise nothing is changed and the result says where it occurs. Several "
+        "edits are applied in order, all or nothing, so put all changes to one file in one call. Read the file first "
+        "and copy old exactly, including indentation. Line endings are preserved. The user sees the change as a diff "
+        "before it is made. To create a file or replace all of it, use write_file."
+    )
+    kind: str = "edit"
+    changes = True
+    arguments = EditFileArgs
+
+    def title(self, args: EditFileArgs) -> str:
+        return f"Edit {args.path}"
+
+    def locations(self, args: EditFileArgs) -> Sequence[Location]:
+        return [Location(path=args.path)]
+
+    def early_actions(self, args: EditFileArgs, ctx: ToolContext) -> Sequence[Action]:
+        return _read_and_write(args.path, ctx)
+
+    async def prepare(self, args: EditFileArgs, ctx: ToolContext) -> None:
+        before = await whole_text(ctx, args.path)
+        try:
+            after, lines = await asyncio.to_thread(apply_edits, before, args.edits, args.path)
+        except ToolError:
+            if ctx.may_quote:
+                raise
+            raise ToolError(f"the edits can't be applied to {args.path}; read it first") from None
+        await _show(ctx, Change(ctx.session.absolute(args.path), before, after, lines))
+
+    def actions(self, args: EditFileArgs, ctx: ToolContext) -> Sequence[Action]:
+        return [Action.of_write(ctx.session.absolute(args.path), **origin(ctx))]
+
+    async def run(self, args: EditFileArgs, ctx: ToolContext) -> Outcome:
+        change: Change = ctx.prepared
+        await _write(ctx, change, args.path)
+        lines = sorted(dict.fromkeys(change.lines))
+        where = ", ".join(map(str, lines[:20])) + (", …" if len(lines) > 20 else "")
+        done = count_of(len(change.lines), "replacement")
+        text = f"Edited {relative(ctx, args.path)}: {done}, at line{'s' if len(lines) > 1 else ''} {where}."
+        return Outcome(text=text, raw={"path": change.path, "lines": lines})
+
+
+class WriteFileArgs(Record):
+    """The file and its content."""
+
+    path: Annotated[str, Meta(description="The file, absolute or relative to the working directory.")]
+    content: Annotated[str, Meta(description="The whole new content of the file.")]
+
+
+class WriteFile(Tool[WriteFileArgs]):
+    name = "write_file"
+    description = (
+        "Creates a text file, or replaces all of its content; missing directories are created. The user sees the "
+        "change as a diff before it is made. To change part of an existing file, use edit_file: it is safer and "
+        "shorter."
+    )
+    kind: str = "edit"
+    changes = True
+    arguments = WriteFileArgs
+
+    def title(self, args: WriteFileArgs) -> str:
+        return f"Write {args.path}"
+
+    def locations(self, args: WriteFileArgs) -> Sequence[Location]:
+        return [Location(path=args.path)]
+
+    def early_actions(self, args: WriteFileArgs, ctx: ToolContext) -> Sequence[Action]:
+        return _read_and_write(args.path, ctx)
+
+    async def prepare(self, args: WriteFileArgs, ctx: ToolContext) -> None:
+        before = await read_if_exists(ctx, args.path)
+        after = match_line_endings(args.content, before) if before is not None else args.content
+        change = Change(ctx.session.absolute(args.path), before, after, [1])
+        if before == after:
+            ctx.prepared = change
+        else:
+            await _show(ctx, change)
+
+    def actions(self, args: WriteFileArgs, ctx: ToolContext) -> Sequence[Action]:
+        if ctx.may_quote and ctx.prepared.before == ctx.prepared.after:
+            return ()
+        return [Action.of_write(ctx.session.absolute(args.path), **origin(ctx))]
+
+    async def run(self, args: WriteFileArgs, ctx: ToolContext) -> Outcome:
+        change: Change = ctx.prepared
+        name = relative(ctx, args.path)
+        if ctx.may_quote and change.before == change.after:
+            return Outcome(text=f"{name} already has this content; nothing was written.")
+        await _write(ctx, change, args.path)
+        did = "Created" if change.before is None else "Replaced"
+        size = f"{count_of(change.after.count(chr(10)), 'line')}, {format_size(len(change.after.encode()))}"
+        return Outcome(text=f"{did} {name} ({size}).", raw={"path": change.path, "created": change.before is None})
+
+
+def _read_and_write(path: str, ctx: ToolContext) -> Sequence[Action]:
+    absolute = ctx.session.absolute(path)
+    return [Action.of_read(absolute, **origin(ctx)), Action.of_write(absolute, **origin(ctx))]
+
+
+async def read_if_exists(ctx: ToolContext, path: str) -> str | None:
+    """A file's text; None if it exists neither on disk nor in the client."""
+    found = await locate(ctx, path)
+    if found.kind != "absent":
+        return await whole_text(ctx, path)
+    if ctx.session.client.offers.read_files:
+        # Some clients return empty text for a missing file. Writing it then loses nothing.
+        try:
+            return await ctx.state.files.read(found.path) or None
+        except RequestFailed:
+            return None
+    return None
+
+
+async def _show(ctx: ToolContext, change: Change) -> None:
+    ctx.prepared = change
+    await ctx.call.diff(change.path, change.before, change.after)
+    if change.before is not None:
+        await ctx.call.update(locations=[Location(path=change.path, line=min(change.lines))])
+
+
+async def _write(ctx: ToolContext, change: Change, path: str) -> None:
+    """Write the change that was shown, unless the file has changed since."""
+    now = await read_if_exists(ctx, path)
+    if now is None and change.before is not None:
+        raise await missing(ctx, path)
+    if now != change.before:
+        raise ToolError(f"{path} has changed since the edit was prepared; read it again and repeat the edit")
+    try:
+        await ctx.state.files.write(change.path, change.after, at=ctx.reached[change.path])
+    except RequestFailed as error:
+        raise ToolError(f"{path} was not written: {error.explanation}") from None
+
+
+MAX_NAMED_LINES = 12
+"""The most line numbers an error message lists."""
+MAX_COMPARED_LINES = 5_000
+"""The number of lines in which a similar passage is looked for."""
+
+
+class Edit(Record):
+    """One replacement."""
+
+    old: Annotated[
+        str,
+        Meta(
+            description="The text to replace, copied exactly from the file, indentation included. It must occur "
+            "exactly once, so add neighboring lines until it does."
+        ),
+    ]
+    new: Annotated[str, Meta(description="The replacement; empty to remove the text.")]
+    all: Annotated[bool, Meta(description="Replace every occurrence instead of exactly one.")] = False
+
+
+class EditedText(NamedTuple):
+    """The text after all edits."""
+
+    text: str
+    lines: list[int]
+    """The first line of each replacement, in the text as it was after that edit."""
+
+
+def apply_edits(text: str, edits: Sequence[Edit], path: str) -> EditedText:
+    """Apply all edits in order. Raises `ToolError` if one can't be applied."""
+    if not edits:
+        raise ToolError("no edits given; give at least one")
+    lines: list[int] = []
+    changed = text
+    for number, edit in enumerate(edits, 1):
+        which = f"edit {number} of {len(edits)}: " if len(edits) > 1 else ""
+        try:
+            changed, starts = _apply(changed, edit, path)
+        except ToolError as error:
+            raise ToolError(f"{which}{error}\n{path} was not changed") from None
+        lines += starts
+    if changed == text:
+        raise ToolError(f"the edits don't change {path}")
+    return EditedText(changed, lines)
+
+
+def _apply(text: str, edit: Edit, path: str) -> tuple[str, list[int]]:
+    if not edit.old:
+        raise ToolError("old is empty; give a passage, or use write_file to write the whole file")
+    if edit.old == edit.new:
+        raise ToolError("old and new are the same")
+    pattern = _pattern(edit.old)
+    starts = [match.start() for match in re.finditer(f"(?={pattern})", text)]
+    if not starts:
+        raise ToolError(f"the text {_quote(edit.old)} was not found in {path}. {_hint(text, edit.old)}")
+    if len(starts) > 1 and not edit.all:
+        places = _list_lines([_line_number(text, start) for start in starts])
+        raise ToolError(
+            f"the text {_quote(edit.old)} occurs {len(starts):,} times in {path}, at {places}; "
+            "add neighboring lines until it occurs once, or set all=true"
+        )
+    pieces: list[str] = []
+    lines: list[int] = []
+    done = 0
+    line = 1
+    for match in re.finditer(pattern, text):
+        before = text[done : match.start()]
+        new = _replacement(edit, match.group(), text)
+        pieces += [before, new]
+        line += before.count("\n")
+        lines.append(line)
+        line += new.count("\n")
+        done = match.end()
+    return "".join(pieces) + text[done:], lines
+
+
+def _pattern(old: str) -> str:
+    if "\r" in old:
+        return re.escape(old)
+    return r"\r?\n".join(map(re.escape, old.split("\n")))
+
+
+def _replacement(edit: Edit, found: str, text: str) -> str:
+    """The new text with the line endings of the text it replaces, or of the file if that is a single line."""
+    if "\r" in edit.old or "\r" in edit.new:
+        return edit.new
+    return match_line_endings(edit.new, found if "\n" in found else text)
+
+
+def match_line_endings(new: str, old: str) -> str:
+    """Convert line feeds to CRLF if most lines of `old` end with it."""
+    ends = old.count("\r\n")
+    if "\r" in new or not ends or ends * 2 <= old.count("\n"):
+        return new
+    return new.replace("\n", "\r\n")
+
+
+# -- error messages
+
+
+def _hint(text: str, old: str) -> str:
+    """The most similar passage, so that the next attempt succeeds."""
+    theirs = text.split("\n")[:MAX_COMPARED_LINES]
+    wanted = [line.strip() for line in old.strip("\n").split("\n")]
+    for start in _ignoring_whitespace(theirs, wanted):
+        found = "\n".join(theirs[start : start + len(wanted)])
+        return f"Lines {start + 1} to {start + len(wanted)} differ from it only in whitespace:\n{truncate_line(found)}"
+    longest = max(wanted, key=len)
+    stripped = [line.strip() for line in theirs]
+    close = difflib.get_close_matches(longest[:300], {line[:300] for line in stripped if line}, n=1, cutoff=0.7)
+    if not close:
+        return "Read the file again; it may have changed"
+    number = next(index for index, line in enumerate(stripped, 1) if line[:300] == close[0])
+    if close[0] == longest[:300]:
+        return f"Line {number} matches, but the lines around it differ; read that part again"
+    return f"The most similar is line {number}: {_quote(close[0])}"
+
+
+def _ignoring_whitespace(theirs: Sequence[str], wanted: Sequence[str]) -> Iterator[int]:
+    stripped = [line.strip() for line in theirs]
+    for start in range(len(stripped) - len(wanted) + 1):
+        if stripped[start] == wanted[0] and stripped[start : start + len(wanted)] == list(wanted):
+            yield start
+
+
+def _line_number(text: str, position: int) -> int:
+    return text.count("\n", 0, position) + 1
+
+
+def _list_lines(lines: Sequence[int]) -> str:
+    shown = ", ".join(map(str, lines[:MAX_NAMED_LINES]))
+    more = f" and {count_of(len(lines) - MAX_NAMED_LINES, 'more place')}" if len(lines) > MAX_NAMED_LINES else ""
+    return f"line{'s' if len(lines) > 1 else ''} {shown}{more}"
+
+
+def _quote(text: str) -> str:
+    first, *rest = text.strip("\n").split("\n")
+    return repr(first[:80] + ("…" if rest or len(first) > 80 else ""))

@@ -1,0 +1,162 @@
+"""list_files and find_files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from itertools import islice
+from typing import Annotated
+
+from msgspec import Meta
+
+from accord.coder.tools.base import Outcome, Tool, ToolContext, ToolError
+from accord.coder.tools.project.paths import Found, locate, missing, origin, relative
+from accord.coder.tools.project.walk import Step, Walk
+from accord.coder.tools.text import code_block, count_of, format_size, one_line
+from accord.model.record import Record
+from accord.model.tool import Location
+from accord.policy.action import Action
+from accord.workspace.globs import compile_name_glob
+from accord.workspace.place import Call
+
+MAX_LISTED = 500
+MAX_FOUND = 500
+MAX_IGNORED = 20
+
+
+class ListFilesArgs(Record):
+    """The directory and the depth."""
+
+    path: Annotated[str, Meta(description="The directory; defaults to the working directory.")] = "."
+    depth: Annotated[int, Meta(ge=1, le=20, description="The number of levels to show; 1 is the directory itself.")] = 1
+
+
+class ListFiles(Tool[ListFilesArgs]):
+    name = "list_files"
+    description: str = (
+        f"Lists a directory with file sizes; directories end in a slash. At most {MAX_LISTED} entries. Hidden entries "
+        "are marked; entries ignored by .gitignore are only named. Use outline for an overview of file contents, and "
+        "find_files to find files by name at any depth."
+    )
+    kind: str = "read"
+    arguments = ListFilesArgs
+
+    def title(self, args: ListFilesArgs) -> str:
+        return f"List {args.path}"
+
+    def locations(self, args: ListFilesArgs) -> Sequence[Location]:
+        return [Location(path=args.path)]
+
+    def actions(self, args: ListFilesArgs, ctx: ToolContext) -> Sequence[Action]:
+        return [Action.of_read(ctx.session.absolute(args.path), **origin(ctx))]
+
+    async def run(self, args: ListFilesArgs, ctx: ToolContext) -> Outcome:
+        found = await find_directory(ctx, args.path)
+
+        def collect(call: Call) -> tuple[list[Step], list[Step]]:
+            walk = Walk(ctx.state.files.disk.disk, found.root_real, found.real, check_wanted=call.check_wanted)
+            kept: list[Step] = []
+            ignored: list[Step] = []
+            for step in walk.steps(depth=args.depth, with_ignored=True):
+                (ignored if step.ignored else kept).append(step)
+                if len(kept) > MAX_LISTED:
+                    break
+            return kept, ignored
+
+        kept, ignored = await ctx.state.files.disk.away(collect)
+        lines = [_line(step) for step in kept[:MAX_LISTED]] or ["[the directory is empty]"]
+        await ctx.call.show(code_block("\n".join(lines)))
+        if len(kept) > MAX_LISTED:
+            lines.append(f"[there are more than these {MAX_LISTED}; list a subdirectory, or fewer levels]")
+        if ignored:
+            names = ", ".join(_below(found, step) for step in ignored[:MAX_IGNORED])
+            rest = len(ignored) - MAX_IGNORED
+            lines.append(f"[ignored by .gitignore: {names}{f' and {rest:,} more' if rest > 0 else ''}]")
+        raw = {
+            "path": found.path,
+            "names": [_below(found, step) for step in kept[:MAX_LISTED]],
+            "ignored": [_below(found, step) for step in ignored[:MAX_IGNORED]],
+        }
+        return Outcome(text="\n".join(lines), raw=raw)
+
+
+class FindFilesArgs(Record):
+    """The pattern and where to look."""
+
+    pattern: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            description="A glob: *.py finds names at any depth, src/**/*.ts whole paths, *.{js,ts} either ending.",
+        ),
+    ]
+    path: Annotated[str, Meta(description="The directory to search; defaults to the working directory.")] = "."
+
+
+class FindFiles(Tool[FindFilesArgs]):
+    name = "find_files"
+    description: str = (
+        f"Finds files by name with a glob pattern. Returns at most {MAX_FOUND} paths, sorted. Files ignored by "
+        ".gitignore are omitted. To find files by content use search."
+    )
+    kind: str = "search"
+    arguments = FindFilesArgs
+
+    def title(self, args: FindFilesArgs) -> str:
+        where = "" if args.path in (".", "./", "") else f" in {args.path}"
+        return f"Find {one_line(args.pattern, 60)}{where}"
+
+    def locations(self, args: FindFilesArgs) -> Sequence[Location]:
+        return [Location(path=args.path)]
+
+    def actions(self, args: FindFilesArgs, ctx: ToolContext) -> Sequence[Action]:
+        return [Action.of_read(ctx.session.absolute(args.path), **origin(ctx))]
+
+    async def run(self, args: FindFilesArgs, ctx: ToolContext) -> Outcome:
+        found = await find_directory(ctx, args.path)
+        pattern = compile_name_glob(args.pattern.removeprefix("./"))
+
+        def collect(call: Call) -> tuple[list[str], bool]:
+            walk = Walk(ctx.state.files.disk.disk, found.root_real, found.real, check_wanted=call.check_wanted)
+            below = found.real.rstrip(os.sep) + os.sep
+            same = (step.path for step in walk.files() if pattern.fullmatch(step.path[len(below) :]))
+            paths = list(islice(same, MAX_FOUND + 1))
+            return paths, walk.is_truncated
+
+        paths, is_truncated = await ctx.state.files.disk.away(collect)
+        names = [relative(ctx, found.below_root(path)) for path in paths[:MAX_FOUND]]
+        lines = [f"{count_of(len(names), 'file')}:", *names] if names else ["No matching files."]
+        if names:
+            await ctx.call.show(code_block("\n".join(names)))
+        if len(paths) > MAX_FOUND:
+            lines.append("[there are more; give a narrower pattern or path]")
+        if is_truncated:
+            lines.append("[too many files to check them all; give a narrower path]")
+        raw = {
+            "paths": [found.below_root(path) for path in paths[:MAX_FOUND]],
+            "names": names,
+            "complete": len(paths) <= MAX_FOUND and not is_truncated,
+        }
+        return Outcome(text="\n".join(lines), raw=raw)
+
+
+async def find_directory(ctx: ToolContext, path: str) -> Found:
+    """Find an existing directory."""
+    found = await locate(ctx, path or ".")
+    if found.kind == "absent":
+        raise await missing(ctx, path)
+    if found.kind != "directory":
+        raise ToolError(f"{path} is a {found.kind}, not a directory; read_file reads files")
+    return found
+
+
+def _line(step: Step) -> str:
+    name, kind = step.entry.name, step.entry.kind
+    other = "  (name isn't valid text; can't be used)" if step.entry.has_escapes else "  (special file)"
+    end = {"directory": "/", "link": "  (link)", "other": other}.get(kind, f"  {format_size(step.entry.size)}")
+    return f"{'  ' * (step.depth - 1)}{name}{end}{'  (hidden)' if name.startswith('.') else ''}"
+
+
+def _below(found: Found, step: Step) -> str:
+    name = step.path[len(found.real.rstrip(os.sep)) + 1 :]
+    return f"{name}/" if step.entry.kind == "directory" else name

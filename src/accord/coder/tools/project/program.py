@@ -1,0 +1,96 @@
+"""Run a program and read its output line by line. Cancellation leaves no process behind."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from accord.coder.tools.base import ToolError
+from accord.errors import LaunchError
+from accord.process.child import DEVNULL, Child
+from accord.process.stderr import Drain
+
+GRACE_SECONDS = 0.2
+"""How long a program that is no longer needed may take to exit."""
+
+
+class ProgramResult(NamedTuple):
+    """The exit status and errors of a program."""
+
+    status: int | None
+    """The exit status; None if it was stopped early or timed out."""
+    stderr: str
+    """The end of its standard error."""
+    timed_out: bool
+
+
+def search_path(env: Mapping[str, str]) -> str:
+    """PATH without relative entries: a `git` in the project must not run without permission."""
+    entries = env.get("PATH", "").split(os.pathsep)
+    return os.pathsep.join(entry for entry in entries if os.path.isabs(entry)) or os.defpath
+
+
+async def run_program(
+    argv: Sequence[str],
+    take: Callable[[bytes], bool],
+    *,
+    cwd: str,
+    env: Mapping[str, str] | None = None,
+    seconds: float,
+) -> ProgramResult:
+    """Run a program and pass each line it prints to `take`, until that returns False."""
+    environment = {**(os.environ if env is None else env)}
+    environment["PATH"] = search_path(environment)
+    try:
+        child = await Child.start(argv, cwd=cwd, env=environment, stdin=DEVNULL)
+    except LaunchError as error:
+        raise ToolError(str(error)) from None
+    fd, child.stdout = child.stdout, None
+    assert fd is not None
+    lines = _Lines(take)
+    drain = Drain(asyncio.get_running_loop(), fd, lines)
+    status: int | None = None
+    timed_out = False
+    try:
+        async with asyncio.timeout(seconds):
+            await lines.over.wait()
+            if not lines.is_stopped:
+                status = await child.wait()
+    except TimeoutError:
+        timed_out = True
+    finally:
+        drain.close()
+        await child.stop(stdin_grace=0.0, term_grace=GRACE_SECONDS)
+    return ProgramResult(status, child.stderr_tail(), timed_out)
+
+
+class _Lines:
+    """Splits bytes into lines."""
+
+    def __init__(self, take: Callable[[bytes], bool]) -> None:
+        self.over = asyncio.Event()
+        self.is_stopped = False
+        self._take = take
+        self._partial: list[bytes] = []
+
+    def feed(self, data: bytes) -> None:
+        if self.is_stopped:
+            return
+        *lines, rest = data.split(b"\n")
+        for line in lines:
+            whole = b"".join([*self._partial, line]) if self._partial else line
+            self._partial.clear()
+            if not self._take(whole):
+                self.is_stopped = True
+                self.over.set()
+                return
+        if rest:
+            self._partial.append(rest)
+
+    def finish(self) -> None:
+        if self._partial and not self.is_stopped:
+            self._take(b"".join(self._partial))
+        self._partial.clear()
+        self.over.set()

@@ -1,0 +1,210 @@
+"""Search text in many files with ripgrep, or with our own scanner if it isn't installed.
+
+Both skip binary files, `.git` and files ignored by .gitignore, include hidden files, don't follow links and sort by
+path. They search what is saved on disk. Files that the rules deny, or want to ask about, are withheld."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import os
+import shutil
+import sys
+import sysconfig
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import msgspec
+
+from accord.coder.tools.base import ToolContext, ToolError
+from accord.coder.tools.project.paths import Found, allowed_paths
+from accord.coder.tools.project.program import run_program, search_path
+from accord.coder.tools.project.walk import read_bytes
+from accord.process.python import python, safe_environment
+from accord.workspace.globs import compile_name_glob
+from accord.workspace.ignore import rules_above
+from accord.workspace.place import Call
+
+TIMEOUT_SECONDS = 30.0
+MAX_FILE_BYTES = 20_000_000
+"""Larger files are not searched."""
+
+
+class Query(msgspec.Struct, kw_only=True):
+    """The pattern and its options."""
+
+    pattern: str
+    regex: bool = False
+    ignore_case: bool = False
+    word: bool = False
+    """Whether to match whole words only."""
+    glob: str | None = None
+    """Limits the search by file name: `*.py`, `src/**`, `!*.min.js`."""
+    limit: int = 200
+
+
+class Hit(NamedTuple):
+    """A matching line."""
+
+    path: str
+    """Absolute, with the client's spelling of the root."""
+    line: int
+    text: str
+    start: int
+    """The position of the match in the line, in characters."""
+
+
+class Hits(msgspec.Struct, kw_only=True):
+    """The matches."""
+
+    found: list[Hit] = []
+    is_truncated: bool = False
+    """Whether there are more."""
+    timed_out: bool = False
+    withheld: int = 0
+    """The number of files omitted because of the rules."""
+
+
+async def search(ctx: ToolContext, where: Found, query: Query) -> Hits:
+    """Search a file or directory."""
+    if "\n" in query.pattern or "\0" in query.pattern:
+        raise ToolError(
+            "the pattern contains a line feed; files are searched line by line, so search for one line of it"
+        )
+    program = find_ripgrep()
+    around = await asyncio.to_thread(rules_above, where.root_real)
+    if not around.agrees_with_ripgrep:
+        program = None
+    output = _SearchOutput(where, query)
+    if program is not None:
+        argv = [program, *_options(query, around.in_repository), "--", _below(where) or "."]
+        cwd, env = where.root_real, None
+    else:
+        argv, cwd, env = _scanner(where, query)
+    done = await run_program(argv, output.take, cwd=cwd, env=env, seconds=TIMEOUT_SECONDS)
+    hits = output.all()
+    if done.status is not None and done.status > 1 and not hits.found:
+        words = done.stderr.strip().removeprefix("rg: ") or f"the search exited with status {done.status}"
+        raise ToolError(words[-1_000:])
+    hits.timed_out = done.timed_out
+    paths = {hit.path for hit in hits.found}
+    allowed = await allowed_paths(ctx, paths)
+    hits.withheld = len(paths) - len(allowed)
+    hits.found = await _verify(ctx, where, [hit for hit in hits.found if hit.path in allowed])
+    return hits
+
+
+async def _verify(ctx: ToolContext, where: Found, hits: list[Hit]) -> list[Hit]:
+    """Keep only hits that really are in the files they name. A search opens files by path, so if a link briefly
+    replaces a directory, it prints lines of another file, which the rules may protect."""
+    disk = ctx.state.files.disk
+
+    def verify(call: Call) -> list[Hit]:
+        found: list[Hit] = []
+        for path, group in groupby(hits, key=lambda hit: hit.path):
+            call.check_wanted()
+            data = read_bytes(disk.disk, path, MAX_FILE_BYTES, at=where.root_real + path[len(where.root) :])
+            lines = data.split(b"\n")
+            found += [hit for hit in group if hit.line <= len(lines) and _text(lines[hit.line - 1]) == hit.text]
+        return found
+
+    return await disk.away(verify)
+
+
+def find_ripgrep() -> str | None:
+    """The path of `rg`, from PATH or from our own environment."""
+    beside = os.pathsep.join(dict.fromkeys((os.path.dirname(sys.executable), sysconfig.get_path("scripts"))))
+    return shutil.which("rg", path=search_path(os.environ)) or shutil.which("rg", path=beside)
+
+
+def _options(query: Query, in_repository: bool) -> list[str]:
+    options = ["--json", "--no-config", "--no-messages", "--hidden", "--no-follow", "--sort=path", "--crlf"]
+    options += ["--no-ignore-dot", "--no-ignore-global", "--encoding=none", "--no-mmap"]
+    options += [f"--max-filesize={MAX_FILE_BYTES}"]
+    options += [] if in_repository else ["--no-require-git"]
+    options += [] if query.regex else ["--fixed-strings"]
+    options += ["--ignore-case"] if query.ignore_case else ["--case-sensitive"]
+    options += ["--word-regexp"] if query.word else []
+    options += _glob_options(query.glob) if query.glob else []
+    return [*options, "--glob=!.git", f"--regexp={query.pattern}"]
+
+
+def _glob_options(glob: str) -> list[str]:
+    """Options that limit the search by file name. A positive glob would override .gitignore, so it is passed as a file
+    type, which doesn't. Types match the last component only; globs with a slash are applied to the output instead."""
+    if glob.startswith("!"):
+        return [f"--glob={glob}"]
+    return [] if "/" in glob.rstrip("/") else [f"--type-add=wanted:{glob}", "--type=wanted"]
+
+
+def _below(where: Found) -> str:
+    return where.real[len(where.root_real) :].strip(os.sep)
+
+
+def _scanner(where: Found, query: Query) -> tuple[list[str], str, dict[str, str]]:
+    """The command for our own scanner. It starts outside the project, so that it can't import the project's modules."""
+    import accord
+
+    home = os.path.dirname(os.path.dirname(os.path.abspath(accord.__file__)))
+    path = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))
+    job = msgspec.json.encode({"root": where.root_real, "below": _below(where), "query": query}).decode()
+    argv = python("-m", "accord.coder.tools.project.scanner", job)
+    return argv, home, safe_environment({**os.environ, "PYTHONPATH": path}, where.root_real)
+
+
+class _SearchOutput:
+    """Parses `rg --json`: one line per match, and one at the end of each file."""
+
+    def __init__(self, where: Found, query: Query) -> None:
+        self._hits = Hits()
+        self._where = where
+        self._limit = query.limit
+        glob = query.glob if where.kind == "directory" else None
+        self._names = compile_name_glob(glob) if glob and not glob.startswith("!") else None
+        self._file: list[Hit] = []
+        self._decode = msgspec.json.Decoder().decode
+
+    def take(self, line: bytes) -> bool:
+        try:
+            message: Any = self._decode(line)
+        except msgspec.DecodeError:
+            return True
+        data = message.get("data", {})
+        if message["type"] == "begin":
+            self._finish_file()
+        elif message["type"] == "end" and data.get("binary_offset") is not None:
+            self._file = []
+        elif message["type"] == "match" and self._is_wanted(data.get("path", {}).get("text")):
+            if len(self._hits.found) + len(self._file) >= self._limit:
+                self._hits.is_truncated = True
+                return False
+            self._file.append(self._hit(data))
+        return True
+
+    def _is_wanted(self, path: str | None) -> bool:
+        return path is not None and (self._names is None or self._names.fullmatch(path.removeprefix("./")) is not None)
+
+    def all(self) -> Hits:
+        """All matches, after the search has ended."""
+        self._finish_file()
+        return self._hits
+
+    def _finish_file(self) -> None:
+        self._hits.found += self._file
+        self._file = []
+
+    def _hit(self, data: dict[str, Any]) -> Hit:
+        real = os.path.join(self._where.root_real, data["path"]["text"].removeprefix("./"))
+        raw = _bytes(data["lines"])
+        start = data["submatches"][0]["start"] if data.get("submatches") else 0
+        before = raw[:start].decode(errors="replace")
+        return Hit(self._where.below_root(real), data["line_number"], _text(raw), len(before))
+
+
+def _text(line: bytes) -> str:
+    return line.rstrip(b"\r\n").decode(errors="replace")
+
+
+def _bytes(text: dict[str, str]) -> bytes:
+    """Decode a line as ripgrep writes it: base64 if it isn't UTF-8."""
+    return text["text"].encode() if "text" in text else base64.b64decode(text["bytes"])

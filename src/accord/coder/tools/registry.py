@@ -1,0 +1,43 @@
+"""The built-in tools, which every session has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accord.coder.tools.ask_user import AskUser, SwitchMode
+from accord.coder.tools.base import Tool
+from accord.coder.tools.delete_move import DeleteFile, MoveFile
+from accord.coder.tools.edit_file import EditFile, WriteFile
+from accord.coder.tools.fetch_url import FetchUrl
+from accord.coder.tools.find_symbol import FindSymbol
+from accord.coder.tools.list_files import FindFiles, ListFiles
+from accord.coder.tools.outline import Outline
+from accord.coder.tools.plan import AddTodo, SetPlan
+from accord.coder.tools.read_file import ReadFile
+from accord.coder.tools.run_command import RunCommand
+from accord.coder.tools.search import Search
+from accord.coder.tools.show_changes import ShowChanges
+
+
+def standard_tools() -> dict[str, Tool[Any]]:
+    """The built-in tools by name, in the order the model sees them: reading, changing, the rest."""
+    tools: list[Tool[Any]] = [
+        ReadFile(),
+        ListFiles(),
+        FindFiles(),
+        Search(),
+        Outline(),
+        FindSymbol(),
+        ShowChanges(),
+        EditFile(),
+        WriteFile(),
+        DeleteFile(),
+        MoveFile(),
+        RunCommand(),
+        FetchUrl(),
+        SetPlan(),
+        AddTodo(),
+        AskUser(),
+        SwitchMode(),
+    ]
+    return {tool.name: tool for tool in tools}

@@ -1,0 +1,136 @@
+"""run_command: run a shell command in the client's terminal or our own, with live output."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from typing import Annotated
+
+from msgspec import Meta
+
+from accord.agent.workspace import Output, Terminal
+from accord.coder.tools.base import Outcome, Tool, ToolContext, ToolError
+from accord.coder.tools.project.paths import locate, missing, origin, relative
+from accord.coder.tools.text import head_and_tail, one_line, plain_output
+from accord.errors import RequestFailed
+from accord.model.record import Record
+from accord.model.tool import ExitStatus
+from accord.policy.action import Action
+from accord.workspace import command as commands
+
+DEFAULT_SECONDS = 120
+MAX_SECONDS = 600
+TERMINAL_SECONDS = 10.0
+"""How long a client may take to return a terminal's output and release it."""
+OUTPUT_BYTES = 1_000_000
+"""How much output the terminal keeps: the end of it."""
+
+
+class RunCommandArgs(Record):
+    """The command and where to run it."""
+
+    command: Annotated[str, Meta(min_length=1, description="The command line, as typed into a shell (bash).")]
+    cwd: Annotated[
+        str | None,
+        Meta(description="The directory to run it in, inside the project; defaults to the working directory."),
+    ] = None
+    timeout: Annotated[
+        Annotated[float, Meta(gt=0)] | None,
+        Meta(description=f"Seconds until it is killed; default {DEFAULT_SECONDS}, at most {MAX_SECONDS}."),
+    ] = None
+
+
+class RunCommand(Tool[RunCommandArgs]):
+    name = "run_command"
+    description = (
+        "Runs a shell command in the project and waits until it exits. Returns the exit status and the output (stdout "
+        "and stderr together; the start and end of long output). Each call is a new shell: the directory and "
+        "variables don't carry over, so set cwd, or join commands with &&. There is no standard input: use "
+        "non-interactive flags. Servers and watchers never exit on their own and are killed after the timeout. To "
+        "read, search or edit files use the tools for that: the user sees what they do and is asked less often."
+    )
+    kind: str = "execute"
+    changes = True
+    arguments = RunCommandArgs
+
+    def title(self, args: RunCommandArgs) -> str:
+        return f"Run {one_line(args.command)}"
+
+    async def prepare(self, args: RunCommandArgs, ctx: ToolContext) -> None:
+        if not args.command.strip():
+            raise ToolError("the command is empty")
+        found = await locate(ctx, args.cwd or ".")
+        if found.kind == "absent":
+            raise await missing(ctx, args.cwd or ".")
+        if found.kind != "directory":
+            raise ToolError(f"cwd is {args.cwd}, which is not a directory")
+        ctx.prepared = found.real
+
+    def actions(self, args: RunCommandArgs, ctx: ToolContext) -> Sequence[Action]:
+        return [Action.of_terminal(args.command, shell=True, cwd=ctx.prepared, **origin(ctx))]
+
+    async def run(self, args: RunCommandArgs, ctx: ToolContext) -> Outcome:
+        await locate(ctx, args.cwd or ".")  # a client's terminal opens the path again; ours is pinned by `at`
+        seconds = min(args.timeout or DEFAULT_SECONDS, MAX_SECONDS)
+        try:
+            # Some clients take a command line for a program's name, so pass the shell explicitly.
+            shell, *flags = commands.shell_command(os.environ)
+            blanks = ctx.state.secrets.blanks if ctx.session.client.offers.terminals else {}
+            terminal = await ctx.session.terminals.create(
+                shell,
+                [*flags, args.command],
+                cwd=ctx.prepared,
+                at=ctx.prepared,
+                env=blanks,
+                output_limit=OUTPUT_BYTES,
+            )
+        except RequestFailed as error:
+            raise ToolError(f"couldn't start the command: {error.explanation}") from None
+        ended, printed = await _watch(terminal, seconds, ctx)
+        output = head_and_tail(plain_output(printed.text))
+        said = _status(ended, seconds)
+        notes = [said]
+        if printed.truncated:
+            notes.append("the start of the output was discarded")
+        if args.cwd is not None and relative(ctx, args.cwd) != ".":
+            notes.append(f"in {relative(ctx, args.cwd)}")
+        text = f"[{'; '.join(notes)}]\n{output or '[nothing was printed]'}"
+        raw = {
+            "exitCode": ended.code if ended else None,
+            "signal": ended.signal if ended else None,
+            "timedOut": ended is None,
+            "output": output,
+        }
+        return Outcome(text=text, raw=raw, failed=ended is None or ended.signal is not None)
+
+
+async def _watch(terminal: Terminal, seconds: float, ctx: ToolContext) -> tuple[ExitStatus | None, Output]:
+    """Show a command and wait until it exits, or kill it. Gives up on a client that stops answering."""
+    ended: ExitStatus | None = None
+    printed: Output | None = None
+    loop = asyncio.get_running_loop()
+    try:
+        async with asyncio.timeout(seconds + TERMINAL_SECONDS) as patience, terminal:
+            await ctx.call.show(terminal)
+            try:
+                async with asyncio.timeout(seconds):
+                    ended = await terminal.wait()
+            except TimeoutError:
+                await terminal.kill()
+            patience.reschedule(loop.time() + TERMINAL_SECONDS)
+            printed = await terminal.output()
+    except TimeoutError:
+        if printed is None:
+            raise ToolError("the terminal doesn't respond; the command may still be running") from None
+    except RequestFailed as error:
+        if printed is None:
+            raise ToolError(f"the terminal failed: {error.explanation}") from None
+    assert printed is not None
+    return ended, printed
+
+
+def _status(ended: ExitStatus | None, seconds: float) -> str:
+    if ended is None:
+        return f"timed out after {seconds:g} s and was killed; the output so far follows"
+    return f"ended by {ended.signal}" if ended.signal is not None else f"exit {ended.code}"

@@ -1,0 +1,410 @@
+"""Incoming messages: decoding, sorting and delivery.
+
+A block of lines is decoded in the transport's own callback. Calls of known methods take the fast path and are decoded
+in one pass; everything else is sorted line by line. Handlers that aren't async are called in place; anything that must
+be awaited goes through its session's lane."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from accord.connection.backlog import Backlog
+from accord.connection.diagnostics import Problems
+from accord.connection.dispatch import Handler, Route, Routes, fault_of, has_session, method_not_found, read_params
+from accord.connection.outgoing_requests import OutgoingRequests, Waiter
+from accord.connection.peer_requests import PeerRequests
+from accord.errors import INVALID_REQUEST, AccordError
+from accord.rpc.conversation import CANCEL, Answered, Cancelled, Conversation, Unexpected, as_unexpected
+from accord.rpc.envelope import (
+    Batch,
+    Call,
+    Failure,
+    Fault,
+    Malformed,
+    Notification,
+    Request,
+    Success,
+    find_responses,
+    looks_like_response,
+    read,
+    read_response,
+    read_responses,
+)
+from accord.rpc.fragment import Fragment, read_fragment
+from accord.rpc.ids import RequestId
+from accord.schema.repair import Unreadable
+
+if TYPE_CHECKING:
+    from accord.connection.connection import Connection
+
+
+class Incoming:
+    """Receives for one connection."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        conversation: Conversation[Waiter],
+        outgoing: OutgoingRequests,
+        peer_requests: PeerRequests,
+        problems: Problems,
+    ) -> None:
+        self.opening: EarlyMessages = EarlyMessages(conversation, connection.backlog, self._sort)
+        self._connection = connection
+        self._conversation = conversation
+        self._outgoing = outgoing
+        self._peer_requests = peer_requests
+        self._problems = problems
+        self._lanes = connection.lanes
+        self._tap = connection.tap
+        self._routes: Routes | None = None  # once the version is agreed
+        self._trying_again = False
+
+    # -- start
+
+    def speak(self, routes: Routes) -> None:
+        """Serve these methods from now on, and deliver what was buffered."""
+        self._conversation.reader = routes.reader
+        self._routes = routes
+        kept = self.opening.release()
+        if kept and self._connection.can_answer:
+            self._deliver_all(b"\n".join(kept) + b"\n")
+
+    def not_speaking(self) -> None:
+        """Undo a failed handshake, once its error response has been sent."""
+        if not self.opening.keeps:
+            self.opening.waiting = False
+        elif not self._trying_again:
+            self._trying_again = True
+            asyncio.get_running_loop().call_soon(self._try_again)
+
+    def _try_again(self) -> None:
+        self._trying_again = False
+        for line in self.opening.release():
+            self.opening.line(line)
+
+    def on_refused(self, id: RequestId) -> None:
+        """A request was answered no. If it was the handshake, whatever the reason, there is none."""
+        if self._routes is None and self.opening.waiting and self.opening.asked == id:
+            self.not_speaking()
+
+    # -- lines
+
+    def on_lines(self, block: bytes) -> None:
+        """Receive whole lines."""
+        if self._tap.watchers:
+            self._tap.show("in", block)
+        lanes = self._lanes
+        lanes.collecting = True
+        try:
+            if self._routes is not None:
+                self._deliver_all(block)
+            else:
+                self._connection.heard = True
+                self._deliver_early(block)
+        finally:
+            lanes.work()
+
+    def _deliver_all(self, block: bytes) -> None:
+        routes = self._routes
+        assert routes is not None
+        lines = block.count(b"\n") or 1
+        size = self._connection.message_size = len(block) // lines or 1
+        if looks_like_response(block):
+            answers = read_responses(block, lines)
+            if answers is not None:
+                self._deliver_answers(answers, routes, size)
+                return
+        else:
+            calls = routes.reader.block(block, lines)
+            if calls is not None:
+                self._deliver_calls(calls, routes, size)
+                return
+        if lines > 1:
+            self._deliver_mixed(block, routes, size)
+        else:
+            self._deliver_lines(block, routes, size)
+
+    def _deliver_mixed(self, block: bytes, routes: Routes, size: int) -> None:
+        """Deliver a block of calls and responses. Calls between two responses are still decoded in one pass."""
+        begin = 0
+        for at in [*find_responses(block), len(block)]:
+            if begin < at:
+                calls = routes.reader.block(block[begin:at], block.count(b"\n", begin, at))
+                if calls is not None:
+                    self._deliver_calls(calls, routes, size)
+                else:
+                    self._deliver_lines(block[begin:at], routes, size)
+            begin = block.find(b"\n", at) + 1 or len(block)
+            if at < begin:
+                self._deliver_lines(block[at:begin], routes, size)
+
+    def _deliver_lines(self, block: bytes, routes: Routes, size: int) -> None:
+        """Deliver line by line. Decoding them all as calls has failed."""
+        alone = block.find(b"\n", 0, -1) < 0
+        for line in (block,) if alone else block.split(b"\n"):
+            if line:
+                answer = read_response(line) if looks_like_response(line) else None
+                if answer is not None:
+                    self._deliver_answers([answer], routes, size)
+                else:
+                    for message in self._conversation.receive_line(line, is_call=False if alone else None):
+                        self._sort(message, routes, size)
+
+    def _deliver_answers(self, answers: list[Success | Failure], routes: Routes, size: int) -> None:
+        for answer in answers:
+            waiter = self._conversation.take(answer)
+            if waiter is not None:
+                self._outgoing.deliver_response(waiter, answer)
+            else:
+                self._sort(as_unexpected(answer), routes, size)
+
+    def _deliver_calls(self, calls: list[Any], routes: Routes, size: int) -> None:
+        """Hot path: calls of known methods, decoded in one pass, with `_deliver` and `_handle` inlined."""
+        by_call, lanes, backlog = routes.by_call, self._lanes.active, self._connection.backlog
+        for call in calls:
+            route = by_call[type(call)]
+            if call.id is not UNSET:
+                self._note(call, route, size)
+                continue
+            params = call.params
+            session = params.session_id if route.by_session else None
+            lane = lanes.get(session)
+            if lane is not None:
+                lane.items.append((route.handler, params, size))
+                backlog.add(size)
+                continue
+            try:
+                waiting = route.handler(params)
+            except (Exception, asyncio.CancelledError) as error:
+                self._problems.handler_failed(error)
+                continue
+            if waiting is not None:
+                self._lanes.push(session, None, waiting, size)
+
+    def _note(self, call: Call, route: Route, size: int) -> None:
+        """Register a request that was decoded in one pass, and handle it."""
+        noted = self._conversation.note(call)
+        if isinstance(noted, Malformed):
+            self._complain(noted)
+        else:
+            self._accept(call.id, route, call.params, size)
+
+    def _deliver_early(self, block: bytes) -> None:
+        lines = [line for line in block.split(b"\n") if line.strip()]
+        for index, line in enumerate(lines):
+            if self._routes is not None:
+                self._deliver_all(b"\n".join(lines[index:]) + b"\n")
+                return
+            self.opening.line(line)
+
+    # -- messages
+
+    def _sort(self, message: Any, routes: Routes, size: int) -> None:
+        match message:
+            case Call():
+                route = routes.by_call[type(message)]
+                if message.id is UNSET:
+                    self._deliver(route, message.params, size)
+                else:
+                    self._accept(message.id, route, message.params, size)
+            case Answered(waiter=waiter, answer=answer):
+                self._outgoing.deliver_response(waiter, answer)
+            case Request(id=id, method=name, params=params):
+                self._sort_request(id, name, params, routes, size)
+            case Notification(method=name, params=params):
+                self._sort_notification(name, params, routes, size)
+            case Cancelled(id=id):
+                self._peer_requests.cancel(id)
+            case Malformed():
+                self._complain(message)
+            case Unexpected(id=id, error=error):
+                self._problems.add("unexpected", f"an unexpected response (id {id!r}{_because(error)})")
+
+    def _sort_request(self, id: RequestId, name: str, params: bytes, routes: Routes, size: int) -> None:
+        route = routes.by_name.get((name, False))
+        if route is not None:
+            try:
+                read = read_params(route.method, params)
+            except Unreadable as error:
+                self._peer_requests.refuse(id, fault_of(error, name))
+                if routes.unreadable is not None:
+                    self._report_unread(routes.unreadable, name, params, str(error), size)
+                return
+            if self._routes is None:
+                self.opening.waiting, self.opening.asked = True, id
+            self._accept(id, route, read, size)
+        elif self._routes is None:
+            why = f"{name[:100]} came before initialize; send initialize first"
+            self._peer_requests.refuse(id, Fault(INVALID_REQUEST, why))
+        elif routes.other_request is not None:
+            other = routes.other_request
+            plain = msgspec.json.decode(params)
+            self._queue_request(id, lambda value: other(name, value), plain, size, _session_in(plain), name)
+        else:
+            self._peer_requests.refuse(id, method_not_found(name))
+
+    def _report_unread(
+        self, report: Callable[[str, Any, str], None], name: str, params: bytes, why: str, size: int
+    ) -> None:
+        """Report a rejected request, after everything of its session that came before it."""
+        try:
+            plain = msgspec.json.decode(params)
+        except (ValueError, RecursionError):
+            plain = None
+        self._handle(lambda value: report(name, value, why), plain, size, _session_in(plain))
+
+    def _sort_notification(self, name: str, params: bytes, routes: Routes, size: int) -> None:
+        route = routes.by_name.get((name, True))
+        if route is not None:
+            try:
+                read = read_params(route.method, params)
+            except Unreadable as error:
+                self._problems.add("dropped", f"{name}: {error}", size)
+                return
+            self._deliver(route, read, size)
+        elif self._routes is not None and routes.other_notification is not None:
+            other = routes.other_notification
+            plain = msgspec.json.decode(params)
+            self._handle(lambda value: other(name, value), plain, size, _session_in(plain))
+        elif not name.startswith("$/"):
+            self._problems.add("dropped", f"{name[:100]}: unknown notification", size)
+
+    def _deliver(self, route: Route, params: Any, size: int) -> None:
+        """Deliver a notification: in place if nothing of its session is queued, else behind that."""
+        session = params.session_id if route.by_session else None
+        self._handle(route.handler, params, size, session)
+
+    def _handle(self, handler: Handler, params: Any, size: int, session: str | None) -> None:
+        if session in self._lanes.active:
+            self._lanes.push(session, handler, params, size)
+            return
+        try:
+            waiting = handler(params)
+        except (Exception, asyncio.CancelledError) as error:
+            self._problems.handler_failed(error)
+            return
+        if waiting is not None:
+            self._lanes.push(session, None, waiting, size)
+
+    def _accept(self, id: RequestId, route: Route, params: Any, size: int) -> None:
+        session = params.session_id or None if route.by_session and has_session(type(params)) else None
+        self._queue_request(id, route.handler, params, size, session, route.method.name)
+
+    def _queue_request(
+        self, id: RequestId, handler: Handler, params: Any, size: int, session: str | None, name: str
+    ) -> None:
+        """Handle a request after everything of its session that came before it."""
+        if session in self._lanes.active:
+            self._lanes.push(
+                session, lambda value: self._peer_requests.begin_behind(id, handler, value, name), params, size
+            )
+        else:
+            self._peer_requests.begin(id, handler, params, name)
+
+    # -- invalid messages
+
+    def _complain(self, malformed: Malformed) -> None:
+        found = f": {malformed.head!r}" if malformed.head else ""
+        self._problems.add("stray" if malformed.stray else "refused", f"{malformed.answer.message}{found}")
+        if malformed.silent:
+            return
+        # A client doesn't answer stray output: the agent didn't send a request.
+        if malformed.gathering is not None or self._connection.side == "agent" or not malformed.stray:
+            self._connection.send_quietly(self._conversation.complain(malformed))
+
+    def on_oversized(self, head: bytes, size: int) -> None:
+        """Handle a message beyond the size limit, of which only the beginning was read."""
+        limit = self._connection.limits.max_message_bytes
+        self._problems.add("oversized", f"a message of {size} bytes was skipped; the limit is {limit}", size)
+        seen = read_fragment(head)
+        if seen.kind == "answer":
+            waiter = self._conversation.forget(seen.id)
+            if waiter is not None:
+                why = f"{waiter.method.name}: the answer has {size} bytes; the limit is {limit}"
+                self._outgoing.deliver_response(waiter, AccordError(why))
+        elif not self._never_answered(seen):
+            fault = Fault(INVALID_REQUEST, f"Invalid request: the message has {size} bytes; at most {limit} are read")
+            self._connection.send_quietly(self._conversation.complain(Malformed(fault, seen.id, stray=False)))
+
+    def _never_answered(self, seen: Fragment) -> bool:
+        """Return whether it is a notification, or stray output sent to a client. A request whose id was cut off is
+        answered."""
+        if seen.kind == "stray":
+            return self._connection.side == "client"
+        routes = self._routes or self.opening.early
+        return seen.id is None and seen.method is not None and (seen.method, True) in routes.by_name
+
+
+def _because(error: Fault | None) -> str:
+    return f", error {error.code}: {error.message[:200]}" if error is not None else ""
+
+
+def _session_in(params: Any) -> str | None:
+    session = params.get("sessionId") if isinstance(params, dict) else None
+    return session if isinstance(session, str) else None
+
+
+_LINE_OVERHEAD_BYTES = 100  # memory of a buffered line besides its bytes
+
+
+class EarlyMessages:
+    """Messages before the version is negotiated.
+
+    An agent serves only `initialize`. Everything that arrives while that is being handled is buffered, and delivered
+    once its response was sent: decoded in the negotiated version, or as if it had come later if `initialize` failed. A
+    client buffers messages until it has read the response. Buffered messages count as undelivered, so reading pauses if
+    there are too many."""
+
+    def __init__(
+        self, conversation: Conversation[Any], backlog: Backlog, sort: Callable[[Any, Routes, int], None]
+    ) -> None:
+        self.waiting: bool = False
+        self.asked: RequestId | UnsetType = UNSET
+        """The id of the `initialize` request that is being handled."""
+        self.early: Routes = Routes({})
+        """The methods that are served before the version is negotiated."""
+        self._conversation = conversation
+        self._backlog = backlog
+        self._sort = sort
+        self._kept: list[bytes] = []
+        self._kept_bytes = 0
+
+    @property
+    def keeps(self) -> bool:
+        return bool(self._kept)
+
+    def line(self, line: bytes) -> None:
+        """Handle one line. A line may change how the next one is read, so they can't be read in a block."""
+        if self.waiting and self._must_wait(line):
+            self._kept.append(line)
+            self._kept_bytes += len(line) + _LINE_OVERHEAD_BYTES
+            self._backlog.add(len(line) + _LINE_OVERHEAD_BYTES)
+            return
+        for message in self._conversation.receive_line(line):
+            self._sort(message, self.early, len(line))
+
+    def release(self) -> list[bytes]:
+        """Stop buffering and return the buffered lines, in order."""
+        kept, self._kept = self._kept, []
+        size, self._kept_bytes = self._kept_bytes, 0
+        self.waiting = False
+        self._backlog.remove(size)
+        return kept
+
+    def _must_wait(self, line: bytes) -> bool:
+        match read(line):
+            case Request():
+                return True
+            case Notification(method=method, params=params):
+                # Only the cancellation of an open request can't wait.
+                return method != CANCEL or self._conversation.cancelled_by_them(params) is None
+            case Batch(entries=entries):
+                return not any(isinstance(entry, (Success, Failure)) for entry in entries)
+            case _:
+                return False

@@ -1,0 +1,318 @@
+"""Our own requests: sent, answered, cancelled, or timed out."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+import msgspec
+from msgspec import UNSET
+
+from accord.connection.dispatch import has_session, log, read_result
+from accord.connection.lanes import Lane, inside
+from accord.connection.limits import Deadline
+from accord.errors import AccordError, ConnectionClosed, DeadlineExceeded, Overloaded, RequestFailed
+from accord.rpc.conversation import Conversation
+from accord.rpc.envelope import Failure, Success
+from accord.schema.method import Method
+from accord.schema.wire import encode, encode_strictly
+from accord.transports.base import READY, YIELD
+
+if TYPE_CHECKING:
+    from accord.connection.connection import Connection
+
+
+P = TypeVar("P")
+R = TypeVar("R")
+
+_END_SECONDS = 5.0
+"""How long a request that couldn't be sent waits for the transport to report why it ended. A transport may itself wait
+for an exit status and the rest of the output."""
+
+Then = Callable[["asyncio.Future[Any]"], None]
+Read = Callable[[Method[Any, Any], "bytes | msgspec.Raw"], Any]
+"""Decode the result of a call, like `read_result`."""
+
+
+class Waiter(msgspec.Struct, eq=False):
+    """One of our open requests."""
+
+    future: asyncio.Future[Any]
+    method: Method[Any, Any]
+    session: str | None
+    patient: bool
+    then: Then | None
+    within: Lane | None
+    read: Read
+    id: int = -1
+
+
+class Ask(Protocol):
+    """The type of `OutgoingRequests.ask`, bound."""
+
+    def __call__(
+        self,
+        method: Method[Any, Any],
+        params: Any,
+        *,
+        session: str | None = None,
+        patient: bool = False,
+        then: Then | None = None,
+    ) -> tuple[Waiter, Awaitable[None]]: ...
+
+
+class Call(Protocol):
+    """The type of `OutgoingRequests.call`, bound."""
+
+    def __call__(
+        self,
+        method: Method[P, R],
+        params: P,
+        *,
+        session: str | None = None,
+        deadline: Deadline | None = None,
+        patient: bool = False,
+        then: Then | None = None,
+    ) -> Coroutine[Any, Any, R]: ...
+
+
+class OutgoingRequests:
+    """Our open requests on one connection."""
+
+    def __init__(self, connection: Connection, conversation: Conversation[Waiter]) -> None:
+        self._connection = connection
+        self._conversation = conversation
+        self._names: dict[str, bytes] = {}
+        # Responses that wait behind updates of their session.
+        self._late: dict[Waiter, Success | Failure | Exception] = {}
+        self._deadlines: Deadlines[Waiter] = Deadlines(self._too_late)
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def ask(
+        self,
+        method: Method[Any, Any],
+        params: Any,
+        *,
+        session: str | None = None,
+        patient: bool = False,
+        then: Then | None = None,
+        read: Read = read_result,
+    ) -> tuple[Waiter, Awaitable[None]]:
+        """Send a request now. The caller awaits `waiter.future`; awaiting the second value only feels back-pressure."""
+        connection = self._connection
+        if not connection.is_open:
+            raise connection.closed_error(method.name)
+        try:
+            body = encode_strictly(params)
+        except Exception:  # the strict encoder is faster; this one repairs lone surrogates and explains errors
+            body = encode(params)
+        if session is None and has_session(type(params)):
+            session = params.session_id or None
+        loop = self._loop
+        if loop is None:
+            loop = self._loop = asyncio.get_running_loop()
+        waiter = Waiter(loop.create_future(), method, session, patient, then, inside.get(), read)
+        name = self._names.get(method.name) or self._names.setdefault(method.name, encode(method.name))
+        if not patient and not connection.backlog.call_opened():
+            raise self._overload_error(method.name)
+        waiter.id, line = self._conversation.request(name, body, waiter)
+        try:
+            return waiter, connection.send_request(line, waiter.id)
+        except BaseException as error:
+            if isinstance(error, ConnectionClosed) and connection.is_open:
+                # The transport is broken, and its end, which says why, is about to be reported.
+                loop.call_later(_END_SECONDS, self._not_sent, waiter, error)
+                return waiter, READY
+            self._conversation.forget(waiter.id)
+            if not patient:
+                connection.backlog.call_closed()
+            raise
+
+    async def call(
+        self,
+        method: Method[P, R],
+        params: P,
+        *,
+        session: str | None = None,
+        deadline: Deadline | None = None,
+        patient: bool = False,
+        then: Then | None = None,
+        read: Read = read_result,
+    ) -> R:
+        """Send a request and wait for the response."""
+        waiter, waiting = self.ask(method, params, session=session, patient=patient, then=then, read=read)
+        in_time = None
+        try:
+            if deadline is not None:
+                in_time = self._deadlines.queue(deadline)
+                in_time.add(waiter)
+            if waiting is not READY:
+                await (waiting if deadline is None or waiting is YIELD else _wait_until_sent(waiting, waiter.future))
+            result: R = await waiter.future
+            return result
+        finally:
+            if in_time is not None:
+                in_time.remove(waiter)
+            if not patient:
+                self._connection.backlog.call_closed()
+            if waiter.future.cancelled() or not waiter.future.done():
+                self.abandon(waiter)
+
+    def deliver_response(self, waiter: Waiter, answer: Success | Failure | Exception) -> None:
+        """Deliver a response after everything of its session that came before it, unless the caller is in that
+        session's lane."""
+        lane = self._connection.lanes.active.get(waiter.session) if waiter.session is not None else None
+        if lane is None or lane is waiter.within:
+            self._resolve(waiter, answer)
+        else:
+            self._late[waiter] = answer
+            self._connection.lanes.push(waiter.session, self._now, waiter)
+
+    def _now(self, waiter: Waiter) -> None:
+        answer = self._late.pop(waiter, None)
+        if answer is not None:
+            self._resolve(waiter, answer)
+
+    def _resolve(self, waiter: Waiter, answer: Success | Failure | Exception) -> None:
+        future = waiter.future
+        if future.done():
+            return
+        if isinstance(answer, Success):
+            try:
+                future.set_result(waiter.read(waiter.method, answer.result))
+            except AccordError as error:
+                future.set_exception(error)
+        elif isinstance(answer, Failure):
+            fault = answer.error
+            data = None if fault.data is UNSET else fault.data
+            future.set_exception(RequestFailed.of(fault.code, fault.message, data, waiter.method.name))
+        else:
+            future.set_exception(answer)
+        if waiter.then is not None:
+            try:
+                waiter.then(future)
+            except Exception as error:
+                log.error("a callback after the response to %s failed", waiter.method.name, exc_info=error)
+
+    def abandon(self, waiter: Waiter) -> None:
+        """Cancel a request that no caller waits for. A response that comes anyway is dropped."""
+        if self._connection.is_open and self._conversation.awaits(waiter.id):
+            waiter.future.cancel()
+            self._connection.send_quietly(self._conversation.cancel(waiter.id))
+
+    def _not_sent(self, waiter: Waiter, error: ConnectionClosed) -> None:
+        """Fail a request that couldn't be sent, if the connection hasn't ended meanwhile."""
+        if not waiter.future.done():
+            self._conversation.forget(waiter.id)
+            self._resolve(waiter, error)
+
+    def _too_late(self, waiter: Waiter, deadline: Deadline) -> None:
+        if waiter.future.done():
+            return
+        transport = self._connection.transport
+        what = f"{transport.describe()} did not answer {waiter.method.name} within {deadline.seconds:g} s"
+        error = DeadlineExceeded(
+            f"{what} (stage {deadline.stage}){transport.describe_stderr()}",
+            stage=deadline.stage,
+            seconds=deadline.seconds,
+        )
+        waiter.future.set_exception(error)
+        self._connection.send_quietly(self._conversation.cancel(waiter.id))
+
+    def give_up(self) -> None:
+        """Fail the open requests: too much arrived while they waited."""
+        for waiter in self._conversation.we_await:
+            if not waiter.patient and not waiter.future.done():
+                waiter.future.set_exception(self._overload_error(waiter.method.name))
+                self._connection.send_quietly(self._conversation.cancel(waiter.id))
+
+    def _overload_error(self, method: str) -> Overloaded:
+        limit = self._connection.limits.max_waiting_bytes
+        return Overloaded(f"{method}: more than {limit} bytes are waiting to be delivered; handle messages faster")
+
+    def end(self) -> None:
+        """Fail all open requests, after everything that came before the end: the connection is closed."""
+        for waiter in self._conversation.end():
+            self.deliver_response(waiter, self._connection.closed_error(waiter.method.name, is_open=True))
+
+    def settle(self) -> None:
+        """Resolve responses that still wait for their session's lane: nothing more will be delivered."""
+        self._deadlines.close()
+        for waiter in list(self._late):
+            self._now(waiter)
+
+
+async def _wait_until_sent(waiting: Awaitable[None], future: asyncio.Future[Any]) -> None:
+    """Wait until a request is sent, but not longer than for its response or deadline."""
+    sending = asyncio.ensure_future(waiting)
+    try:
+        await asyncio.wait((sending, future), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        if not sending.done():
+            sending.cancel()
+
+
+W = TypeVar("W")
+
+
+class Deadlines(Generic[W]):
+    """The deadlines of our open requests. `too_late` is called for each request that misses its own.
+
+    A timer per request would cost more than the rest of the request. Requests with the same time limit expire in the
+    order in which they were sent, so they share one timer: it is set for the oldest, and again when it fires."""
+
+    def __init__(self, too_late: Callable[[W, Deadline], None]) -> None:
+        self._too_late = too_late
+        self._queues: dict[Deadline, _Queue[W]] = {}
+
+    def queue(self, deadline: Deadline) -> _Queue[W]:
+        """Return the queue of requests with this deadline. Add requests to it, and remove them when they are done."""
+        queue = self._queues.get(deadline)
+        if queue is None:
+            queue = self._queues[deadline] = _Queue(deadline, self._too_late)
+        return queue
+
+    def close(self) -> None:
+        """Stop all timers."""
+        for queue in self._queues.values():
+            queue.close()
+
+
+class _Queue(Generic[W]):
+    """Requests with the same time limit, oldest first."""
+
+    __slots__ = ("_deadline", "_due", "_loop", "_timer", "_too_late")
+
+    def __init__(self, deadline: Deadline, too_late: Callable[[W, Deadline], None]) -> None:
+        self._deadline = deadline
+        self._too_late = too_late
+        self._loop = asyncio.get_running_loop()
+        self._due: dict[W, float] = {}
+        self._timer: asyncio.TimerHandle | None = None
+
+    def add(self, waiter: W) -> None:
+        """Add a request. Its time starts now."""
+        due = self._due[waiter] = self._loop.time() + self._deadline.seconds
+        if self._timer is None:
+            self._timer = self._loop.call_at(due, self._ring)
+
+    def remove(self, waiter: W) -> None:
+        """Remove a request that is done. The timer keeps running: stopping and setting it each time costs too much."""
+        self._due.pop(waiter, None)
+
+    def close(self) -> None:
+        self._due.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _ring(self) -> None:
+        self._timer = None
+        while self._due:
+            waiter, due = next(iter(self._due.items()))
+            if due > self._loop.time():
+                self._timer = self._loop.call_at(due, self._ring)
+                return
+            del self._due[waiter]
+            self._too_late(waiter, self._deadline)

@@ -1,0 +1,1 @@
+"""Sessions shared by several clients: an event log with cursors, permission policies and budgets."""

@@ -1,0 +1,145 @@
+"""Sessions that an agent has from before it was served: the hub lists them, and takes them over when they are opened.
+
+An agent process doesn't know about principals. So these sessions exist only for principals that may see every session:
+admins, or everyone if sessions are shared."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from msgspec import Raw
+
+from accord.connection.relay_connection import Outcome
+from accord.errors import InvalidParams, NotFound, RequestFailed
+from accord.hub.agent_host import DIALECTS
+from accord.hub.attachment import Subscriber
+from accord.hub.context import Context
+from accord.hub.dialect import OpenParams
+from accord.hub.mcp_relay import McpRelay
+from accord.hub.raw_params import decode, read_object, read_text, remove_meta, write_object
+from accord.hub.reply import Reply
+from accord.hub.session import OUR_KEYS, HubSession
+from accord.hub.session_registry import SessionRegistry
+from accord.rpc.envelope import Failure, Success
+
+CURSOR = "agent/"
+"""How the cursors of pages begin that come from the agent."""
+
+
+class AgentSessions:
+    """The agent's own sessions, for one client whose agent answered `initialize` with `result`."""
+
+    def __init__(self, context: Context, sessions: SessionRegistry, client: Subscriber, result: dict[str, Raw]) -> None:
+        self._context = context
+        self._sessions = sessions
+        self._client = client
+        self._result = result
+        self._dialect = DIALECTS[client.version]
+
+    @property
+    def _is_visible(self) -> bool:
+        sees_all = self._client.principal.role == "admin" or self._context.settings.shared_sessions
+        return sees_all and self._dialect.can_list(self._result)
+
+    # -- list
+
+    async def list(self, params: bytes) -> dict[str, Any]:
+        """Return a page of sessions: those of the hub first, then the agent's own."""
+        fields = read_object(params)
+        cursor = read_text(fields.get("cursor")) or ""
+        answer: dict[str, Any] = {"sessions": []}
+        if not (cursor.startswith(CURSOR) and self._is_visible):
+            answer = await self._sessions.list(self._client.principal, params)
+            cursor = ""
+            if "nextCursor" in answer or not self._is_visible:
+                return answer
+        if read_text(fields.get("archived")) is not None and not self._dialect.offers(self._result, "archive"):
+            del fields["archived"]  # the agent wouldn't know it
+            if decode(read_object(params).get("archived")) == "only":
+                return answer
+        page = await self._ask_agent(fields, cursor.removeprefix(CURSOR))
+        found = [each for each in page.get("sessions") or () if self._is_listed(each)]
+        answer = {"sessions": [*answer["sessions"], *found]}
+        following = page.get("nextCursor")
+        return {**answer, "nextCursor": f"{CURSOR}{following}"} if isinstance(following, str) else answer
+
+    async def _ask_agent(self, fields: dict[str, Raw], cursor: str) -> dict[str, Any]:
+        asked: dict[str, Any] = {name: fields[name] for name in ("cwd", "archived") if name in fields}
+        if cursor:
+            asked["cursor"] = cursor
+        process = await self._context.host.lobby(self._client.principal, self._client.offer)
+        outcome = await process.call("session/list", write_object(asked))
+        if isinstance(outcome, Failure) and cursor:
+            raise InvalidParams("cursor: unknown cursor", data={"path": "cursor"})
+        page = decode(outcome.result) if isinstance(outcome, Success) else None
+        return page if isinstance(page, dict) else {}
+
+    def _is_listed(self, entry: Any) -> bool:
+        """Return whether a session of the agent is shown: it is in the served directory, and not the hub's."""
+        if not isinstance(entry, dict):
+            return False
+        id, cwd = entry.get("sessionId"), entry.get("cwd")
+        if not isinstance(id, str) or not isinstance(cwd, str) or self._context.has_session(id):
+            return False
+        return self._sessions.is_inside(cwd)
+
+    # -- delete
+
+    async def delete(self, session: HubSession) -> None:
+        """Delete a session in the agent that isn't open there, or it would be listed again."""
+        record = session.record
+        if session.process is not None or record.id != record.agent_id or record.version != self._client.version:
+            return
+        process = await self._context.host.lobby(self._client.principal, self._client.offer)
+        if self._dialect.can_delete(process.capabilities) and record.agent_id not in process.sessions:
+            await process.call("session/delete", write_object({"sessionId": record.agent_id}))
+
+    # -- open
+
+    async def adopt(self, id: str, params: bytes, wanted: OpenParams, reply: Reply) -> HubSession:
+        """Open a session of the agent, and log it from now on. It belongs to the client's principal. Raises `NotFound`.
+
+        What the agent replays becomes the history, which the client gets as it arrives, if it wants it."""
+        unknown = NotFound(f"there is no session {id[:100]!r}", data={"sessionId": id[:100]})
+        relay, sent = McpRelay.create(self._client, remove_meta(params, *OUR_KEYS))
+        request = self._dialect.adopt_request(sent, self._result)
+        if not self._is_visible or not self._client.principal.can_drive or request is None:
+            raise unknown
+        cwd = self._sessions.check_directories(params)
+        self._sessions.check_mcp_servers(params, cwd)
+        name = self._client.principal.name
+        self._context.budgets.check_session(name, self._sessions.count_open(name))
+        process = await self._context.host.start_session(cwd, self._client.principal, self._client.offer)
+        if self._context.has_session(id) or id in process.sessions:
+            await self._context.host.end_session(process)
+            raise RequestFailed("another client has just opened this session; try again")
+        setup = write_object({key: value for key, value in read_object(request[1]).items() if key != "sessionId"})
+        opened = write_object({"sessionId": id})
+        session = self._sessions.add(process, self._client.principal, setup, opened)
+        session.mcp = relay
+        self._client.note_mcp(relay)
+        process.add_mcp(relay)
+        if wanted.history == "after":  # its cursor is from another log
+            params = write_object({"sessionId": id, "cursor": session.history.cursor})
+            self._client.connection.notify("_accord/snapshot", params)
+        if wanted.history != "none":
+            session.attach_now(self._client, self._client.principal.role)
+        process.add_session(id, session)
+        done: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        try:
+            source = (reply.connection, reply.id)
+            process.relay(*request, lambda outcome: None if done.done() else done.set_result(outcome), source)
+            outcome = await done
+        except BaseException:
+            await self._sessions.delete(session, is_agents=False)
+            raise
+        if isinstance(outcome, Failure):
+            await self._sessions.delete(session, is_agents=False)
+            raise RequestFailed(outcome.error.message, code=outcome.error.code)
+        result = {key: value for key, value in read_object(bytes(outcome.result)).items() if key != "sessionId"}
+        session.record.result = Raw(write_object(result))
+        session.touch()
+        if wanted.history == "none":
+            session.attach_now(self._client, self._client.principal.role)
+        return session

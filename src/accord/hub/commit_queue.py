@@ -1,0 +1,105 @@
+"""Durable before sent: actions that wait for the next commit of the event log."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from accord.errors import StoreFailed
+from accord.hub.event_log import EventLog
+
+log: logging.Logger = logging.getLogger("accord")
+
+RETRY_SECONDS = 1.0
+"""How long to wait after a failed commit before trying again."""
+
+Action = Callable[[Any], object]
+
+
+class CommitQueue:
+    """Commits once per iteration of the event loop, then runs the actions that waited for it, in order.
+
+    One commit serves everything that arrived together, across all sessions."""
+
+    def __init__(self, log: EventLog) -> None:
+        self.error: StoreFailed | None = None
+        """Why the last commit failed; None if it didn't."""
+        self.on_stalled: Callable[[bool], None] = lambda is_stalled: None
+        """Called with True when nothing can be saved, and with False when that is over."""
+        self._log = log
+        self._actions: deque[tuple[Action, Any]] = deque()
+        self._is_dirty = False
+        self._is_running = False
+        self._scheduled: asyncio.Handle | None = None
+
+    def touch(self) -> None:
+        """Note that something was written to the log."""
+        self._is_dirty = True
+        if self._scheduled is None:
+            self._scheduled = asyncio.get_running_loop().call_soon(self._commit_scheduled)
+
+    def then(self, action: Action, value: Any = None) -> None:
+        """Call `action(value)` once everything written so far is durable, after earlier actions."""
+        if self._is_dirty or self._actions or self._is_running:
+            self._actions.append((action, value))
+            if self._scheduled is None:
+                self._scheduled = asyncio.get_running_loop().call_soon(self._commit_scheduled)
+        else:
+            action(value)
+
+    def commit(self) -> None:
+        """Commit now and run the waiting actions. Raises `StoreFailed`."""
+        while self._is_dirty or (self._actions and not self._is_running):
+            if self._is_dirty:
+                self._save()
+            if self._is_running:  # called by an action: what follows it runs when it returns
+                return
+            self._run(len(self._actions))
+
+    def _save(self) -> None:
+        try:
+            self._log.commit()
+        except StoreFailed as error:
+            if self.error is None:
+                log.error("the event log can't be written: %s", error)
+                self.on_stalled(True)
+            self.error = error
+            self._retry()
+            raise
+        if self.error is not None:
+            self.error = None
+            self.on_stalled(False)
+        self._is_dirty = False
+
+    def _run(self, count: int) -> None:
+        """Run the actions that the last commit made safe. Those they add may depend on the next one."""
+        self._is_running = True
+        try:
+            for _ in range(count):
+                action, value = self._actions.popleft()
+                try:
+                    action(value)
+                except Exception as error:  # one client's problem must not keep others from their messages
+                    log.error("a message couldn't be passed on", exc_info=error)
+        finally:
+            self._is_running = False
+
+    def _retry(self) -> None:
+        if self._scheduled is not None:
+            self._scheduled.cancel()
+        self._scheduled = asyncio.get_running_loop().call_later(RETRY_SECONDS, self._commit_scheduled)
+
+    def _commit_scheduled(self) -> None:
+        self._scheduled = None
+        with suppress(StoreFailed):  # it is logged, kept in `error`, and tried again
+            self.commit()
+
+    def close(self) -> None:
+        """Stop waiting for a commit."""
+        if self._scheduled is not None:
+            self._scheduled.cancel()
+            self._scheduled = None

@@ -1,0 +1,209 @@
+"""The events of one session: append, replay, compact, and drop the oldest when there are too many."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import suppress
+
+import msgspec
+
+from accord.errors import RequestFailed, StoreFailed
+from accord.hub.attachment import Attachment
+from accord.hub.compaction import Compactor
+from accord.hub.context import Context
+from accord.hub.event_log import Event, EventKind, SessionRecord
+from accord.hub.raw_params import read_head, replace_fields, write_object
+
+PAGE = 500
+"""How many events are read from the log at a time."""
+EVENT_OVERHEAD = 100
+"""What an event takes in the log besides its params, in bytes."""
+MIB = 1024 * 1024
+
+SendRequest = Callable[[Attachment, Event], None]
+"""Sends the request of an event to a client, if it is still open."""
+
+
+class SessionHistory:
+    """A session's numbered events."""
+
+    def __init__(self, context: Context, record: SessionRecord) -> None:
+        self.seq: int = context.log.last_seq(record.id)
+        """The number of the last event."""
+        self.epoch: str = context.log.epoch
+        self._context = context
+        self._record = record
+        self._replays = 0
+        self._is_compacting = False
+        self._compact_at = 0
+        self._dropped_until = 0
+        self._plan_compaction()
+
+    @property
+    def cursor(self) -> str:
+        """The position after the last event."""
+        return f"{self.epoch}.{self.seq}"
+
+    def append(self, method: str, params: bytes, kind: EventKind, origin: str, request: str) -> Event:
+        """Log an event. It is durable after the next commit."""
+        event = Event(
+            seq=self.seq + 1,
+            kind=kind,
+            method=method,
+            params=params,
+            recorded_at=time.time(),
+            origin=origin,
+            request=request,
+        )
+        self._log(event)
+        return event
+
+    def _log(self, event: Event) -> None:
+        self.seq = event.seq
+        self._context.log.append(self._record.id, event)
+        self._context.counters.events += 1
+        self._context.commits.touch()
+        state = self._record.state
+        state.seq = self.seq
+        state.size += _size(event)
+        # Also in the middle of a turn, which may never end.
+        if self.seq >= self._compact_at or state.size > self._context.settings.max_session_bytes:
+            self._start_compaction()
+
+    def import_events(self, events: Iterable[Event], source_id: str) -> None:
+        """Log the events of another session as this one's, with their own times."""
+        for event in events:
+            params = event.params
+            if read_head(params).session_id == source_id:
+                params = replace_fields(params, sessionId=self._record.id)
+            self._log(msgspec.structs.replace(event, seq=self.seq + 1, params=params))
+
+    async def read_uncounted(self) -> AsyncIterator[Event]:
+        """Read the events since the record was saved, and count them."""
+        state = self._record.state
+        async for event in self.read(state.seq):
+            yield event
+            state.seq, state.size = event.seq, state.size + _size(event)
+
+    async def read(self, after: int, until: int | None = None) -> AsyncIterator[Event]:
+        """Read events that are durable, page by page. In between, others get their turn."""
+        while page := self._context.log.events(self._record.id, after, PAGE):
+            for event in page:
+                if until is not None and event.seq > until:
+                    return
+                yield event
+            after = page[-1].seq
+            await asyncio.sleep(0)
+
+    def read_cursor(self, cursor: str) -> int | None:
+        """Return the number of a cursor's event; None if events after it are compacted or unknown."""
+        epoch, _, seq = cursor.rpartition(".")
+        if epoch != self.epoch or not seq.isdecimal() or len(seq) > 18:
+            return None
+        return int(seq) if self._record.exact_from <= int(seq) <= self.seq else None
+
+    async def replay(self, attachment: Attachment, after: int | None, send_request: SendRequest) -> None:
+        """Send a client everything after an event, at its own pace; None for the whole history.
+
+        A client that continues gets neither its own prompts nor anything twice. One that gets everything gets no
+        notices about the past. When this returns, everything durable has been sent, and nothing may be awaited before
+        the client is attached."""
+        connection = attachment.subscriber.connection
+        is_whole = after is None
+        attachment.seq = after or 0
+        self._replays += 1
+        try:
+            while page := self._context.log.events(self._record.id, attachment.seq, PAGE):
+                for event in page:
+                    if event.kind == "request":
+                        attachment.seq = event.seq
+                        send_request(attachment, event)
+                    elif event.kind == "notification" if is_whole else event.origin != attachment.subscriber.origin:
+                        attachment.send(event, self.epoch, is_replay=True)
+                    else:
+                        attachment.seq = event.seq
+                    if connection.outbox.is_full:
+                        await connection.outbox.wait_until_sent()
+                await asyncio.sleep(0)
+                self._context.commits.commit()
+                if not connection.is_open:
+                    raise RequestFailed("the client disconnected")
+                if attachment.seq < self._dropped_until:
+                    raise RequestFailed("the session's oldest events were dropped while they were sent; open it again")
+        finally:
+            self._replays -= 1
+
+    # -- compaction
+
+    def _plan_compaction(self) -> None:
+        self._compact_at = self._record.exact_from + 2 * self._context.settings.compact_after + 1
+
+    def _start_compaction(self) -> None:
+        if not self._is_compacting:
+            self._is_compacting = True
+            self._context.start(self._compact())
+
+    async def _compact(self) -> None:
+        """Compact all but the last events, and drop the oldest if that isn't enough."""
+        settings, record = self._context.settings, self._record
+        try:
+            with suppress(StoreFailed):  # it is tried again with the next events
+                self._context.commits.commit()  # only what is durable can be read
+                await self._join_events(record.exact_from, self.seq - settings.compact_after)
+                if record.state.size > settings.max_session_bytes:
+                    await self._drop_oldest(record.state.size - settings.max_session_bytes * 7 // 8)
+        finally:
+            self._is_compacting = False
+            # If a client was being sent the history, this is tried again later.
+            self._compact_at = max(self._compact_at, self.seq + settings.compact_after)
+
+    async def _join_events(self, after: int, until: int) -> None:
+        """Replace the events between two positions with fewer. Those before are compacted already."""
+        compactor, size = Compactor(), 0
+        async for event in self.read(after, until):
+            compactor.add(event)
+            size += _size(event)
+        if size and not self._replays:  # otherwise a client would get a part of a message, and then the whole
+            events = compactor.finish()
+            self._replace(events, until, after, sum(map(_size, events)) - size)
+            self._plan_compaction()
+
+    async def _drop_oldest(self, size: int) -> None:
+        """Drop at least this many bytes of events, and leave a message about it."""
+        until = dropped = 0
+        async for event in self.read(0, self.seq - 1):
+            until, dropped = event.seq, dropped + _size(event)
+            if dropped >= size:
+                break
+        if dropped:
+            words = f"The oldest part of this session was dropped: the server keeps {self._describe_limit()}.\n\n"
+            update = {
+                "sessionUpdate": "agent_message_chunk",
+                "messageId": "accord-dropped",
+                "content": {"type": "text", "text": words},
+            }
+            params = write_object({"sessionId": self._record.id, "update": update})
+            notice = Event(
+                seq=until, kind="notification", method="session/update", params=params, recorded_at=time.time()
+            )
+            self._dropped_until = until
+            self._replace([notice], until, 0, _size(notice) - dropped)
+
+    def _describe_limit(self) -> str:
+        size = self._context.settings.max_session_bytes
+        return f"{size / MIB:.3g} MiB of each" if size >= MIB else f"{size} bytes of each"
+
+    def _replace(self, events: list[Event], until: int, after: int, change: int) -> None:
+        record = self._record
+        self._context.log.compact(record.id, events, until, after)
+        record.exact_from = max(record.exact_from, until)
+        record.state.size += change
+        self._context.log.save_session(record)
+        self._context.commits.touch()
+
+
+def _size(event: Event) -> int:
+    """Return about how many bytes an event takes in the log."""
+    return len(event.params) + EVENT_OVERHEAD

@@ -1,0 +1,138 @@
+"""The agent process of a session: started when it is needed, and replaced after it has ended."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from accord.connection.dispatch import fault_of
+from accord.connection.relay_connection import Outcome
+from accord.errors import AccordError, RequestFailed
+from accord.hub.agent_host import Offer
+from accord.hub.agent_process import AgentProcess, AgentSession
+from accord.hub.context import Context
+from accord.hub.dialect import Dialect
+from accord.hub.event_log import SessionRecord
+from accord.hub.principal import Principal
+from accord.hub.raw_params import write_object
+from accord.rpc.envelope import Failure
+
+
+class SessionAgent:
+    """The process that a session runs in. `find_offer` returns what a client of the session has offered agents."""
+
+    def __init__(
+        self,
+        context: Context,
+        record: SessionRecord,
+        dialect: Dialect,
+        session: AgentSession,
+        process: AgentProcess | None,
+        find_offer: Callable[[], Offer | None],
+    ) -> None:
+        self.is_replaying: bool = False
+        """Whether the agent restores the session, and may repeat what is in the log already."""
+        self._context = context
+        self._record = record
+        self._dialect = dialect
+        self._session = session
+        self._process = process
+        self._find_offer = find_offer
+        self._restoring: asyncio.Task[None] | None = None
+        self._opening_in: AgentProcess | None = None
+        """The process that the session is being restored in. It may need something before it is done."""
+
+    @property
+    def process(self) -> AgentProcess | None:
+        """The process; None if it has ended or wasn't needed yet."""
+        return self._process if self._process is not None and self._process.is_open else None
+
+    @property
+    def asking(self) -> AgentProcess:
+        """The process that sends requests now."""
+        process = self._process or self._opening_in
+        assert process is not None
+        return process
+
+    @property
+    def can_restore(self) -> bool:
+        """Whether the session can be opened again after its process has ended."""
+        process = self.process
+        return process is None or self._dialect.restore_request(self._record, process.capabilities) is not None
+
+    def note_ended(self) -> None:
+        """Note that the process has ended."""
+        self._process = None
+
+    async def ready(self, offer: Offer | None = None) -> AgentProcess:
+        """Return the process; start a new one, and open the session in it, if the last one has ended.
+
+        `offer` is that of the client that needs it, if it isn't attached to the session."""
+        while self.process is None:
+            if self._restoring is None:
+                self._restoring = self._context.start(self._restore(offer or self._find_offer()))
+            restoring = self._restoring
+            await asyncio.wait({restoring})
+            if self._restoring is restoring:
+                self._restoring = None
+            error = restoring.exception() if not restoring.cancelled() else RequestFailed("the hub is closing")
+            if error is not None:
+                raise error
+        assert self._process is not None
+        return self._process
+
+    def when_ready(self, send: Callable[[AgentProcess], None], failed: Callable[[Outcome], None]) -> None:
+        """Send something to the agent: now if it runs, so that messages keep their order, else once it does."""
+
+        async def wait() -> None:
+            try:
+                send(await self.ready())
+            except AccordError as error:
+                failed(Failure(None, fault_of(error, "session/prompt")))
+
+        if self.process is not None:
+            send(self.process)
+        else:
+            self._context.start(wait())
+
+    async def _restore(self, offer: Offer | None) -> None:
+        if offer is None:
+            raise RequestFailed("no client is attached to the session")
+        host, agent_id = self._context.host, self._record.agent_id
+        process = await host.start_session(self._record.cwd, Principal(self._record.owner), offer)
+        request = self._dialect.restore_request(self._record, process.capabilities)
+        if request is None:
+            await host.end_session(process)
+            raise RequestFailed("the agent process ended, and this agent can't restore sessions; start a new one")
+        if agent_id in process.sessions:
+            raise RequestFailed("another session of the agent process has the same id; start a new session")
+        done: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        self.is_replaying = True
+        self._opening_in = process
+        process.sessions[agent_id] = self._session
+        process.add_mcp(self._session.mcp)
+        try:
+            process.relay(*request, done.set_result)
+            outcome = await done
+        finally:
+            self.is_replaying = False
+            self._opening_in = None
+        if isinstance(outcome, Failure):
+            process.forget(agent_id)
+            await host.end_session(process)
+            error = outcome.error
+            raise RequestFailed(f"the agent can't restore the session: {error.message}", code=error.code)
+        self._process = process
+
+    async def close(self, *, is_deleted: bool) -> None:
+        """Close or delete the session in the process, and end the process if no other session uses it."""
+        process, self._process = self.process, None
+        if process is None:
+            return
+        process.forget(self._record.agent_id)
+        params = write_object({"sessionId": self._record.agent_id})
+        if is_deleted and self._dialect.can_delete(process.capabilities):
+            await process.call("session/delete", params)
+        elif self._dialect.can_close(process.capabilities):
+            await process.call("session/close", params)
+        await self._context.host.end_session(process)

@@ -1,0 +1,36 @@
+"""The base class of the neutral model, and patches of its metadata."""
+
+from __future__ import annotations
+
+from typing import Any, Union
+
+import msgspec
+from msgspec import UnsetType
+
+from accord.schema.shape import MessageType
+
+
+class Record(msgspec.Struct, metaclass=MessageType, gc=False):
+    """Plain data with named fields. Fields are keyword-only; new ones never change a signature."""
+
+
+Meta = dict[str, Any]
+MetaPatch = Union[Meta, None, UnsetType]
+"""A change of metadata by key: `UNSET` changes nothing, None clears all, a key with None is removed."""
+
+
+def patch_meta(meta: Meta | None, patch: MetaPatch) -> Meta | None:
+    """Return the metadata after a change. It's a new object: events that hold the old one must not change."""
+    if isinstance(patch, UnsetType):
+        return meta
+    if patch is None:
+        return None
+    return {key: value for key, value in {**(meta or {}), **patch}.items() if value is not None}
+
+
+def patch(record: Any, changes: dict[str, Any], meta_patch: MetaPatch) -> None:
+    """Set fields of a record by name."""
+    for name, value in changes.items():
+        setattr(record, name, value)
+    if not isinstance(meta_patch, UnsetType):
+        record.meta = patch_meta(record.meta, meta_patch)

@@ -1,0 +1,95 @@
+"""Check single values; errors name the argument.
+
+Values are checked at the author's call, so that nothing invalid reaches the wire. All raise `InvalidValue`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from typing import Any
+
+from accord.errors import InvalidValue
+
+UINT16 = 2**16 - 1
+UINT32 = 2**32 - 1
+INT64 = 2**63 - 1
+
+
+def word(argument: str, value: Any, known: frozenset[str]) -> str:
+    """Check a value of the protocol, or a custom one, which begins with an underscore."""
+    if type(value) is str and (value in known or value.startswith("_")):
+        return value
+    words = ", ".join(sorted(known))
+    raise InvalidValue(
+        f"{argument} is {short(value)}; it may be {words}, or a custom value that begins with '_'{guess(value, known)}",
+        argument=argument,
+    )
+
+
+def guess(value: Any, known: Collection[str]) -> str:
+    """Return a hint for an unknown word, such as `; did you mean 'read'?`; empty if nothing is similar."""
+    if not isinstance(value, str):
+        return ""
+    from difflib import get_close_matches  # only errors need it
+
+    close = get_close_matches(value, sorted(known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def count(argument: str, value: Any, most: int = INT64) -> int:
+    """Check a non-negative integer."""
+    if type(value) is int and 0 <= value <= most:
+        return value
+    raise InvalidValue(f"{argument} is {short(value)}; it must be an integer from 0 to {most}", argument=argument)
+
+
+def number(argument: str, value: Any, least: float = -math.inf, most: float = math.inf) -> float:
+    """Check a finite number."""
+    try:
+        if type(value) in (int, float) and math.isfinite(value) and least <= value <= most:
+            checked: float = value
+            return checked
+    except OverflowError:
+        pass  # an integer that no double holds
+    bounds = f" from {least:g} to {most:g}" if math.isfinite(most) else ""
+    raise InvalidValue(f"{argument} is {short(value)}; it must be a number{bounds}", argument=argument)
+
+
+def text(argument: str, value: Any) -> str:
+    """Check a string."""
+    if isinstance(value, str):
+        return value
+    raise InvalidValue(f"{argument} is {short(value)}; it must be a string", argument=argument)
+
+
+def path(argument: str, value: str) -> str:
+    """Check that a path can be sent unchanged: with a character replaced it would name another file."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InvalidValue(
+            f"{argument} is {short(value)}, which isn't valid Unicode and can't be sent", argument=argument
+        ) from None
+    return value
+
+
+def url(argument: str, value: Any) -> str:
+    """Check an absolute URL."""
+    from urllib.parse import urlsplit  # most programs never need it
+
+    try:
+        parts = urlsplit(value) if isinstance(value, str) else None
+    except ValueError:
+        parts = None
+    if parts is None or not parts.scheme or not (parts.netloc or parts.path) or any(c.isspace() for c in value):
+        raise InvalidValue(f"{argument} is {short(value)}; it must be an absolute URL", argument=argument)
+    return str(value)
+
+
+def short(value: Any) -> str:
+    """Format a value for an error message. Never raises, however broken the value is."""
+    try:
+        formatted = repr(value)
+    except Exception:  # nested too deeply, more digits than Python writes, a `__repr__` that fails
+        return f"a value of type {type(value).__name__}"
+    return formatted if len(formatted) <= 60 else f"{formatted[:60]}…"

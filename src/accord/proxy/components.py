@@ -1,0 +1,66 @@
+"""Starts the components of a chain: commands, URLs, transports, and agents and proxies in this process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Union
+
+from accord.client.connect import Target
+from accord.client.launch import is_url, launch
+from accord.errors import AccordError, UsageError
+from accord.proxy.endpoint import Endpoint
+from accord.proxy.proxy import Proxy
+from accord.transports.memory import pair
+
+if TYPE_CHECKING:
+    from accord.proxy.conductor import Conductor
+
+Component = Union[Target, Proxy, "Conductor"]
+
+
+class RunningComponent:
+    """A component, and the task that serves it if it runs in this process."""
+
+    def __init__(self, endpoint: Endpoint, serving: Coroutine[Any, Any, None] | None = None) -> None:
+        self.endpoint = endpoint
+        self._task = None if serving is None else asyncio.get_running_loop().create_task(serving)
+
+    async def close(self) -> None:
+        """Stop the component."""
+        if self.endpoint.connection.is_open:
+            await self.endpoint.close()
+        if self._task is not None:
+            with suppress(AccordError):
+                await self._task
+
+
+async def start(component: Component, cwd: str, env: Mapping[str, str] | None) -> RunningComponent:
+    """Start a component. One that can't be started answers everything with the reason."""
+    from accord.proxy.conductor import Conductor
+    from accord.proxy.run import serve
+
+    ours, theirs = pair()
+    if isinstance(component, Proxy):
+        return RunningComponent(Endpoint(ours, "client"), serve(component, theirs))
+    if isinstance(component, Conductor):
+        return RunningComponent(Endpoint(ours, "client"), component.serve(theirs))
+    try:
+        if isinstance(component, str) and is_url(component):
+            from accord.remote.target import open_url
+
+            # The client may be any client, which doesn't understand our notification of a full replay.
+            return RunningComponent(Endpoint(await open_url(component, resets=False), "client"))
+        launched = await launch(component, cwd, env)
+    except AccordError as error:
+        endpoint = Endpoint(ours, "client")
+        endpoint.fail(str(error))
+        return RunningComponent(endpoint)
+    return RunningComponent(Endpoint(launched.transport, "client"), launched.serving)
+
+
+def check_component(component: object) -> None:
+    """Report a class that was given instead of an object."""
+    if isinstance(component, type):
+        raise UsageError(f"{component.__name__} is a class; a component is an object: {component.__name__}()")

@@ -1,0 +1,1 @@
+"""The HTTP server around a hub: tokens, limits, metrics and spawners."""

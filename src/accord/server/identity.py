@@ -1,0 +1,15 @@
+"""The identity of a client: its principal, and its credential, by which revoking a token finds its connections."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from accord.hub.principal import Principal
+
+
+class Identity(NamedTuple):
+    """An authenticated client."""
+
+    principal: Principal
+    credential: str
+    """The hash of the token, or `origin:` and the origin of a trusted web page."""

@@ -1,0 +1,152 @@
+"""Spawners that confine an agent: in a bubblewrap sandbox, or in a container.
+
+Both build a command line and start it like any other agent process, under supervision: when the server ends, however it
+ends, the sandbox ends with everything in it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from accord.config.served_agents import serve_directory
+from accord.errors import LaunchError
+from accord.hub.principal import Principal
+from accord.transports.base import Transport
+from accord.transports.subprocess import SubprocessTransport
+
+CHECK_SECONDS = 30.0
+MAX_CONTAINER_PROCESSES = 512
+
+
+class BubblewrapSpawner:
+    """Starts agents in a sandbox: the project is writable, everything else read-only, and the network optional."""
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str] | None = None,
+        *,
+        network: bool = True,
+        writable: Sequence[Path] = (),
+        program: str = "bwrap",
+    ) -> None:
+        self._argv = list(argv)
+        self._env = env
+        self._network = network
+        self._writable = list(writable)
+        self._program = program
+
+    def check(self) -> None:
+        """Raise `LaunchError` if sandboxes can't be created here."""
+        if shutil.which(self._program) is None:
+            raise LaunchError(
+                "--sandbox bubblewrap needs bwrap, which isn't installed; install the package bubblewrap, "
+                "or use --sandbox docker or --sandbox none",
+                stage="resolve",
+            )
+        try:
+            done = subprocess.run(
+                [self._program, "--ro-bind", "/", "/", *self._isolation(), "--", "true"],
+                capture_output=True,
+                text=True,
+                timeout=CHECK_SECONDS,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise LaunchError(f"bwrap doesn't run: {error}", stage="resolve") from None
+        if done.returncode != 0:
+            raise LaunchError(
+                f"bwrap can't create a sandbox here: {done.stderr.strip()}; the system may forbid user namespaces",
+                stage="resolve",
+            )
+
+    def command(self, cwd: str) -> list[str]:
+        """Return the command line for an agent that works in a directory."""
+        root = os.path.realpath(cwd)
+        words = [self._program, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]
+        for hidden in self._programs_in_tmp():
+            words += ["--ro-bind", hidden, hidden]
+        for path in (Path(root), *self._writable):
+            words += ["--bind", str(path), str(path)]
+        # The server's tokens are not for its agents.
+        if (own := serve_directory()).is_dir():
+            words += ["--tmpfs", str(own)]
+        return [*words, *self._isolation(), "--new-session", "--chdir", root, "--", *self._argv]
+
+    async def spawn(self, cwd: str, principal: Principal) -> Transport:
+        for path in self._writable:
+            path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return await SubprocessTransport.launch(self.command(cwd), cwd=cwd, env=self._env)
+
+    def describe(self) -> str:
+        return f"{shlex.join(self._argv)} in a sandbox{'' if self._network else ' without network'}"
+
+    def _programs_in_tmp(self) -> list[str]:
+        """Return the directories of the agent's program and of Accord itself, if they would be hidden with `/tmp`."""
+        package = Path(__file__).resolve().parents[2]
+        found = [sys.prefix, str(package), os.path.dirname(shutil.which(self._argv[0]) or "")]
+        return [path for path in found if path.startswith("/tmp/")]
+
+    def _isolation(self) -> list[str]:
+        words = ["--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent"]
+        return words if self._network else [*words, "--unshare-net"]
+
+
+class DockerSpawner:
+    """Starts agents in containers of an image: the project is mounted at its own path, the rest is read-only."""
+
+    def __init__(
+        self,
+        image: str,
+        argv: Sequence[str],
+        env: Mapping[str, str] | None = None,
+        *,
+        network: bool = True,
+        program: str = "docker",
+    ) -> None:
+        self._image = image
+        self._argv = list(argv)
+        self._env = dict(env or {})
+        self._network = network
+        self._program = program
+
+    def check(self) -> None:
+        """Raise `LaunchError` if the docker command isn't installed. The engine is contacted later."""
+        if shutil.which(self._program) is None:
+            raise LaunchError(
+                "--sandbox docker needs the docker command, which isn't installed; install it, "
+                "or use --sandbox bubblewrap or --sandbox none",
+                stage="resolve",
+            )
+
+    def command(self, cwd: str, principal: Principal) -> list[str]:
+        """Return the command line for an agent that works in a directory.
+
+        Variables are passed by name: their values stay out of the process list."""
+        root = os.path.realpath(cwd)
+        if "," in root:
+            raise LaunchError(f"docker can't mount {root}: its name has a comma", stage="spawn")
+        words = [self._program, "run", "--rm", "--interactive", "--init"]
+        words += ["--name", f"accord-{secrets.token_hex(6)}", "--label", f"accord.principal={principal.name}"]
+        words += ["--network", "bridge" if self._network else "none"]
+        words += ["--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL", "--security-opt", "no-new-privileges"]
+        words += ["--pids-limit", str(MAX_CONTAINER_PROCESSES)]
+        if sys.platform != "win32":
+            words += ["--user", f"{os.getuid()}:{os.getgid()}"]
+        words += ["--mount", f"type=bind,source={root},target={root}", "--workdir", root]
+        for name in sorted(self._env):
+            words += ["--env", name]
+        return [*words, self._image, *self._argv]
+
+    async def spawn(self, cwd: str, principal: Principal) -> Transport:
+        env = {**os.environ, **self._env}
+        return await SubprocessTransport.launch(self.command(cwd, principal), cwd=cwd, env=env)
+
+    def describe(self) -> str:
+        return f"{shlex.join(self._argv)} in a container of {self._image}{'' if self._network else ' without network'}"

@@ -1,0 +1,123 @@
+"""The table of commands, from which key bindings, the command palette and the help screen are made."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from textual.binding import Binding
+
+
+class Command(NamedTuple):
+    """A command: the action of the application, its keys, and what it does."""
+
+    action: str
+    keys: str
+    title: str
+    about: str
+    priority: bool = False
+    setting: str = ""
+    """The setting that the action `toggle_setting` turns on and off."""
+
+
+UNDO_REWIND = "Undo the rewind"
+
+COMMANDS = (
+    Command("new_tab", "ctrl+n", "New tab", "Choose an agent and start a session in a new tab"),
+    Command("new_session", "ctrl+t", "New session", "Start another session with the same agent in a new tab"),
+    Command("sessions", "ctrl+o", "Sessions", "Search, load, resume, fork, rename, delete and export sessions"),
+    Command("options", "ctrl+g", "Mode, model and options", "Change the agent's mode, model and options"),
+    Command("next_mode", "shift+tab", "Next mode", "Switch to the agent's next mode"),
+    Command("logs", "ctrl+l", "Logs", "The agent's output and all protocol messages"),
+    Command("side", "f2", "Side panel", "Show or hide the plan, the context and the options"),
+    Command(
+        "toggle_setting",
+        "alt+w",
+        "Follow the agent",
+        "Show the file and line that the agent works on",
+        setting="follow",
+    ),
+    Command("plan", "alt+p", "Plan", "Show the whole plan"),
+    Command("work", "alt+a", "Background work", "Show or stop background work and subagents"),
+    Command("queue", "f6", "Queue", "Select a queued prompt"),
+    Command("unqueue", "alt+up", "Edit queued prompt", "Edit the last queued prompt"),
+    Command("history", "alt+h", "Previous prompts", "Search the prompts of this project and insert one"),
+    Command("edit_prompt", "f4", "Prompt in the editor", "Edit the prompt in $EDITOR"),
+    Command("open_all", "f3", "Open or fold all", "Expand or collapse all tool calls and thoughts"),
+    Command("copy_answer", "f5", "Copy the answer", "Copy the agent's last message"),
+    Command("rewind", "alt+r", "Rewind files", "Restore files to their state before a turn"),
+    Command("undo_rewind", "", UNDO_REWIND, "Revert the last rewind"),
+    Command("export", "", "Export", "Export the transcript as Markdown, JSON or HTML"),
+    Command("rename", "", "Rename", "Change the title of the session"),
+    Command("servers", "", "MCP servers", "The MCP servers of this session and their state"),
+    Command("log_in", "", "Log in", "Log in with one of the agent's methods"),
+    Command("log_out", "", "Log out", "Log out of the agent"),
+    Command("restart", "ctrl+r", "Restart the agent", "Restart an agent that has exited, and continue the session"),
+    Command("doctor", "alt+d", "Doctor", "Diagnose why the agent won't start"),
+    Command("kill", "f12", "Kill the agent", "Kill an agent that hangs or doesn't start"),
+    Command("next_tab", "f8,ctrl+pagedown", "Next tab", "Go to the next tab"),
+    Command("previous_tab", "f7,ctrl+pageup", "Previous tab", "Go to the previous tab"),
+    Command("waiting_tab", "alt+t", "Waiting tab", "Go to the next tab that waits for your answer"),
+    Command("close_tab", "f9", "Close the tab", "Close the tab; the agent keeps the session if it can"),
+    Command("settings", "f10", "Settings", "Theme, side panel, side-by-side diffs, notifications"),
+    Command("keys", "f1", "Keys", "Show all keys"),
+    Command("suspend_process", "ctrl+z", "Suspend", "Suspend to the shell; resume with fg", True),
+    Command("interrupt", "ctrl+c", "Quit", "Press twice to quit; unsent text is saved", True),
+)
+
+TYPING = (
+    ("enter", "send; while the agent works, queue"),
+    ("ctrl+s", "send now: into the running turn, or in its place"),
+    ("ctrl+j, shift+enter, \\ enter", "new line"),
+    ("↑ ↓ on the first and last line", "previous prompts"),
+    ("/", "the agent's commands"),
+    ("@", "mention files; @path:12-40 for lines"),
+    ("ctrl+v", "paste the image in the clipboard"),
+    ("esc", "stop the turn, or a slow start"),
+    ("ctrl+k, ctrl+u, ctrl+w", "cut to the end or start of the line, or a word"),
+    ("alt+k", "cut everything"),
+    ("ctrl+y", "paste what was cut last; after an undo, redo"),
+    ("ctrl+_", "undo"),
+    ("page up, page down, shift+↑↓, ctrl+home, ctrl+end", "scroll"),
+    ("tab", "go to the transcript"),
+)
+
+READING = (
+    ("↑ ↓ j k", "select"),
+    ("enter, space", "open or fold"),
+    ("o", "open or fold all"),
+    ("y c", "copy (OSC 52)"),
+    ("e", "open the file or the whole text in $EDITOR"),
+    ("v", "open its images outside the terminal"),
+    ("drag, double and triple click, ctrl+c", "select and copy text"),
+    ("x", "stop one tool call, command or subagent, if possible"),
+    ("f, end", "go to the end and follow"),
+    ("home", "go to the start"),
+    ("tab, esc, i", "back to the prompt"),
+)
+
+QUEUED = (
+    ("↑ ↓", "select"),
+    ("enter", "take it back to edit it"),
+    ("delete, d", "remove it"),
+    ("tab, esc", "back to the prompt"),
+)
+
+ASKED = (
+    ("1 … 9", "choose that answer"),
+    ("y, n", "allow once, reject once"),
+    ("s, a", "allow for this session, always allow (if offered)"),
+    ("↑ ↓ enter", "choose"),
+    ("t", "how long it is remembered: forever, an hour, a day, this session"),
+    ("page up, page down", "scroll"),
+    ("esc", "stop the turn"),
+)
+
+
+def bindings() -> list[Binding]:
+    """Return the key bindings for the application."""
+    actions = {each: f"{each.action}('{each.setting}')" if each.setting else each.action for each in COMMANDS}
+    return [
+        Binding(each.keys, actions[each], each.title, show=False, priority=each.priority)
+        for each in COMMANDS
+        if each.keys
+    ]

@@ -1,0 +1,149 @@
+"""Completion of slash commands and files, and the list that shows them above the prompt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from rich.cells import cell_len
+from textual import events
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from accord.tui.prompt.paste import mention
+from accord.tui.text import truncate, truncate_path
+
+if TYPE_CHECKING:
+    from accord.model.session import Command
+    from accord.tui.theme import TextStyles
+
+MAX_ROWS = 8
+_COMMAND = re.compile(r"/(\S*)$")
+_HINT = re.compile(r"/(\S+) $")
+_FILE = re.compile(r"(?:^|(?<=[\s(\[{<\"']))@([^\s\"']*)$")
+
+
+class Suggestion(NamedTuple):
+    """A completion: its text replaces the last `length` characters before the cursor."""
+
+    text: str
+    label: str
+    about: str = ""
+    length: int = 0
+    only_hint: bool = False
+    is_path: bool = False
+
+
+def commands_for(before: str, commands: Sequence[Command]) -> list[Suggestion]:
+    """The matching slash commands. `before` is all text before the cursor."""
+    if (hinted := _HINT.fullmatch(before)) is not None:
+        told = next((each for each in commands if each.name == hinted[1]), None)
+        return [Suggestion("", told.hint, told.description, 0, True)] if told is not None and told.hint else []
+    typed = _COMMAND.fullmatch(before)
+    if typed is None:
+        return []
+    wanted = typed[1].lower()
+    fitting = [each for each in commands if wanted in each.name.lower()]
+    fitting.sort(key=lambda each: (not each.name.lower().startswith(wanted), each.name))
+    return [
+        Suggestion(
+            f"/{each.name} ", f"/{each.name}{f' {each.hint}' if each.hint else ''}", each.description, len(before)
+        )
+        for each in fitting
+    ]
+
+
+def partial_file_name(before: str) -> str | None:
+    """The start of a file name being typed after an `@`, if any. `before` is the line so far."""
+    found = _FILE.search(before)
+    return found[1] if found is not None else None
+
+
+def files_for(wanted: str, names: Sequence[str]) -> list[Suggestion]:
+    """Files as completions. A directory can be completed further; files that can't be mentioned are left out."""
+    return [
+        Suggestion(f"{mentioned}{'' if name.endswith('/') else ' '}", name, "", len(wanted) + 1, is_path=True)
+        for name in names
+        if (mentioned := mention(name)) is not None
+    ]
+
+
+def continues_name(suggestions: Sequence[Suggestion], before: str, more: str) -> bool:
+    """Return whether letters typed since continue the name of a match."""
+    return any(
+        f"{before[len(before) - each.length + 1 :]}{more}".lower() in each.text.lower()
+        for each in suggestions
+        if more and not each.only_hint
+    )
+
+
+class Completions(Widget):
+    """The completion list. It has no focus; the editor passes it keys."""
+
+    DEFAULT_CSS: ClassVar[str] = """
+    Completions { height: auto; max-height: 10; border: round $primary 40%; padding: 0 1; background: $background; }
+    """
+
+    class Chosen(Message):
+        """The user accepted a completion."""
+
+        def __init__(self, suggestion: Suggestion) -> None:
+            super().__init__()
+            self.suggestion = suggestion
+
+    def __init__(self, text_styles: TextStyles) -> None:
+        super().__init__()
+        self.text_styles = text_styles
+        self.suggestions: list[Suggestion] = []
+        self.cursor: int = 0
+        self._top = 0
+
+    def show(self, suggestions: list[Suggestion]) -> None:
+        if suggestions != self.suggestions:
+            self.cursor = self._top = 0
+            self.suggestions = suggestions
+        self.border_subtitle = "" if self.is_hint else "↑↓ · tab accept · esc"
+        self.refresh(layout=True)
+
+    @property
+    def is_hint(self) -> bool:
+        """Whether it only shows a hint, with nothing to choose."""
+        return all(each.only_hint for each in self.suggestions)
+
+    @property
+    def chosen(self) -> Suggestion | None:
+        return None if self.is_hint else self.suggestions[self.cursor]
+
+    def key(self, key: str) -> None:
+        """Handle a key from the editor."""
+        if key in ("up", "down", "pageup", "pagedown") and self.suggestions:
+            step = {"up": -1, "down": 1, "pageup": -MAX_ROWS, "pagedown": MAX_ROWS}[key]
+            self.cursor = (self.cursor + step) % len(self.suggestions)
+            self._top = min(max(self._top, self.cursor - MAX_ROWS + 1), self.cursor)
+            self.refresh()
+
+    def get_content_height(self, container: object, viewport: object, width: int) -> int:
+        return min(len(self.suggestions), MAX_ROWS)
+
+    def render_line(self, y: int) -> Strip:
+        text_styles, width = self.text_styles, self.size.width
+        place = self._top + y
+        if place >= len(self.suggestions):
+            return Strip.blank(width, text_styles.base)
+        each = self.suggestions[place]
+        is_chosen = place == self.cursor and not each.only_hint
+        room = max(width // 2, 20) if each.about else width - 2
+        label = truncate_path(each.label, room) if each.is_path else truncate(each.label, room)
+        about = truncate(each.about, max(width - cell_len(label) - 4, 1)) if each.about else ""
+        return text_styles.line(
+            ("❯ " if is_chosen else "  ", text_styles.accent),
+            (label, text_styles.primary if is_chosen else None),
+            (f"  {about}", text_styles.dim),
+        ).adjust_cell_length(width, text_styles.base)
+
+    def on_click(self, event: events.Click) -> None:
+        place = self._top + event.y - 1
+        if 0 <= place < len(self.suggestions) and not self.suggestions[place].only_hint:
+            self.post_message(self.Chosen(self.suggestions[place]))

@@ -1,0 +1,66 @@
+"""Changing preferences while the client runs: the settings screen, the theme, and panels that are turned on and off."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from accord.tui.preferences import CHOICES
+
+if TYPE_CHECKING:
+    from accord.tui.app import AccordApp
+
+
+class Settings:
+    """Changes the user's preferences on request, saves them and applies them to all tabs."""
+
+    def __init__(self, app: AccordApp) -> None:
+        self._app = app
+        self._preferences = app.preferences
+
+    def toggle(self, name: str) -> None:
+        """Turn a panel or another preference on or off."""
+        self._preferences.set(name, not self._preferences.get(name))
+        self._app.saved.save_preferences()
+        for tab in self._app.tabs:
+            tab.fit_panels()
+
+    def toggle_side_panel(self) -> None:
+        """Turn the side panel on or off."""
+        tabs = self._app.tabs
+        panel = tabs.active.side
+        self.toggle("side_panel")
+        panel = panel or tabs.active.side
+        if panel is not None and not panel.has_something:  # otherwise nothing visible would happen
+            state = "on, and appears when it has content" if self._preferences.side_panel else "off"
+            self._app.notify(f"The side panel is {state}.")
+
+    async def choose(self) -> None:
+        """Show the settings screen until the user closes it."""
+        from accord.tui.screens.settings import choices_screen, settings_screen
+
+        app = self._app
+        while (picked := await app.dialogs.show(settings_screen(self._preferences, app.theme))) is not None:
+            if picked.id == "theme":
+                await self.choose_theme()
+            elif picked.id in CHOICES:
+                chosen = await app.dialogs.show(choices_screen(picked.id, str(self._preferences.get(picked.id))))
+                if chosen is not None:
+                    self._preferences.set(picked.id, chosen.id)
+            else:
+                self._preferences.set(picked.id, not self._preferences.get(picked.id))
+            app.saved.save_preferences()
+            app.apply_preferences()
+            app.screen_stack[0].refresh(layout=True)
+            if picked.id in ("images", "screen_reader"):
+                for tab in app.tabs:
+                    tab.transcript_view.images.forget()
+
+    async def choose_theme(self) -> None:
+        """Let the user choose a theme."""
+        from accord.tui.screens.settings import AS_TERMINAL, themes_screen
+
+        screen = themes_screen(list(self._app.available_themes), self._preferences.theme)
+        picked = await self._app.dialogs.show(screen)
+        if picked is not None:
+            self._app.appearance.choose_theme("" if picked.id == AS_TERMINAL else picked.id)
+            self._app.saved.save_preferences()

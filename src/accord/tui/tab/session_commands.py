@@ -1,0 +1,99 @@
+"""Commands about the session of a tab: its options and mode, and rewinding files."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING
+
+from accord.terminal_text import one_line
+from accord.tui.commands import UNDO_REWIND
+from accord.tui.session.checkpoints import NO_REWIND, describe_restore, list_files
+
+if TYPE_CHECKING:
+    from accord.tui.tab.tab import Tab
+    from accord.workspace.checkpoints import Restored
+
+
+class SessionCommands:
+    """Changes options and rewinds files for one tab."""
+
+    def __init__(self, tab: Tab) -> None:
+        self._tab = tab
+
+    async def choose_option(self) -> None:
+        """Let the user choose an option and its value."""
+        from accord.tui.screens.picker import Picker, Row
+
+        app, session = self._tab.app, self._tab.controller.session
+        if session is None or not session.options:
+            app.notify("This agent has no options.", severity="warning")
+            return
+        rows = [Row(each.id, f"{each.name}: {each.value_name}", each.description or "") for each in session.options]
+        picked = await app.dialogs.show(Picker("Set", rows))
+        option = session.option(picked.id) if picked is not None else None
+        if option is None:
+            return
+        if not option.is_known:
+            app.notify(f"This client can't set “{one_line(option.name)}”.", severity="warning")
+            return
+        value: str | bool = not option.value
+        if not option.is_boolean:
+            choices = [
+                Row(each.value, each.name, each.description or "", each.group_name or "") for each in option.choices
+            ]
+            chosen = await app.dialogs.show(Picker(one_line(option.name), choices, chosen=str(option.value)))
+            if chosen is None:
+                return
+            value = chosen.id
+        await app.attempt(session.set_option(option.id, value))
+        self._tab.schedule_draw()
+
+    async def next_mode(self) -> None:
+        """Switch to the next mode."""
+        app, session = self._tab.app, self._tab.controller.session
+        option = session.option("mode") if session is not None else None
+        if session is None or option is None or not option.choices:
+            app.notify("This agent has no modes.", severity="warning")
+            return
+        values = [each.value for each in option.choices]
+        at = values.index(str(option.value)) if option.value in values else -1
+        await app.attempt(session.set_option(option.id, values[(at + 1) % len(values)]))
+        self._tab.schedule_draw()
+
+    async def rewind(self) -> None:
+        """Restore the files to what they were before a turn that the user picks."""
+        from accord.tui.screens.picker import Picker, Row
+
+        controller, app, cwd = self._tab.controller, self._tab.app, str(self._tab.cwd)
+        saved, no_rewind = controller.checkpoints.saved, controller.process.workspace.no_rewind
+        points = [] if saved is None else [each for each in reversed(saved.all) if each.files and not each.is_restore]
+        if saved is None and no_rewind:
+            app.notify(f"{NO_REWIND}: {no_rewind}", severity="warning")
+            return
+        if saved is None or not points:
+            app.notify("Nothing to rewind: no file was changed through this client.")
+            return
+        rows, touched = [], dict[str, None]()
+        for each in points:  # newest first: rewinding to a turn also restores everything that changed since
+            touched |= dict.fromkeys(each.files)
+            rows.append(Row(each.id, f"before: {one_line(each.label, 60)}", list_files(list(touched), cwd)))
+        picked = await app.dialogs.show(Picker("Rewind files to", rows))
+        if picked is not None:
+            await self._report_restore(saved.restore(picked.id), "Rewound", undo=UNDO_REWIND)
+
+    async def undo_rewind(self) -> None:
+        """Revert the last rewind."""
+        saved = self._tab.controller.checkpoints.saved
+        if saved is not None:
+            await self._report_restore(saved.undo_restore(), "The rewind is undone")
+
+    async def _report_restore(self, work: Awaitable[Restored], title: str, *, undo: str = "") -> None:
+        from accord.errors import AccordError
+
+        try:
+            report = await work
+        except AccordError as error:
+            self._tab.app.notify(str(error), severity="error")
+            return
+        details = describe_restore(report, str(self._tab.cwd), undo=undo)
+        self._tab.controller.say("info" if report.is_complete else "warning", title, details)

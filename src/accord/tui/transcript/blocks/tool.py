@@ -1,0 +1,421 @@
+"""Block for a tool call: one line, and below it the input, output and locations when open."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.text import Text
+from textual.strip import Strip
+
+from accord.model.content import Image, TextContent
+from accord.model.tool import Diff, Location, TerminalRef, ToolCall
+from accord.terminal_text import format_duration, format_size, one_line, sanitize
+from accord.tui.session.activity import NO_RESULT
+from accord.tui.text import truncate_path
+from accord.tui.transcript.ansi import printed_lines
+from accord.tui.transcript.blocks import diff as diffs
+from accord.tui.transcript.blocks.attachment import render_attachment
+from accord.tui.transcript.blocks.base import EDGE, GUTTER, NO_RESULT_MARK, Block, BlockContext
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from accord.model.tool import ToolCall
+    from accord.tui.agent.workspace import CommandOutput
+
+_MAX_RAW_TEXT, _MAX_ITEMS = 4000, 200
+"""Characters of a text and items of a list to show from raw input and output."""
+
+
+def as_json(value: Any, *, clip: bool = True, flat: bool = False) -> str:
+    """Format a value as JSON, indented or on one line (`flat`); a string stays as it is."""
+    if isinstance(value, str):
+        return value
+    try:
+        return json.dumps(
+            _truncate(value) if clip else value, ensure_ascii=False, indent=None if flat else 2, default=str
+        )
+    except (TypeError, ValueError, RecursionError):
+        return str(value)
+
+
+def words_of(value: Any) -> Iterator[str]:
+    """The strings and numbers in a value, without field names, zeros and booleans."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (int, float)) and not isinstance(value, bool) and value:
+        yield str(value)
+    elif isinstance(value, (dict, list)):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from words_of(each)
+
+
+def _truncate(value: Any) -> Any:
+    """Truncate long strings and lists inside a value: an agent may send megabytes here."""
+    if isinstance(value, str):
+        return value if len(value) <= _MAX_RAW_TEXT else f"{value[:_MAX_RAW_TEXT]}… ({format_size(len(value))} in all)"
+    if isinstance(value, dict):
+        return {key: _truncate(value[key]) for key in list(value)[:_MAX_ITEMS]}
+    if isinstance(value, list):
+        return [_truncate(each) for each in value[:_MAX_ITEMS]]
+    return value
+
+
+_NAMES = ("command", "cmd")
+_WHYS = ("error", "message", "stderr", "output", "stdout")
+_MAX_END_LINES = 20
+"""Lines at the end to search for the last one that isn't blank."""
+_MAX_ERROR_TEXT = 10_000
+
+
+class ToolInput(NamedTuple):
+    """The input of a tool: its command, if it has one, and the rest."""
+
+    command: str
+    rest: Any
+
+
+def split_command(value: Any) -> ToolInput:
+    """Split the command from the rest of a tool's input."""
+    if isinstance(value, dict):
+        for name in _NAMES:
+            match value.get(name):
+                case str(command):
+                    pass
+                case [*words] if words and all(isinstance(word, str) for word in words):
+                    command = shlex.join(words)
+                case _:
+                    continue
+            if command.strip():
+                return ToolInput(command, {key: each for key, each in value.items() if key != name})
+    return ToolInput("", value)
+
+
+def last_error_line(call: ToolCall, terminals: Iterable[CommandOutput | None]) -> Text | None:
+    """The last line of a failed call's output; None if it didn't fail or printed nothing."""
+    ends = [each for each in terminals if each is not None]
+    has_failed = any(each.exit is not None and each.exit.code != 0 for each in ends)
+    if not has_failed and call.status != "failed":
+        return None
+    for each in reversed(ends):
+        if (line := _last(printed_lines(each.text, _MAX_END_LINES)[0])) is not None:
+            return line
+    texts = [item.text for item in call.content if isinstance(item, TextContent)]
+    for text in [*reversed(texts), *_error_texts(call.raw_output)]:
+        rows = [
+            row for row in sanitize(text[-_MAX_ERROR_TEXT:]).splitlines()[-_MAX_END_LINES:] if not row.startswith("```")
+        ]
+        if (line := _last([Text(row, no_wrap=True) for row in rows])) is not None:
+            return line
+    return None
+
+
+def _error_texts(value: Any) -> list[str]:
+    """The error messages in a raw output."""
+    found = [value.get(name) for name in _WHYS] if isinstance(value, dict) else [value]
+    return [each for each in found if isinstance(each, str)]
+
+
+def _last(rows: list[Text]) -> Text | None:
+    line = next((row for row in reversed(rows) if row.plain.strip()), None)
+    if line is not None:
+        line.overflow = "ellipsis"
+    return line
+
+
+ICONS = {
+    "read": "◫",
+    "edit": "✎",
+    "delete": "⌫",
+    "move": "⇄",
+    "search": "⌕",
+    "execute": "❯",
+    "think": "∴",
+    "fetch": "⇣",
+    "switch_mode": "⇋",
+    "other": "•",
+}
+STATUSES = {
+    "pending": "○",
+    "in_progress": "◐",
+    "paused": "‖",
+    "completed": "✓",
+    "failed": "✗",
+    "cancelled": "⊘",
+}
+PREVIEW = 12
+"""Lines of a diff or a running command shown while folded."""
+MAX_LINES = 400
+"""Lines of each part shown when open."""
+MAX_TEXT = 100_000
+_NOTHING: tuple[Any, ...] = (None, {}, [], "")
+
+
+class ToolBlock(Block):
+    """A tool call. When folded, diffs and running commands show a few lines; when open, everything."""
+
+    gap: int = 0
+
+    def __init__(self, call: ToolCall, context: BlockContext, is_open: bool | None = None, *, gap: int = 0) -> None:
+        super().__init__(context, is_open)
+        self.call = call
+        self.gap = gap
+        self._ends: dict[str, CommandOutput | None] = {}  # outputs of its terminals when it was rendered
+
+    @property
+    def ticks(self) -> bool:
+        return self._is_at_work or self._is_running
+
+    @property
+    def _is_untold(self) -> bool:
+        """Return whether it isn't running any more, though the agent never reported its end."""
+        return not self.call.is_final and self.context.is_unfinished(self.call)
+
+    @property
+    def _is_at_work(self) -> bool:
+        return not self.call.is_final and not self._is_untold
+
+    @property
+    def _status(self) -> str:
+        """Its status as text."""
+        return NO_RESULT if self._is_untold else self.call.status.replace("_", " ")
+
+    @property
+    def can_open(self) -> bool:
+        return not self.is_open
+
+    def render(self, before: list[Strip]) -> list[Strip]:
+        self.is_truncated = False
+        last = self.context.terminal_end or self.context.terminal
+        self._ends = {item.terminal_id: last(item.terminal_id) for item in self._terminals}
+        lines = [*self.blank(), *self.margin([self._head()])]
+        if self.is_open:
+            lines += self._below(self._everything())
+        elif self.is_open is None:
+            lines += self._below(self._preview())
+        if self.context.chosen == ("tool", self.call.id) and (hint := self.context.stop_hint(self.call)):
+            lines += self._below([self.text_styles.line((hint, self.text_styles.warn))])
+        return lines
+
+    def _below(self, lines: list[Strip]) -> list[Strip]:
+        """Indent lines with a bar below the fold mark."""
+        edge = Segment(f"{'':{GUTTER}}│ ", self.text_styles.base + self.text_styles.faint + EDGE)
+        return [Strip([edge, *line]) for line in lines]
+
+    @property
+    def width(self) -> int:
+        return super().width - GUTTER
+
+    def text(self) -> str:
+        parts = [self.call.title]
+        for item in self.call.content:
+            if isinstance(item, TextContent):
+                parts.append(item.text)
+            elif isinstance(item, Diff):
+                parts.append(item.patch)
+            elif isinstance(item, TerminalRef) and (printed := self.context.terminal(item.terminal_id)):
+                parts.append(printed.text)
+        return "\n".join(parts)
+
+    def whole(self) -> str:
+        """Its text, input and output."""
+        parts = [self.text()]
+        for title, value in (("input", self.call.raw_input), ("output", self.call.raw_output)):
+            if value not in _NOTHING and not (title == "output" and self._shows_value(value)):
+                parts.append(f"{title}:\n{as_json(value, clip=False)}")
+        return "\n\n".join(parts)
+
+    # -- the line itself
+
+    def _head(self) -> Strip:
+        text_styles, call = self.text_styles, self.call
+        style = {
+            "completed": text_styles.good,
+            "failed": text_styles.bad,
+            "cancelled": text_styles.warn,
+            "in progress": text_styles.accent,
+            NO_RESULT: text_styles.warn,
+        }.get(self._status, text_styles.dim)
+        mark = NO_RESULT_MARK if self._is_untold else STATUSES.get(call.status, "?")
+        says_untold = [NO_RESULT] if self._is_untold and not self.context.names_speakers else []
+        about = ", ".join(filter(None, [self._elapsed(), *says_untold]))
+        fold = "▾ " if self.is_open else "▸ "
+        tail = f"  {about}" if about else ""
+        if self.context.names_speakers:
+            words = f"Tool, {one_line(self._status, 20)}: "
+            title = self._title(max(self.width - len(tail) - len(words), 10))
+            return text_styles.line((words, style), (title, None), (tail, text_styles.dim))
+        title = self._title(max(self.width - len(tail) - 8, 10))
+        return text_styles.line(
+            (fold, text_styles.faint),
+            (f"{mark} ", style),
+            (f"{ICONS.get(call.kind, '•')} ", text_styles.accent),
+            (title, text_styles.bad if call.status == "failed" else None),
+            (tail, text_styles.dim),
+        )
+
+    def _title(self, most: int | None = None) -> str:
+        """Its title, truncated to the room there is."""
+        return one_line(self.call.title or self.call.name or self.call.kind, most or max(self.width - 18, 10))
+
+    def _elapsed(self) -> str:
+        span = self.context.spans.get(self.call.id)
+        if span is None or self.call.replayed:
+            return ""
+        seconds = span.seconds(self.context.now())
+        waits = ["waiting for you"] if span.asked is not None and span.ended is None else []
+        return ", ".join([*([format_duration(seconds)] if seconds >= 0.05 else []), *waits])
+
+    # -- the lines below it
+
+    def _preview(self) -> list[Strip]:
+        """The diff, the last lines of a running command, or the last line of a failed one."""
+        failed = (
+            last_error_line(self.call, self._ends.values()) if not self._is_at_work and not self._is_running else None
+        )
+        if failed is not None and not self.call.diffs:
+            return self.text_styles.draw(failed, self.width)[:1]
+        if self.call.replayed:
+            return []
+        if self.call.diffs:
+            lines = [line for item in self.call.diffs for line in self._diff(item)]
+            return self._truncate_lines(lines, PREVIEW)
+        if self._is_at_work or self._is_running:
+            lines = [line for item in self._terminals for line in self._shell(item)]
+            return lines[-PREVIEW:]
+        return [line for item in self.call.content if isinstance(item, Image) for line in render_attachment(item, self)]
+
+    @property
+    def _terminals(self) -> list[TerminalRef]:
+        return [item for item in self.call.content if isinstance(item, TerminalRef)]
+
+    @property
+    def _is_running(self) -> bool:
+        """Return whether a command of it is still running, even if the call has ended."""
+        return any(printed is not None and printed.is_running for printed in self._ends.values())
+
+    def _everything(self) -> list[Strip]:
+        text_styles, call = self.text_styles, self.call
+        lines: list[Strip] = []
+        lines += [
+            text_styles.line(("→ ", text_styles.accent), (self._place(location), text_styles.primary))
+            for location in call.locations[:20]
+        ]
+        command, rest = split_command(call.raw_input)
+        if command and not self._shows_command(command):
+            lines += self._truncate_lines(
+                self.text_styles.draw(Text(f"$ {sanitize(command[:MAX_TEXT])}", text_styles.strong), self.width),
+                PREVIEW,
+            )
+        for item in call.content:
+            lines += self._item(item)
+        if call.raw_output not in _NOTHING and not self._shows_value(call.raw_output):
+            lines += self._part("output", call.raw_output)
+        if rest not in _NOTHING:
+            lines += self._part("input", rest)
+        if call.name or not lines:
+            about = ", ".join(filter(None, [call.kind, call.name, self._status]))
+            lines.append(text_styles.line((one_line(about, self.width), text_styles.dim)))
+        return lines
+
+    def _shows_command(self, command: str) -> bool:
+        """Return whether the command is visible elsewhere: in the title or in its terminal."""
+        return command == self._title() or any(printed and printed.command for printed in self._ends.values())
+
+    def _shows_value(self, value: Any) -> bool:
+        """Return whether everything in the raw output is already shown."""
+        words = [each.strip() for each in words_of(value)]
+        if not words or any(len(each) > MAX_TEXT for each in words):
+            return False
+        shown = self.text()
+        return all(each in shown for each in words)
+
+    def _item(self, item: Any) -> list[Strip]:
+        if isinstance(item, Diff):
+            return self._truncate_lines(self._diff(item), MAX_LINES)
+        if isinstance(item, TerminalRef):
+            return self._shell(item)
+        if isinstance(item, TextContent):
+            return self._words(item.text)
+        return render_attachment(item, self)
+
+    def _words(self, text: str) -> list[Strip]:
+        from accord.tui.transcript.markdown import Prose
+
+        prose = Prose(self.text_styles, self.width)
+        if len(text) > MAX_TEXT:
+            note = f"… {format_size(len(text) - MAX_TEXT)} more; press e to open it in your editor"
+            self.is_truncated = True
+            return [*self._words(text[:MAX_TEXT]), self.text_styles.line((note, self.text_styles.warn))]
+        if text.count("\n") > MAX_LINES or len(text) > 20_000:
+            return self._truncate_lines(self.text_styles.draw(Text(sanitize(text)), self.width), MAX_LINES)
+        prose.feed(sanitize(text))
+        return self._truncate_lines(prose.lines, MAX_LINES)
+
+    def _diff(self, item: Diff) -> list[Strip]:
+        context = self.context
+        return diffs.draw(item, self.text_styles, self.width, side_by_side=context.side_by_side, cwd=context.cwd)
+
+    def _shell(self, item: TerminalRef) -> list[Strip]:
+        text_styles = self.text_styles
+        printed = self._ends.get(item.terminal_id)
+        if printed is None:
+            return self._without_output()
+        lines: list[Strip] = []
+        if printed.command:
+            lines.append(
+                text_styles.line(
+                    ("$ ", text_styles.accent), (one_line(printed.command, self.width - 2), text_styles.strong)
+                )
+            )
+        rows, skipped = printed_lines(printed.text, MAX_LINES if self.is_open else PREVIEW)
+        skipped += printed.skipped
+        if skipped or printed.is_truncated:
+            self.is_truncated = True
+            count = f"{skipped} earlier lines" if skipped else "earlier output was not saved"
+            lines.append(text_styles.line((f"⋯ {count}", text_styles.dim)))
+        for row in rows:
+            lines += text_styles.draw(row, self.width)[:1]
+        if printed.exit is not None:
+            end = printed.exit
+            words = f"signal {one_line(str(end.signal), 40)}" if end.signal else f"exit status {end.code}"
+            lines.append(text_styles.line((words, text_styles.good if end.code == 0 else text_styles.bad)))
+        return lines
+
+    def _without_output(self) -> list[Strip]:
+        """Render a terminal without output: from an earlier run, or one whose output the agent never sent."""
+        if self.call.replayed:
+            return [self.text_styles.line(("The output of this terminal is no longer available", self.text_styles.dim))]
+        if self.call.is_final:
+            return [self.text_styles.line(("The agent sent no output for this terminal", self.text_styles.dim))]
+        return []
+
+    def _part(self, title: str, value: Any) -> list[Strip]:
+        text_styles = self.text_styles
+        flat = as_json(value, flat=True)
+        if len(title) + 1 + cell_len(flat) <= self.width and "\n" not in flat:
+            return [text_styles.line((f"{title} ", text_styles.dim), (sanitize(flat), None))]
+        from rich.syntax import Syntax
+
+        shown = sanitize(as_json(value)[:MAX_TEXT])
+        syntax = Syntax(shown, "json", theme=text_styles.code_theme, word_wrap=True)
+        lines = self._truncate_lines(text_styles.draw(syntax, self.width), 60)
+        return [text_styles.line((title, text_styles.dim)), *lines]
+
+    def _truncate_lines(self, lines: list[Strip], most: int) -> list[Strip]:
+        if len(lines) <= most + 1:
+            return lines
+        how = "press e to open it in your editor" if self.is_open else "enter to show"
+        self.is_truncated = bool(self.is_open)
+        note = f"⋯ {len(lines) - most} more lines; {how}"
+        return [*lines[:most], self.text_styles.line((note, self.text_styles.dim))]
+
+    def _place(self, location: Location) -> str:
+        cwd = self.context.cwd
+        path = location.path[len(cwd) + 1 :] if cwd and location.path.startswith(f"{cwd}/") else location.path
+        return truncate_path(path if location.line is None else f"{path}:{location.line}", self.width - 2)

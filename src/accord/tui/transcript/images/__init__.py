@@ -1,0 +1,1 @@
+"""Images in the transcript: reading headers, decoding, the kitty graphics protocol, and uploading to the terminal."""

@@ -1,0 +1,300 @@
+"""The offered models, the choice of one of them, and the URLs of providers."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from coder.models.provider_client import read_end, their_warnings
+from coder.providers.server import FakeProvider
+
+from accord.coder.credentials import Keys
+from accord.coder.models import catalog
+from accord.coder.models.base import ModelError
+from accord.coder.models.catalog import BY_ID, MODELS, available, nearest
+from accord.coder.models.providers import PROVIDERS, known_providers, ollama_url
+from accord.config.settings import CoderSettings, ProviderEntry, parse
+
+NOTHING = Keys(env={})
+DOCUMENT = (Path(__file__).resolve().parents[3] / "docs" / "models.md").read_text()
+
+
+def ids(settings: CoderSettings | None = None, env: dict[str, str] | None = None) -> list[str]:
+    return [info.id for info in available(settings, Keys(env=env or {}))]
+
+
+@pytest.fixture(autouse=True)
+def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clear the providers' variables of this machine's environment."""
+    for service in PROVIDERS:
+        for name in (*service.key_variables, *service.url_variables):
+            monkeypatch.delenv(name, raising=False)
+
+
+# -- what is offered
+
+
+def test_without_a_key_there_is_the_offline_model_alone() -> None:
+    assert ids() == ["offline"]
+
+
+def test_a_key_brings_the_models_of_its_provider() -> None:
+    found = ids(env={"ANTHROPIC_API_KEY": "x"})
+    assert found[0] == "anthropic:claude-sonnet-5-5"
+    assert found[-1] == "offline"
+    assert {id.partition(":")[0] for id in found} == {"anthropic", "offline"}
+
+
+def test_an_empty_key_is_none() -> None:
+    assert ids(env={"ANTHROPIC_API_KEY": " "}) == ["offline"]
+
+
+def test_the_models_of_a_configured_server_are_offered_without_a_key() -> None:
+    entry = ProviderEntry(base_url="http://127.0.0.1:9/v1", models=["qwen3", "gpt-oss:20b"], context=64_000)
+    found = available(CoderSettings(providers={"mine": entry}), NOTHING)
+    assert [info.id for info in found] == ["mine:qwen3", "mine:gpt-oss:20b", "offline"]
+    assert found[0].context == 64_000
+
+
+def test_a_configured_server_with_a_key_variable_waits_for_its_key() -> None:
+    entry = ProviderEntry(base_url="https://models.example/v1", models=["m"], api_key_env="MY_KEY")
+    settings = CoderSettings(providers={"mine": entry})
+    assert ids(settings) == ["offline"]
+    assert ids(settings, {"MY_KEY": "x"}) == ["mine:m", "offline"]
+
+
+def test_a_local_provider_needs_no_key_unless_configured() -> None:
+    entry = ProviderEntry(base_url="http://localhost:9/v1", models=["m"])
+    assert ids(CoderSettings(providers={"openai": entry})) == ["openai:m", "offline"]
+    entry.api_key_env = "MY_KEY"
+    assert ids(CoderSettings(providers={"openai": entry})) == ["offline"]
+
+
+def test_a_provider_with_a_custom_url_has_only_its_configured_models() -> None:
+    entry = ProviderEntry(base_url="https://proxy.example/v1", models=["only-this"])
+    assert ids(CoderSettings(providers={"openai": entry}), {"OPENAI_API_KEY": "x"}) == ["openai:only-this", "offline"]
+
+
+def test_the_configured_model_is_offered_whatever_it_is() -> None:
+    assert "anthropic:claude-of-tomorrow" in ids(CoderSettings(model="anthropic:claude-of-tomorrow"))
+
+
+def test_every_model_of_the_catalogue_has_a_provider_and_a_unique_name() -> None:
+    assert len(BY_ID) == len(MODELS)
+    assert {info.provider for info in MODELS} <= {service.name for service in PROVIDERS}
+    assert all(info.context >= 100_000 for info in MODELS)
+
+
+@their_warnings
+def test_the_catalogue_agrees_with_the_library() -> None:
+    from genai_prices.data_snapshot import get_snapshot
+
+    snapshot = get_snapshot()
+    providers = {"xai": "x-ai"}
+    for info in MODELS:
+        name = info.id.partition(":")[2]
+        provider = providers.get(info.provider, info.provider)
+        _, known = snapshot.find_provider_model(name, provider=None, provider_id=provider, provider_api_url=None)
+        assert known.context_window is None or known.context_window == info.context, info.id
+
+
+# -- choosing a model
+
+
+def test_the_default_is_the_configured_model_then_the_first_with_a_key_then_offline() -> None:
+    assert catalog.default_model(CoderSettings(model="openai:gpt-5"), NOTHING) == "openai:gpt-5"
+    assert catalog.default_model(None, Keys(env={"GEMINI_API_KEY": "x"})) == "google:gemini-3.8-flash"
+    both = Keys(env={"OPENAI_API_KEY": "x", "ANTHROPIC_API_KEY": "x"})
+    assert catalog.default_model(None, both) == "anthropic:claude-sonnet-5-5"
+    assert catalog.default_model(None, NOTHING) == "offline"
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("claude-opus-5-5", "anthropic:claude-opus-5-5"),
+        ("openai", "openai:gpt-6.1-sol"),
+        ("ollama:qwen3:8b", "ollama:qwen3:8b"),
+        ("openai:gpt-5-2025-08-07", "openai:gpt-5-2025-08-07"),
+    ],
+)
+def test_people_leave_out_what_is_clear(written: str, meant: str) -> None:
+    assert catalog.whole_id(written) == meant
+    keys = Keys(env={"OPENAI_API_KEY": "x", "ANTHROPIC_API_KEY": "x"})
+    assert catalog.model(written, None, keys).id == meant
+
+
+@pytest.mark.parametrize(
+    ("written", "hint"),
+    [
+        ("antropic:claude-sonnet-5-5", "anthropic:claude-sonnet-5-5"),
+        ("claude-sonet-5-5", "anthropic:claude-sonnet-5-5"),
+        ("ofline", "offline"),
+        ("zzzzzzzzzzzz", "expected provider:name"),
+    ],
+)
+def test_a_model_that_does_not_exist_is_answered_with_those_like_it(written: str, hint: str) -> None:
+    with pytest.raises(ModelError, match=hint) as caught:
+        catalog.model(written, None, NOTHING)
+    assert caught.value.kind == "model"
+    assert repr(written) in str(caught.value)
+
+
+def test_a_model_of_the_configuration_is_among_those_like_it() -> None:
+    settings = CoderSettings(providers={"mine": ProviderEntry(base_url="http://127.0.0.1:9", models=["nightingale"])})
+    assert nearest("mine:nightingal", settings)[0] == "mine:nightingale"
+
+
+def test_a_model_without_a_key_says_which_variable_and_which_command() -> None:
+    with pytest.raises(ModelError) as caught:
+        catalog.model("anthropic:claude-opus-5-5", None, NOTHING)
+    assert caught.value.kind == "key"
+    assert str(caught.value) == "Anthropic needs a key: set ANTHROPIC_API_KEY, or run: accord agent login anthropic"
+
+
+def test_a_provider_without_a_url_is_an_error() -> None:
+    with pytest.raises(ModelError, match=r"has no base_url; add it to \[coder.providers.mine\]"):
+        catalog.model("mine:m", CoderSettings(providers={"mine": ProviderEntry()}), NOTHING)
+
+
+def test_the_offline_model_needs_nothing() -> None:
+    assert catalog.model("offline", None, NOTHING).id == "offline"
+
+
+def test_a_models_details_come_with_it() -> None:
+    model = catalog.model("anthropic:claude-sonnet-4-5", None, Keys(env={"ANTHROPIC_API_KEY": "x"}))
+    assert (model.name, model.context, model.images) == ("Claude Sonnet 4.5", 200_000, True)
+    assert model.efforts == ("low", "medium", "high")
+
+
+# -- where a provider is
+
+
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [
+        ("127.0.0.1:11434", "http://127.0.0.1:11434/v1"),
+        ("0.0.0.0", "http://127.0.0.1:11434/v1"),
+        (":8080", "http://127.0.0.1:8080/v1"),
+        ("box", "http://box:11434/v1"),
+        ("https://box.example", "https://box.example:443/v1"),
+        ("http://box:1234/v1/", "http://box:1234/v1"),
+        ("[::1]:99", "http://[::1]:99/v1"),
+    ],
+)
+def test_ollamas_address_comes_from_its_environment_variable(host: str, url: str) -> None:
+    assert ollama_url(host) == url
+    assert known_providers(None, {"OLLAMA_HOST": host})["ollama"].base_url == url
+
+
+def test_the_environment_moves_a_provider_and_the_configuration_moves_it_again() -> None:
+    env = {"ANTHROPIC_BASE_URL": "https://one.example/"}
+    assert known_providers(None, env)["anthropic"].base_url == "https://one.example"
+    settings = CoderSettings(providers={"anthropic": ProviderEntry(base_url="https://two.example")})
+    assert known_providers(settings, env)["anthropic"].base_url == "https://two.example"
+
+
+def test_openai_compatible_servers_use_the_chat_api() -> None:
+    assert known_providers(None, {})["openai"].api == "responses"
+    assert known_providers(None, {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"})["openai"].api == "chat"
+    assert known_providers(None, {"OPENAI_BASE_URL": "https://api.openai.com/v1"})["openai"].api == "responses"
+    entry = ProviderEntry(base_url="http://127.0.0.1:9/v1", api="responses")
+    assert known_providers(CoderSettings(providers={"openai": entry}), {})["openai"].api == "responses"
+
+
+@their_warnings
+@pytest.mark.parametrize(
+    ("id", "wire"),
+    [("anthropic:claude-haiku-5-5", "anthropic"), ("openai:gpt-5", "chat"), ("google:gemini-2.5-flash", "google")],
+)
+async def test_the_usual_variables_lead_to_a_provider(id: str, wire: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with FakeProvider() as fake:
+        for name, value in fake.environment().items():
+            monkeypatch.setenv(name, value)
+        model = await catalog.choose(id)
+        assert (await read_end(model)).message.text == "Hello."
+        await model.close()
+        assert fake.asked[0].wire == wire
+
+
+# -- what is loaded when
+
+
+def test_choosing_a_model_loads_nothing_heavy() -> None:
+    code = """
+import sys
+from accord.coder.credentials import Keys
+from accord.coder.login import auth_methods
+from accord.coder.models import catalog
+auth_methods()
+keys = Keys(env={"ANTHROPIC_API_KEY": "x"})
+catalog.available(None, keys)
+catalog.model(catalog.default_model(None, keys), None, keys)
+heavy = {"pydantic", "pydantic_ai", "httpx2", "anthropic", "openai", "google.genai", "keyring", "mcp", "sqlite3"}
+print(sorted(heavy & set(sys.modules)))
+"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300)
+    assert found.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("id", "others"),
+    [
+        ("anthropic", {"openai", "google.genai"}),
+        ("openai", {"anthropic", "google.genai"}),
+        ("google", {"anthropic", "openai"}),
+    ],
+)
+async def test_only_the_library_of_the_chosen_provider_is_loaded(id: str, others: set[str]) -> None:
+    code = f"""
+import asyncio, sys
+from accord.coder.models import catalog
+from accord.coder.models.base import ModelError, Request
+async def main():
+    model = catalog.model({id!r})
+    try:
+        async for _ in model.stream(Request(instructions="", messages=[])):
+            pass
+    except ModelError:
+        pass
+    await model.close()
+asyncio.run(main())
+print(sorted({others!r} & set(sys.modules)))
+"""
+    async with FakeProvider() as fake:
+        fake.refuses(401)
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-W",
+            "ignore",
+            "-c",
+            code,
+            env={**os.environ, **fake.environment()},
+            stdout=asyncio.subprocess.PIPE,
+        )
+        printed, _ = await process.communicate()
+        assert len(fake.asked) == 1
+    assert printed.decode().strip() == "[]"
+
+
+# -- what the documentation says
+
+
+def test_the_documentation_names_every_provider_with_its_variable() -> None:
+    rows = {cells[1]: cells for line in DOCUMENT.splitlines() if len(cells := line.split("|")) == 5}
+    for service in PROVIDERS:
+        row = "|".join(rows[f" `{service.name}` "])
+        assert (service.variable if service.needs_key else "none needed") in row
+        for variable in service.url_variables[:1]:
+            assert variable in row
+
+
+def test_the_configuration_in_the_documentation_is_one() -> None:
+    text = DOCUMENT.partition("```toml\n")[2].partition("```")[0]
+    settings = parse(text, Path("config.toml")).coder
+    assert settings.effort == "high"
+    assert known_providers(settings, {})["house"].key_variables == ("HOUSE_API_KEY",)

@@ -1,0 +1,256 @@
+"""Compaction: what a summary replaces, what stays verbatim, and what happens if there is no summary."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from coder.history_checks import faults
+from coder.scripted_model import ScriptedModel, ScriptedResources, coder
+from coder.test_loop import Look, call
+
+from accord.agent.session import Session
+from accord.coder.agent import Coder
+from accord.coder.context import fit, size
+from accord.coder.history import Call, Message, ModelSaid, Result, Summary, Text, Thought, ToolsSaid, UserSaid
+from accord.coder.models.base import ModelError, Spent
+from accord.coder.session import CoderSession
+from accord.coder.tools.base import Outcome
+from accord.errors import RequestFailed
+from accord.model.content import Image, TextContent
+
+Join = Callable[..., Any]
+TOO_LONG = ModelError("the context is full", kind="context")
+FULL = Spent(input=850, output=50)
+
+
+class ObservableCoder(Coder):
+    """Exposes the session's state to a test."""
+
+    looked_at: CoderSession
+
+    async def session_opened(self, session: Session, how: Any) -> None:
+        await super().session_opened(session, how)
+        self.looked_at = self.state(session)
+
+
+def agent_of(model: ScriptedModel, *tools: Any) -> ObservableCoder:
+    return ObservableCoder(shared=ScriptedResources(model, tools))
+
+
+async def wait_for_queued_prompts(session: Session, count: int = 1) -> None:
+    """Wait until this number of prompts is queued."""
+    for _ in range(5000):
+        if len(session.turns._waiting) >= count:
+            return
+        await asyncio.sleep(0.001)
+    raise TimeoutError("no prompt came")
+
+
+def texts(messages: list[Message]) -> list[str]:
+    return [piece.text for each in messages if isinstance(each, UserSaid) for piece in each.content]
+
+
+async def test_a_turn_continues_if_the_history_cannot_be_compacted(joined: Join) -> None:
+    model = ScriptedModel(["Long."], [ModelError("no summary today")], [call()], ["On."])
+    model.spent = FULL
+    agent = agent_of(model, Look())
+    async with joined(agent) as client:
+        session = await client.new_session()
+        await session.prompt("first")
+        turn = await session.prompt("second")
+    assert (turn.text, turn.stop_reason) == ("On.", "end_turn")
+    assert len(model.requests) == 4, "it was tried once in the turn, not before each request"
+    assert texts(agent.looked_at.history) == ["first", "second"]
+    assert [each.status for each in session.transcript.compactions.values()] == ["failed"]
+
+
+async def test_a_history_that_does_not_even_fit_to_be_summarised_is_cut_for_the_summary(joined: Join) -> None:
+    model = ScriptedModel(["One."], [TOO_LONG], [TOO_LONG], [TOO_LONG], ["Short."], ["Two."])
+    async with joined(agent_of(model)) as client:
+        session = await client.new_session()
+        await session.prompt("x" * 4000)
+        turn = await session.prompt("second")
+    assert turn.text == "Two."
+    asked = [size(request.messages) for request in model.requests[2:5]]
+    assert asked[0] > asked[1] > asked[2]
+    assert model.requests[-1].messages[0] == Summary(text="Short.")
+
+
+async def test_a_request_that_is_too_long_by_itself_is_refused_once_and_the_next_one_is_answered(joined: Join) -> None:
+    model = ScriptedModel([TOO_LONG], [TOO_LONG], ["A long text was sent."], ["Yes."])
+    async with joined(agent_of(model)) as client:
+        session = await client.new_session()
+        with pytest.raises(RequestFailed, match=r"the context is full There is nothing left to compact"):
+            await session.prompt("y" * 9000)
+        assert len(model.requests) == 1
+        assert (await session.prompt("shorter")).text == "Yes."
+    assert texts(model.requests[-1].messages) == ["shorter"]
+
+
+async def test_a_context_that_stays_full_after_a_summary_fails_clearly(joined: Join) -> None:
+    model = ScriptedModel(["One."], [TOO_LONG], ["Short."], [TOO_LONG], ["Two."])
+    async with joined(agent_of(model)) as client:
+        session = await client.new_session()
+        await session.prompt("first")
+        with pytest.raises(RequestFailed, match="the context is full"):
+            await session.prompt("second")
+        assert len(model.requests) == 4
+        assert (await session.prompt("third")).text == "Two."
+
+
+@pytest.mark.parametrize("kind", ["", "context"])
+async def test_a_full_context_without_a_summary_says_both(joined: Join, kind: Any) -> None:
+    broken = ModelError("no summary today", kind=kind)
+    model = ScriptedModel(["One."], [TOO_LONG], *[[broken]] * (4 if kind else 1), ["Two."])
+    async with joined(agent_of(model)) as client:
+        session = await client.new_session()
+        await session.prompt("first")
+        with pytest.raises(RequestFailed, match="full Compacting the conversation failed too: no summary today"):
+            await session.prompt("second")
+        assert (await session.prompt("third")).text == "Two."
+
+
+async def test_everything_the_user_asked_for_in_the_turn_stays_word_for_word(joined: Join) -> None:
+    look = Look()
+    look.hold = asyncio.Event()
+    model = ScriptedModel(["Hi."], [call()], ["Short."], ["On."], ["Later."])
+    agent = agent_of(model, look)
+    async with joined(agent) as client:
+        session = await client.new_session()
+        await session.prompt("before")
+        first = session.prompt("do this")
+        await asyncio.wait_for(look.begun.wait(), 300)
+        more = session.prompt("and that")
+        if joined.version == 2:
+            await wait_for_queued_prompts(agent.looked_at.session)
+        agent.looked_at.used = 900
+        look.hold.set()
+        await first
+        await more
+    expected = ["do this", "and that"] if joined.version == 2 else ["do this"]
+    assert isinstance(model.requests[3].messages[0], Summary)
+    assert texts(model.requests[3].messages) == expected
+    assert all(faults(request.messages) == [] for request in model.requests)
+
+
+async def test_a_short_history_is_not_compacted(joined: Join) -> None:
+    model = ScriptedModel(["Hi."], ["S."], *[[call(id=str(number))] for number in range(5)], ["Done."])
+    model.spent = FULL
+    async with joined(agent_of(model, Look())) as client:
+        session = await client.new_session()
+        await session.prompt("hello there, this is the beginning of it all")
+        await session.prompt("z" * 20_000)
+    assert len(session.transcript.compactions) <= 1, "the request alone fills the context: there is nothing to gain"
+    assert len(model.requests) <= 8
+
+
+async def test_a_summary_is_asked_for_with_the_tools_that_were_used(joined: Join) -> None:
+    model = ScriptedModel([call()], ["Seen."], ["Short."])
+    async with joined(agent_of(model, Look())) as client:
+        session = await client.new_session()
+        await session.prompt("look")
+        await session.prompt("/compact")
+    request = model.requests[-1]
+    assert any(isinstance(message, ToolsSaid) for message in request.messages)
+    assert [tool.name for tool in request.tools] == ["look"], "some providers refuse calls of tools they do not know"
+
+
+async def test_a_cancelled_summary_changes_nothing(joined: Join) -> None:
+    never = asyncio.Event()
+    model = ScriptedModel(["Hi."], ["Half a summ", never], ["Yes."])
+    agent = agent_of(model)
+    async with joined(agent) as client:
+        session = await client.new_session()
+        await session.prompt("first")
+        before = list(agent.looked_at.history)
+        turn = session.prompt("/compact")
+        await asyncio.wait_for(model.waiting.wait(), 300)
+        await session.cancel()
+        assert (await turn).stop_reason == "cancelled"
+        assert agent.looked_at.history == before
+        assert [each.status for each in session.transcript.compactions.values()] == ["cancelled"]
+        assert (await session.prompt("still there?")).text == "Yes."
+
+
+async def test_one_summary_follows_another(joined: Join) -> None:
+    model = ScriptedModel(["a" * 300], ["First."], ["b" * 300], ["Second."], ["c"])
+    agent = agent_of(model)
+    async with joined(agent) as client:
+        session = await client.new_session()
+        for text in ("one", "/compact", "two", "/compact", "three"):
+            await session.prompt(text)
+    assert agent.looked_at.history[0] == Summary(text="Second.")
+    assert model.requests[3].messages[0] == Summary(text="First."), "the first is part of the second"
+    assert texts(agent.looked_at.history) == ["three"]
+
+
+def test_a_shortened_history_fits_and_is_accepted_by_providers() -> None:
+    long = "word " * 50_000
+    history: list[Message] = [Summary(text="Before.")]
+    for number in range(30):
+        history += [
+            UserSaid(content=[TextContent(long), Image(data="aGk=", mime_type="image/png")]),
+            ModelSaid(
+                parts=[
+                    Thought(text=long, extra={"signature": "x"}),
+                    Text(text=long),
+                    Call(
+                        id=str(number), name="write_file", arguments={"path": "a", "lines": [long] * 3}, extra={"r": 1}
+                    ),
+                ]
+            ),
+            ToolsSaid(results=[Result(id=str(number), name="write_file", text=long)]),
+        ]
+    for room in (10_000_000, 1_000_000, 100_000, 10_000):
+        cut = fit(history, room)
+        assert size(cut) <= room
+        assert faults(cut) == []
+    assert fit(history, 100_000_000) == history, "what fits is told as it is"
+    assert "characters omitted" in str(fit(history, 1_000_000))
+
+
+async def test_the_cost_of_a_summary_counts_and_the_context_is_what_is_left(joined: Join) -> None:
+    agent, model = coder(["Hi."], ["Short."])
+    model.spent = Spent(input=500, output=100, cost=0.25)
+    async with joined(agent) as client:
+        session = await client.new_session()
+        await session.prompt("first")
+        await session.prompt("/compact")
+        usage = session.transcript.usage
+    assert usage.cost.amount == 0.5
+    assert usage.used < 100
+
+
+async def test_room_is_made_in_time_for_a_provider_that_does_not_count(joined: Join) -> None:
+    model = ScriptedModel(["word " * 700], ["Short."], ["On."])
+    model.spent = Spent()
+    async with joined(agent_of(model)) as client:
+        session = await client.new_session()
+        await session.prompt("first")
+        assert session.transcript.usage.used > 800
+        assert (await session.prompt("second")).text == "On."
+    assert isinstance(model.requests[-1].messages[0], Summary)
+
+
+async def test_room_is_made_for_what_a_tool_gave_before_the_model_is_asked(joined: Join) -> None:
+    class Long(Look):
+        async def run(self, args: Any, ctx: Any) -> Any:
+            return Outcome(text="line\n" * 700)
+
+    model = ScriptedModel([call()], ["Short."], ["On."])
+    async with joined(agent_of(model, Long())) as client:
+        turn = await (await client.new_session()).prompt("go")
+    assert turn.text == "On."
+    assert [type(message) for message in model.requests[-1].messages] == [Summary, UserSaid]
+
+
+async def test_an_image_does_not_count_by_the_size_of_its_data(joined: Join) -> None:
+    model = ScriptedModel(["Hi."], ["Seen."], context=20_000)
+    async with joined(agent_of(model)) as client:
+        session = await client.new_session()
+        await session.prompt("hello")
+        turn = await session.prompt([TextContent("look"), Image(data="aGk=" * 100_000, mime_type="image/png")])
+    assert (turn.text, session.transcript.compactions) == ("Seen.", {})

@@ -1,0 +1,327 @@
+"""edit_file and write_file: the diff, the permission request, the change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accord.client.local_workspace import LocalWorkspace
+from accord.coder.tools.base import ToolError
+from accord.coder.tools.edit_file import Edit, apply_edits
+from accord.model.requests import PermissionRequest
+from accord.model.tool import Location
+from accord.policy.engine import Policy
+from accord.policy.rule import Rule
+from accord.testing import ScriptedClient
+from accord.workspace.overlay import Overlay
+
+from .conftest import ALLOWED, Harness
+
+ONE = [{"old": "two", "new": "2"}]
+
+
+async def test_an_edit_is_made_and_shown(harness: Harness, lent: dict[str, Any]) -> None:
+    async with harness(**lent) as tools:
+        tools.write("a.txt", "one\ntwo\nthree\n")
+        told = await tools.call("edit_file", path="a.txt", edits=[*ONE, {"old": "three", "new": "3"}])
+        assert told == "Edited a.txt: 2 replacements, at lines 2, 3."
+        assert tools.text("a.txt") == "one\n2\n3\n"
+        shown = tools.shown
+        assert (shown.title, shown.kind, shown.status) == ("Edit a.txt", "edit", "completed")
+        assert shown.locations == [Location(path=str(tools.project / "a.txt"), line=2)]
+        assert "-two\n-three\n+2\n+3\n" in shown.diffs[0].patch
+
+
+async def test_a_new_file_is_written_with_its_directories(harness: Harness, lent: dict[str, Any]) -> None:
+    async with harness(**lent) as tools:
+        told = await tools.call("write_file", path="deep/er/new.py", content="x = 1\n")
+        assert told == "Created deep/er/new.py (1 line, 6 bytes)."
+        assert tools.text("deep/er/new.py") == "x = 1\n"
+        assert tools.shown.diffs[0].changes[0].operation == "add"
+        assert tools.shown.title == "Write deep/er/new.py"
+
+
+async def test_a_file_is_replaced_whole(harness: Harness, lent: dict[str, Any]) -> None:
+    async with harness(**lent) as tools:
+        tools.write("a.txt", "old\r\ntext\r\n")
+        assert "Replaced a.txt" in await tools.call("write_file", path="a.txt", content="new\ntext\n")
+        assert tools.text("a.txt") == "new\r\ntext\r\n"
+        change = tools.shown.diffs[0].changes[0]
+        assert change.operation == "modify"
+
+
+async def test_identical_content_is_not_written_and_needs_no_permission(harness: Harness) -> None:
+    async with harness(rules=()) as tools:
+        file = tools.write("a.txt", "same\n")
+        before = file.stat()
+        assert "nothing was written" in await tools.call("write_file", path="a.txt", content="same\n")
+        assert file.stat().st_ino == before.st_ino
+        assert tools.shown.content == []
+
+
+class Asked:
+    """Answers permission requests after running a callback."""
+
+    def __init__(self, answer: bool, meanwhile: Any = None) -> None:
+        self.requests: list[PermissionRequest] = []
+        self._answer = answer
+        self._meanwhile = meanwhile
+
+    def __call__(self, request: PermissionRequest) -> bool:
+        self.requests.append(request)
+        if self._meanwhile is not None:
+            self._meanwhile()
+        return self._answer
+
+
+@pytest.mark.parametrize(
+    "name, arguments",
+    [("edit_file", {"path": "a.txt", "edits": ONE}), ("write_file", {"path": "a.txt", "content": "2\n"})],
+)
+async def test_the_diff_is_seen_before_the_change_is_allowed(
+    harness: Harness, name: str, arguments: dict[str, Any]
+) -> None:
+    asked = Asked(False)
+    async with harness(rules=(), permissions=asked) as tools:
+        tools.write("a.txt", "two\n")
+        assert "didn't allow" in await tools.call_failing(name, **arguments)
+        assert tools.text("a.txt") == "two\n"
+        (request,) = asked.requests
+        assert request.tool_call is not None
+        assert "-two\n+2\n" in request.tool_call.diffs[0].patch
+        asked._answer = True
+        await tools.call(name, **arguments)
+        assert tools.text("a.txt") == "2\n"
+
+
+async def test_a_file_that_changed_while_the_user_thought_is_not_overwritten(harness: Harness, project: Path) -> None:
+    asked = Asked(True, lambda: (project / "a.txt").write_text("two\nmore\n"))
+    async with harness(rules=(), permissions=asked) as tools:
+        for name, arguments in (
+            ("edit_file", {"edits": ONE}),
+            ("write_file", {"content": "2\n"}),
+        ):
+            tools.write("a.txt", "two\n")
+            assert "has changed since" in await tools.call_failing(name, path="a.txt", **arguments)
+            assert tools.text("a.txt") == "two\nmore\n"
+
+
+async def test_a_file_that_appeared_or_disappeared_meanwhile_is_an_error(harness: Harness, project: Path) -> None:
+    asked = Asked(True, lambda: (project / "new.txt").write_text("theirs\n"))
+    async with harness(rules=(), permissions=asked) as tools:
+        assert "has changed since" in await tools.call_failing("write_file", path="new.txt", content="ours\n")
+        assert tools.text("new.txt") == "theirs\n"
+    asked = Asked(True, lambda: (project / "new.txt").unlink())
+    async with harness(rules=(), permissions=asked) as tools:
+        edits = [{"old": "theirs", "new": "ours"}]
+        assert "there is no file" in await tools.call_failing("edit_file", path="new.txt", edits=edits)
+
+
+async def test_an_invalid_edit_changes_nothing_and_asks_nothing(harness: Harness) -> None:
+    asked = Asked(True)
+    async with harness(rules=(), permissions=asked) as tools:
+        tools.write("a.txt", "x\nx\n")
+        assert "occurs 2 times" in await tools.call_failing("edit_file", path="a.txt", edits=[{"old": "x", "new": "y"}])
+        await tools.call_failing("edit_file", path="a.txt", edits=[])
+        assert "there is no file" in await tools.call_failing("edit_file", path="b.txt", edits=ONE)
+        tools.write("data", b"\0\1")
+        assert "not text" in await tools.call_failing("edit_file", path="data", edits=ONE)
+        assert "not text" in await tools.call_failing("write_file", path="data", content="x")
+        tools.write("src/a.py", "")
+        assert "directory" in await tools.call_failing("write_file", path="src", content="x")
+        assert tools.text("a.txt") == "x\nx\n"
+    assert asked.requests == []
+
+
+async def test_a_byte_order_mark_stays(harness: Harness, lent: dict[str, Any]) -> None:
+    async with harness(**lent) as tools:
+        file = tools.write("a.txt", "\ufeffone two\n")
+        await tools.call("edit_file", path="a.txt", edits=ONE)
+        assert file.read_bytes() == b"\xef\xbb\xbfone 2\n"
+
+
+async def test_a_file_that_is_too_large_is_not_edited(harness: Harness) -> None:
+    async with harness() as tools:
+        tools.write("big", "x" * 10_000_001)
+        assert "files up to 10.0 MB" in await tools.call_failing("edit_file", path="big", edits=ONE)
+
+
+async def test_a_rule_that_denies_holds_for_writing(harness: Harness) -> None:
+    async with harness(rules=(Rule(effect="deny", path=("locked/**",)), *ALLOWED)) as tools:
+        tools.write("locked/a.txt", "two\n")
+        assert "not allowed" in await tools.call_failing("edit_file", path="locked/a.txt", edits=ONE)
+        assert "not allowed" in await tools.call_failing("write_file", path="locked/b.txt", content="x")
+        assert tools.text("locked/a.txt") == "two\n"
+
+
+class TestOnScreen:
+    """Unsaved buffers, which only clients of version 1 lend."""
+
+    @pytest.fixture
+    def version(self) -> int:
+        return 1
+
+    async def test_the_buffer_on_screen_is_what_is_edited(self, harness: Harness, project: Path) -> None:
+        overlay = Overlay()
+        took: list[str] = []
+        workspace = LocalWorkspace(project, policy=Policy(str(project), flags=ALLOWED), overlay=overlay)
+        async with harness(workspace=workspace) as tools:
+            tools.write("a.txt", "saved\n")
+            overlay.show(str(project / "a.txt"), "unsaved two\n", owner=lambda path, text: took.append(text))
+            await tools.call("edit_file", path="a.txt", edits=ONE)
+            assert took == ["unsaved 2\n"]
+            assert tools.text("a.txt") == "saved\n"
+            assert "-unsaved two\n+unsaved 2\n" in tools.shown.diffs[0].patch
+
+    async def test_a_client_that_loses_the_last_line_feed_does_not_lose_ours(
+        self, harness: Harness, project: Path
+    ) -> None:
+        path = str(project / "a.txt")
+        client = ScriptedClient(files={path: "one\ntwo"})
+        async with harness(client) as tools:
+            tools.write("a.txt", "one\ntwo\n")
+            await tools.call("edit_file", path="a.txt", edits=ONE)
+            assert client.files[path] == "one\n2\n"
+
+    async def test_a_client_that_refuses_to_write_is_quoted(self, harness: Harness, project: Path) -> None:
+        rules = (Rule(effect="deny", path=("**",), access="write"), *ALLOWED)
+        workspace = LocalWorkspace(project, policy=Policy(str(project), flags=rules))
+        async with harness(workspace=workspace) as tools:
+            tools.write("a.txt", "two\n")
+            words = await tools.call_failing("edit_file", path="a.txt", edits=ONE)
+            assert "was not written: refused" in words
+            assert tools.text("a.txt") == "two\n"
+
+    async def test_a_client_that_answers_nothing_for_a_missing_file_lets_it_be_created(
+        self, harness: Harness, project: Path
+    ) -> None:
+        path = str(project / "new.txt")
+        client = ScriptedClient(files={path: ""})
+        async with harness(client) as tools:
+            assert "Created new.txt" in await tools.call("write_file", path="new.txt", content="x\n")
+            assert client.files[path] == "x\n"
+
+
+async def test_several_calls_of_one_answer_do_not_get_in_each_others_way(harness: Harness) -> None:
+    async with harness() as tools:
+        tools.write("a.txt", "one two\n")
+        from accord.coder.history import Call
+
+        tools.agent.calls = [
+            Call(id="1", name="edit_file", arguments={"path": "a.txt", "edits": [{"old": "one", "new": "1"}]}),
+            Call(id="2", name="edit_file", arguments={"path": "a.txt", "edits": ONE}),
+        ]
+        await tools.session.prompt("go")
+        assert [result.failed for result in tools.agent.results] == [False, False]
+        assert tools.text("a.txt") == "1 2\n"
+
+
+def edit(old: str, new: str, all: bool = False) -> Edit:
+    return Edit(old=old, new=new, all=all)
+
+
+def change(text: str, *edits: Edit) -> str:
+    return apply_edits(text, edits, "a.txt").text
+
+
+def fault(text: str, *edits: Edit) -> str:
+    with pytest.raises(ToolError) as caught:
+        apply_edits(text, edits, "a.txt")
+    return str(caught.value)
+
+
+def test_a_passage_that_is_there_once_is_replaced() -> None:
+    assert change("one two three", edit("two", "2")) == "one 2 three"
+    assert change("one\ntwo\nthree\n", edit("one\ntwo\n", "")) == "three\n"
+    assert change("a.b", edit(".", "\\1")) == "a\\1b"
+
+
+def test_edits_are_made_in_order_each_on_what_the_one_before_left() -> None:
+    assert change("a", edit("a", "b"), edit("b", "c"), edit("c", "d e"), edit("e", "f")) == "d f"
+
+
+def test_the_result_contains_the_replaced_lines() -> None:
+    assert apply_edits("x\ny\nx\ny\n", [edit("x", "z\nz", all=True)], "a").lines == [1, 4]
+
+
+def test_a_passage_that_is_there_more_than_once_is_refused_with_its_lines() -> None:
+    assert "occurs 3 times in a.txt, at lines 1, 2, 4" in fault("x\nx\ny\nx\n", edit("x", "z"))
+    assert "all=true" in fault("xx", edit("x", "z"))
+    assert "lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 and 8 more places" in fault("x\n" * 20, edit("x", "z"))
+
+
+def test_places_that_overlap_are_more_than_one() -> None:
+    assert "occurs 2 times" in fault("aaa", edit("aa", "b"))
+    assert change("aaa", edit("aa", "b", all=True)) == "ba"
+
+
+def test_every_place_is_replaced_when_all_is_said() -> None:
+    assert change("x y x", edit("x", "xx", all=True)) == "xx y xx"
+
+
+def test_one_edit_that_cannot_be_made_undoes_all() -> None:
+    words = fault("a b", edit("a", "c"), edit("missing", "d"), edit("b", "e"))
+    assert words.startswith("edit 2 of 3: the text 'missing' was not found in a.txt")
+    assert words.endswith("a.txt was not changed")
+
+
+def test_nothing_to_do_is_a_fault() -> None:
+    assert "old and new are the same" in fault("a", edit("a", "a"))
+    assert "the edits don't change a.txt" in fault("a", edit("a", "b"), edit("b", "a"))
+    assert "old is empty" in fault("a", edit("", "b"))
+    assert "no edits" in fault("a")
+
+
+def test_a_passage_that_differs_in_white_space_is_shown_as_it_is() -> None:
+    words = fault("def f():\n\treturn 1\n", edit("def f():\n    return 1\n", "x"))
+    assert "Lines 1 to 2 differ from it only in whitespace:\ndef f():\n\treturn 1" in words
+
+
+def test_the_nearest_line_is_named() -> None:
+    words = fault("first\nthe quick brown fox\nlast\n", edit("the quick brown dog", "x"))
+    assert "The most similar is line 2: 'the quick brown fox'" in words
+    words = fault("first\nexactly this line\nlast\n", edit("exactly this line\nother\n", "x"))
+    assert "Line 2 matches, but the lines around it differ" in words
+    assert "Read the file again" in fault("abc\n", edit("entirely different", "x"))
+
+
+def test_braces_in_a_passage_do_not_break_the_error_message() -> None:
+    assert "'{path} {0}'" in fault("a", edit("{path} {0}", "x"))
+
+
+@pytest.mark.parametrize(
+    "text, old, new, expected",
+    [
+        ("a\r\nb\r\nc\r\n", "a\nb\n", "x\ny\nz\n", "x\r\ny\r\nz\r\nc\r\n"),
+        ("a\r\nb\r\n", "a", "x\ny", "x\r\ny\r\nb\r\n"),
+        ("a\r\nb\r\n", "a\r\n", "x\n", "x\nb\r\n"),
+        ("a\nb\n", "a\nb", "x\ny", "x\ny\n"),
+        ("a\nb\nc\r\nd\r\ne\r\nf\r\n", "a\nb", "x\ny", "x\ny\nc\r\nd\r\ne\r\nf\r\n"),
+        ("a\nb\nc\nd\r\ne\r\n", "d\ne", "x\ny", "a\nb\nc\nx\r\ny\r\n"),
+        ("a\r\nb", "b", "x\r\ny", "a\r\nx\r\ny"),
+    ],
+)
+def test_line_ends_stay_what_they_were(text: str, old: str, new: str, expected: str) -> None:
+    assert change(text, edit(old, new)) == expected
+
+
+@given(st.text(alphabet="ab \n\r", max_size=30), st.text(alphabet="ab \n\r", max_size=4), st.text(max_size=4))
+def test_a_passage_is_replaced_only_if_it_occurs_exactly_once(text: str, old: str, new: str) -> None:
+    places = sum(text.startswith(old, at) for at in range(len(text))) if old else 0
+    try:
+        result = change(text, edit(old, new))
+    except ToolError:
+        assert places != 1 or "\n" in old or result_is_same(text, old, new)
+        return
+    if "\r" in old:
+        assert places == 1 and result == text.replace(old, new, 1)
+    elif "\n" not in old and "\n" not in new:
+        assert places == 1 and result == text.replace(old, new)
+
+
+def result_is_same(text: str, old: str, new: str) -> bool:
+    return text.replace(old, new, 1) == text

@@ -1,0 +1,114 @@
+"""The standard tools: names, descriptions and schemas."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from accord.coder.tools.base import ToolError
+from accord.coder.tools.registry import standard_tools
+
+NAMES = [
+    "read_file",
+    "list_files",
+    "find_files",
+    "search",
+    "outline",
+    "find_symbol",
+    "show_changes",
+    "edit_file",
+    "write_file",
+    "delete_file",
+    "move_file",
+    "run_command",
+    "fetch_url",
+    "set_plan",
+    "add_todo",
+    "ask_user",
+    "switch_mode",
+]
+KINDS = "read read search search read search read edit edit delete move execute fetch think think other switch_mode"
+EXAMPLES: dict[str, dict[str, Any]] = {
+    "read_file": {"path": "a", "line": 1, "limit": 2},
+    "list_files": {"path": "a", "depth": 2},
+    "find_files": {"pattern": "*.py", "path": "src"},
+    "search": {"pattern": "x", "path": ".", "glob": "*", "regex": True, "ignore_case": True, "limit": 5},
+    "outline": {"path": "a"},
+    "find_symbol": {"name": "f", "what": "used"},
+    "show_changes": {"path": "a"},
+    "edit_file": {"path": "a", "edits": [{"old": "x", "new": "y", "all": True}]},
+    "write_file": {"path": "a", "content": ""},
+    "delete_file": {"path": "a"},
+    "move_file": {"source": "a", "target": "b"},
+    "run_command": {"command": "ls", "cwd": "src", "timeout": 5},
+    "fetch_url": {"url": "https://example.com/"},
+    "set_plan": {"steps": [{"content": "x", "status": "completed", "priority": "low"}]},
+    "add_todo": {"content": "x"},
+    "ask_user": {"question": "x?", "choices": ["a", "b"], "multiple": False},
+    "switch_mode": {"mode": "code", "reason": "done"},
+}
+
+
+def test_all_tools_are_there_with_their_kinds() -> None:
+    tools = standard_tools()
+    assert list(tools) == NAMES
+    assert [tool.kind for tool in tools.values()] == KINDS.split()
+    assert [name for name, tool in tools.items() if tool.changes] == [
+        "edit_file",
+        "write_file",
+        "delete_file",
+        "move_file",
+        "run_command",
+    ]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_example_arguments_match_the_schema(name: str) -> None:
+    spec = standard_tools()[name].spec()
+    assert re.fullmatch(r"[a-z_]{3,64}", spec.name)
+    assert 60 <= len(spec.description) <= 700
+    schema = jsonschema_rs.validator_for({**spec.parameters, "additionalProperties": False})
+    assert schema.is_valid(EXAMPLES[name])
+    assert not re.search(r"\$ref|\$defs|anyOf|oneOf|'null'|title", str(spec.parameters))
+    for field in spec.parameters["properties"].values():
+        assert "type" in field, field
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_has_a_title_for_people(name: str) -> None:
+    tool = standard_tools()[name]
+    title = tool.title(tool.read(EXAMPLES[name]))
+    assert title[0].isupper() and "\n" not in title and len(title) < 120
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_invalid_arguments_are_rejected_with_their_location(name: str) -> None:
+    tool = standard_tools()[name]
+    wrong = {field: {"no": "such thing"} for field in EXAMPLES[name]}
+    with pytest.raises(ToolError, match=rf"^{name}: .*\$\."):
+        tool.read(wrong)
+
+
+def test_nothing_heavy_is_loaded_with_the_tools() -> None:
+    code = (
+        "import sys; from accord.coder.tools.registry import standard_tools; standard_tools(); "
+        "print(*{'httpx2', 'pydantic_ai', 'mcp', 'sqlite3', 'keyring', 'pydantic'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
+
+
+def test_the_page_about_the_tools_names_them_all() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "coder-tools.md").read_text()
+    rows = re.findall(r"^\| `(\w+)\(", page, re.M)
+    assert rows == NAMES
+    for name, tool in standard_tools().items():
+        row = next(line for line in page.splitlines() if line.startswith(f"| `{name}("))
+        assert set(tool.spec().parameters["properties"]) <= set(re.findall(r"\w+", row.split("|")[1])), row
+        assert row.split("|")[2].strip() == tool.kind

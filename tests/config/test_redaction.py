@@ -1,0 +1,158 @@
+"""Redaction: secrets are recognized by name or shape and not shown, and sentences stay readable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.properties import steady
+
+from accord.config.redaction import (
+    MASK,
+    count_held,
+    is_secret_name,
+    redact_data,
+    redact_env,
+    redact_known,
+    redact_text,
+    redact_values,
+    secret_values,
+)
+from accord.model.statement import TerminalData, ToolPatch
+
+
+@pytest.mark.parametrize(
+    "text, shown",
+    [
+        ("PASSWORD=secret make", f"PASSWORD={MASK} make"),
+        ("x --password secret", f"x --password {MASK}"),
+        ("x --token=abc y", f"x --token={MASK} y"),
+        ("x --api-key 'a b c' y", f"x --api-key {MASK} y"),
+        ('{"apiKey": "abc def"}', f'{{"apiKey": {MASK}}}'),
+        ("X-Api-Key: abc123456", f"X-Api-Key: {MASK}"),
+        ('password: "open sesame"', f"password: {MASK}"),
+        ("https://user:pass@host/x?token=abc", f"https://{MASK}@host/x?token={MASK}"),
+        ("https://ghtoken@host/x", f"https://{MASK}@host/x"),
+        ("sk-abcdefghijklmnop", MASK),
+        ("Bearer abcdefgh12345", f"Bearer {MASK}"),
+        ("Authorization: Bearer abcdefghijk", f"Authorization: Bearer {MASK}"),
+        ("-H 'Authorization: abc'", f"-H 'Authorization: {MASK}'"),
+        ("{'api_key': 'abc def'}", f"{{'api_key': {MASK}}}"),
+        ('"token":1234567, "a"', f'"token":{MASK}, "a"'),
+        ("'secret' = open", f"'secret' = {MASK}"),
+    ],
+)
+def test_text_named_like_a_secret_or_shaped_like_one_is_redacted(text: str, shown: str) -> None:
+    assert redact_values(text) == shown
+    assert redact_values(shown) == shown, "once is enough"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "make test",
+        "git commit -m 'add tokenizer'",
+        "config.toml: line 3: agents.a.env.API_KEY: found a whole number; expected a text",
+        "session/new: Authentication required (code -32000)",
+        "the author: somebody1",
+        "expected KEY:VALUE, with one of command",
+        "ssh://git@example.com/x",
+        "denied by your configuration: deny path:**/secrets (/p/secrets)",
+        "sort --key=2 names",
+        "session/prompt failed: KeyError: 'username'",
+        "tokenize.TokenError: 'EOF in multi-line statement'",
+        'AuthenticationError: "bad"',
+        "SecretServiceException: 'locked'",
+        "log in first, with 'API Key': run this command once in a terminal",
+        "log in first, with 'token': run this command once in a terminal",
+    ],
+)
+def test_text_that_isnt_secret_is_shown(text: str) -> None:
+    assert redact_values(text) == text
+
+
+def test_the_values_of_secret_variables_are_masked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_API_KEY", "abcdef123456")
+    assert redact_text("key abcdef123456 here") == f"key {MASK} here"
+    assert redact_text("see ghijkl789", {"THEIR_TOKEN": "ghijkl789"}) == f"see {MASK}"
+    assert redact_env({"API_TOKEN": "x", "PATH": "/bin"}) == {"API_TOKEN": MASK, "PATH": "/bin"}
+
+
+def test_known_variables_are_secret_whatever_they_are_called() -> None:
+    env = {"MY_LLM": "abcdef123456", "OTHER": "ghijkl789012"}
+    assert secret_values(env) == set()
+    assert secret_values(env, known=["MY_LLM"]) == {"abcdef123456"}
+
+
+def test_values_are_redacted_at_any_depth_and_nothing_else_is() -> None:
+    key = "abcdef-123456"
+    call = ToolPatch(id="1", title=f"echo {key}", raw_input={"a": [key, 1, None]}, raw_output="password: secret123")
+    redacted = redact_known(call, {key})
+    assert redacted == ToolPatch(
+        id="1", title=f"echo {MASK}", raw_input={"a": [MASK, 1, None]}, raw_output="password: secret123"
+    )
+    assert redact_known(TerminalData(id="1", data=key.encode()), {key}) == TerminalData(id="1", data=MASK.encode())
+    assert redact_known(call, {"nowhere-to-be-found"}) is call
+
+
+@pytest.mark.parametrize(
+    "redact", [redact_data, lambda value: redact_known(value, {"abcdef-123456"})], ids=["data", "known"]
+)
+def test_data_that_is_nested_too_deeply_is_redacted_as_a_whole(redact: Callable[[Any], Any]) -> None:
+    data: Any = "abcdef-123456"
+    for _ in range(100_000):
+        data = [data]
+    found = redact(data)
+    while isinstance(found, list):
+        (found,) = found
+    assert found == MASK
+
+
+@pytest.mark.parametrize("value", ["ollama", "none", "", "not-needed"])
+def test_values_too_short_for_a_key_are_not_redacted(value: str) -> None:
+    assert redact_known("ollama: none is not-needed", {value}) == "ollama: none is not-needed"
+
+
+@pytest.mark.parametrize("name", ["OPENAI_API_KEY", "GH_TOKEN", "DB_PASSWORD", "AUTHORIZATION", "session_id"])
+def test_a_secret_is_known_by_its_name(name: str) -> None:
+    assert is_secret_name(name)
+
+
+@pytest.mark.parametrize("name", ["PATH", "KEYBOARD", "AUTHOR", "SSH_AUTH_SOCK", "TOKEN_FILE", "TOKENIZERS"])
+def test_a_name_that_only_sounds_secret_isnt(name: str) -> None:
+    assert not is_secret_name(name)
+
+
+@steady
+@given(st.text(max_size=50))
+def test_redaction_raises_nothing(text: str) -> None:
+    assert len(text) < 4 or text not in redact_values(text, [text]) or text in MASK
+
+
+@pytest.mark.parametrize(
+    "piece", ["a", "key", "key=", "a-", "token:", "token: ", "://", "--key ", "authorization: ", "key: '"]
+)
+def test_redaction_takes_time_in_proportion_to_the_text(piece: str) -> None:
+    """Under a second. In proportion to the square it would not end before the test's timeout."""
+    redact_values(piece * 200_000)
+
+
+@pytest.mark.parametrize(
+    "text, held",
+    [
+        ("", 0),
+        ("nothing of it", 0),
+        ("it is a", 1),
+        ("it is abcabcabc", 9),
+        ("it is abcabcabcd-123", 0),  # a different text
+        ("it is abcabcabc-12", 12),
+        ("abcabcabc-123456", 0),  # complete, and so redacted already
+        ("ab nobody: sho", 0),  # too short for a key
+    ],
+)
+def test_the_end_of_a_text_that_could_be_the_start_of_a_secret_is_found(text: str, held: int) -> None:
+    assert count_held(text, {"abcabcabc-123456", "short"}) == held
+    assert count_held(text.encode(), {b"abcabcabc-123456", b"short"}) == held

@@ -1,0 +1,9 @@
+import accord
+
+
+class Helper(accord.Agent):
+    async def prompt(self, turn: accord.Turn):
+        await turn.say("Hello.")
+
+    async def list_sessions(self, cwd):
+        return []

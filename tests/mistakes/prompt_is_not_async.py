@@ -1,0 +1,6 @@
+import accord
+
+
+class Helper(accord.Agent):
+    def prompt(self, turn):
+        turn.say("Hello.")

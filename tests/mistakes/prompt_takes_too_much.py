@@ -1,0 +1,6 @@
+import accord
+
+
+class Helper(accord.Agent):
+    async def prompt(self, session, turn):
+        await turn.say("Hello.")

@@ -1,0 +1,147 @@
+"""Protected files: Accord asks about every write to them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from policy.fixtures import HOME, policy, rules, run, write
+
+from accord.policy.action import Action
+from accord.policy.engine import Policy
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(".claude/settings.json", ".mcp.json", ".vscode/tasks.json", ".vscode/settings.json", ".zed/settings.json"),
+        *(".devcontainer/devcontainer.json", ".github/workflows/ci.yml", ".pre-commit-config.yaml", "lefthook.yml"),
+        *("mise.toml", ".npmrc", ".gitattributes", ".gitmodules", ".cursorrules", ".cursor/rules/a.mdc", "GEMINI.md"),
+        *(
+            "AGENTS.md",
+            "CLAUDE.md",
+            "sub/AGENTS.md",
+            "agents.md",
+            ".github/copilot-instructions.md",
+            ".env",
+            ".env.local",
+        ),
+        *("node_modules/.bin/eslint", ".venv/bin/python", "venv/Scripts/pip.exe", ".venv/lib/python3.12/site.pth"),
+        *(
+            ".husky/pre-commit",
+            ".envrc",
+            ".git/hooks/pre-commit",
+            "sub/.git",
+            ".idea/workspace.xml",
+            "sitecustomize.py",
+        ),
+        *("app.code-workspace", ".cargo/config.toml", ".yarnrc.yml", "x/pyvenv.cfg", f"{HOME}/.local/bin/git"),
+    ],
+)
+def test_such_a_file_is_asked_about_whatever_allows_it(path: str) -> None:
+    for flag in ("allow write:**", "allow path:/**", "allow all"):
+        decision = policy(flag).decide(write(path))
+        assert (decision.effect, decision.by) == ("ask", "protection")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("Makefile", "package.json", "pyproject.toml", "conftest.py", "setup.py", "src/env.py", "environment.yml"),
+        *("docs/AGENTS.md.txt", "gitattributes", ".github/ISSUE_TEMPLATE/bug.md", "bin/tool", "node_modules/x/a.js"),
+    ],
+)
+def test_what_the_user_runs_by_name_is_a_file_like_others(path: str) -> None:
+    assert policy("allow write:**").decide(write(path)).effect == "allow"
+
+
+def test_a_virtual_environment_is_known_by_its_configuration_whatever_its_name(tmp_path: Path) -> None:
+    (tmp_path / "py").mkdir()
+    (tmp_path / "py" / "pyvenv.cfg").touch()
+    judged = Policy(tmp_path, flags=rules("allow write:**"))
+    decision = judged.decide(Action.of_write(str(tmp_path / "py" / "bin" / "python")))
+    assert (decision.by, decision.why.partition(" (")[0]) == (
+        "protection",
+        "virtual environments always need approval",
+    )
+    assert judged.decide(Action.of_write(str(tmp_path / "py2" / "python"))).effect == "allow"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("tee .claude/settings.json", "cp x .github/workflows/ci.yml", "mv AGENTS.md x", "git rm .gitattributes"),
+        *("echo x > .venv/bin/python", "sed -i s/a/b/ CLAUDE.md", "git diff --output=AGENTS.md", "cd .vscode && tee x"),
+    ],
+)
+def test_a_command_that_may_write_such_a_file_is_asked_about(line: str) -> None:
+    assert policy("allow command:*", "allow path:**").decide(run(line)).by == "protection"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(
+            "cat AGENTS.md",
+            "grep -r x .github/workflows",
+            "git add .gitattributes",
+            "git log -- CLAUDE.md",
+            "ls .vscode",
+        ),
+        *(".venv/bin/python -m pytest", "source .venv/bin/activate", "ruff check --exclude .venv .", "cat .git/HEAD"),
+    ],
+)
+def test_a_command_that_only_reads_or_runs_it_is_not(line: str) -> None:
+    assert policy("allow command:*", "allow command:git add *", "allow path:**").decide(run(line)).effect == "allow"
+
+
+def bare(folder: Path) -> None:
+    (folder / "objects").mkdir(parents=True)
+    (folder / "refs").mkdir()
+    (folder / "HEAD").write_text("ref: refs/heads/main\n")
+    (folder / "config").write_text('[core]\n\tbare = false\n\tworktree = .\n\tfsmonitor = "touch PWNED;:"\n')
+
+
+@pytest.mark.parametrize(
+    "cwd, line, asked",
+    [
+        (".", "git status", False),
+        ("src", "git status", False),
+        ("src/plain", "git status", False),
+        ("nested", "git status", False),
+        ("src/sub", "git status", True),
+        ("src/sub/deep", "git status", True),
+        ("link", "git status", True),
+        ("odd", "git status", True),
+        (".", "cd src/sub && git status", True),
+        (".", "git -C src/sub status", True),
+        (".", "cd $X && git status", True),
+        ("src/sub", "ls", False),
+        (".git", "git status", False),
+    ],
+)
+def test_a_rule_for_git_does_not_hold_in_a_bare_repository_of_the_project(
+    cwd: str, line: str, asked: bool, tmp_path: Path
+) -> None:
+    for folder in (".git", "nested/.git"):
+        bare(tmp_path / folder)
+    (tmp_path / "src" / "plain").mkdir(parents=True)
+    bare(tmp_path / "src" / "sub")
+    (tmp_path / "src" / "sub" / "deep").mkdir()
+    (tmp_path / "link").symlink_to("src/sub/deep")
+    bare(tmp_path / "odd")
+    (tmp_path / "odd" / ".git").mkdir()  # empty: git passes over it
+    allowed = rules("allow command:git *", "allow command:git -C *", "allow command:cd *", "allow command:ls")
+    action = Action.of_terminal(line, shell=True, cwd=str(tmp_path / cwd), project=str(tmp_path))
+    decision = Policy(tmp_path, user=allowed).decide(action)
+    assert decision.effect == ("ask" if asked else "allow"), decision.why
+    if asked:
+        assert "git would use" in decision.why or "only the shell knows" in decision.why
+
+
+def test_a_project_without_a_repository_does_not_become_one_by_its_files(tmp_path: Path) -> None:
+    judged = Policy(tmp_path, user=rules("allow command:git status"))
+    action = Action.of_terminal("git status", shell=True, cwd=str(tmp_path), project=str(tmp_path))
+    assert judged.decide(action).effect == "allow"
+    bare(tmp_path)
+    assert judged.decide(action).effect == "ask"

@@ -1,0 +1,13 @@
+"""A theme for tests that render without an app."""
+
+from __future__ import annotations
+
+COLOURS = {
+    "background": "#101010",
+    "foreground": "#e0e0e0",
+    "primary": "#0178d4",
+    "accent": "#ffa62b",
+    "success": "#4ebf71",
+    "warning": "#ffa62b",
+    "error": "#ba3c5b",
+}

@@ -1,0 +1,50 @@
+"""The workspace that the terminal client lends: created on demand, before the first turn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.tui_driver import Memory, Opened
+
+from accord.cli.support.workspace import LazyWorkspace
+from accord.client.local_workspace import LocalWorkspace
+from accord.errors import RuleError
+from accord.policy.engine import Policy
+from accord.testing import ScriptedAgent
+from accord.tui.agent.workspace import AgentWorkspace
+from accord.tui.host import HostWorkspace
+
+
+async def test_what_is_lent_is_there_from_then_on_and_made_once(tmp_path: Path) -> None:
+    made: list[LocalWorkspace] = []
+
+    def make() -> LocalWorkspace:
+        made.append(LocalWorkspace(tmp_path, policy=Policy(tmp_path)))
+        return made[-1]
+
+    lent = AgentWorkspace()
+    assert lent.terminal("1") is None and lent.open_checkpoints("session") is None
+    lent.attach(LazyWorkspace(tmp_path, make).local)
+    assert len(made) == 1
+    assert lent.open_checkpoints("session") is not None
+    assert lent.terminal("1") is None and not lent.is_running("1")
+    assert len(made) == 1
+
+
+async def test_an_invalid_rule_is_reported_before_anything_is_sent(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def make() -> LocalWorkspace:
+        raise RuleError("rule 3: “perhaps” is no effect")
+
+    def workspace(self: Memory, launch: Any, ask: Any, told: Any) -> HostWorkspace:
+        lazy = LazyWorkspace(self.cwd, make)
+        return HostWorkspace(lazy, lazy.local)
+
+    monkeypatch.setattr(Memory, "workspace", workspace)
+    agent = ScriptedAgent()
+    async with opened(agent, wait=False) as chat:
+        await chat.until("rule 3: “perhaps” is no effect")
+        assert chat.tab.controller.process.state == "failed"

@@ -1,0 +1,94 @@
+"""Permission requests, forms, logins, options, notices and MCP servers in a real terminal."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from support.terminal_scenarios import SHOWCASE, agent_at, answer, chat, do, say
+from support.tmux import Tmux
+
+pytestmark = pytest.mark.slow
+
+
+def test_permission_requests_are_queued_and_answered_by_letters_and_numbers(tmux: Tmux) -> None:
+    chat(tmux, agent_at("tui_agent.py"))
+    tmux.send("several")
+    tmux.until(r"\(1 of 3\)(.|\n)*Move stone 1")
+    answer(tmux, "y")
+    tmux.until(r"\(2 of 3\)(.|\n)*Move stone 2")
+    answer(tmux, "n")
+    tmux.until(r"\(3 of 3\)(.|\n)*Move stone 3")
+    answer(tmux, "1")
+    tmux.until("stone 1: yes; stone 2: no; stone 3: yes")
+    tmux.until("● ready")
+
+
+def test_an_always_answer_is_remembered(tmux: Tmux) -> None:
+    chat(tmux, SHOWCASE, "--v2")
+    tmux.send("/permission command")
+    answer(tmux, "a")
+    tmux.until("Command: “Always allow” was chosen")
+    say(tmux, "/permission command", "Command: (.|\n)*Command: ")
+    assert "make test" in (tmux.folder / "data" / "permissions.toml").read_text()
+
+
+def test_a_form_returns_every_type_of_value_and_a_page_shows_its_host(tmux: Tmux) -> None:
+    chat(tmux, SHOWCASE, size=(110, 70))
+    tmux.send("/elicit form")
+    tmux.until("E-mail(.|\n)*ctrl.s send")
+    tmux.keys("C-s")
+    tmux.until("accept with")
+    screen = tmux.until("● ready")
+    for part in ('"name": "Ada"', '"age": 36', '"share": 0.5', '"subscribe": true', '"colour": "green"', '"cheese"'):
+        assert part in screen
+    tmux.send("/elicit url")
+    tmux.until("on example.com(.|\n)*enter done")
+    tmux.keys("Enter")
+    tmux.until("URL: accept")
+
+
+def test_the_agent_s_login_program_runs_in_the_terminal(tmux: Tmux) -> None:
+    home = tmux.folder / "mortal"
+    home.mkdir()
+    tmux.start("chat", agent_at("mortal_agent.py"), env={"MORTAL_HOME": str(home), "MORTAL_LOGIN": "1"})
+    tmux.until("requires a login(.|\n)*❯ Log in")
+    tmux.until_gone("keys unlock in a moment")
+    tmux.keys("Enter")
+    tmux.until("● ready")
+    assert (home / "key").read_text() == "well"
+    say(tmux, "hello", "prompt 1 in process")
+
+
+def test_options_can_be_switched_and_notices_and_compaction_are_shown(tmux: Tmux) -> None:
+    chat(tmux, SHOWCASE, "--v2")
+    tmux.until("Verbose: off")
+    tmux.keys("C-g")
+    tmux.until("type to search")
+    tmux.type("verbose")
+    tmux.until("verbose(.|\n)*Verbose: off")
+    tmux.until_gone("Effort: Medium  ")
+    tmux.keys("Enter")
+    tmux.until("Verbose: on")
+    screen = say(tmux, "/notice", "Something broke")
+    assert "For your information" in screen
+    say(tmux, "/compaction", "One compaction worked and one failed")
+
+
+def test_the_status_of_an_mcp_server_is_reported(tmux: Tmux) -> None:
+    (tmux.folder / "config").mkdir()
+    (tmux.folder / "config" / "config.toml").write_text(
+        f"[mcp_servers.broken]\ncommand = '{sys.executable}'\nargs = ['-c', 'exit(3)']\n", encoding="utf-8"
+    )
+    chat(tmux, None)
+    tmux.until("MCP server broken: failed:")
+    tmux.until("mcp broken")
+
+
+def test_the_palette_can_log_in(tmux: Tmux) -> None:
+    chat(tmux, SHOWCASE)
+    do(tmux, "Log in")
+    tmux.until("Pretend to log in")
+    tmux.keys("Enter")
+    tmux.until("Logged in")
+    say(tmux, "/auth", "You are logged in")

@@ -1,0 +1,105 @@
+"""An expanded or failed tool call: its input and output, without repeating what is already visible."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from textual.strip import Strip
+
+from accord.model.content import TextContent
+from accord.model.tool import ExitStatus, TerminalRef, ToolCall
+from accord.tui.agent.workspace import CommandOutput
+from accord.tui.theme import TextStyles
+from accord.tui.transcript.blocks.base import BlockContext
+from accord.tui.transcript.blocks.tool import ToolBlock
+
+
+def words(lines: list[Strip]) -> list[str]:
+    return [line.text.rstrip() for line in lines]
+
+
+def opened_lines(call: ToolCall, text_styles: TextStyles, **context: Any) -> list[str]:
+    return [
+        line.removeprefix("  │ ")
+        for line in words(ToolBlock(call, BlockContext(text_styles, **context), True).lines)[1:]
+    ]
+
+
+def test_a_command_is_shown_as_one_and_the_rest_of_what_was_given_below_what_was_printed(
+    text_styles: TextStyles,
+) -> None:
+    call = ToolCall(
+        id="t",
+        title="Run the tests",
+        kind="execute",
+        status="completed",
+        content=[TextContent("ok")],
+        raw_input={"command": "make test", "timeout": 30},
+    )
+    assert opened_lines(call, text_styles) == ["$ make test", "ok", 'input {"timeout": 30}']
+    call = msgspec.structs.replace(call, raw_input={"command": ["make", "two words"]})
+    assert opened_lines(call, text_styles) == ["$ make 'two words'", "ok"]
+    call = msgspec.structs.replace(call, title="make test", raw_input={"command": "make test"})
+    assert opened_lines(call, text_styles) == ["ok"]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"status": "in_progress"}, ["other, in progress"]),
+        ({"status": "completed"}, ["The agent sent no output for this terminal"]),
+        ({"status": "completed", "replayed": True}, ["The output of this terminal is no longer available"]),
+    ],
+)
+def test_an_unknown_terminal_is_described_as_such(
+    text_styles: TextStyles, more: dict[str, Any], said: list[str]
+) -> None:
+    call = ToolCall(id="t", title="Run", content=[TerminalRef(terminal_id="one")], **more)
+    assert opened_lines(call, text_styles, terminal=lambda id: None) == said
+
+
+def test_a_command_that_its_terminal_shows_is_not_shown_twice(text_styles: TextStyles) -> None:
+    call = ToolCall(id="t", title="Run", content=[TerminalRef(terminal_id="one")], raw_input={"command": "make"})
+    printed = CommandOutput("done\n", False, ExitStatus(code=0), "make")
+    assert opened_lines(call, text_styles, terminal=lambda id: printed) == ["$ make", "done", "exit status 0"]
+
+
+def test_input_that_fits_is_shown_in_one_line_and_other_input_is_split(text_styles: TextStyles) -> None:
+    call = ToolCall(id="t", title="Find", name="grep", kind="search", raw_input={"pattern": "x"}, status="completed")
+    assert opened_lines(call, text_styles) == ['input {"pattern": "x"}', "search, grep, completed"]
+    call = msgspec.structs.replace(call, raw_input={"pattern": "x" * 70})
+    assert opened_lines(call, text_styles)[:2] == ["input", "{"]
+
+
+@pytest.mark.parametrize(
+    ("more", "last"),
+    [
+        ({"content": [TextContent("Traceback\n```\nValueError: no\n```\n")]}, "ValueError: no"),
+        ({"raw_output": {"exit_code": 1, "stderr": "warning\nmake: *** Error 1\n\n"}}, "make: *** Error 1"),
+        ({"raw_output": "it broke"}, "it broke"),
+        ({"raw_output": {"code": 1}}, None),
+        ({}, None),
+    ],
+)
+def test_of_a_call_that_failed_the_last_line_is_seen_without_opening_it(
+    text_styles: TextStyles, more: dict[str, Any], last: str | None
+) -> None:
+    call = ToolCall(id="t", title="Run", status="failed", **more)
+    assert words(ToolBlock(call, BlockContext(text_styles)).lines)[1:] == ([f"  │ {last}"] if last else [])
+    call = msgspec.structs.replace(call, status="completed")
+    assert words(ToolBlock(call, BlockContext(text_styles)).lines)[1:] == []
+
+
+def test_of_a_command_with_a_bad_end_the_last_line_is_seen_though_the_call_is_called_done(
+    text_styles: TextStyles,
+) -> None:
+    call = ToolCall(id="t", title="Run", status="completed", content=[TerminalRef(terminal_id="one")])
+    for code, below in ((2, ["  │ FAIL three"]), (0, [])):
+        printed = CommandOutput("ok\n\x1b[31mFAIL three\x1b[0m\n\n", False, ExitStatus(code=code), "make")
+        block = ToolBlock(call, BlockContext(text_styles, terminal=lambda id, printed=printed: printed))  # type: ignore[misc]
+        assert words(block.lines)[1:] == below
+    long = CommandOutput("x" * 200, False, ExitStatus(code=2), "make")
+    (line,) = words(ToolBlock(call, BlockContext(text_styles, terminal=lambda id: long)).lines)[1:]
+    assert line.endswith("…")
