@@ -309,9 +309,11 @@ async def test_a_component_can_be_a_remote_agent(scheme: str, tmp_path: Path, mo
 async def test_a_proxy_ends_with_its_successor_and_passes_the_reason_on() -> None:
     command = proxy_command("pass", *proxy_command("die", *agent_command()))
     async with accord.connect(command, deadlines=PATIENT) as agent:
+        events = agent.events()
         session = await agent.new_session()
         with pytest.raises(accord.RequestFailed, match="status 7"):
             await session.prompt("hello")
+        assert [event async for event in events] == []  # they end with the proxy, which exits after its answer
         with pytest.raises(accord.PeerDied, match=r"exited with status 1.*status 7"):
             await agent.new_session()
 
