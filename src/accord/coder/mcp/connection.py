@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 CLOSING_SECONDS = 5.0
 """How long closing may take before the connection is cancelled."""
-DIAGNOSIS_SECONDS = 4.0
-"""How long to wait for the cause when a connection breaks."""
 MAX_ROUNDS = 10
 """How often a server may ask for more input before it answers."""
 
@@ -306,7 +304,7 @@ class Connection:
             return self._error_for(self._why(error.error.message), lost=self.is_expired)
         if error.code == self.sdk.types.CONNECTION_CLOSED:
             self._broken.set()
-            await asyncio.wait({self._owner}, timeout=DIAGNOSIS_SECONDS)
+            await asyncio.wait({self._owner}, timeout=stdio.DIAGNOSIS_SECONDS)
             return self.error or self._error_for(self._why("the connection broke"), lost=True)
         return self._error_for(f"{error.error.message} (code {error.code})")
 

@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections import deque
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from accord.coder.mcp.errors import describe_stderr
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from accord.coder.mcp.sdk import Sdk
     from accord.model.requests import McpServer
 
+DIAGNOSIS_SECONDS = 4.0
+"""How long to wait for the cause when a connection breaks."""
 MAX_QUEUED_LINES = 256
 """With more messages queued, reading from the server pauses."""
 
@@ -37,7 +39,7 @@ class Lines:
         self._error: Exception | None = None
         self._lines: deque[bytes | Exception] = deque()
         self._arrived = asyncio.Event()
-        self._over = False
+        self._ended = asyncio.Event()
 
     # -- called by the transport
 
@@ -53,7 +55,7 @@ class Lines:
 
     def on_end(self, error: Exception | None) -> None:
         self._error = error
-        self._over = True
+        self._ended.set()
         self._arrived.set()
         self._on_end()
 
@@ -64,7 +66,7 @@ class Lines:
 
     async def __anext__(self) -> SessionMessage | Exception:
         while not self._lines:
-            if self._over:
+            if self._ended.is_set():
                 raise StopAsyncIteration
             self._arrived.clear()
             await self._arrived.wait()
@@ -96,6 +98,10 @@ class Lines:
         try:
             await self.transport.send(data)
         except ConnectionClosed:
+            # A server that exits at once can break the pipe before its end is noticed. The transport reports that end
+            # with the exit status, unless the SDK closes it first.
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._ended.wait(), DIAGNOSIS_SECONDS)
             raise anyio.BrokenResourceError from None
 
     # -- the SDK closes both streams; they end with the process
