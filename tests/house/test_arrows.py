@@ -42,6 +42,7 @@ ARROWS: dict[str, set[str]] = {
         "store",
         "workspace",
         "version",
+        "mcp",
     },
     "remote": {"errors", "rpc", "schema", "model", "transports", "config", "version", "mcp"},
     "client": {
@@ -61,7 +62,7 @@ ARROWS: dict[str, set[str]] = {
         "mcp",
         "agent",
     },
-    "proxy": {"errors", "rpc", "schema", "transports", "connection", "remote", "client"},
+    "proxy": {"errors", "rpc", "schema", "model", "transports", "connection", "mcp", "remote", "client"},
     "sync": {"errors", "client", "model", "transcript", "transports"},
     "v1": {"connection", "schema", "transports"},
     "v2": {"connection", "schema", "transports"},

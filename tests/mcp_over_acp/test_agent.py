@@ -207,7 +207,7 @@ async def test_results_of_the_wrong_shape_are_errors_and_nothing_else_breaks(res
 
 
 async def test_a_flood_of_notifications_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("accord.agent.mcp_transport.MAX_QUEUED_BYTES", 10_000)
+    monkeypatch.setattr("accord.mcp.client_link.MAX_QUEUED_BYTES", 10_000)
     async with calling(1, call_tool) as (peer, agent):
         request = await peer.next_call("mcp/message")
         ids = {key: request["params"][key] for key in ("serverId", "requestId")}

@@ -48,7 +48,8 @@ class Played:
 @pytest.mark.req("V1-PROXY-01", "V1-PROXY-02", "V1-PROXY-03")
 async def test_components_with_a_successor_get_proxy_initialize_and_the_agent_initialize(version: int) -> None:
     params = {"protocolVersion": version, "info": {"name": "c", "version": "1"}, "x": 1}
-    result = {"protocolVersion": version, "info": {"name": "a", "version": "1"}, "y": 2}
+    supported = {"mcpCapabilities": {"acp": True}}  # so that the conductor has nothing to add
+    result = {"protocolVersion": version, "info": {"name": "a", "version": "1"}, "agentCapabilities": supported, "y": 2}
     async with Played(3) as played:
         first, second, agent = played.components
         id = await played.client.ask("initialize", params)

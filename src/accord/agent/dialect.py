@@ -241,7 +241,9 @@ def unstable_routes(dialect: Dialect, m: Any, stored: bool) -> dict[Method[Any, 
         await sessions.archive(params.session_id, False)
 
     def mcp_notification(params: Any) -> Awaitable[None] | None:  # in place, before the response that follows
-        if not dialect.side.mcp.receive(params) and agent.offers("mcp_notification"):
+        if not dialect.side.mcp.receive(params, dialect.side.connection.message_size) and agent.offers(
+            "mcp_notification"
+        ):
             return agent.mcp_notification(params)
         return None
 

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
 from accord.agent.agent import Agent
 from accord.agent.client import AUTH_STATUS_UPDATE, Client
 from accord.agent.definition import check_agent
-from accord.agent.mcp_requests import McpRequests
 from accord.agent.prompt_router import PromptRouter
 from accord.agent.session_registry import SessionRegistry
 from accord.connection.connection import Connection
@@ -22,6 +22,8 @@ from accord.connection.dispatch import Answer, Routes
 from accord.connection.handshake import INITIALIZE, choose, requested_version
 from accord.connection.limits import Limits
 from accord.errors import INVALID_REQUEST, InvalidParams, LocalProtocolError, MethodNotFound, RequestFailed
+from accord.mcp.client_requests import ClientRequests
+from accord.schema.common.mcp import MessageMcpRequest, MessageMcpResponse
 from accord.schema.method import Method
 from accord.schema.wire import encode
 from accord.transports.base import READY, Transport
@@ -31,6 +33,13 @@ if TYPE_CHECKING:
     from accord.agent.local_machine import MakeMachine
     from accord.agent.saving_transport import SavingTransport
 
+_MCP_MESSAGE: Method[MessageMcpRequest, Any] = Method(
+    name="mcp/message",
+    served_by="client",
+    params=MessageMcpRequest,
+    result=cast("Any", MessageMcpResponse),
+    unstable=True,
+)
 _TURN_END_SECONDS = 5.0
 """How long cancelled turns may take to end when the client is gone."""
 
@@ -61,7 +70,7 @@ class AgentSide:
 
             transport = self.saving = SavingTransport(transport, agent.store)
         self.connection: Connection = Connection(transport, side="agent", limits=limits)
-        self.mcp: McpRequests = McpRequests(self.connection)
+        self.mcp: ClientRequests = ClientRequests(partial(self.connection.call, _MCP_MESSAGE))
         self.sessions: SessionRegistry = SessionRegistry(self)
         self.prompts: PromptRouter = PromptRouter(agent, self.saving)
         self._has_client = False

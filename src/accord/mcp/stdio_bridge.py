@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import socket
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -34,20 +35,34 @@ class StdioBridge:
         self._name = name
         self._make_link = make_link
         self._token = secrets.token_urlsafe(32)
+        self._socket: socket.socket | None = None
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
 
     async def start(self) -> McpServer:
-        """Start listening. Returns how to describe the server to the agent."""
-        self._server = await asyncio.start_server(self._accept, HOST, 0, limit=BUFFER_BYTES)
-        port = self._server.sockets[0].getsockname()[1]
+        """Listen and accept programs. Returns how to describe the server to the agent."""
+        declared = self.listen()
+        await self.accept()
+        return declared
+
+    def listen(self) -> McpServer:
+        """Listen. Programs wait until they are accepted. Returns how to describe the server to the agent."""
+        self._socket = socket.create_server((HOST, 0))
+        port = self._socket.getsockname()[1]
         env = {"ACCORD_MCP_BRIDGE": f"{HOST} {port} {self._token}"}  # arguments are visible to other users
         return McpServer(name=self._name, command=sys.executable, args=["-I", str(_PROGRAM)], env=env)
+
+    async def accept(self) -> None:
+        """Accept programs from now on."""
+        assert self._socket is not None
+        self._server = await asyncio.start_server(self._accept, sock=self._socket, limit=BUFFER_BYTES)
 
     async def close(self) -> None:
         """Stop listening, and end the server for all programs."""
         if self._server is not None:
             self._server.close()
+        elif self._socket is not None:
+            self._socket.close()
         for task in list(self._connections):
             task.cancel()
         if self._connections:

@@ -23,8 +23,12 @@ Component = Union[Target, Proxy, "Conductor"]
 class RunningComponent:
     """A component, and the task that serves it if it runs in this process."""
 
-    def __init__(self, endpoint: Endpoint, serving: Coroutine[Any, Any, None] | None = None) -> None:
+    def __init__(
+        self, endpoint: Endpoint, serving: Coroutine[Any, Any, None] | None = None, *, is_local_agent: bool = False
+    ) -> None:
         self.endpoint = endpoint
+        self.is_local_agent = is_local_agent
+        """Whether it can start commands on this machine: not if it has a URL, or bridges for its own agent."""
         self._task = None if serving is None else asyncio.get_running_loop().create_task(serving)
 
     async def close(self) -> None:
@@ -57,7 +61,7 @@ async def start(component: Component, cwd: str, env: Mapping[str, str] | None) -
         endpoint = Endpoint(ours, "client")
         endpoint.fail(str(error))
         return RunningComponent(endpoint)
-    return RunningComponent(Endpoint(launched.transport, "client"), launched.serving)
+    return RunningComponent(Endpoint(launched.transport, "client"), launched.serving, is_local_agent=True)
 
 
 def check_component(component: object) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
@@ -18,7 +17,8 @@ from accord.errors import UsageError
 from accord.proxy.components import Component, check_component, start
 from accord.proxy.endpoint import Endpoint, Port, connect_flow
 from accord.proxy.handled_direction import INITIALIZE, read_version
-from accord.proxy.hop import Direction, Rewrite, keep
+from accord.proxy.hop import Direction, Rewrite
+from accord.proxy.mcp_bridge import McpBridge
 from accord.proxy.run import PROXY_INITIALIZE
 from accord.proxy.side import VERSIONS
 from accord.rpc.envelope import Failure
@@ -50,7 +50,7 @@ class Conductor:
         running = await asyncio.gather(*(start(each, self._cwd, self._env) for each in self._components))
         client = Endpoint(transport, "agent")
         chain = [client, *(component.endpoint for component in running)]
-        self._connect(chain)
+        bridge = self._connect(chain, has_local_agent=running[-1].is_local_agent)
         connect_flow(chain, is_loop=lambda: self._is_proxy)
         ended = asyncio.Event()
         client.on_ended = ended.set
@@ -60,16 +60,28 @@ class Conductor:
         try:
             await ended.wait()
         finally:
+            if bridge is not None:
+                await bridge.close()
             await asyncio.gather(*(component.close() for component in running))
             await client.close()
 
-    def _connect(self, chain: list[Endpoint]) -> None:
-        """Connect each component with the next one; the last with the client's own successor, if there is one."""
+    def _connect(self, chain: list[Endpoint], *, has_local_agent: bool) -> McpBridge | None:
+        """Connect each component with the next one; the last with the client's own successor, if there is one.
+
+        Returns the bridge for the MCP servers of the agent, if the agent is on this machine."""
         client, last = chain[0], chain[-1]
-        _join(client.direct, chain[1].direct, partial(self._start_chain, is_last=len(chain) == 2))
-        for left, right in itertools.pairwise(chain[1:]):
-            _join(left.successor, right.direct, partial(self._initialize, is_last=right is last))
+        ports = [client.direct, *(component.successor for component in chain[1:-1])]
+        bridge: McpBridge | None = None
+        for left, right in zip(ports, chain[1:], strict=True):
+            initialize = self._start_chain if left is client.direct else self._initialize
+            rewrite = partial(initialize, is_last=right is last)
+            if right is last and has_local_agent:
+                bridge = McpBridge(left, right.direct, rewrite)
+                Direction(right.direct, left)
+            else:
+                _join(left, right.direct, rewrite)
         _join(last.successor, client.successor, self._for_outer_successor)
+        return bridge
 
     def _start_chain(self, method: str, params: bytes, is_last: bool) -> tuple[str, bytes]:
         if method in (INITIALIZE, PROXY_INITIALIZE):
@@ -91,7 +103,7 @@ class Conductor:
 
 def _join(left: Port, right: Port, rewrite: Rewrite) -> None:
     Direction(left, right, rewrite)
-    Direction(right, left, keep)
+    Direction(right, left)
 
 
 def chain(

@@ -1,36 +1,28 @@
-"""`mcp/message` for agents: requests to MCP servers behind the client, and the notifications that belong to them."""
+"""`mcp/message` towards the client: requests to MCP servers behind it, and the notifications that belong to them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, cast
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 from msgspec import UNSET
 
-from accord.connection.dispatch import log
-from accord.schema.common.mcp import MessageMcpError, MessageMcpNotification, MessageMcpRequest, MessageMcpResponse
-from accord.schema.method import Method
+from accord.schema.common.mcp import MessageMcpError, MessageMcpNotification, MessageMcpRequest, MessageMcpResult
 
-if TYPE_CHECKING:
-    from accord.connection.connection import Connection
-
-_MESSAGE: Method[MessageMcpRequest, Any] = Method(
-    name="mcp/message",
-    served_by="client",
-    params=MessageMcpRequest,
-    result=cast("Any", MessageMcpResponse),
-    unstable=True,
-)
+log: logging.Logger = logging.getLogger("accord")
 
 OnNotification = Callable[[str, "dict[str, Any] | None", int], None]
 """Called with the method, the params and the approximate size of a notification."""
+Call = Callable[[MessageMcpRequest], Awaitable["MessageMcpResult | MessageMcpError"]]
+"""Sends a request to the client and returns its response. Raises `RequestFailed`. Cancelling cancels the request."""
 
 
-class McpRequests:
+class ClientRequests:
     """The open MCP requests of one connection."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, call: Call) -> None:
+        self._call = call
         self._active: dict[tuple[str, str], OnNotification] = {}
         self._count = 0
 
@@ -47,7 +39,7 @@ class McpRequests:
         key = (server_id, message.request_id)
         self._active[key] = on_notification
         try:
-            response = await self._connection.call(_MESSAGE, message)
+            response = await self._call(message)
         finally:
             del self._active[key]
         if isinstance(response, MessageMcpError):
@@ -57,11 +49,11 @@ class McpRequests:
             return {"error": error}
         return {"result": response.result}
 
-    def receive(self, params: MessageMcpNotification) -> bool:
+    def receive(self, params: MessageMcpNotification, size: int) -> bool:
         """Deliver a notification. Returns False if its request is unknown or has been answered."""
         deliver = self._active.get((params.server_id, params.request_id))
         if deliver is None:
             log.debug("dropped %s of an MCP request that isn't open", params.method[:80])
             return False
-        deliver(params.method, params.params or None, self._connection.message_size)
+        deliver(params.method, params.params or None, size)
         return True
