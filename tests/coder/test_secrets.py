@@ -54,7 +54,35 @@ async def test_commands_in_the_clients_terminals_get_empty_keys(project: Path) -
     client = ScriptedClient()
     async with link(agent, client, cwd=str(project)) as connected:
         await (await connected.new_session()).prompt("go")
-    assert client.started[0].env == {"ANTHROPIC_API_KEY": "", "GOOGLE_API_KEY": "", "MINE": ""}
+    env = client.started[0].env
+    assert {name for name, value in env.items() if not value} == {"ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "MINE"}
+    assert env["PAGER"] == "cat"
+
+
+async def test_commands_get_no_variables_that_look_like_secrets_unless_they_are_configured(
+    joined: Join, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("DEPLOY_TOKEN", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD", "GITHUB_TOKEN", "KEYBOARD"):
+        monkeypatch.setenv(name, "hidden" if name != "KEYBOARD" else "de")
+    config = home / "config" / "accord" / "config.toml"
+    config.write_text('[coder]\npass_environment = ["GITHUB_TOKEN", "ANTHROPIC_API_KEY"]\n')
+    agent, model = coder([call("run_command", command=PRINT)], ["ok"], tools=None)
+    async with joined(agent, permissions=lambda request: True) as client:
+        await (await client.new_session()).prompt("go")
+    printed = model.requests[1].messages[-1].results[0].text
+    assert "'GITHUB_TOKEN'" in printed and "'KEYBOARD'" in printed
+    for name in ("DEPLOY_TOKEN", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD"):
+        assert name not in printed
+    assert "ANTHROPIC_API_KEY" not in printed, "a provider's key never reaches a command"
+
+
+async def test_a_key_in_saved_output_is_redacted(joined: Join, project: Path, home: Path) -> None:
+    (project / "notes.txt").write_text(f"{KEY}\n" * 2_000)
+    agent, _ = coder([call("run_command", command="cat notes.txt")], ["ok"], tools=None)
+    async with joined(agent, permissions=lambda request: True) as client:
+        await (await client.new_session()).prompt("go")
+    (saved,) = (home / "data" / "accord" / "outputs").rglob("*.txt")
+    assert KEY not in saved.read_text() and MASK in saved.read_text()
 
 
 @pytest.mark.parametrize("key", [KEY, CONFIGURED])

@@ -6,6 +6,7 @@ has no methods for listing, deleting and moving; these happen on disk. Everythin
 from __future__ import annotations
 
 import contextlib
+import os
 from typing import TYPE_CHECKING
 
 from accord.errors import ConfigError, RemoteProtocolError, RequestFailed
@@ -26,6 +27,7 @@ class ProjectFiles:
         self._session = session
         self._checkpoints: Checkpoints | None = None
         self._checkpointed: Turn | None = None
+        self._outside: Files | None = None
 
     @property
     def roots(self) -> Roots:
@@ -35,6 +37,16 @@ class ProjectFiles:
     def disk(self) -> Files:
         """The files on disk, for tools that look at many of them."""
         return self._session.local.files
+
+    @property
+    def outside(self) -> Files:
+        """All files of the computer, to read those that the user or a rule has allowed."""
+        if self._outside is None:
+            from accord.workspace.files import Files
+            from accord.workspace.roots import Roots
+
+            self._outside = Files(Roots(os.path.abspath(os.sep)))
+        return self._outside
 
     def absolute(self, path: str) -> str:
         return self._session.absolute(path)
@@ -139,3 +151,5 @@ class ProjectFiles:
     def close(self) -> None:
         if self._checkpoints is not None:
             self._checkpoints.close()
+        if self._outside is not None:
+            self._outside.roots.close()

@@ -125,6 +125,10 @@ async def _ask(actions: Sequence[Action], ctx: ToolContext) -> None:
             )
 
 
+def _outside_paths(action: Action, ctx: ToolContext) -> list[str]:
+    return [path for path in action.reached if path is not None and not ctx.state.files.roots.contains(path)]
+
+
 async def _permit(question: Question, choices: Mapping[str, str], ctx: ToolContext) -> Permission:
     available = {choice.id: choice for choice in question.choices}
     options = [
@@ -133,6 +137,9 @@ async def _permit(question: Question, choices: Mapping[str, str], ctx: ToolConte
         if choice in available
     ]
     action = question.action
+    if action.kind == "read" and (outside := _outside_paths(action, ctx)):
+        # The path in the call may be a link. The user decides about the file that is read.
+        await ctx.call.update(title=f"Read {', '.join(outside)} (outside the project)")
     if action.kind == "command":
         return await ctx.call.permit(options=options, command=action.line, cwd=action.cwd)
     return await ctx.call.permit(options=options)

@@ -1,8 +1,9 @@
-"""Hide the user's provider keys from commands, and redact them in everything the agent sends and stores."""
+"""Hide the user's keys from commands, and redact provider keys in everything the agent sends and stores."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +15,18 @@ if TYPE_CHECKING:
     from accord.config.settings import CoderSettings
 
 _NO_TEXT = (OptionsAre, CommandsAre, StateIs, UsageIs)
+_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW(?:OR)?D|CREDENTIAL", re.IGNORECASE)
+_NO_SECRET = re.compile(r"GIT_CONFIG_KEY_[0-9]+|.*KEY(?:BOARD|MAP).*", re.IGNORECASE)
+"""Names that look like a secret's. Without its keys, Git rejects the settings in `GIT_CONFIG_COUNT`."""
 
 
 class Secrets:
-    """The provider keys of one session."""
+    """The provider keys of one session, and the variables of the environment that look like other secrets."""
 
     def __init__(self, keys: Keys, settings: CoderSettings) -> None:
         self._keys = keys
         self._variables = keys.variables(settings)
+        self._passed = frozenset(settings.pass_environment)
         self._settings = settings
         self._values: set[str] = set()
         self._computed_from: Mapping[str, str] | None = None
@@ -30,12 +35,19 @@ class Secrets:
     @property
     def environment(self) -> dict[str, str]:
         """This process's environment without the keys."""
-        return {name: value for name, value in os.environ.items() if name not in self._variables}
+        return {name: value for name, value in os.environ.items() if not self._hides(name)}
 
     @property
     def blanks(self) -> dict[str, str]:
         """The key variables with empty values, for the client's terminals, which probably have the same environment."""
-        return {name: "" for name in sorted(self._variables) if os.environ.get(name)}
+        return {name: "" for name in sorted(os.environ) if os.environ[name] and self._hides(name)}
+
+    def _hides(self, name: str) -> bool:
+        if name in self._variables:
+            return True
+        if name in self._passed or _NO_SECRET.fullmatch(name):
+            return False
+        return _SECRET_NAME.search(name) is not None
 
     def redact(self, value: Any) -> Any:
         """Mask the keys in all text of a value."""

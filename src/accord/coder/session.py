@@ -22,10 +22,12 @@ from accord.coder.history import (
     filter_supported,
     from_note,
     repair,
+    replace_surrogates,
     to_note,
 )
 from accord.coder.model_choice import ModelChoice
 from accord.coder.models.base import Spent
+from accord.coder.saved_outputs import SavedOutputs
 from accord.errors import RequestFailed
 from accord.model.content import Content, TextContent
 from accord.model.session import Command, PlanEntry, StopReason, Tokens
@@ -69,6 +71,7 @@ class CoderSession:
         """The directories it works in."""
         self.policy: Policy = policy
         self.files: ProjectFiles = ProjectFiles(session)
+        self._outputs: SavedOutputs | None = None
         self.models: ModelChoice = ModelChoice(session, shared)
         self.commands: SlashCommands = SlashCommands(self)
         self.custom_commands: CustomCommands = CustomCommands(
@@ -320,6 +323,20 @@ class CoderSession:
         texts, self._pending_notices = self._pending_notices, []
         for text in texts:
             await self.session.think(text)
+
+    # -- commands
+
+    async def save_output(self, text: str) -> str | None:
+        """Save long output, and return the path of its file, which tools may read; None if it can't be saved."""
+        from accord.policy.patterns.glob import escape
+        from accord.policy.rule import Rule
+
+        if self._outputs is None:
+            self._outputs = SavedOutputs(self.session.id)
+            if directory := self._outputs.directory:
+                own = Rule(effect="allow", path=(f"{escape(directory)}/*",), access="read", session=self.session.id)
+                self.policy.add(own)
+        return await asyncio.to_thread(self._outputs.save, self.secrets.redact(replace_surrogates(text)))
 
     # -- changes
 

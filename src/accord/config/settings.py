@@ -77,6 +77,8 @@ class CoderSettings(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, om
     """The model of new sessions, as `provider:name`."""
     effort: Effort | None = None
     providers: dict[str, ProviderEntry] = {}
+    pass_environment: list[str] = []
+    """Variables that commands get although their names look like a secret's, such as `GITHUB_TOKEN`."""
 
     def override(self, other: CoderSettings) -> CoderSettings:
         """Return these settings, overridden by another's."""
@@ -84,6 +86,7 @@ class CoderSettings(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, om
             model=other.model or self.model,
             effort=other.effort or self.effort,
             providers={**self.providers, **other.providers},
+            pass_environment=[*self.pass_environment, *other.pass_environment],
         )
 
 

@@ -35,6 +35,7 @@ from accord.policy.protections import (
     find_virtual_environment,
     installed_program_rules,
     protection_rules,
+    secret_rules,
 )
 from accord.policy.question import Ask, Choice, Question, list_choices, narrowest_rules, resolve_reply, wait_for_reply
 from accord.policy.remembered_rules import RememberedRules
@@ -86,7 +87,7 @@ class Policy:
         own = [str(remembered.path)] if isinstance(remembered, RememberedRules) else []
         own += [str(audit.path)] if audit is not None else []
         self._protections = protection_rules(dict.fromkeys(os.path.abspath(path) for path in (*protected, *own)))
-        self._installed = installed_program_rules()
+        self._file_protections = [*installed_program_rules(), *secret_rules()]
         self._default = default
         self._audit = audit
         self._clock = clock
@@ -150,7 +151,7 @@ class Policy:
         """Return the decision to ask about a protected part, whatever the rules allow."""
         if part.command is not None:
             part = part._replace(mentions=part.written)
-        for rule in self._protections if part.what != "path" else (*self._protections, *self._installed):
+        for rule in self._protections if part.what != "path" else (*self._protections, *self._file_protections):
             if catches(rule, part, action, self._world):
                 return _ask_about(
                     "protection", f"{_protected_name(rule)} always needs approval ({part.text[:200]})", rule

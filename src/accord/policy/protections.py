@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from accord.policy.patterns import glob
-from accord.policy.rule import Rule, validate_rule
+from accord.policy.rule import Access, Rule, validate_rule
 
 PROTECTED = (
     # Accord itself
@@ -195,6 +195,21 @@ def protection_rules(own: Iterable[str] = ()) -> list[Rule]:
     return [_ask_rule(text) for text in patterns]
 
 
+SECRETS = (
+    *("~/.ssh/**", "~/.gnupg/**", "~/.aws/**", "~/.azure/**", "~/.kube/**", "~/.password-store/**", "~/.mozilla/**"),
+    *("~/.config/gcloud/**", "~/.config/gh/**", "~/.config/accord/**", "~/.config/google-chrome/**"),
+    *("~/.config/chromium/**", "~/.docker/config.json", "~/.netrc", "~/.git-credentials", "~/.config/git/credentials"),
+    *("~/.npmrc", "~/.pypirc", "~/.cargo/credentials*", "~/.local/share/keyrings/**", "~/Library/Keychains/**"),
+    *("~/.claude/**", "~/.codex/**", "~/.gemini/**", "/etc/shadow", "/etc/gshadow", "/etc/sudoers"),
+)
+"""Files with keys and passwords: reading them is asked about each time."""
+
+
+def secret_rules() -> list[Rule]:
+    """Return the rules that ask about reading keys and passwords."""
+    return [_ask_rule(text, "read") for text in SECRETS]
+
+
 def installed_program_rules() -> list[Rule]:
     """Return the rules that ask about writing installed programs, but not about commands that name them."""
     return [_ask_rule(text) for text in INSTALLED]
@@ -203,8 +218,8 @@ def installed_program_rules() -> list[Rule]:
 @functools.lru_cache(
     maxsize=512
 )  # each session has a policy; creating these rules took a third of the time to open one
-def _ask_rule(text: str) -> Rule:
-    return validate_rule(Rule(effect="ask", path=(text,), access="write"))
+def _ask_rule(text: str, access: Access = "write") -> Rule:
+    return validate_rule(Rule(effect="ask", path=(text,), access=access))
 
 
 def only_reads(words: tuple[str, ...]) -> bool:

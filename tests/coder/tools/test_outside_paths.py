@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from accord.model.requests import PermissionRequest
 from accord.testing import ScriptedClient
 
-from .conftest import Harness
+from .conftest import ALLOWED, Harness
 
 PATHS = (
     "../other/secret.txt",
@@ -72,7 +73,9 @@ async def test_nothing_outside_is_read_or_changed(
 ) -> None:
     furnish(project)
     before = state(project)
-    async with harness(**lent) as tools:
+    # Reading outside is for the user to decide; everything else is refused, whatever the rules allow.
+    rules = () if name in ("read_file", "search") else ALLOWED
+    async with harness(rules=rules, permissions=lambda request: False, **lent) as tools:
         for path in PATHS:
             key = "cwd" if name == "run_command" else "path"
             whole = fill_in(path, project)
@@ -138,11 +141,68 @@ class TestWithTheClientsFiles:
         self, harness: Harness, project: Path
     ) -> None:
         furnish(project)
-        client = ScriptedClient(files={fill_in(path, project): "the secret\n" for path in PATHS})
+        client = ScriptedClient(files={fill_in(path, project): "planted\n" for path in PATHS})
         files = dict(client.files)
         async with harness(client) as tools:
             for path in PATHS:
                 for name in ("read_file", "edit_file", "write_file", "outline"):
                     result = await tools.use(name, path=fill_in(path, project), **TOOLS[name])
-                    assert result.failed and "the secret" not in result.text, (name, path)
+                    assert (result.failed or name == "read_file") and "planted" not in result.text, (name, path)
         assert client.files == files
+
+
+async def test_a_file_outside_is_read_if_the_user_allows_it(
+    harness: Harness, lent: dict[str, Any], project: Path
+) -> None:
+    furnish(project)
+    secret = project.parent / "other" / "secret.txt"
+    asked: list[str] = []
+
+    def permissions(request: PermissionRequest) -> bool:
+        assert request.tool_call is not None
+        asked.append(request.tool_call.title)
+        return True
+
+    async with harness(rules=(), permissions=permissions, **lent) as tools:
+        assert "the secret" in await tools.call("read_file", path=str(secret))
+        assert "the secret" in await tools.call("read_file", path="chain")
+        assert "1: the secret" in await tools.call("search", pattern="secret", path="../other")
+    assert asked == [
+        f"Read {secret} (outside the project)",
+        f"Read {secret} (outside the project)",
+        f"Read {secret.parent} (outside the project)",
+    ], "the user sees the file that is read, not the link"
+
+
+async def test_a_link_swapped_after_the_answer_is_decided_again(harness: Harness, project: Path) -> None:
+    furnish(project)
+    twin = project.parent / "project2" / "secret.txt"
+    asked: list[str] = []
+
+    def permissions(request: PermissionRequest) -> bool:
+        assert request.tool_call is not None
+        asked.append(request.tool_call.title)
+        (project / "link-to-file").unlink()
+        (project / "link-to-file").symlink_to(twin)
+        return len(asked) == 1
+
+    async with harness(rules=(), permissions=permissions) as tools:
+        told = await tools.call_failing("read_file", path="link-to-file")
+    assert "the secret" not in told
+    assert asked[1] == f"Read {twin} (outside the project)"
+
+
+async def test_keys_and_passwords_are_asked_about_each_time(harness: Harness, home: Path) -> None:
+    (home / ".ssh").mkdir()
+    (home / ".ssh" / "id_rsa").write_text("the key\n")
+    asked: list[list[str]] = []
+
+    def permissions(request: PermissionRequest) -> bool:
+        asked.append([option.kind for option in request.options])
+        return True
+
+    async with harness(permissions=permissions) as tools:
+        for _ in range(2):
+            assert "the key" in await tools.call("read_file", path=str(home / ".ssh" / "id_rsa"))
+        assert "the key" not in await tools.call("search", pattern="the key", path=str(home))
+    assert asked == [["allow_once", "reject_once"]] * 2, "no rule allows them, and no answer is remembered"

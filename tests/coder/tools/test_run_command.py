@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from support.link import until
 from support.loop_clock import LoopClock
 
 from accord.client.workspace import TerminalState
+from accord.coder import saved_outputs
 from accord.coder.tools import run_command
 from accord.model.requests import PermissionRequest
 from accord.model.tool import TerminalRef
@@ -22,6 +25,13 @@ from accord.workspace.command import shell_command
 from .conftest import Harness, ToolHarness, is_alive
 
 SHELL = shell_command(os.environ)
+
+
+def saved_output(told: str) -> Path:
+    """Return the path of the file that a result names."""
+    found = re.match(r"\[.*? is in (.*?\.txt)\]\n", told)
+    assert found is not None, told[:200]
+    return Path(found[1])
 
 
 def pid_in(tools: ToolHarness, name: str) -> int | None:
@@ -91,20 +101,75 @@ async def _whole(turn: Any) -> Any:
     return (await turn).stop_reason
 
 
-async def test_the_model_gets_the_beginning_and_the_end_of_long_output(harness: Harness, lent: dict[str, Any]) -> None:
+async def test_the_model_gets_the_beginning_and_the_end_of_long_output_and_a_file_with_all_of_it(
+    harness: Harness, lent: dict[str, Any]
+) -> None:
     async with harness(**lent) as tools:
         told = await tools.call("run_command", command="seq 1 20000")
-        assert told.startswith("[exit 0]\n1\n2\n3\n")
+        path = saved_output(told)
+        assert told.startswith(f"[exit 0; all of the output is in {path}]\n1\n2\n3\n")
         assert told.endswith("\n19999\n20000\n")
         assert "lines" in told and "omitted" in told
-        assert len(told) < 31_000
+        assert len(told) < 12_500
+        assert path.read_text() == "".join(f"{number}\n" for number in range(1, 20_001))
+        assert path.stat().st_mode & 0o777 == 0o600
+        assert path.parent.stat().st_mode & 0o777 == 0o700
 
 
-async def test_very_long_output_says_that_its_start_is_missing(harness: Harness, lent: dict[str, Any]) -> None:
+async def test_saved_output_can_be_read_and_searched_without_asking(harness: Harness) -> None:
+    async with harness(rules=(Rule(effect="allow", command=("seq *",)),)) as tools:
+        path = saved_output(await tools.call("run_command", command="seq 1 20000"))
+        assert "12345\n" in await tools.call("read_file", path=str(path), line=12_345, limit=1)
+        assert "12345: 12345" in await tools.call("search", pattern="12345", path=str(path))
+        other = path.parent.parent / "other.txt"
+        other.write_text("of another session\n")
+        assert "didn't allow" in await tools.call_failing("read_file", path=str(other))
+        path.unlink()
+        path.symlink_to(other)
+        assert "didn't allow" in await tools.call_failing("read_file", path=str(path))
+
+
+async def test_output_is_not_saved_through_a_link(harness: Harness, project: Path) -> None:
+    async with harness() as tools:
+        directory = saved_output(await tools.call("run_command", command="seq 1 20000")).parent
+        shutil.rmtree(directory)
+        directory.symlink_to(project)
+        assert "all of the output" not in await tools.call("run_command", command="seq 1 20000")
+        assert list(tools.project.iterdir()) == []
+
+
+async def test_the_oldest_output_is_removed_when_there_is_too_much(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(saved_outputs, "MAX_TOTAL_BYTES", 250_000)
+    async with harness() as tools:
+        first, second, third = [saved_output(await tools.call("run_command", command="seq 1 20000")) for _ in range(3)]
+        assert not first.exists() and second.exists() and third.exists()
+
+
+async def test_output_of_old_sessions_is_removed(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with harness() as tools:
+        first = saved_output(await tools.call("run_command", command="seq 1 20000"))
+    os.utime(first.parent, (0, 0))
+    async with harness() as tools:
+        await tools.call("run_command", command="seq 1 20000")
+        assert not first.parent.exists()
+
+
+async def test_very_long_output_says_that_its_start_is_missing(
+    harness: Harness, lent: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_command, "OUTPUT_BYTES", 100_000)
     async with harness(**lent) as tools:
-        told = await tools.call("run_command", command="yes 0123456789 | head -c 1500000; echo end")
-        assert told.startswith("[exit 0; the start of the output was discarded]\n")
+        told = await tools.call("run_command", command="yes 0123456789 | head -c 150000; echo end")
+        assert told.startswith("[exit 0; the start of the output was discarded; all of the rest is in ")
         assert told.endswith("end\n")
+
+
+async def test_nothing_waits_for_a_pager_an_editor_or_a_password(harness: Harness, lent: dict[str, Any]) -> None:
+    async with harness(**lent) as tools:
+        line = "echo $PAGER $GIT_PAGER $GIT_TERMINAL_PROMPT $GIT_EDITOR $NO_COLOR"
+        assert await tools.call("run_command", command=line) == "[exit 0]\ncat cat 0 true 1\n"
 
 
 async def test_colours_and_progress_bars_are_left_out(harness: Harness) -> None:

@@ -52,7 +52,7 @@ class ReadFile(Tool[ReadFileArgs]):
         return [Action.of_read(ctx.session.absolute(args.path), **origin(ctx))]
 
     async def run(self, args: ReadFileArgs, ctx: ToolContext) -> Outcome:
-        found = await locate_file(ctx, args.path)
+        found = await locate_file(ctx, args.path, outside=True)
         first = args.line or 1
         text, total = await self._part(ctx, found, args)
         if not text:

@@ -23,8 +23,18 @@ DEFAULT_SECONDS = 120
 MAX_SECONDS = 600
 TERMINAL_SECONDS = 10.0
 """How long a client may take to return a terminal's output and release it."""
-OUTPUT_BYTES = 1_000_000
+OUTPUT_BYTES = 8_000_000
 """How much output the terminal keeps: the end of it."""
+HEAD_CHARS = 4_000
+TAIL_CHARS = 8_000
+"""How much of longer output the model gets; all of it is saved in a file."""
+ENVIRONMENT = {
+    **dict.fromkeys(("PAGER", "GIT_PAGER", "MANPAGER", "GH_PAGER", "AWS_PAGER", "SYSTEMD_PAGER"), "cat"),
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_EDITOR": "true",
+    "NO_COLOR": "1",
+}
+"""Variables for commands: nobody can page, answer a prompt or use an editor."""
 
 
 class RunCommandArgs(Record):
@@ -45,7 +55,8 @@ class RunCommand(Tool[RunCommandArgs]):
     name = "run_command"
     description = (
         "Runs a shell command in the project and waits until it exits. Returns the exit status and the output (stdout "
-        "and stderr together; the start and end of long output). Each call is a new shell: the directory and "
+        "and stderr together). Of long output you get the start and the end, and the path of a file with all of it, "
+        "for read_file and search. Each call is a new shell: the directory and "
         "variables don't carry over, so set cwd, or join commands with &&. There is no standard input: use "
         "non-interactive flags. Servers and watchers never exit on their own and are killed after the timeout. To "
         "read, search or edit files use the tools for that: the user sees what they do and is asked less often."
@@ -82,19 +93,22 @@ class RunCommand(Tool[RunCommandArgs]):
                 [*flags, args.command],
                 cwd=ctx.prepared,
                 at=ctx.prepared,
-                env=blanks,
+                env={**ENVIRONMENT, **blanks},
                 output_limit=OUTPUT_BYTES,
             )
         except RequestFailed as error:
             raise ToolError(f"couldn't start the command: {error.explanation}") from None
         ended, printed = await _watch(terminal, seconds, ctx)
-        output = head_and_tail(plain_output(printed.text))
+        whole = plain_output(printed.text)
+        output = head_and_tail(whole, head=HEAD_CHARS, tail=TAIL_CHARS)
         said = _status(ended, seconds)
         notes = [said]
         if printed.truncated:
             notes.append("the start of the output was discarded")
         if args.cwd is not None and relative(ctx, args.cwd) != ".":
             notes.append(f"in {relative(ctx, args.cwd)}")
+        if output is not whole and (path := await ctx.state.save_output(whole)) is not None:
+            notes.append(f"all of {'the rest' if printed.truncated else 'the output'} is in {path}")
         text = f"[{'; '.join(notes)}]\n{output or '[nothing was printed]'}"
         raw = {
             "exitCode": ended.code if ended else None,

@@ -75,7 +75,7 @@ class Search(Tool[SearchArgs]):
 
 async def find_scope(ctx: ToolContext, path: str) -> Found:
     """Find a file or directory to search in."""
-    found = await locate(ctx, path or ".")
+    found = await locate(ctx, path or ".", outside=True)
     if found.kind == "absent":
         raise await missing(ctx, path)
     if found.kind not in ("file", "directory"):

@@ -43,9 +43,12 @@ _HARMLESS = frozenset(
     | {"NO_COLOR", "PYTHONUNBUFFERED", "TERM", "TZ"}
 )
 _HARMLESS_PAGERS = frozenset(
-    {"PAGER=cat", "GIT_PAGER=cat", "MANPAGER=cat", "GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true"}
+    {f"{name}PAGER=cat" for name in ("", "AWS_", "GH_", "GIT_", "MAN", "SYSTEMD_")}
+    | {"GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true"}
     | {f"SHELL={path}/{name}" for path in ("/bin", "/usr/bin") for name in ("sh", "bash", "zsh", "dash", "fish")}
 )
+# An agent that hides the user's secrets from its commands empties their variables.
+_EMPTIED_SECRET = re.compile(r"(?!GIT_CONFIG_)[A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)[A-Z0-9_]*=")
 # Agents set variables such as CLAUDECODE=1 or AGENT_SESSION_ID=x. These patterns match the names of variables that can
 # change what a command does: those of loaders, interpreters, build tools and git. Other variables are harmless only if
 # the value isn't a path, option or command.
@@ -188,7 +191,9 @@ def is_harmless(word: Word) -> bool:
     name, _, value = word.text.partition("=")
     if not word.literal:
         return False
-    return word.text in _HARMLESS_PAGERS or (name in _HARMLESS and _HARMLESS_VALUE.fullmatch(value) is not None)
+    if word.text in _HARMLESS_PAGERS or _EMPTIED_SECRET.fullmatch(word.text):
+        return True
+    return name in _HARMLESS and _HARMLESS_VALUE.fullmatch(value) is not None
 
 
 def risky_variables(variables: Sequence[tuple[str, str]], line: str | None) -> list[tuple[str, str]]:

@@ -1,4 +1,5 @@
-"""Resolve and read the paths that tools are given. They must lie inside the session's directories."""
+"""Resolve and read the paths that tools are given. Only reading may leave the session's directories, if the policy
+allows it."""
 
 from __future__ import annotations
 
@@ -38,6 +39,8 @@ class Found(NamedTuple):
     root: str = ""
     """The session directory that contains it, as the client spelled it."""
     root_real: str = ""
+    is_outside: bool = False
+    """Whether it is outside the session's directories, and only to be read."""
 
     def below_root(self, real: str) -> str:
         """A resolved path in the same root, with the client's spelling of the root."""
@@ -63,12 +66,13 @@ def from_cwd(session: Session, path: str) -> str:
     return absolute[len(cwd) :] if absolute.startswith(cwd) else absolute
 
 
-async def locate(ctx: ToolContext, path: str, *, follow: bool = True) -> Found:
-    """Find a path, whose file needn't exist. Raises `ToolError` if it leads out of the session's directories, and
-    `Moved` if its target has changed during this call, after a decision that may have been about the old one."""
+async def locate(ctx: ToolContext, path: str, *, follow: bool = True, outside: bool = False) -> Found:
+    """Find a path, whose file needn't exist. Raises `ToolError` if it leads out of the session's directories, unless
+    `outside` is set, and `Moved` if its target has changed during this call, after a decision that may have been about
+    the old one."""
     if not path:
         raise ToolError("the path is empty; give a path inside the project")
-    found = await _find(ctx, path, ctx.session.absolute(path), follow)
+    found = await _find(ctx, path, ctx.session.absolute(path), follow, outside)
     if ctx.reached.setdefault(found.path, found.real) != found.real:
         raise Moved(path, found.real)
     return found
@@ -84,7 +88,7 @@ async def reach(ctx: ToolContext, path: str, *, follow: bool = True) -> str:
     return ctx.reached[path]
 
 
-async def _find(ctx: ToolContext, path: str, absolute: str, follow: bool) -> Found:
+async def _find(ctx: ToolContext, path: str, absolute: str, follow: bool, outside: bool) -> Found:
     roots = ctx.state.files.roots
 
     def describe(place: Place) -> Found:
@@ -97,6 +101,8 @@ async def _find(ctx: ToolContext, path: str, absolute: str, follow: bool) -> Fou
     try:
         return await ctx.state.files.disk.away(find)
     except OutsideWorkspace:
+        if outside:
+            return await _find_outside(ctx, absolute)
         where = ", ".join(roots.paths)
         raise ToolError(f"{path} is outside the project; tools only work inside {where}") from None
     except NotFound:
@@ -105,10 +111,26 @@ async def _find(ctx: ToolContext, path: str, absolute: str, follow: bool) -> Fou
         raise ToolError(error.explanation) from None
 
 
-async def locate_file(ctx: ToolContext, path: str, *, on_screen: bool = True) -> Found:
+async def _find_outside(ctx: ToolContext, absolute: str) -> Found:
+    """Find a file or directory anywhere, to read it. It is its own root, or its directory is."""
+
+    def describe(place: Place) -> Found:
+        size = place.status.st_size if place.status is not None else 0
+        root = place.real if place.kind == "directory" else os.path.dirname(place.real)
+        given = absolute if place.kind == "directory" else root
+        return Found(absolute, place.kind, size, place.real, given, root, is_outside=True)
+
+    files = ctx.state.files.outside
+    try:
+        return await files.away(lambda _: files.roots.at(absolute, describe))
+    except RequestFailed as error:
+        raise ToolError(error.explanation) from None
+
+
+async def locate_file(ctx: ToolContext, path: str, *, on_screen: bool = True, outside: bool = False) -> Found:
     """Find an existing text file. With `on_screen`, a file that only the client has (never saved) is accepted."""
-    found = await locate(ctx, path)
-    if found.kind == "absent" and on_screen and ctx.session.client.offers.read_files:
+    found = await locate(ctx, path, outside=outside)
+    if found.kind == "absent" and on_screen and not found.is_outside and ctx.session.client.offers.read_files:
         return found  # perhaps a buffer that was never saved; only the client knows
     if found.kind == "absent":
         raise await missing(ctx, path)
@@ -145,8 +167,11 @@ async def text_of(
     ctx: ToolContext, found: Found, path: str, *, line: int | None = None, limit: int | None = None
 ) -> str:
     """Read a file that was found. If it is missing after all, the error suggests similar names."""
+    files = ctx.state.files
     try:
-        return await ctx.state.files.read(found.path, line=line, limit=limit, at=found.real)
+        if found.is_outside:
+            return await files.outside.read(found.path, line, limit, at=found.real)
+        return await files.read(found.path, line=line, limit=limit, at=found.real)
     except NotFound:
         raise await missing(ctx, path) from None
     except RequestFailed as error:
@@ -188,8 +213,9 @@ async def _head(ctx: ToolContext, found: Found) -> bytes:
         finally:
             os.close(fd)
 
+    files = ctx.state.files.outside if found.is_outside else ctx.state.files.disk
     try:
-        return await ctx.state.files.disk.away(lambda _: ctx.state.files.roots.at(found.path, read))
+        return await files.away(lambda _: files.roots.at(found.path, read))
     except NotFound:
         raise await missing(ctx, found.path) from None
     except RequestFailed as error:

@@ -97,7 +97,7 @@ async def search(ctx: ToolContext, where: Found, query: Query) -> Hits:
 async def _verify(ctx: ToolContext, where: Found, hits: list[Hit]) -> list[Hit]:
     """Keep only hits that really are in the files they name. A search opens files by path, so if a link briefly
     replaces a directory, it prints lines of another file, which the rules may protect."""
-    disk = ctx.state.files.disk
+    disk = ctx.state.files.outside if where.is_outside else ctx.state.files.disk
 
     def verify(call: Call) -> list[Hit]:
         found: list[Hit] = []
