@@ -139,6 +139,7 @@ class CoderSession:
         self.files = ProjectFiles(self.session)
         self.roots = self.session.roots
         self.policy = policy
+        self._allow_reading_outputs()
         await self.custom_commands.reload()
 
     def _start_servers(self) -> None:
@@ -328,15 +329,18 @@ class CoderSession:
 
     async def save_output(self, text: str) -> str | None:
         """Save long output, and return the path of its file, which tools may read; None if it can't be saved."""
+        if self._outputs is None:
+            self._outputs = SavedOutputs(self.session.id)
+            self._allow_reading_outputs()
+        return await asyncio.to_thread(self._outputs.save, self.secrets.redact(replace_surrogates(text)))
+
+    def _allow_reading_outputs(self) -> None:
         from accord.policy.patterns.glob import escape
         from accord.policy.rule import Rule
 
-        if self._outputs is None:
-            self._outputs = SavedOutputs(self.session.id)
-            if directory := self._outputs.directory:
-                own = Rule(effect="allow", path=(f"{escape(directory)}/*",), access="read", session=self.session.id)
-                self.policy.add(own)
-        return await asyncio.to_thread(self._outputs.save, self.secrets.redact(replace_surrogates(text)))
+        if self._outputs is not None and self._outputs.directory is not None:
+            pattern = f"{escape(self._outputs.directory)}/*"
+            self.policy.add(Rule(effect="allow", path=(pattern,), access="read", session=self.session.id))
 
     # -- changes
 

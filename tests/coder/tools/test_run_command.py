@@ -168,8 +168,8 @@ async def test_very_long_output_says_that_its_start_is_missing(
 
 async def test_nothing_waits_for_a_pager_an_editor_or_a_password(harness: Harness, lent: dict[str, Any]) -> None:
     async with harness(**lent) as tools:
-        line = "echo $PAGER $GIT_PAGER $GIT_TERMINAL_PROMPT $GIT_EDITOR $NO_COLOR"
-        assert await tools.call("run_command", command=line) == "[exit 0]\ncat cat 0 true 1\n"
+        line = "echo $PAGER $GIT_PAGER $EDITOR $GIT_EDITOR $GIT_TERMINAL_PROMPT $SSH_ASKPASS_REQUIRE $NO_COLOR"
+        assert await tools.call("run_command", command=line) == "[exit 0]\ncat cat true true 0 never 1\n"
 
 
 async def test_colours_and_progress_bars_are_left_out(harness: Harness) -> None:

@@ -30,11 +30,17 @@ TAIL_CHARS = 8_000
 """How much of longer output the model gets; all of it is saved in a file."""
 ENVIRONMENT = {
     **dict.fromkeys(("PAGER", "GIT_PAGER", "MANPAGER", "GH_PAGER", "AWS_PAGER", "SYSTEMD_PAGER"), "cat"),
+    **dict.fromkeys(("EDITOR", "VISUAL", "GIT_EDITOR"), "true"),
     "GIT_TERMINAL_PROMPT": "0",
-    "GIT_EDITOR": "true",
+    "GCM_INTERACTIVE": "never",
+    "SSH_ASKPASS_REQUIRE": "never",
+    "DEBIAN_FRONTEND": "noninteractive",
+    "PIP_NO_INPUT": "1",
     "NO_COLOR": "1",
 }
-"""Variables for commands: nobody can page, answer a prompt or use an editor."""
+"""Variables for commands: nobody can page, answer a prompt or use an editor.
+
+`CI` isn't among them, because package managers then refuse to update their lock files."""
 
 
 class RunCommandArgs(Record):

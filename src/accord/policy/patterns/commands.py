@@ -42,9 +42,10 @@ _HARMLESS = frozenset(
     {"CI", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM", "COLUMNS", "FORCE_COLOR", "LANG", "LC_ALL", "LC_CTYPE", "LINES"}
     | {"NO_COLOR", "PYTHONUNBUFFERED", "TERM", "TZ"}
 )
-_HARMLESS_PAGERS = frozenset(
+_HARMLESS_SETTINGS = frozenset(
     {f"{name}PAGER=cat" for name in ("", "AWS_", "GH_", "GIT_", "MAN", "SYSTEMD_")}
-    | {"GIT_TERMINAL_PROMPT=0", "GIT_EDITOR=true"}
+    | {"EDITOR=true", "GIT_EDITOR=true", "VISUAL=true", "GIT_TERMINAL_PROMPT=0", "GCM_INTERACTIVE=never"}
+    | {"SSH_ASKPASS_REQUIRE=never", "DEBIAN_FRONTEND=noninteractive", "PIP_NO_INPUT=1"}
     | {f"SHELL={path}/{name}" for path in ("/bin", "/usr/bin") for name in ("sh", "bash", "zsh", "dash", "fish")}
 )
 # An agent that hides the user's secrets from its commands empties their variables.
@@ -191,7 +192,7 @@ def is_harmless(word: Word) -> bool:
     name, _, value = word.text.partition("=")
     if not word.literal:
         return False
-    if word.text in _HARMLESS_PAGERS or _EMPTIED_SECRET.fullmatch(word.text):
+    if word.text in _HARMLESS_SETTINGS or _EMPTIED_SECRET.fullmatch(word.text):
         return True
     return name in _HARMLESS and _HARMLESS_VALUE.fullmatch(value) is not None
 
