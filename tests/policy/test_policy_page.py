@@ -13,7 +13,7 @@ from policy.fixtures import HOME, PROJECT, policy, read, run, write
 from accord.policy.action import Action
 from accord.policy.audit import Audit
 from accord.policy.engine import Policy
-from accord.policy.protections import INSTALLED, PROTECTED
+from accord.policy.protections import INSTALLED, PROTECTED, SECRETS
 from accord.policy.rule import _KEYS, parse_rule
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "policy.md"
@@ -105,6 +105,11 @@ def test_protected_files_are_documented() -> None:
     assert set(find_quotes(section)) == {
         text.removeprefix("**/").removesuffix("**") for text in (*PROTECTED, *INSTALLED)
     }
+
+
+def test_files_with_keys_and_passwords_are_documented() -> None:
+    section = TEXT.partition("### Files with keys and passwords")[2].partition("\n#")[0]
+    assert set(find_quotes(section)) == {text.removesuffix("**") for text in SECRETS}
 
 
 def test_the_log_has_the_documented_fields(tmp_path: Path) -> None:
