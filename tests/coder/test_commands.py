@@ -221,7 +221,7 @@ async def test_the_projects_instructions_are_given_to_the_model(joined: Join, pr
     agent, model = coder(["ok"])
     async with joined(agent) as client:
         await (await client.new_session()).prompt("hi")
-    assert "The project's AGENTS.md says:\n\nAlways use tabs." in model.requests[0].instructions
+    assert f'<instructions path="{project / "AGENTS.md"}">\nAlways use tabs.\n' in model.requests[0].instructions
     assert str(project) in model.requests[0].instructions
 
 

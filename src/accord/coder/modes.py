@@ -18,9 +18,6 @@ CODE = Mode(
 ARCHITECT = Mode(id="architect", name="Architect", description="Reads and plans. Doesn't change or run anything.")
 MODES = (ASK, CODE, ARCHITECT)
 
-PROJECT_FILES = ("AGENTS.md", "CLAUDE.md")
-"""Files with a project's instructions for agents; the first that exists is used."""
-
 GUIDANCE = {
     ASK.id: "The user is asked before each change and each command. Make the requested changes; "
     "don't ask for permission in text as well.",

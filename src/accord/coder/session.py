@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 from accord.coder import modes
+from accord.coder.agents_md import NestedInstructions
 from accord.coder.commands import SlashCommands
 from accord.coder.context import size
 from accord.coder.custom_commands import CustomCommands
@@ -36,6 +37,7 @@ from accord.model.statement import Noted, PlanGone, PlanSet, UsageIs
 if TYPE_CHECKING:
     from accord.agent.session import Session
     from accord.agent.turn import Prompt, Turn
+    from accord.coder.instructions import SystemPrompt
     from accord.coder.mcp.servers import Servers
     from accord.coder.secrets import Secrets
     from accord.coder.shared_resources import SharedResources
@@ -83,6 +85,10 @@ class CoderSession:
         """The configuration that `servers` was made from."""
         self.history: list[Message] = []
         """The conversation as the model sees it."""
+        self.system_prompt: SystemPrompt | None = None
+        """The system prompt, once a request has needed it."""
+        self.nested_instructions: NestedInstructions = NestedInstructions(self)
+        """The instruction files that tool calls come across."""
         self.plan: list[PlanEntry] = []
         self.planning: bool = False
         """Whether this turn only makes a plan, whatever the session's mode."""
@@ -197,7 +203,7 @@ class CoderSession:
             self,
             model,
             self.tools,
-            lambda: instructions(self),
+            lambda: instructions(self, model),
             effort=self.models.effort,
             expand=lambda prompt: self._expand(turn, prompt),
             **self.shared.limits,
@@ -274,6 +280,7 @@ class CoderSession:
         self.history = []
         for message in messages:
             self.remember(message)
+        self.nested_instructions.forget()
 
     async def restore(self, store: SessionStore) -> None:
         """Load the history, plan and usage of a saved session."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from accord.coder import permission
+from accord.coder import agents_md, permission
 from accord.coder.history import Call, Result, replace_surrogates
 from accord.coder.tools.base import Outcome, Tool, ToolContext, ToolError
 from accord.coder.tools.project.paths import from_cwd
@@ -90,12 +90,20 @@ async def _run_call(call: Call, turn: Turn, state: CoderSession, tool: Tool[Any]
     shown = turn.tool(title, kind=tool.kind, locations=locations, raw_input=call.arguments, name=tool.name)
     await shown.announce()
     outcome = await _run_announced(tool, args, ToolContext(turn, state, shown), shown)
-    result = Result(id=call.id, name=call.name, text=outcome.text, images=outcome.images, failed=outcome.failed)
+    text = outcome.text if outcome.failed else outcome.text + await _nested_instructions(locations, state)
+    result = Result(id=call.id, name=call.name, text=text, images=outcome.images, failed=outcome.failed)
     if outcome.failed:
         result.data = {"problem": outcome.problem}
     elif isinstance(outcome.raw, dict):
         result.data = outcome.raw
     return result
+
+
+async def _nested_instructions(locations: Sequence[str | Location], state: CoderSession) -> str:
+    """The instruction files of the directories that a call touched for the first time, as a reminder for the model."""
+    paths = [location if isinstance(location, str) else location.path for location in locations]
+    quoted = replace_surrogates(state.secrets.redact(agents_md.quote(await state.nested_instructions.take(paths))))
+    return f"\n\n<system-reminder>\n{quoted}\n</system-reminder>" if quoted else ""
 
 
 def _with_short_paths(title: str, locations: Sequence[str | Location], session: Session) -> str:

@@ -1,0 +1,202 @@
+"""Instruction files: AGENTS.md of the user, of the repository, and of the directories that the agent works in.
+
+The user's file and those from the repository's root down to the working directory are part of the system prompt. A
+nested one is delivered with the result of the first tool call that touches its directory.
+
+A repository is untrusted. A file is read only inside the repository or the session's directories, whatever links lead
+there. A link may lead only to another instruction file, and no rule may protect it: otherwise a link to `.env` would
+reveal that without permission. Directories above the working directory must have the same owner, so that no other user
+of the machine can plant a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from accord.coder.tools.text import one_line
+from accord.errors import AccordError
+from accord.model.record import Record
+from accord.policy.action import Action
+from accord.process.thread import run_in_thread
+
+if TYPE_CHECKING:
+    from accord.coder.session import CoderSession
+    from accord.workspace.files import Files
+
+NAMES = (
+    "AGENTS.md",
+    "CLAUDE.md",
+    "GEMINI.md",
+    "QWEN.md",
+    ".cursorrules",
+    ".windsurfrules",
+    ".goosehints",
+    os.path.join(".github", "copilot-instructions.md"),
+)
+"""The first of these that a directory has is used. The policy protects all of them."""
+_BASENAMES = frozenset(os.path.basename(name) for name in NAMES)
+USER_FILE = "AGENTS.md"
+"""The user's own file, in the directory of `config.toml`."""
+MAX_CHARACTERS = 24_000
+"""The most that is quoted of one file."""
+MAX_TOTAL_CHARACTERS = 48_000
+"""The most that is quoted of all files together, in the system prompt or in the result of a call."""
+MAX_DEPTH = 40
+MAX_PATH = 300
+
+
+class InstructionFile(Record):
+    """An instruction file."""
+
+    path: str
+    text: str
+
+
+def quote(files: Sequence[InstructionFile]) -> str:
+    """Quote files for the model, each with its path. Later ones are closer to the code and lose nothing to others."""
+    room = MAX_TOTAL_CHARACTERS
+    quoted: list[str] = []
+    for each in reversed(files):
+        limit = min(room, MAX_CHARACTERS)
+        text = each.text[:limit]
+        room -= len(text)
+        end = "" if len(text) == len(each.text) else "\n[truncated; read the file for the rest]"
+        quoted.append(f'<instructions path="{one_line(each.path, MAX_PATH)}">\n{text.strip()}{end}\n</instructions>')
+    if not quoted:
+        return ""
+    return "\n\n".join(["# Instructions of the user and the project: follow them", *reversed(quoted)])
+
+
+async def collect(state: CoderSession) -> list[InstructionFile]:
+    """Return the user's file and those from the repository's root to the working directory, outermost first."""
+    cwd = state.session.cwd
+    found = [_read_users(), *await _collect_above(state), await _read_first(state, state.files.disk, cwd)]
+    return [each for each in found if each is not None]
+
+
+class NestedInstructions:
+    """Delivers each nested instruction file of a session once."""
+
+    def __init__(self, state: CoderSession) -> None:
+        self._state = state
+        self.delivered: set[str] = set()
+        """The paths of the files that the model has seen."""
+        self._checked: set[str] = set()
+
+    def forget(self) -> None:
+        """Deliver the files again, after a summary has replaced them."""
+        self.delivered.clear()
+        self._checked.clear()
+        if self._state.system_prompt is not None:
+            self.delivered.update(self._state.system_prompt.delivered)
+
+    async def take(self, paths: Sequence[str]) -> list[InstructionFile]:
+        """Return the files of the directories that lead to these paths, if the model hasn't seen them."""
+        found: list[InstructionFile] = []
+        for path in paths:
+            for directory in self._directories(self._state.session.absolute(path)):
+                if directory in self._checked:
+                    continue
+                self._checked.add(directory)  # before waiting: calls run concurrently
+                file = await _read_first(self._state, self._state.files.disk, directory)
+                if file is not None and file.path not in self.delivered:
+                    self.delivered.add(file.path)
+                    found.append(file)
+        return found
+
+    def _directories(self, path: str) -> Iterator[str]:
+        """The directories from a root of the session to a path, which may be one itself."""
+        path = os.path.normpath(path)
+        for root in self._state.session.roots:
+            inner = os.path.relpath(path, root) if path.startswith(root.rstrip(os.sep) + os.sep) else "."
+            if inner == "." and path != os.path.normpath(root):
+                continue
+            if root != self._state.session.cwd:  # its own file isn't part of the system prompt
+                yield root
+            names = inner.split(os.sep) if inner != "." else []
+            for count in range(1, min(len(names), MAX_DEPTH) + 1):
+                yield os.path.join(root, *names[:count])
+
+
+def _read_users() -> InstructionFile | None:
+    from accord.config.directories import config_directory
+    from accord.errors import ConfigError
+
+    try:
+        path = config_directory() / USER_FILE
+        if not path.is_file():
+            return None
+        with path.open(encoding="utf-8", errors="replace") as file:
+            text = file.read(MAX_CHARACTERS + 1)
+    except (ConfigError, OSError):
+        return None
+    return InstructionFile(path=str(path), text=text) if text.strip() else None
+
+
+async def _collect_above(state: CoderSession) -> list[InstructionFile]:
+    """The files of the directories above the working directory, up to the root of its repository."""
+    from accord.workspace.files import Files
+    from accord.workspace.roots import Roots
+
+    cwd = await run_in_thread(os.path.realpath, state.session.cwd)
+    root = await run_in_thread(find_repository, cwd)
+    if root is None or root == cwd:
+        return []
+    try:
+        with Roots(root) as roots:
+            files = Files(roots)
+            above = reversed(list(_parents(cwd, root)))
+            found = [await _read_first(state, files, directory) for directory in above]
+    except (AccordError, OSError):
+        return []
+    return [each for each in found if each is not None]
+
+
+def find_repository(cwd: str) -> str | None:
+    """Return the root of the Git repository that contains a directory, links resolved; None if there is none.
+
+    Only looks for `.git`: asking Git would read the repository's configuration."""
+    directory = os.path.realpath(cwd)
+    try:
+        owner = os.stat(directory).st_uid
+        for parent in (directory, *_parents(directory, os.path.abspath(os.sep))):
+            if os.stat(parent).st_uid != owner:
+                return None
+            if os.path.lexists(os.path.join(parent, ".git")):
+                return parent
+    except OSError:
+        return None
+    return None
+
+
+def _parents(directory: str, last: str) -> Iterator[str]:
+    """The directories above one, up to and including `last`."""
+    while directory != last and (above := os.path.dirname(directory)) != directory:
+        yield above
+        directory = above
+
+
+async def _read_first(state: CoderSession, files: Files, directory: str) -> InstructionFile | None:
+    for name in NAMES:
+        path = os.path.join(directory, name)
+        try:
+            if not await files.exists(path):
+                continue
+            real = await run_in_thread(os.path.realpath, path)
+            if os.path.basename(real) not in _BASENAMES or not _may_read(state, real):
+                continue
+            text = await files.read(path, at=real)
+        except (AccordError, OSError):
+            continue  # unreadable, binary, or a link to somewhere else: work without it
+        if text.strip():
+            return InstructionFile(path=path, text=text)
+    return None
+
+
+def _may_read(state: CoderSession, path: str) -> bool:
+    """Return whether no rule protects a file."""
+    session = state.session
+    action = Action.of_read(path, agent="accord", session=session.id, project=session.cwd)
+    decision = state.policy.decide(action)
+    return decision.effect == "allow" or (decision.effect == "ask" and decision.by == "default")
