@@ -36,6 +36,16 @@ async def test_an_edit_is_made_and_shown(harness: Harness, lent: dict[str, Any])
         assert "-two\n-three\n+2\n+3\n" in shown.diffs[0].patch
 
 
+async def test_the_result_says_how_an_edit_was_adjusted(harness: Harness, lent: dict[str, Any]) -> None:
+    async with harness(**lent) as tools:
+        tools.write("a.py", "class A:\n\tdef f(self):\n\t\treturn 1\n")
+        edits = [{"old": "    def f(self):\n        return 1\n", "new": "    def f(self):\n        return 2\n"}]
+        told = await tools.call("edit_file", path="a.py", edits=edits)
+        assert told.startswith("Edited a.py: 1 replacement, at line 2.\nThe old text differs from lines 2 to 3")
+        assert tools.text("a.py") == "class A:\n\tdef f(self):\n\t\treturn 2\n"
+        assert "-\t\treturn 1\n+\t\treturn 2\n" in tools.shown.diffs[0].patch
+
+
 async def test_a_new_file_is_written_with_its_directories(harness: Harness, lent: dict[str, Any]) -> None:
     async with harness(**lent) as tools:
         told = await tools.call("write_file", path="deep/er/new.py", content="x = 1\n")
@@ -249,9 +259,11 @@ def test_the_result_contains_the_replaced_lines() -> None:
 
 
 def test_a_passage_that_is_there_more_than_once_is_refused_with_its_lines() -> None:
-    assert "occurs 3 times in a.txt, at lines 1, 2, 4" in fault("x\nx\ny\nx\n", edit("x", "z"))
-    assert "all=true" in fault("xx", edit("x", "z"))
-    assert "lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 and 8 more places" in fault("x\n" * 20, edit("x", "z"))
+    assert "'x' occurs 3 times, at lines 1, 2, 4" in fault("x\nx\ny\nx\n", edit("x", "z"))
+    assert "or replace all of them" in fault("xx", edit("x", "z"))
+    assert "'x' occurs 20 times, at lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 and more" in fault(
+        "x\n" * 20, edit("x", "z")
+    )
 
 
 def test_places_that_overlap_are_more_than_one() -> None:
@@ -265,28 +277,25 @@ def test_every_place_is_replaced_when_all_is_said() -> None:
 
 def test_one_edit_that_cannot_be_made_undoes_all() -> None:
     words = fault("a b", edit("a", "c"), edit("missing", "d"), edit("b", "e"))
-    assert words.startswith("edit 2 of 3: the text 'missing' was not found in a.txt")
+    assert words.startswith("edit 2 of 3: 'missing' was not found")
     assert words.endswith("a.txt was not changed")
 
 
 def test_nothing_to_do_is_a_fault() -> None:
-    assert "old and new are the same" in fault("a", edit("a", "a"))
+    assert "the old and the new text are the same" in fault("a", edit("a", "a"))
     assert "the edits don't change a.txt" in fault("a", edit("a", "b"), edit("b", "a"))
-    assert "old is empty" in fault("a", edit("", "b"))
+    assert "the old text is empty" in fault("a", edit("", "b"))
     assert "no edits" in fault("a")
 
 
-def test_a_passage_that_differs_in_white_space_is_shown_as_it_is() -> None:
-    words = fault("def f():\n\treturn 1\n", edit("def f():\n    return 1\n", "x"))
-    assert "Lines 1 to 2 differ from it only in whitespace:\ndef f():\n\treturn 1" in words
-
-
-def test_the_nearest_line_is_named() -> None:
-    words = fault("first\nthe quick brown fox\nlast\n", edit("the quick brown dog", "x"))
-    assert "The most similar is line 2: 'the quick brown fox'" in words
-    words = fault("first\nexactly this line\nlast\n", edit("exactly this line\nother\n", "x"))
-    assert "Line 2 matches, but the lines around it differ" in words
-    assert "Read the file again" in fault("abc\n", edit("entirely different", "x"))
+def test_each_adjusted_edit_is_named() -> None:
+    edits = [edit("a\n", "b\n"), edit("c\n", "d\n"), edit("x\n", "y\n")]
+    result = apply_edits("  a\n\tc\nx\n", edits, "a.txt")
+    assert result.text == "  b\n\td\ny\n"
+    assert result.adjusted == ""  # these are exact: the passages begin within a line
+    result = apply_edits("  a \nx\n", [edit("a\n", "b\n"), edit("x\n", "y\n")], "a.txt")
+    assert result.text == "  b\ny\n"
+    assert result.adjusted.startswith("Edit 1 of 2: The old text differs from line 1 of the file in indentation")
 
 
 def test_braces_in_a_passage_do_not_break_the_error_message() -> None:

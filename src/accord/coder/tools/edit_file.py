@@ -1,22 +1,21 @@
 """edit_file and write_file: change a file, after showing the change as a diff.
 
-An edit's old text must occur exactly once, or nothing is changed and the error says why. Text with plain line feeds
-also matches CRLF line endings, and its replacement gets the file's line endings. Text with carriage returns is matched
-literally."""
+An edit's old text must occur exactly once, or match whole lines as `edits/passage.py` explains; otherwise nothing is
+changed and the error says why. Text with plain line feeds also matches CRLF line endings, and its replacement gets the
+file's line endings. Text with carriage returns is matched literally."""
 
 from __future__ import annotations
 
 import asyncio
-import difflib
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
 from msgspec import Meta
 
 from accord.coder.tools.base import Outcome, Tool, ToolContext, ToolError
+from accord.coder.tools.edits.passage import match_line_endings, replace
 from accord.coder.tools.project.paths import locate, missing, origin, relative, whole_text
-from accord.coder.tools.text import count_of, format_size, truncate_line
+from accord.coder.tools.text import count_of, format_size
 from accord.errors import RequestFailed
 from accord.model.record import Record
 from accord.model.tool import Location
@@ -31,6 +30,8 @@ class Change(NamedTuple):
     """None if the file doesn't exist."""
     after: str
     lines: list[int]
+    adjusted: str = ""
+    """How the model's text differed from the file's, for the result."""
 
 
 class EditFileArgs(Record):
@@ -48,8 +49,9 @@ class EditFile(Tool[EditFileArgs]):
         "Replaces passages of a text file. Each edit's old text must occur exactly once in the file (or set all=true "
         "to replace every occurrence); otherwise nothing is changed and the result says where it occurs. Several "
         "edits are applied in order, all or nothing, so put all changes to one file in one call. Read the file first "
-        "and copy old exactly, including indentation. Line endings are preserved. The user sees the change as a diff "
-        "before it is made. To create a file or replace all of it, use write_file."
+        "and copy old exactly, including indentation; if whole lines differ only in whitespace or typographic "
+        "characters, the edit is adjusted and the result reports it. Line endings are preserved. The user sees the "
+        "change as a diff before it is made. To create a file or replace all of it, use write_file."
     )
     kind: str = "edit"
     changes = True
@@ -67,12 +69,12 @@ class EditFile(Tool[EditFileArgs]):
     async def prepare(self, args: EditFileArgs, ctx: ToolContext) -> None:
         before = await whole_text(ctx, args.path)
         try:
-            after, lines = await asyncio.to_thread(apply_edits, before, args.edits, args.path)
+            edited = await asyncio.to_thread(apply_edits, before, args.edits, args.path)
         except ToolError:
             if ctx.may_quote:
                 raise
             raise ToolError(f"the edits can't be applied to {args.path}; read it first") from None
-        await _show(ctx, Change(ctx.session.absolute(args.path), before, after, lines))
+        await _show(ctx, Change(ctx.session.absolute(args.path), before, *edited))
 
     def actions(self, args: EditFileArgs, ctx: ToolContext) -> Sequence[Action]:
         return [Action.of_write(ctx.session.absolute(args.path), **origin(ctx))]
@@ -84,6 +86,8 @@ class EditFile(Tool[EditFileArgs]):
         where = ", ".join(map(str, lines[:20])) + (", …" if len(lines) > 20 else "")
         done = count_of(len(change.lines), "replacement")
         text = f"Edited {relative(ctx, args.path)}: {done}, at line{'s' if len(lines) > 1 else ''} {where}."
+        if change.adjusted:
+            text += f"\n{change.adjusted}"
         return Outcome(text=text, raw={"path": change.path, "lines": lines})
 
 
@@ -178,12 +182,6 @@ async def _write(ctx: ToolContext, change: Change, path: str) -> None:
         raise ToolError(f"{path} was not written: {error.explanation}") from None
 
 
-MAX_NAMED_LINES = 12
-"""The most line numbers an error message lists."""
-MAX_COMPARED_LINES = 5_000
-"""The number of lines in which a similar passage is looked for."""
-
-
 class Edit(Record):
     """One replacement."""
 
@@ -204,6 +202,8 @@ class EditedText(NamedTuple):
     text: str
     lines: list[int]
     """The first line of each replacement, in the text as it was after that edit."""
+    adjusted: str
+    """How the old texts differed from the file; empty if they were found exactly."""
 
 
 def apply_edits(text: str, edits: Sequence[Edit], path: str) -> EditedText:
@@ -211,108 +211,18 @@ def apply_edits(text: str, edits: Sequence[Edit], path: str) -> EditedText:
     if not edits:
         raise ToolError("no edits given; give at least one")
     lines: list[int] = []
+    adjusted: list[str] = []
     changed = text
     for number, edit in enumerate(edits, 1):
         which = f"edit {number} of {len(edits)}: " if len(edits) > 1 else ""
         try:
-            changed, starts = _apply(changed, edit, path)
+            replaced = replace(changed, edit.old, edit.new, every=edit.all)
         except ToolError as error:
             raise ToolError(f"{which}{error}\n{path} was not changed") from None
-        lines += starts
+        changed = replaced.text
+        lines += replaced.lines
+        if replaced.adjusted:
+            adjusted.append(f"{which.capitalize()}{replaced.adjusted}")
     if changed == text:
         raise ToolError(f"the edits don't change {path}")
-    return EditedText(changed, lines)
-
-
-def _apply(text: str, edit: Edit, path: str) -> tuple[str, list[int]]:
-    if not edit.old:
-        raise ToolError("old is empty; give a passage, or use write_file to write the whole file")
-    if edit.old == edit.new:
-        raise ToolError("old and new are the same")
-    pattern = _pattern(edit.old)
-    starts = [match.start() for match in re.finditer(f"(?={pattern})", text)]
-    if not starts:
-        raise ToolError(f"the text {_quote(edit.old)} was not found in {path}. {_hint(text, edit.old)}")
-    if len(starts) > 1 and not edit.all:
-        places = _list_lines([_line_number(text, start) for start in starts])
-        raise ToolError(
-            f"the text {_quote(edit.old)} occurs {len(starts):,} times in {path}, at {places}; "
-            "add neighboring lines until it occurs once, or set all=true"
-        )
-    pieces: list[str] = []
-    lines: list[int] = []
-    done = 0
-    line = 1
-    for match in re.finditer(pattern, text):
-        before = text[done : match.start()]
-        new = _replacement(edit, match.group(), text)
-        pieces += [before, new]
-        line += before.count("\n")
-        lines.append(line)
-        line += new.count("\n")
-        done = match.end()
-    return "".join(pieces) + text[done:], lines
-
-
-def _pattern(old: str) -> str:
-    if "\r" in old:
-        return re.escape(old)
-    return r"\r?\n".join(map(re.escape, old.split("\n")))
-
-
-def _replacement(edit: Edit, found: str, text: str) -> str:
-    """The new text with the line endings of the text it replaces, or of the file if that is a single line."""
-    if "\r" in edit.old or "\r" in edit.new:
-        return edit.new
-    return match_line_endings(edit.new, found if "\n" in found else text)
-
-
-def match_line_endings(new: str, old: str) -> str:
-    """Convert line feeds to CRLF if most lines of `old` end with it."""
-    ends = old.count("\r\n")
-    if "\r" in new or not ends or ends * 2 <= old.count("\n"):
-        return new
-    return new.replace("\n", "\r\n")
-
-
-# -- error messages
-
-
-def _hint(text: str, old: str) -> str:
-    """The most similar passage, so that the next attempt succeeds."""
-    theirs = text.split("\n")[:MAX_COMPARED_LINES]
-    wanted = [line.strip() for line in old.strip("\n").split("\n")]
-    for start in _ignoring_whitespace(theirs, wanted):
-        found = "\n".join(theirs[start : start + len(wanted)])
-        return f"Lines {start + 1} to {start + len(wanted)} differ from it only in whitespace:\n{truncate_line(found)}"
-    longest = max(wanted, key=len)
-    stripped = [line.strip() for line in theirs]
-    close = difflib.get_close_matches(longest[:300], {line[:300] for line in stripped if line}, n=1, cutoff=0.7)
-    if not close:
-        return "Read the file again; it may have changed"
-    number = next(index for index, line in enumerate(stripped, 1) if line[:300] == close[0])
-    if close[0] == longest[:300]:
-        return f"Line {number} matches, but the lines around it differ; read that part again"
-    return f"The most similar is line {number}: {_quote(close[0])}"
-
-
-def _ignoring_whitespace(theirs: Sequence[str], wanted: Sequence[str]) -> Iterator[int]:
-    stripped = [line.strip() for line in theirs]
-    for start in range(len(stripped) - len(wanted) + 1):
-        if stripped[start] == wanted[0] and stripped[start : start + len(wanted)] == list(wanted):
-            yield start
-
-
-def _line_number(text: str, position: int) -> int:
-    return text.count("\n", 0, position) + 1
-
-
-def _list_lines(lines: Sequence[int]) -> str:
-    shown = ", ".join(map(str, lines[:MAX_NAMED_LINES]))
-    more = f" and {count_of(len(lines) - MAX_NAMED_LINES, 'more place')}" if len(lines) > MAX_NAMED_LINES else ""
-    return f"line{'s' if len(lines) > 1 else ''} {shown}{more}"
-
-
-def _quote(text: str) -> str:
-    first, *rest = text.strip("\n").split("\n")
-    return repr(first[:80] + ("…" if rest or len(first) > 80 else ""))
+    return EditedText(changed, lines, "\n".join(adjusted))

@@ -1,0 +1,1 @@
+"""Passages and their replacement, as `edit_file` uses them."""
