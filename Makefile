@@ -13,7 +13,7 @@ LATER := cli coder/mcp coder/models coder/tools coder/test_cancellation.py coder
 	process showcase store tui workspace schema/test_round_trip.py policy/shell/test_shells_agree.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run tour test test-all lint check bench cuts fuzz orphans peers programs screenshots snapshots schema-drift features ledger format dist clean
+.PHONY: help run tour test test-all lint check bench cuts fuzz orphans peers programs payloads screenshots snapshots schema-drift features ledger format dist clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -100,6 +100,9 @@ schema-drift: $(VENV)/.tools peers ## Compare our types with the published schem
 
 snapshots: $(VENV)/.tools ## Write the snapshots of the terminal client again; review them with git diff
 	@ACCORD_SNAPSHOTS=write $(BIN)/python -m pytest -q tests/tui/test_snapshots.py && git diff --stat -- tests/tui/snapshots
+
+payloads: $(VENV)/.tools ## Write the golden requests to models again; review them with git diff
+	@ACCORD_SNAPSHOTS=write $(BIN)/python -m pytest -q tests/coder/payloads/test_goldens.py && git diff --stat -- tests/coder/payloads/golden
 
 screenshots: $(VENV)/.tools ## Create the screenshots of the terminal client from real runs
 	@$(BIN)/python docs/screenshots.py

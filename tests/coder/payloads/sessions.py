@@ -1,0 +1,173 @@
+"""One session of the coding agent on each provider API, and the requests that the provider received.
+
+The session visits every situation in which a request is built: a new session, a result, an error, another mode, an
+image, another process, and a compacted history."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from coder.providers.script import Calls, Says, Thinks, Usage
+from coder.providers.server import FakeProvider
+from support.images import encode_image
+
+from accord.client.session import Session
+from accord.coder.agent import Coder
+from accord.coder.shared_resources import SharedResources
+from accord.model.content import Image
+from accord.store.sqlite import SqliteStore
+from accord.testing import link
+
+MODELS = {
+    "anthropic": "anthropic:claude-sonnet-5-5",
+    "responses": "openai:gpt-6.1-sol",
+    "chat": "vllm:qwen3-coder",
+    "google": "google:gemini-3.8-flash",
+}
+SITUATIONS = ("new", "after_tool", "failed_tool", "mode_switched", "image", "resumed", "summary", "compacted")
+"""In the order in which the session visits them. `summary` is the request that compacts the history."""
+KEY = "sk-of-the-user-0123456789"
+AGENTS_MD = "# Rules\n\nUse tabs.\n"
+_DAY = re.compile(r"\b20\d\d-\d\d-\d\d\b")
+_ID = re.compile(r"\b[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}\b")
+
+
+@dataclass
+class Recorded:
+    """The requests of one session, by situation."""
+
+    wire: str
+    project: str
+    session_id: str = ""
+    bodies: dict[str, Any] = field(default_factory=dict)
+    headers: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def normalize(self, situation: str) -> Any:
+        """Return a request without what differs between machines, runs and days."""
+        text = json.dumps(self.bodies[situation]).replace(self.project, "/project").replace(self.session_id, "SESSION")
+        return json.loads(_ID.sub("ID", _DAY.sub("DAY", text)))
+
+    def conversation(self, situation: str) -> Conversation:
+        return Conversation.of(self.wire, self.bodies[situation])
+
+
+@dataclass
+class Conversation:
+    """The parts that a provider caches, in order: the tools, the system prompt, the messages."""
+
+    tools: Any
+    system: Any
+    messages: list[Any]
+
+    @classmethod
+    def of(cls, wire: str, body: Any) -> Conversation:
+        body = _without_cache_marks(body)
+        match wire:
+            case "anthropic":
+                return cls(body["tools"], body["system"], body["messages"])
+            case "responses":
+                system = [item for item in body["input"] if item.get("role") in ("system", "developer")]
+                rest = [item for item in body["input"] if item not in system]
+                return cls(body["tools"], body.get("instructions", system), rest)
+            case "google":
+                return cls(body["tools"], body["systemInstruction"], body["contents"])
+        system = [message for message in body["messages"] if message["role"] == "system"]
+        return cls(body["tools"], system, [message for message in body["messages"] if message not in system])
+
+    def prefix(self) -> str:
+        """Return the part that every request of a session starts with."""
+        return json.dumps([self.tools, self.system], ensure_ascii=False)
+
+
+def _without_cache_marks(value: Any) -> Any:
+    """Drop the marks that say up to where to cache. They move with each request, and aren't part of what is cached."""
+    match value:
+        case dict():
+            return {key: _without_cache_marks(item) for key, item in value.items() if key != "cache_control"}
+        case list():
+            return [_without_cache_marks(item) for item in value]
+    return value
+
+
+def record(wire: str, directory: Path) -> Recorded:
+    """Run the session of a wire format, in an empty directory."""
+    project = directory / "project"
+    (project / "src").mkdir(parents=True)
+    (project / "AGENTS.md").write_text(AGENTS_MD)
+    (project / "src" / "calc.py").write_text('"""Sums \\"quoted\\" numbers."""\n\n\ndef add(a, b):\n\treturn a - b\n')
+    with pytest.MonkeyPatch.context() as environment:
+        for name in ("CONFIG", "DATA", "CACHE", "STATE"):
+            environment.setenv(f"XDG_{name}_HOME", str(directory / "home" / name.lower()))
+        environment.setenv("HOME", str(directory / "home"))
+        environment.setenv("THE_KEY", KEY)
+        return asyncio.run(_record(wire, directory, project))
+
+
+async def _record(wire: str, directory: Path, project: Path) -> Recorded:
+    async with FakeProvider() as provider:
+        _configure(wire, directory / "home" / "config", provider)
+        recorded = Recorded(wire, str(project))
+        store = SqliteStore(directory / "sessions.sqlite")
+        async with link(_agent(wire, store), cwd=str(project)) as client:
+            session = await client.new_session()
+            recorded.session_id = session.id
+            await _first_process(session, provider)
+        async with link(_agent(wire, store), cwd=str(project)) as client:
+            await _second_process(await client.load_session(session.id), provider)
+        await store.close()
+        requests = [asked for asked in provider.asked if asked.method == "POST"]
+        assert [asked.wire for asked in requests] == [wire] * len(SITUATIONS)
+        for situation, asked in zip(SITUATIONS, requests, strict=True):
+            recorded.bodies[situation] = asked.body
+            recorded.headers[situation] = asked.headers
+        return recorded
+
+
+async def _first_process(session: Session, provider: FakeProvider) -> None:
+    spent = Usage(input=4000, output=50)
+    provider.says(
+        Thinks("It subtracts.", signature="seal-1"),
+        Says("I look."),
+        Calls("read_file", {"path": "src/calc.py"}, id="call_1"),
+        usage=spent,
+    )
+    edit = {"old": 'def add("a", b):', "new": "def add(a, b):"}  # an error that quotes this has quotes in it
+    provider.says(Calls("edit_file", {"path": "src/calc.py", "edits": [edit]}, id="call_2"), usage=spent)
+    provider.says(Says("It should add."), usage=spent)
+    await session.prompt("What is wrong in src/calc.py?")
+    await session.set_mode("architect")
+    provider.says(Says("A plan."), usage=spent)
+    await session.prompt("Plan the repair.")
+    await session.set_mode("ask")
+    provider.says(Says("A red square."), usage=spent)
+    await session.prompt("What do you see?", Image(data=encode_image(), mime_type="image/png"))
+
+
+async def _second_process(session: Session, provider: FakeProvider) -> None:
+    spent = Usage(input=4000, output=50)
+    provider.says(Says("I am back."), usage=spent)
+    await session.prompt("Are you still there?")
+    provider.says(Says("add() subtracts; a plan exists."), usage=spent)
+    await session.prompt("/compact")
+    provider.says(Says("I go on."), usage=spent)
+    await session.prompt("Go on.")
+
+
+def _agent(wire: str, store: SqliteStore) -> Coder:
+    return Coder(store=store, shared=SharedResources(model=MODELS[wire], pauses=()))
+
+
+def _configure(wire: str, config: Path, provider: FakeProvider) -> None:
+    """Point the provider of a wire format at this machine, with a key that is easy to find again."""
+    name = MODELS[wire].partition(":")[0]
+    (config / "accord").mkdir(parents=True)
+    (config / "accord" / "config.toml").write_text(
+        f'[coder.providers.{name}]\nbase_url = "{provider.base_url(wire)}"\napi = "{wire}"\napi_key_env = "THE_KEY"\n'
+        + ("images = true\n" if wire == "chat" else "")
+    )

@@ -1,0 +1,104 @@
+"""Rules for every request to a model: a stable prefix, cache marks, thinking, plain errors, and no secrets."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from coder.models.provider_client import their_warnings
+from coder.payloads.sessions import KEY, MODELS, SITUATIONS, Recorded
+
+pytestmark = their_warnings
+Record = Callable[[str], Recorded]
+MAX_PREFIX_TOKENS = 5_000
+every_wire = pytest.mark.parametrize("wire", MODELS)
+every_situation = pytest.mark.parametrize("situation", SITUATIONS)
+STEPS = [("new", "after_tool"), ("after_tool", "failed_tool"), ("image", "resumed")]
+
+
+@every_wire
+@pytest.mark.parametrize(("before", "after"), STEPS)
+def test_each_request_extends_the_one_before_it(wire: str, before: str, after: str, recorded: Record) -> None:
+    earlier, later = recorded(wire).conversation(before), recorded(wire).conversation(after)
+    assert later.prefix() == earlier.prefix()
+    assert json.dumps(later.messages[: len(earlier.messages)]) == json.dumps(earlier.messages)
+    assert len(later.messages) > len(earlier.messages)
+
+
+@every_wire
+def test_a_compacted_session_keeps_its_tools_and_its_system_prompt(wire: str, recorded: Record) -> None:
+    before, after = recorded(wire).conversation("resumed"), recorded(wire).conversation("compacted")
+    assert after.prefix() == before.prefix()
+    assert len(json.dumps(after.messages)) < len(json.dumps(before.messages))
+
+
+@every_wire
+@every_situation
+def test_tools_and_system_prompt_are_small(wire: str, situation: str, recorded: Record) -> None:
+    assert len(recorded(wire).conversation(situation).prefix()) / 4 <= MAX_PREFIX_TOKENS
+
+
+@every_situation
+def test_claude_caches_the_tools_the_system_prompt_and_the_conversation(situation: str, recorded: Record) -> None:
+    body = recorded("anthropic").bodies[situation]
+    marks = [body.get("cache_control"), *(block.get("cache_control") for block in _blocks(body["messages"]))]
+    assert body["tools"][-1]["cache_control"]["type"] == "ephemeral"
+    assert body["system"][-1]["cache_control"]["type"] == "ephemeral"
+    assert any(mark and mark["type"] == "ephemeral" for mark in marks)
+    assert json.dumps(body).count('"cache_control"') <= 4, "Anthropic's limit"
+
+
+def test_signed_thoughts_go_back_to_their_provider_unchanged(recorded: Record) -> None:
+    said = {wire: json.dumps(recorded(wire).bodies["resumed"]) for wire in MODELS}
+    assert '"signature": "seal-1"' in said["anthropic"]
+    assert '"encrypted_content": "seal-1"' in said["responses"]
+    assert '"thoughtSignature": "c2VhbC0x"' in said["google"]
+
+
+@every_wire
+@every_situation
+def test_no_key_is_part_of_a_request(wire: str, situation: str, recorded: Record) -> None:
+    assert KEY not in json.dumps(recorded(wire).bodies[situation])
+    assert KEY in json.dumps(recorded(wire).headers[situation]), "the provider needs it"
+
+
+@every_wire
+@every_situation
+def test_a_request_says_the_day_but_no_time(wire: str, situation: str, recorded: Record) -> None:
+    body = json.dumps(recorded(wire).bodies[situation])
+    assert re.findall(r"\b\d?\d:\d\d(?::\d\d)?\b", body) == []
+    assert len(set(re.findall(r"\b20\d\d-\d\d-\d\d\b", body))) <= 1
+
+
+@pytest.mark.parametrize("wire", ["anthropic", "google"])
+def test_the_error_of_a_tool_is_plain_text(wire: str, recorded: Record) -> None:
+    text = _last_result(wire, recorded(wire).bodies["failed_tool"])
+    assert "src/calc.py" in text
+    assert not text.startswith("{"), "an object, encoded in a string"
+    assert re.search(r'\\["n]', text) is None, "escaped: the model couldn't copy what it has to write"
+
+
+@every_wire
+def test_the_image_of_a_prompt_reaches_the_model(wire: str, recorded: Record) -> None:
+    assert "iVBORw0KGgo" in json.dumps(recorded(wire).bodies["image"])
+
+
+def _blocks(messages: list[Any]) -> list[Any]:
+    return [block for message in messages for block in message["content"] if isinstance(block, dict)]
+
+
+def _last_result(wire: str, body: Any) -> str:
+    """The text of the last tool result in a request, decoded once: what the model reads."""
+    match wire:
+        case "anthropic":
+            content = _blocks(body["messages"])[-1]["content"]
+            return str(content if isinstance(content, str) else content[0]["text"])
+        case "responses":
+            return str(next(item["output"] for item in reversed(body["input"]) if "output" in item))
+        case "google":
+            response = body["contents"][-1]["parts"][-1]["functionResponse"]["response"]
+            return str(next(iter(response.values())))
+    return str(next(message["content"] for message in reversed(body["messages"]) if message["role"] == "tool"))
