@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+import sys
 import shutil
 import stat
 import time
@@ -48,6 +49,8 @@ class SavedOutputs:
             with suppress(FileExistsError):
                 os.mkdir(self.directory, 0o700)
             self._count += 1
+            if sys.platform == "win32":  # no descriptors of directories
+                return self._write_by_path(text.encode(errors="replace"))
             # Commands run as the same user and may have replaced the directory by a link: then nothing is written.
             directory = os.open(self.directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
             try:
@@ -59,12 +62,22 @@ class SavedOutputs:
 
     def _write(self, directory: int, data: bytes) -> str:
         assert self.directory is not None
-        name = f"{self._count}-{secrets.token_hex(4)}.txt"
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        name = self._file_name()
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
         with open(os.open(name, flags, 0o600, dir_fd=directory), "wb") as file:
             file.write(data[-MAX_TOTAL_BYTES:])
         _trim(directory)
         return os.path.join(self.directory, name)
+
+    def _write_by_path(self, data: bytes) -> str:
+        assert self.directory is not None
+        path = os.path.join(self.directory, self._file_name())
+        with open(path, "xb") as file:
+            file.write(data[-MAX_TOTAL_BYTES:])
+        return path
+
+    def _file_name(self) -> str:
+        return f"{self._count}-{secrets.token_hex(4)}.txt"
 
 
 def _trim(directory: int) -> None:

@@ -82,7 +82,9 @@ class TerminalRestorer:
             self._timer.start()
 
     def finish(self, status: int) -> None:
-        """The app has exited. If it left threads behind that read a lost terminal, exit without them."""
+        """The app has exited. If the terminal is gone, or threads still read it, end the process at once.
+
+        Python would wait for the threads, fail to flush its streams, and exit with a status of its own."""
         if self._timer is not None:
             self._timer.cancel()
         if self._standby is not None:
@@ -90,7 +92,7 @@ class TerminalRestorer:
         others = [each for each in threading.enumerate() if each is not threading.main_thread() and not each.daemon]
         for thread in others:
             thread.join(_JOIN_SECONDS)
-        if any(thread.is_alive() for thread in others):
+        if any(thread.is_alive() for thread in others) or not self._has_terminal():
             self._exit_now(status)
 
     def _exit_now(self, status: int) -> None:

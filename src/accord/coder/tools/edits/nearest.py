@@ -16,8 +16,8 @@ def describe_nearest(text: str, old: str, new: str) -> str:
         return "The file is empty"
     wanted = old.strip("\n").split("\n")
     if len(new.strip()) > 3 and (start := text.find(new.strip("\n"))) >= 0:
-        line = text.count("\n", 0, start) + 1
-        return f"The file already contains the new text, at line {line}; the edit may have been made"
+        number = text.count("\n", 0, start) + 1
+        return f"The file already contains the new text, at line {number}; the edit may have been made"
     # The longest line is the most characteristic.
     anchor = max(range(len(wanted)), key=lambda index: len(wanted[index].strip()))
     sought = _pairs(wanted[anchor])
