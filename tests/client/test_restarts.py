@@ -51,12 +51,14 @@ async def test_a_dead_agent_is_restarted_and_its_sessions_continue(tmp_path: Pat
 async def test_an_agent_that_does_not_come_back_is_given_up(tmp_path: Path, version: int) -> None:
     async with mortal(tmp_path, version, restart=True, env={"MORTAL_STILLBORN": "1"}) as agent:
         session = await agent.new_session()
-        told = session.events()
+        told, of_the_agent = session.events(), agent.events()
         with pytest.raises(accord.PeerDied):
             await session.prompt("die")
         seen = [event.state async for event in told if isinstance(event, accord.ConnectionChanged)]
         assert seen[0] == "lost" and seen[-1] == "gone"
         assert session.closed
+        for events in (of_the_agent, agent.events(), session.events()):
+            assert [event async for event in events] == []
 
 
 async def test_without_restart_a_dead_agent_stays_dead(tmp_path: Path, version: int) -> None:
@@ -120,6 +122,22 @@ async def test_an_agent_that_does_not_start_after_a_login_leaves_no_session_open
         with pytest.raises(accord.ConnectionClosed):
             await agent.login()
         assert session.closed
+        assert [event async for event in agent.events()] == []
+
+
+async def test_the_events_of_an_agent_continue_after_a_restart(tmp_path: Path) -> None:
+    async with mortal(tmp_path, 1, restart=True) as agent:
+        events = agent.events()
+        session = await agent.new_session()
+        told = session.events()
+        with pytest.raises(accord.PeerDied):
+            await session.prompt("die")
+        async for event in told:
+            if isinstance(event, accord.ConnectionChanged) and event.state == "restored":
+                break
+        later = agent.events()
+        agent.push(accord.AuthStatus(state="authenticated"), 0)
+        assert await anext(events) == await anext(later)
 
 
 async def test_sessions_continue_after_a_voluntary_login(tmp_path: Path, version: int) -> None:

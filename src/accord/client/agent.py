@@ -107,6 +107,8 @@ class ConnectedAgent:
             for stage, seconds in {**DEADLINES, **deadlines}.items()
         }
         self._listeners: list[Listener[AgentEvent]] = []
+        self._has_ended = False
+        """Whether the connection has ended for good: no restart replaces it."""
 
     # -- start and end
 
@@ -130,6 +132,7 @@ class ConnectedAgent:
         except BaseException:
             await self.connection.close()
             raise
+        self._has_ended = False
 
     async def _handshake(self) -> None:
         if self._watch is not None:
@@ -161,15 +164,20 @@ class ConnectedAgent:
             session.end(connection.closed_error("session/prompt", is_open=True) if session.busy else error)
         self._finish_events()
 
+    def end(self, error: ConnectionClosed) -> None:
+        """End all sessions and events: the connection is gone, and nothing replaces it."""
+        self.registry.end_all(error)
+        self._finish_events()
+
     def _finish_events(self) -> None:
+        self._has_ended = True
         for listener in self._listeners:
             listener.finish()
 
     async def close(self) -> None:
         """Close the connection, and stop the agent if it was started here."""
         self.is_closed = True
-        self.registry.end_all(ConnectionClosed("the connection was closed here"))
-        self._finish_events()
+        self.end(ConnectionClosed("the connection was closed here"))
         await self.connection.close()
         await self.tasks.close()
 
@@ -199,9 +207,12 @@ class ConnectedAgent:
 
     def events(self) -> Listener[AgentEvent]:
         """Listen to events that don't belong to a session: changes of the login, and pages that the user has finished.
-        Close the iterator when done."""
+        Close the iterator when done. It ends with the connection, unless the agent is restarted."""
         listener = Listener(self._listeners, self.connection.backlog)
-        self._listeners.append(listener)
+        if self._has_ended:
+            listener.finish()
+        else:
+            self._listeners.append(listener)
         return listener
 
     # -- sessions

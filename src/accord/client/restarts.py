@@ -52,7 +52,7 @@ class Restarts:
             await self._start_again()
         except BaseException as error:
             self.replaced = None
-            self._agent.registry.end_all(ConnectionClosed(f"couldn't restart the agent: {error}"))
+            self._agent.end(ConnectionClosed(f"couldn't restart the agent: {error}"))
             raise
 
     async def restart(self, error: ConnectionClosed) -> None:
@@ -78,7 +78,7 @@ class Restarts:
             self._report("restored", "", self._attempts)
             return
         self._report("gone", f"gave up after {self._attempts} attempts")
-        self._agent.registry.end_all(error)
+        self._agent.end(error)
 
     async def _start_again(self) -> None:
         assert self._relaunch is not None
