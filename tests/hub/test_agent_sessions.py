@@ -7,12 +7,14 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from support.hub_client import ALICE, BOB, HubClient, InProcessSpawner, joined
 
 import accord
 from accord import Agent, Turn
 from accord.hub.hub import Hub
 from accord.hub.principal import Principal
+from accord.store.base import Page
 
 ADMIN = Principal("root", "admin")
 
@@ -85,6 +87,47 @@ async def test_an_admin_lists_the_sessions_of_the_agent_in_the_served_directory(
             assert (await alice.fail("session/list", {"cursor": "agent/"}))["code"] == -32602
             method, params = make_request(old[0], root, version)
             assert (await alice.fail(method, params))["code"] == -32002
+
+
+@pytest.mark.parametrize("link", [False, True], ids=["outside", "behind a link"])
+async def test_a_session_outside_the_served_directory_cannot_be_opened_by_its_id(
+    version: int, tmp_path: Path, link: bool
+) -> None:
+    agent, root = make_agent(tmp_path), make_directory(tmp_path / "root")
+    elsewhere = make_directory(tmp_path / "elsewhere")
+    if link:
+        (root / "link").symlink_to(elsewhere)
+    secret = await remember(agent, root / "link" if link else elsewhere, "secret")
+    async with serving(agent, root, shared_sessions=True) as hub:
+        for principal in (ADMIN, BOB):
+            async with joined(hub, principal, version=version) as client:
+                method, params = make_request(secret, root, version)
+                for each in {method, "session/resume"}:
+                    assert (await client.fail(each, params))["code"] == -32002
+                assert "secret" not in str(client.messages)
+                assert not hub.sessions
+
+
+async def test_a_session_is_found_on_any_page_of_the_agents_list(version: int, tmp_path: Path) -> None:
+    class Many(Keeper):
+        """Lists one session per page, whatever directory is asked for."""
+
+        ids: list[str]
+
+        async def list_sessions(self, *, cwd: str | None, cursor: str | None) -> Page:
+            place = int(cursor or 0)
+            info = accord.SessionInfo(id=self.ids[place], cwd=str(root))
+            following = str(place + 1) if place + 1 < len(self.ids) else None
+            return Page(sessions=[info], next_cursor=following)
+
+    root = make_directory(tmp_path / "root")
+    agent = Many()
+    agent.store = accord.SqliteStore(tmp_path / "agent.db")
+    old = await remember(agent, root, "one")
+    agent.ids = ["a", "b", old]
+    async with serving(agent, root) as hub, joined(hub, ADMIN, version=version) as admin:
+        await admin.call(*make_request(old, root, version))
+        assert read_texts(admin) == ["echo one"]
 
 
 async def test_a_session_of_the_agent_continues_in_the_hub(version: int, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import msgspec
 from msgspec import Raw
 
 from accord.connection.relay_connection import Outcome
@@ -25,6 +26,8 @@ from accord.rpc.envelope import Failure, Success
 
 CURSOR = "agent/"
 """How the cursors of pages begin that come from the agent."""
+MAX_PAGES = 1000
+"""How much of an agent's list is searched for a session. It bounds a list that never ends."""
 
 
 class AgentSessions:
@@ -59,21 +62,23 @@ class AgentSessions:
             if decode(read_object(params).get("archived")) == "only":
                 return answer
         page = await self._ask_agent(fields, cursor.removeprefix(CURSOR))
+        if page is None and cursor:
+            raise InvalidParams("cursor: unknown cursor", data={"path": "cursor"})
+        page = page or {}
         found = [each for each in page.get("sessions") or () if self._is_listed(each)]
         answer = {"sessions": [*answer["sessions"], *found]}
         following = page.get("nextCursor")
         return {**answer, "nextCursor": f"{CURSOR}{following}"} if isinstance(following, str) else answer
 
-    async def _ask_agent(self, fields: dict[str, Raw], cursor: str) -> dict[str, Any]:
+    async def _ask_agent(self, fields: dict[str, Raw], cursor: str) -> dict[str, Any] | None:
+        """Return a page of the agent's list; None if it refuses."""
         asked: dict[str, Any] = {name: fields[name] for name in ("cwd", "archived") if name in fields}
         if cursor:
             asked["cursor"] = cursor
         process = await self._context.host.lobby(self._client.principal, self._client.offer)
         outcome = await process.call("session/list", write_object(asked))
-        if isinstance(outcome, Failure) and cursor:
-            raise InvalidParams("cursor: unknown cursor", data={"path": "cursor"})
         page = decode(outcome.result) if isinstance(outcome, Success) else None
-        return page if isinstance(page, dict) else {}
+        return page if isinstance(page, dict) else None
 
     def _is_listed(self, entry: Any) -> bool:
         """Return whether a session of the agent is shown: it is in the served directory, and not the hub's."""
@@ -83,6 +88,23 @@ class AgentSessions:
         if not isinstance(id, str) or not isinstance(cwd, str) or self._context.has_session(id):
             return False
         return self._sessions.is_inside(cwd)
+
+    async def _is_in_root(self, id: str, cwd: str) -> bool:
+        """Return whether the agent lists a session, with a directory in the served one.
+
+        The client's `cwd` proves nothing: agents load a session by its id, whatever directory they are given."""
+        options = {"archived": Raw(b'"include"')} if self._dialect.offers(self._result, "archive") else {}
+        for fields in ({**options, "cwd": Raw(msgspec.json.encode(cwd))}, options):  # the first list is usually short
+            cursor = ""
+            for _ in range(MAX_PAGES):
+                page = await self._ask_agent(fields, cursor) or {}
+                for entry in page.get("sessions") or ():
+                    if isinstance(entry, dict) and entry.get("sessionId") == id:
+                        return self._is_listed(entry)
+                cursor = page.get("nextCursor") or ""
+                if not isinstance(cursor, str) or not cursor:
+                    break
+        return False
 
     # -- delete
 
@@ -98,7 +120,9 @@ class AgentSessions:
     # -- open
 
     async def adopt(self, id: str, params: bytes, wanted: OpenParams, reply: Reply) -> HubSession:
-        """Open a session of the agent, and log it from now on. It belongs to the client's principal. Raises `NotFound`.
+        """Open a session of the agent, and log it from now on. It belongs to the client's principal.
+
+        Raises `NotFound`, also for a session that was opened outside the served directory.
 
         What the agent replays becomes the history, which the client gets as it arrives, if it wants it."""
         unknown = NotFound(f"there is no session {id[:100]!r}", data={"sessionId": id[:100]})
@@ -107,6 +131,8 @@ class AgentSessions:
         if not self._is_visible or not self._client.principal.can_drive or request is None:
             raise unknown
         cwd = self._sessions.check_directories(params)
+        if not await self._is_in_root(id, cwd):
+            raise unknown
         self._sessions.check_mcp_servers(params, cwd)
         name = self._client.principal.name
         self._context.budgets.check_session(name, self._sessions.count_open(name))
