@@ -12,7 +12,7 @@ import pytest
 from coder.scripted_model import ScriptedModel, ScriptedResources, coder
 from coder.test_loop import Look, call
 
-from accord.coder import agents_md
+from accord.coder import agents_md, environment
 from accord.coder.agent import Coder
 from accord.coder.agents_md import InstructionFile
 from accord.coder.history import ToolsSaid
@@ -21,6 +21,12 @@ from accord.policy.protections import PROTECTED
 from accord.policy.rule import Rule
 
 Join = Callable[..., Any]
+
+
+@pytest.fixture(autouse=True)
+def patient_git(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let Git take its time on a busy machine."""
+    monkeypatch.setattr(environment, "GIT_SECONDS", 300.0)
 
 
 def git(directory: Path, *words: str) -> None:
@@ -84,12 +90,15 @@ def _days() -> list[str]:
 async def test_the_environment_names_the_branch_and_the_number_of_changes(joined: Join, project: Path) -> None:
     git(project, "init", "-q", "-b", "feature")
     (project / "a.txt").write_text("1")
+    assert f"Git: repository at {project}, branch feature without commits, 1 uncommitted" in await prompt_of(joined)
     git(project, "add", ".")
     git(project, "commit", "-q", "-m", "first")
-    assert f"Git: repository at {project}, branch feature, no uncommitted changes" in await prompt_of(joined)
-    (project / "a.txt").write_text("2")
-    (project / "b.txt").write_text("new")
-    assert "branch feature, 2 uncommitted changes" in await prompt_of(joined)
+    assert f"Git: repository at {project}, branch feature, no uncommitted changes\n" in await prompt_of(joined)
+    git(project, "mv", "a.txt", "b c.txt")
+    (project / "new.txt").write_text("new")
+    assert "branch feature, 3 uncommitted changes, made before this session\n" in await prompt_of(joined)
+    git(project, "checkout", "-q", "--detach")
+    assert f"Git: repository at {project}, detached HEAD, 3 uncommitted" in await prompt_of(joined)
 
 
 async def test_a_hostile_repository_runs_nothing_while_it_is_described(joined: Join, project: Path) -> None:

@@ -11,7 +11,7 @@ import platform
 from typing import TYPE_CHECKING
 
 from accord.coder.agents_md import find_repository
-from accord.coder.tools.text import one_line
+from accord.coder.tools.text import count_of, one_line
 from accord.errors import AccordError
 from accord.process.thread import run_in_thread
 from accord.workspace.command import shell_command
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 GIT_SECONDS = 3.0
 """How long Git may take. A user waits for the answer to the first prompt."""
 MAX_ENTRIES = 60
+_STATUS = ("status", "--porcelain=v1", "-z", "--branch", "--untracked-files=normal", "--no-renames")
+"""One entry per changed file: a rename would have two."""
 MAX_NAME = 80
 
 
@@ -62,13 +64,23 @@ async def _describe_git(state: CoderSession) -> list[str]:
     try:
         async with asyncio.timeout(GIT_SECONDS):
             await git.prepare()
-            status = await git.lines("status", "--porcelain=v1", "-z", "--branch", "--untracked-files=normal")
+            status = await git.lines(*_STATUS)
     except (AccordError, OSError, TimeoutError, ValueError):
         return [f"Git: repository at {root}; its status couldn't be read"]
-    branch = next((line[3:].partition("...")[0] for line in status if line.startswith("## ")), "unknown")
-    changed = sum(1 for line in status if line[2:3] == " " and not line.startswith("## "))
-    dirty = f"{changed} uncommitted changes that aren't yours" if changed else "no uncommitted changes"
-    return [f"Git: repository at {root}, branch {one_line(branch, MAX_NAME)}, {dirty}"]
+    heads = [line.removeprefix("## ") for line in status if line.startswith("## ")]
+    changed = len(status) - len(heads)
+    dirty = (
+        f"{count_of(changed, 'uncommitted change')}, made before this session" if changed else "no uncommitted changes"
+    )
+    return [f"Git: repository at {root}, {_describe_head(heads[0] if heads else '')}, {dirty}"]
+
+
+def _describe_head(head: str) -> str:
+    """Describe what Git says about HEAD: `main...origin/main [ahead 1]`, or a sentence in two special cases."""
+    if head.startswith("HEAD (no branch)"):
+        return "detached HEAD"
+    name = head.removeprefix("No commits yet on ").partition("...")[0]
+    return f"branch {one_line(name, MAX_NAME)}" + (" without commits" if head.startswith("No commits yet on ") else "")
 
 
 async def _list_entries(state: CoderSession) -> str:

@@ -153,5 +153,5 @@ async def _build(state: CoderSession, model: Model) -> SystemPrompt:
         agents_md.quote(found),
         custom.text if custom is not None else "",
     ]
-    text = replace_surrogates("\n\n".join(piece for piece in pieces if piece))
+    text = state.secrets.redact(replace_surrogates("\n\n".join(piece for piece in pieces if piece)))
     return SystemPrompt(text=text, made_for=made_for, delivered=[each.path for each in found])
