@@ -10,9 +10,9 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
-import sys
 import shutil
 import stat
+import sys
 import time
 from contextlib import suppress
 
