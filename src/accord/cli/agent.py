@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from accord.coder.models.cassette import Match
     from accord.config.settings import CoderSettings
 
 
@@ -16,6 +17,14 @@ if TYPE_CHECKING:
 @click.option("--ask", "ask", multiple=True, metavar="RULE", help="Always ask.")
 @click.option("--deny", "deny", multiple=True, metavar="RULE", help="Never allow.")
 @click.option("--memory", is_flag=True, help="Don't save sessions to disk.")
+@click.option("--cassette", metavar="FILE", help="Replay a provider's recorded responses, without network or key.")
+@click.option("--record", is_flag=True, help="Record the responses to the cassette instead.")
+@click.option(
+    "--cassette-match",
+    type=click.Choice(["request", "order"]),
+    default="request",
+    help="Replay the response to an equal request, or the next one.",
+)
 @click.pass_context
 def agent(
     ctx: click.Context,
@@ -24,6 +33,9 @@ def agent(
     ask: tuple[str, ...],
     deny: tuple[str, ...],
     memory: bool,
+    cassette: str | None,
+    record: bool,
+    cassette_match: Match,
 ) -> None:
     """Run the built-in coding agent on standard input and output.
 
@@ -31,6 +43,8 @@ def agent(
     understands a small set of requests. To use a language model, run accord agent login."""
     if ctx.invoked_subcommand is not None:
         return
+    if record and cassette is None:
+        raise click.UsageError("--record needs --cassette FILE")
     from accord.agent.run import run
     from accord.coder.agent import Coder
     from accord.coder.shared_resources import SharedResources
@@ -45,7 +59,12 @@ def agent(
         from accord.store.sqlite import SqliteStore
 
         store = SqliteStore()
-    run(Coder(store=store, shared=SharedResources(model=model, rules=rules)))
+    tape = None
+    if cassette is not None:
+        from accord.coder.models.cassette import Cassette
+
+        tape = Cassette(cassette, record=record, match=cassette_match)
+    run(Coder(store=store, shared=SharedResources(model=model, rules=rules, cassette=tape)))
 
 
 @agent.command()

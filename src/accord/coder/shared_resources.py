@@ -15,6 +15,7 @@ from accord.model.session import Choice, Option
 if TYPE_CHECKING:
     from accord.coder.credentials import Keys
     from accord.coder.models.base import Model
+    from accord.coder.models.cassette import Cassette
     from accord.coder.models.catalog import ModelInfo
     from accord.coder.secrets import Secrets
     from accord.coder.tools.base import Tool
@@ -30,10 +31,18 @@ ALLOW_PRIVATE_VARIABLE = "ACCORD_ALLOW_PRIVATE_URLS"
 class SharedResources:
     """Loads configuration, keys, models and tools, each once."""
 
-    def __init__(self, *, model: str | None = None, rules: Sequence[Rule] = (), **limits: Any) -> None:
-        """`model` overrides the configured model of new sessions; `rules` come before all others; `limits` are options
-        of `Loop`: `max_requests`, `pauses`."""
+    def __init__(
+        self,
+        *,
+        model: str | None = None,
+        rules: Sequence[Rule] = (),
+        cassette: Cassette | None = None,
+        **limits: Any,
+    ) -> None:
+        """`model` overrides the configured model of new sessions; `rules` come before all others; `cassette` records or
+        replays the responses of providers; `limits` are options of `Loop`: `max_requests`, `pauses`."""
         self._model = model
+        self._cassette = cassette
         self._rules = list(rules)
         self.limits = limits
         self.logins: int = 0
@@ -162,7 +171,7 @@ class SharedResources:
         """Open a model."""
         from accord.coder.models.catalog import choose
 
-        return await choose(id, self.settings(cwd).settings.coder, self.keys)
+        return await choose(id, self.settings(cwd).settings.coder, self.keys, self._cassette)
 
     # -- login
 

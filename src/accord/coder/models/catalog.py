@@ -7,6 +7,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from accord.coder.credentials import Keys
 from accord.coder.models.base import Model, ModelError
 from accord.coder.models.providers import Provider, known_providers
@@ -15,6 +17,7 @@ from accord.version import install_command
 
 if TYPE_CHECKING:
     from accord.coder.credentials import Keys
+    from accord.coder.models.cassette import Cassette
     from accord.config.settings import CoderSettings
 
 
@@ -185,18 +188,23 @@ def default_model(settings: CoderSettings | None = None, keys: Keys | None = Non
     return OFFLINE
 
 
-async def choose(id: str, settings: CoderSettings | None = None, keys: Keys | None = None) -> Model:
+async def choose(
+    id: str, settings: CoderSettings | None = None, keys: Keys | None = None, cassette: Cassette | None = None
+) -> Model:
     """Like `model`, but also look for the provider's key in the keyring."""
     keys = keys or Keys()
     service = known_providers(settings).get(whole_id(id, settings).partition(":")[0])
     if service is not None and (service.needs_key or service.moved) and keys.find(service) is None:
         await keys.read(settings)
-    return model(id, settings, keys)
+    return model(id, settings, keys, cassette)
 
 
-def model(id: str, settings: CoderSettings | None = None, keys: Keys | None = None) -> Model:
+def model(
+    id: str, settings: CoderSettings | None = None, keys: Keys | None = None, cassette: Cassette | None = None
+) -> Model:
     """Return the model with this id, without contacting its provider or loading its library.
 
+    With a cassette, its responses are recorded or replayed. Replaying needs no key.
     Raises `ModelError` if there is no such model, or its provider has no key."""
     if id == OFFLINE:
         from accord.coder.offline.model import OfflineModel
@@ -215,8 +223,11 @@ def model(id: str, settings: CoderSettings | None = None, keys: Keys | None = No
     from accord.coder.models.pydantic_ai.model import ProviderModel
 
     key = (keys or Keys()).find(service)
-    if key is None and service.needs_key:
+    replays = cassette is not None and not cassette.is_recording
+    if key is None and service.needs_key and not replays:
         raise ProviderErrors(service, name, None, settings).no_key()
+    if cassette is not None:
+        service = msgspec.structs.replace(service, cassette=cassette)
     return ProviderModel(service, name, key, settings=settings)
 
 

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from accord.coder.models.cassette import Cassette
 from accord.config.settings import CoderSettings, ProviderEntry
 from accord.model.record import Record
 
@@ -38,6 +39,8 @@ class Provider(Record):
     images: bool | None = None
     moved: bool = False
     """Whether the configuration or the environment overrides its URL."""
+    cassette: Cassette | None = None
+    """Records or replays its responses."""
 
     @property
     def local(self) -> bool:

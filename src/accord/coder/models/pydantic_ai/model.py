@@ -162,7 +162,13 @@ def _client(service: Provider, timeout: float) -> httpx2.AsyncClient:
 
     # Don't use a proxy from the environment for this machine, and don't load certificates if there is no TLS.
     plain = service.base_url.startswith("http://")
-    transport = httpx2.AsyncHTTPTransport(verify=not plain) if service.local else None
+    transport: httpx2.AsyncBaseTransport | None = None
+    if service.local:
+        transport = httpx2.AsyncHTTPTransport(verify=not plain)
+    if service.cassette is not None:
+        from accord.coder.models.pydantic_ai.cassette_transport import cassette_transport
+
+        transport = cassette_transport(service.cassette, transport, service.base_url)
     client = create_async_httpx2_client(
         timeout=httpx2.Timeout(timeout, connect=CONNECT_TIMEOUT_SECONDS), transport=transport
     )
