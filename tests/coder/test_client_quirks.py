@@ -162,5 +162,5 @@ async def test_titles_show_paths_from_the_working_directory(joined: Join, projec
         "List .",
         "Move src/a.txt to b.txt",
         f"Run cat {absolute}",
-        "Read /etc/passwd",
+        "Read /etc/passwd (outside the project)",
     ]

@@ -35,7 +35,8 @@ SITUATIONS = ("new", "after_tool", "failed_tool", "mode_switched", "image", "res
 KEY = "sk-of-the-user-0123456789"
 AGENTS_MD = "# Rules\n\nUse tabs.\n"
 _DAY = re.compile(r"\b20\d\d-\d\d-\d\d\b")
-_MACHINE = re.compile(r"\b(System|Shell): [^\\]*(?=\\n)")
+_MACHINE = re.compile(r"(?<=\\n)(Git|System|Shell): [^\\]*")
+"""Lines of the environment in the system prompt, in encoded JSON."""
 _ID = re.compile(r"\b[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}\b")
 
 
@@ -52,7 +53,8 @@ class Recorded:
     def normalize(self, situation: str) -> Any:
         """Return a request without what differs between machines, runs and days."""
         text = json.dumps(self.bodies[situation]).replace(self.project, "/project").replace(self.session_id, "SESSION")
-        return json.loads(_ID.sub("ID", _MACHINE.sub(r"\1: THIS", _DAY.sub("DAY", text))))
+        text = _MACHINE.sub(r"\1: this machine's", text)
+        return json.loads(_ID.sub("ID", _DAY.sub("DAY", text)))
 
     def conversation(self, situation: str) -> Conversation:
         return Conversation.of(self.wire, self.bodies[situation])

@@ -25,6 +25,7 @@ REDACTED = "[redacted]"
 SESSION_FIELDS = frozenset({"prompt_cache_key", "safety_identifier", "metadata", "user"})
 """Top-level fields of a request that identify a session or a user. Requests are compared without them."""
 _DAY = re.compile(r"\b20\d\d-\d\d-\d\d\b")
+_ENVIRONMENT = re.compile(r"<environment>.*?</environment>", re.DOTALL)
 
 
 class Exchange(Record):
@@ -33,7 +34,7 @@ class Exchange(Record):
     method: str
     path: str
     request: Any
-    """The body as it was compared: without keys, the working directory, the day, and `SESSION_FIELDS`."""
+    """The body as it was compared: without keys, the environment, the day, and `SESSION_FIELDS`."""
     status: int
     content_type: str
     response: str
@@ -174,10 +175,11 @@ def difference(expected: Any, actual: Any, where: str = "") -> str:
 
 
 def _replace(value: Any, directory: str) -> Any:
-    """Replace the working directory and days, which differ from run to run."""
+    """Replace the working directory, days and the description of the machine, which differ from run to run."""
     match value:
         case str():
-            return _DAY.sub("<day>", value.replace(directory, "<directory>"))
+            text = _ENVIRONMENT.sub("<environment/>", value.replace(directory, "<directory>"))
+            return _DAY.sub("<day>", text)
         case dict():
             return {key: _replace(item, directory) for key, item in value.items()}
         case list():

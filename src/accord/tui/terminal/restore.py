@@ -82,9 +82,9 @@ class TerminalRestorer:
             self._timer.start()
 
     def finish(self, status: int) -> None:
-        """The app has exited. If the terminal is gone, or threads still read it, end the process at once.
+        """After the app has exited: end the process at once if the terminal is gone or threads still read it.
 
-        Python would wait for the threads, fail to flush its streams, and exit with a status of its own."""
+        Python would wait for the threads, fail to flush its streams, and exit with another status."""
         if self._timer is not None:
             self._timer.cancel()
         if self._standby is not None:
