@@ -24,7 +24,7 @@ MAX_QUEUED_BYTES = 16 * 1024 * 1024
 class ClientLink(ServerLink):
     """A connection to one server behind the client."""
 
-    is_modern = True
+    is_modern: bool | None = True
 
     def __init__(self, requests: ClientRequests, server_id: str) -> None:
         self._requests = requests
