@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.notifications import Notification
 from textual.pilot import Pilot
 
 from accord.agent.agent import Agent
@@ -108,6 +109,12 @@ class Chat:
     def __init__(self, app: AccordApp, pilot: Pilot[int]) -> None:
         self.app = app
         self.pilot = pilot
+        self.notifications = _record_notifications(app)
+        """Every notification so far. Toasts expire after seconds, on a busy machine before a test has looked."""
+
+    def is_notified(self, text: str) -> bool:
+        """Return whether a notification with this text was shown, even if it has expired."""
+        return any(text in each.message for each in self.notifications)
 
     @property
     def tab(self) -> Tab:
@@ -171,9 +178,16 @@ def collect_notifications(chat: Chat) -> list[str]:
     return told
 
 
-def keep_notifications(chat: Chat) -> None:
-    """Show notifications from now on until the test ends."""
-    chat.app.NOTIFICATION_TIMEOUT = TIMEOUT_SECONDS
+def _record_notifications(app: AccordApp) -> list[Notification]:
+    notifications = app._notifications
+    recorded, add = list(notifications), notifications.add
+
+    def record(notification: Notification) -> Any:
+        recorded.append(notification)
+        return add(notification)
+
+    notifications.add = record  # type: ignore[method-assign]
+    return recorded
 
 
 class Moments:

@@ -89,7 +89,7 @@ async def test_an_agent_that_cannot_be_started_is_explained_and_nothing_typed_is
         await chat.until("there is no command 'robot'")
         await chat.type("hello")
         await chat.press("enter")
-        await chat.until(lambda: any("Your text is saved" in each.message for each in chat.app._notifications))
+        await chat.until(lambda: chat.is_notified("Your text is saved"))
         assert chat.tab.editor.text == "hello"
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.tui_driver import Chat, Opened, keep_notifications
+from support.tui_driver import Chat, Opened
 
 from accord.agent.turn import Turn
 from accord.client.connect import connect
@@ -57,11 +57,6 @@ async def create_sessions(agent: ScriptedAgent, cwd: Path, *prompts: str) -> lis
 def _with_title(info: object, title: str) -> object:
     info.title = title  # type: ignore[attr-defined]
     return info
-
-
-def collect_notifications(chat: Chat) -> str:
-    """Collect the notifications."""
-    return "\n".join(each.message for each in chat.app._notifications)
 
 
 async def in_list(chat: Chat, title: str) -> None:
@@ -127,7 +122,6 @@ async def test_a_session_of_the_list_is_written_to_a_file(opened: Opened, folder
     agent = Keeping()
     await create_sessions(agent, folders, "Apples are", "Pears are")
     async with opened(agent) as chat:
-        keep_notifications(chat)
         await in_list(chat, "Apples")
         await chat.press("f9")
         await chat.until("Export as")
@@ -135,7 +129,7 @@ async def test_a_session_of_the_list_is_written_to_a_file(opened: Opened, folder
         await chat.until("File to write")
         await chat.until(f"apples.{kind}")
         await chat.press("enter")
-        await chat.until(lambda: "Exported to" in collect_notifications(chat))
+        await chat.until(lambda: chat.is_notified("Exported to"))
         await chat.until("Sessions of")
     text = (folders / f"apples.{kind}").read_text()
     assert "You said: Apples are" in text
@@ -147,7 +141,6 @@ async def test_a_session_of_the_list_is_written_to_a_file(opened: Opened, folder
 async def test_an_existing_file_is_replaced_only_after_confirmation(opened: Opened, folders: Path) -> None:
     (folders / "mine.md").write_text("precious")
     async with opened(ScriptedAgent()) as chat:
-        keep_notifications(chat)
         await chat.send("hello")
         await chat.until("You said: hello")
         for sure, text in ((False, "precious"), (True, "You said: hello")):
@@ -162,14 +155,13 @@ async def test_an_existing_file_is_replaced_only_after_confirmation(opened: Open
             await chat.press(*(["down"] if sure else []), "enter")
             await chat.gone("Replace it?")
             if sure:
-                await chat.until(lambda: "Exported to" in collect_notifications(chat))
+                await chat.until(lambda: chat.is_notified("Exported to"))
             assert text in (folders / "mine.md").read_text()
 
 
 @pytest.mark.parametrize("name", ["none/mine.md", "~nobody-of-this-name/mine.md"])
 async def test_a_missing_directory_is_reported(opened: Opened, folders: Path, name: str) -> None:
     async with opened(ScriptedAgent()) as chat:
-        keep_notifications(chat)
         await chat.send("hello")
         await chat.until("You said: hello")
         chat.app.action_export()
@@ -179,7 +171,7 @@ async def test_a_missing_directory_is_reported(opened: Opened, folders: Path, na
         await chat.press("ctrl+u")
         await chat.type(name)
         await chat.press("enter")
-        await chat.until(lambda: "Couldn't write the file" in collect_notifications(chat))
+        await chat.until(lambda: chat.is_notified("Couldn't write the file"))
 
 
 @pytest.mark.parametrize("kind", FORMATS)

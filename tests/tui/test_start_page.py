@@ -86,7 +86,7 @@ async def test_a_name_that_will_not_do_is_asked_for_again_and_esc_goes_back(fold
         await chat.until("A name for")
         await chat.type("no good")
         await chat.press("enter")
-        await chat.until(lambda: [each.severity for each in chat.app._notifications] == ["error"])
+        await chat.until(lambda: [each.severity for each in chat.notifications] == ["error"])
         await chat.until("A name for")
         assert host.launched == [None] and host.configuration().settings.agents == {}
         await chat.press("escape")

@@ -36,6 +36,6 @@ async def test_tips_are_above_the_prompt_until_the_first_prompt(opened: Opened) 
 async def test_notifications_show_brackets_literally(opened: Opened) -> None:
     async with opened(ScriptedAgent()) as chat:
         chat.app.notify("[/] is [no markup] \x1b[2J")
-        await chat.until(lambda: len(chat.app._notifications) == 1)
-        (told,) = chat.app._notifications
+        await chat.until(lambda: len(chat.notifications) == 1)
+        (told,) = chat.notifications
         assert told.message == "[/] is [no markup] ␛[2J" and not told.markup

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support.tui_driver import TIMEOUT_SECONDS, Chat, Opened
+from support.tui_driver import TIMEOUT_SECONDS, Opened
 from textual import events
 
 from accord.cli.support.attachments import find_mentions
@@ -30,11 +30,6 @@ class Seeing(ScriptedAgent):
     """Accepts images, and records them."""
 
     content = ("image",)
-
-
-def list_notifications(chat: Chat) -> str:
-    """Return the notifications."""
-    return "\n".join(each.message for each in chat.app._notifications)
 
 
 def clip(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
@@ -135,7 +130,7 @@ async def test_an_empty_paste_attaches_the_image_and_warns_if_the_agent_accepts_
 ) -> None:
     async with opened(ScriptedAgent()) as chat:
         chat.tab.editor.post_message(events.Paste(""))
-        await chat.until(lambda: "This agent doesn't accept images" in list_notifications(chat))
+        await chat.until(lambda: chat.is_notified("This agent doesn't accept images"))
         assert ".png" in chat.tab.editor.text
 
 
@@ -145,7 +140,7 @@ async def test_ctrl_v_without_an_image_pastes_text_copied_in_accord(
     clip(tmp_path, monkeypatch, "exit 1")
     async with opened(ScriptedAgent()) as chat:
         await chat.press("ctrl+v")
-        await chat.until(lambda: "There is no image in the clipboard" in list_notifications(chat))
+        await chat.until(lambda: chat.is_notified("There is no image in the clipboard"))
         chat.app.copy_to_clipboard("copied here")
         await chat.press("ctrl+v")
         await chat.until(lambda: chat.tab.editor.text == "copied here")

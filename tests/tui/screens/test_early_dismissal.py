@@ -39,7 +39,7 @@ class Slow(Picker):
 
 
 def faults(chat: Chat) -> list[str]:
-    return [each.message for each in chat.app._notifications if "fault" in each.message]
+    return [each.message for each in chat.notifications if "fault" in each.message]
 
 
 @pytest.mark.parametrize("key", ["escape", "enter"])

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from support.tui_driver import Chat, Opened, keep_notifications
+from support.tui_driver import Chat, Opened
 from textual.events import Paste
 
 from accord.agent.turn import Turn
@@ -32,14 +32,13 @@ async def think(turn: Turn) -> None:
 
 async def export(chat: Chat) -> None:
     """Export the session to the suggested file."""
-    keep_notifications(chat)
     chat.app.action_export()
     await chat.until("Export as")
     await chat.press("enter")
     await chat.until("File to write")
     await chat.press("enter")
     await chat.gone("File to write")
-    await chat.until(lambda: any("Exported to" in each.message for each in chat.app._notifications))
+    await chat.until(lambda: chat.is_notified("Exported to"))
 
 
 async def die(chat: Chat) -> None:

@@ -123,7 +123,7 @@ async def test_a_missing_session_is_reported_and_nothing_else_is_opened(opened: 
         assert chat.tab.controller.session is None
         await chat.send("typed")
         told = "There is no session here: ctrl+r starts one. Your text is saved."
-        await chat.until(lambda: told in [each.message for each in chat.app._notifications])
+        await chat.until(lambda: chat.is_notified(told))
         assert chat.tab.editor.text == "typed"
         await chat.press("ctrl+r")
         await chat.ready()

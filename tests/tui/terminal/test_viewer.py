@@ -89,5 +89,5 @@ async def test_v_and_e_open_the_images_of_the_selected_item(opened: Opened, star
         await chat.press("v")
         await chat.until(lambda: len(started) == 2)
         await chat.press("up", "v")
-        await chat.until(lambda: any("No image here" in each.message for each in chat.app._notifications))
+        await chat.until(lambda: chat.is_notified("No image here"))
         assert len(started) == 2
