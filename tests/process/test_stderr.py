@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from accord.process.stderr import Tail
+from accord.process.stderr import MAX_LINE_CHARACTERS, Tail
 
 
 def test_only_the_last_part_is_kept_from_the_beginning_of_a_line() -> None:
@@ -72,3 +72,20 @@ def test_a_listener_need_not_wait_for_the_end_of_an_endless_line() -> None:
         tail.feed(b"x" * 10_000)
 
     assert len("".join(heard)) > 900_000
+
+
+def test_an_overlong_line_is_split_between_words_so_that_a_key_can_be_redacted() -> None:
+    heard: list[str] = []
+    tail = Tail(heard.append)
+    start = "x" * MAX_LINE_CHARACTERS
+    tail.feed(f"{start} key-abcdef".encode())
+    tail.feed(b"ghijkl rest\n")
+
+    assert heard == [f"{start} ", "key-abcdefghijkl rest"]
+
+
+def test_an_overlong_line_without_spaces_is_still_split() -> None:
+    heard: list[str] = []
+    Tail(heard.append).feed(b"x" * (MAX_LINE_CHARACTERS + 1))
+
+    assert heard == ["x" * (MAX_LINE_CHARACTERS + 1)]

@@ -16,6 +16,8 @@ from typing import Protocol
 
 KEPT_BYTES = 64 * 1024
 MAX_LINE_CHARACTERS = 64 * 1024
+MAX_WORD_CHARACTERS = 4 * 1024
+"""How far from its end an overlong line is split at a space."""
 READ_BYTES = 64 * 1024
 READS_PER_WAKE = 16
 
@@ -70,7 +72,9 @@ class Tail:
         for line in lines:
             self._on_line(line.removesuffix("\r"))
         if len(self._line) > MAX_LINE_CHARACTERS:
-            line, self._line = self._line, ""
+            # Between two words if possible: listeners redact line by line, and would miss a secret that is split.
+            end = self._line.rfind(" ", len(self._line) - MAX_WORD_CHARACTERS) + 1 or len(self._line)
+            line, self._line = self._line[:end], self._line[end:]
             self._on_line(line)
 
 

@@ -127,6 +127,18 @@ def test_secrets_are_masked_and_ids_of_sessions_are_not() -> None:
     assert "s-123" not in readable(line, {"s-12345678"})
 
 
+def test_a_truncated_line_does_not_show_the_start_of_a_secret() -> None:
+    secret = "key-abcdefghijklmnop"
+    log = Log()
+    log.add("stderr", f"the key is {secret}".encode())
+    log.add("stderr", ("x" * (MAX_LINE_BYTES - 8) + secret).encode())
+    short, long = log.since(0)
+
+    assert readable(short, [secret], most=19).startswith("the key is")
+    assert "key-" not in readable(short, [secret], most=19)
+    assert "key-" not in readable(long, [secret]) + pretty(long, [secret])
+
+
 def test_nothing_of_a_line_reaches_the_terminal_as_it_is() -> None:
     log = Log()
     log.add("stderr", b"\x1b]0;owned\x07\x1b[2J")

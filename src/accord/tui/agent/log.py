@@ -211,7 +211,7 @@ def contents(row: LogRow, secrets: Iterable[str], most: int) -> str:
 def readable(line: LogEntry, secrets: Iterable[str], most: int | None = None) -> str:
     """Return the text of a line, or the start of it, sanitized and without secrets."""
     part = line.line if most is None else line.line[:most]
-    text = sanitize(without_secrets(part.decode("utf-8", "replace"), secrets))
+    text = sanitize(without_secrets(part.decode("utf-8", "replace"), secrets, is_whole=len(part) == line.size))
     if line.size > len(part) + 100:
         text += f" … {format_size(line.size)} in all"
     return text
@@ -225,15 +225,20 @@ def pretty(line: LogEntry, secrets: Iterable[str]) -> str:
     if line.is_whole and line.kind in ("in", "out", "unknown"):
         with suppress(msgspec.MsgspecError):
             text = msgspec.json.format(text, indent=2)
-    words = sanitize(without_secrets(text.decode("utf-8", "replace"), secrets))
+    words = sanitize(without_secrets(text.decode("utf-8", "replace"), secrets, is_whole=line.is_whole))
     return words if line.is_whole else f"{words}\n… of {format_size(line.size)} only the start is kept"
 
 
-def without_secrets(text: str, secrets: Iterable[str]) -> str:
-    """Mask what is or looks like a secret, except session ids and token counts."""
-    from accord.config.redaction import redact_values
+def without_secrets(text: str, secrets: Iterable[str], *, is_whole: bool = True) -> str:
+    """Mask what is or looks like a secret, except session ids and token counts.
 
-    return redact_values(_NOT_SECRET.sub(rf'"\1{_BREAK}', text.replace(_BREAK, "")), secrets).replace(_BREAK, "")
+    If the text isn't whole, it may end within a secret, whose start is removed."""
+    from accord.config.redaction import count_held, redact_values
+
+    known = list(secrets)
+    if not is_whole:
+        text = text[: len(text) - count_held(text, known)]
+    return redact_values(_NOT_SECRET.sub(rf'"\1{_BREAK}', text.replace(_BREAK, "")), known).replace(_BREAK, "")
 
 
 def as_text(lines: Iterable[LogRow], secrets: Iterable[str]) -> str:
