@@ -175,6 +175,49 @@ async def test_an_open_call_is_delivered_again_to_a_client_that_reconnects(versi
     assert again["params"]["requestId"] == lost["params"]["requestId"]
 
 
+async def test_a_client_that_takes_a_server_over_does_not_get_calls_that_another_one_is_working_on(
+    version: int, tmp_path: Path
+) -> None:
+    async with (
+        Hub(InProcessSpawner(Caller), root=tmp_path) as hub,
+        joined(hub, name="c1", version=version) as first,
+        joined(hub, name="c2", version=version) as second,
+    ):
+        session = await offer(first, tmp_path, "a")
+        first.prompt(session, "call")
+        request = await first.wait(_calls("tools/call"))
+        await second.call("session/resume", {"sessionId": session, **setup(tmp_path, "b")})
+        first.answer(request, DONE)
+        client = await second.wait(_calls("tools/list"))
+        second.answer(client, NO_TOOLS)
+        await second.wait(lambda m: "done" in str(m) and "agent_message_chunk" in str(m))
+        assert [each["params"]["method"] for each in mcp_messages(second)] == ["tools/list"]
+
+
+@pytest.mark.parametrize("is_first", [False, True], ids=["after it is taken over", "before it is taken over"])
+async def test_a_call_fails_if_its_client_disconnects_and_another_one_takes_the_server_over(
+    version: int, is_first: bool, tmp_path: Path
+) -> None:
+    async with (
+        Hub(InProcessSpawner(Caller), root=tmp_path, shared_sessions=True) as hub,
+        joined(hub, BOB, version=version) as bob,
+        joined(hub, name="c2", version=version) as second,
+    ):
+        first = HubClient(hub, name="c1", version=version)
+        await first.initialize()
+        session = await offer(first, tmp_path, "a")
+        await bob.call("session/resume", {"sessionId": session, **setup(tmp_path)})
+        bob.prompt(session, "call")
+        await first.wait(_calls("tools/call"))
+        if is_first:
+            await first.close()
+        await second.call("session/resume", {"sessionId": session, **setup(tmp_path, "b")})
+        if not is_first:
+            await first.close()
+        await bob.wait(lambda m: "the client with this MCP server disconnected" in str(m))
+        assert not mcp_messages(second)
+
+
 async def test_a_client_that_starts_again_offers_its_servers_under_new_ids(version: int, tmp_path: Path) -> None:
     async with Hub(InProcessSpawner(Caller), root=tmp_path) as hub:
         async with joined(hub, version=version) as first:

@@ -1,8 +1,9 @@
 """MCP servers that a client offers to the agent of its session, through the hub.
 
 The agent gets ids that the hub made up, so that neither clients nor agents can name each other's servers. Only the
-client that offered a server gets the requests to it; if it reconnects or starts again, the same principal offers its
-servers again by their names, and open requests are delivered again."""
+client that offered a server gets the requests to it. If it reconnects, open requests are delivered again, with ids by
+which it recognizes them. Another client of the same principal may take the servers over by their names. It gets only
+new requests: a tool must not run twice."""
 
 from __future__ import annotations
 
@@ -21,6 +22,7 @@ RECONNECT_SECONDS = 60.0
 """How long requests wait for a client that reconnects."""
 MAX_OPEN = 256
 LIMIT_EXCEEDED = -33000
+_DISCONNECTED = fail("the client with this MCP server disconnected", SERVER_UNAVAILABLE)
 
 
 class AgentEnd(Protocol):
@@ -41,6 +43,9 @@ class _Open:
         self.params = params
         self.stable_id = secrets.token_hex(8)
         self.delivery: tuple[RelayConnection, int] | None = None
+        """Where it waits for a response; None if the client isn't connected."""
+        self.receiver: str | None = None
+        """The origin of the client that it was delivered to: the only one that recognizes it if it comes again."""
 
 
 class McpRelay:
@@ -120,21 +125,27 @@ class McpRelay:
             self._give_up.cancel()
             self._give_up = None
         for opened in list(self._open.values()):
-            if opened.delivery is None or opened.delivery[0] is not client.connection:
-                self._deliver(opened)
+            if opened.receiver in (None, client.origin):
+                if opened.delivery is None or opened.delivery[0] is not client.connection:
+                    self._deliver(opened)
+            elif opened.delivery is None:
+                self._answer(opened, _DISCONNECTED)
 
     def disconnect(self, connection: RelayConnection) -> None:
-        """Handle the client's disconnection. Open requests wait if the client can resume; otherwise they fail."""
+        """Handle a client's disconnection. Open requests wait if the client can resume; otherwise they fail."""
         client = self._client
-        if client is None or client.connection is not connection:
-            return
-        for opened in self._open.values():
-            opened.delivery = None
-        if not client.is_resume_aware:
-            self._fail_all()
-            self._client = None
-        elif self._open:
+        is_current = client is not None and client.connection is connection
+        can_resume = is_current and client is not None and client.is_resume_aware
+        for opened in list(self._open.values()):
+            if opened.delivery is not None and opened.delivery[0] is connection:
+                opened.delivery = None
+                if not can_resume:
+                    self._answer(opened, _DISCONNECTED)
+        if can_resume:
             self._await_client()
+        elif is_current:
+            self._fail_undelivered()
+            self._client = None
 
     def notify(self, client: Subscriber, params: bytes) -> bool:
         """Pass a client's notification to the agent. Returns False if the client doesn't offer the server."""
@@ -148,7 +159,9 @@ class McpRelay:
 
     def close(self) -> None:
         """Answer everything: the session is closed."""
-        self._fail_all()
+        self._fail_undelivered()
+        for opened in list(self._open.values()):
+            self._answer(opened, _DISCONNECTED)
         self._client, self.is_closed = None, True
 
     # -- requests
@@ -167,22 +180,25 @@ class McpRelay:
             params = add_meta(params, b'"accord/request":"%b"' % opened.stable_id.encode())
         sent = client.connection.request(MCP_MESSAGE, params, lambda outcome: self._answer(opened, outcome))
         opened.delivery = (client.connection, sent)
+        opened.receiver = client.origin
 
     def _await_client(self) -> None:
         """Wait for the client to reconnect, up to a limit."""
-        if self._give_up is None:
-            self._give_up = asyncio.get_running_loop().call_later(RECONNECT_SECONDS, self._fail_all)
+        if self._give_up is None and any(opened.delivery is None for opened in self._open.values()):
+            self._give_up = asyncio.get_running_loop().call_later(RECONNECT_SECONDS, self._fail_undelivered)
 
     def _answer(self, opened: _Open, outcome: Outcome) -> None:
         if self._open.pop((opened.agent, opened.id), None) is not None:
             opened.agent.answer(opened.id, outcome)
 
-    def _fail_all(self) -> None:
+    def _fail_undelivered(self) -> None:
+        """Stop waiting for the client. Requests that another client is working on stay open."""
         if self._give_up is not None:
             self._give_up.cancel()
             self._give_up = None
         for opened in list(self._open.values()):
-            self._answer(opened, fail("the client with this MCP server disconnected", SERVER_UNAVAILABLE))
+            if opened.delivery is None:
+                self._answer(opened, _DISCONNECTED)
 
     def _client_id(self, params: bytes) -> str | None:
         return self._client_ids.get(read_text(read_object(params).get("serverId")) or "")
