@@ -14,6 +14,7 @@ from msgspec import Meta
 
 from accord.coder.tools.base import Outcome, Tool, ToolContext, ToolError
 from accord.coder.tools.edits.passage import match_line_endings, replace
+from accord.coder.tools.edits.syntax import find_new_problem
 from accord.coder.tools.project.paths import locate, missing, origin, relative, whole_text
 from accord.coder.tools.text import count_of, format_size
 from accord.errors import RequestFailed
@@ -88,6 +89,7 @@ class EditFile(Tool[EditFileArgs]):
         text = f"Edited {relative(ctx, args.path)}: {done}, at line{'s' if len(lines) > 1 else ''} {where}."
         if change.adjusted:
             text += f"\n{change.adjusted}"
+        text += await _describe_problem(ctx, change)
         return Outcome(text=text, raw={"path": change.path, "lines": lines})
 
 
@@ -140,7 +142,8 @@ class WriteFile(Tool[WriteFileArgs]):
         await _write(ctx, change, args.path)
         did = "Created" if change.before is None else "Replaced"
         size = f"{count_of(change.after.count(chr(10)), 'line')}, {format_size(len(change.after.encode()))}"
-        return Outcome(text=f"{did} {name} ({size}).", raw={"path": change.path, "created": change.before is None})
+        text = f"{did} {name} ({size})." + await _describe_problem(ctx, change)
+        return Outcome(text=text, raw={"path": change.path, "created": change.before is None})
 
 
 def _read_and_write(path: str, ctx: ToolContext) -> Sequence[Action]:
@@ -180,6 +183,14 @@ async def _write(ctx: ToolContext, change: Change, path: str) -> None:
         await ctx.state.files.write(change.path, change.after, at=ctx.reached[change.path])
     except RequestFailed as error:
         raise ToolError(f"{path} was not written: {error.explanation}") from None
+
+
+async def _describe_problem(ctx: ToolContext, change: Change) -> str:
+    """A sentence about the syntax error that a change introduced; empty if there is none."""
+    if not ctx.may_quote:
+        return ""
+    problem = await asyncio.to_thread(find_new_problem, change.path, change.before, change.after)
+    return f"\nThe file now has a {problem}. Correct it." if problem is not None else ""
 
 
 class Edit(Record):

@@ -1,0 +1,96 @@
+"""Check the syntax of a file after an edit, so that the model can correct it at once.
+
+Only problems that the edit introduced are reported: a file may use another version of the language.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import sys
+import tomllib
+import warnings
+from collections.abc import Callable
+from typing import NamedTuple
+
+MAX_CHARACTERS = 300_000
+"""Longer texts aren't checked: parsing them would hold up the session."""
+
+_COMMENT = re.compile(r"^\s*(//|/\*)", re.MULTILINE)
+_POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+_DETAIL = re.compile(r"\d+")
+
+
+class Problem(NamedTuple):
+    """A syntax error."""
+
+    line: int | None
+    message: str
+    language: str
+
+    def __str__(self) -> str:
+        where = f" at line {self.line:,}" if self.line is not None else ""
+        return f"syntax error{where}: {self.message} ({self.language})"
+
+
+def find_new_problem(path: str, before: str | None, after: str) -> Problem | None:
+    """The syntax error that a change introduces, if any. `before` is None for a new file."""
+    problem = find_problem(path, after)
+    if problem is None or before is None:
+        return problem
+    old = find_problem(path, before)
+    # Messages may name other lines ("'(' was never closed … on line 3"); the edit may have moved them.
+    is_old = old is not None and _DETAIL.sub("", old.message) == _DETAIL.sub("", problem.message)
+    return None if is_old else problem
+
+
+def find_problem(path: str, text: str) -> Problem | None:
+    """The first syntax error of a text; None if there is none, or if the language isn't known."""
+    check = _CHECKS.get(os.path.splitext(path)[1].lower())
+    if check is None or len(text) > MAX_CHARACTERS:
+        return None
+    try:
+        return check(text.removeprefix("\ufeff"))
+    except (ValueError, RecursionError, MemoryError):
+        return None  # nested too deeply, or a number that is too long: no statement about its syntax
+
+
+def _check_python(text: str) -> Problem | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except SyntaxError as error:
+        return Problem(error.lineno, error.msg, f"Python {sys.version_info.major}.{sys.version_info.minor}")
+    return None
+
+
+def _check_json(text: str) -> Problem | None:
+    if not text.strip() or _COMMENT.search(text):
+        return None  # JSON with comments, as several tools use for their configuration
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        return Problem(error.lineno, error.msg, "JSON")
+    return None
+
+
+def _check_toml(text: str) -> Problem | None:
+    try:
+        tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        message = str(error)
+        position = _POSITION.search(message)
+        line = int(position[1]) if position is not None and position[1] else None
+        return Problem(line, _POSITION.sub("", message), "TOML")
+    return None
+
+
+_CHECKS: dict[str, Callable[[str], Problem | None]] = {
+    ".py": _check_python,
+    ".pyi": _check_python,
+    ".json": _check_json,
+    ".toml": _check_toml,
+}
