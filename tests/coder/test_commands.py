@@ -13,9 +13,9 @@ from coder.test_cancellation import Interrupted
 from coder.test_loop import Change, Look, call
 
 from accord.client.local_workspace import LocalWorkspace
-from accord.coder import custom_commands
+from accord.coder import custom_commands, modes
 from accord.coder.agent import Coder
-from accord.coder.history import Summary, UserSaid
+from accord.coder.history import Reminder, Summary, UserSaid
 from accord.coder.models.base import Spent
 from accord.coder.tools.base import Outcome, ToolContext
 from accord.errors import NotFound, RequestFailed
@@ -74,13 +74,17 @@ async def test_some_commands_are_requests_in_other_words(joined: Join, typed: st
 
 
 async def test_a_plan_is_made_without_tools_that_change_and_the_mode_is_given_back(joined: Join) -> None:
-    agent, model = coder(["1. Think."], tools=[Look(), Change()])
+    change = Change()
+    agent, model = coder([call("change")], ["1. Think."], ["On."], tools=[Look(), change])
     async with joined(agent) as client:
         session = await client.new_session()
-        await session.prompt("/plan a garden")
+        (refused,) = (await session.prompt("/plan a garden")).tool_calls
+        assert (refused.status, refused.diffs, change.most) == ("failed", [], 0), "not even a diff is shown"
         assert session.option("mode").value == "ask"
         assert "few words" in (await session.prompt("/plan")).text
-    assert [tool.name for tool in model.requests[0].tools] == ["look"]
+        await session.prompt("go on")
+    said = [message for message in model.requests[-1].messages if isinstance(message, Reminder)]
+    assert [each.text for each in said] == [modes.PLAN_ONLY, modes.PLAN_IS_OVER]
 
 
 async def test_a_plan_that_was_cancelled_gives_the_mode_back_and_one_that_was_agreed_to_does_not(joined: Join) -> None:
@@ -111,7 +115,7 @@ async def test_a_mode_that_the_user_sets_during_a_plan_counts_at_once(joined: Jo
         look.hold.set()
         await turn
         assert session.option("mode").value == "code"
-    assert [[tool.name for tool in request.tools] for request in model.requests] == [["look"], ["look", "change"]]
+    assert model.requests[-1].messages[-1] == Reminder(text=modes.PLAN_IS_OVER, mode="code")
 
 
 async def test_a_plan_leaves_the_sessions_mode_alone_so_that_a_kill_cannot_change_it(joined: Join) -> None:
@@ -140,7 +144,7 @@ async def test_compact_puts_a_summary_in_the_place_of_everything(joined: Join) -
         assert "summary" in (await session.prompt("/compact the greeting")).text
         await session.prompt("still there?")
     assert "the greeting" in model.requests[1].messages[-1].content[0].text
-    assert model.requests[2].messages[0] == Summary(text="They said hello.")
+    assert model.requests[2].messages[0] == Summary(text="They said hello.", prompts=["hi"])
     assert len(model.requests[2].messages) == 2
 
 

@@ -13,13 +13,15 @@ from coder.test_loop import Look, call
 
 from accord.agent.session import Session
 from accord.coder.agent import Coder
-from accord.coder.context import fit, size
+from accord.coder.context import OMITTED, PROMPT, fit, size
 from accord.coder.history import Call, Message, ModelSaid, Result, Summary, Text, Thought, ToolsSaid, UserSaid
 from accord.coder.models.base import ModelError, Spent
 from accord.coder.session import CoderSession
 from accord.coder.tools.base import Outcome
 from accord.errors import RequestFailed
 from accord.model.content import Image, TextContent
+from accord.model.session import PlanEntry
+from accord.store.memory import MemoryStore
 
 Join = Callable[..., Any]
 TOO_LONG = ModelError("the context is full", kind="context")
@@ -36,8 +38,8 @@ class ObservableCoder(Coder):
         self.looked_at = self.state(session)
 
 
-def agent_of(model: ScriptedModel, *tools: Any) -> ObservableCoder:
-    return ObservableCoder(shared=ScriptedResources(model, tools))
+def agent_of(model: ScriptedModel, *tools: Any, store: MemoryStore | None = None) -> ObservableCoder:
+    return ObservableCoder(store=store or MemoryStore(), shared=ScriptedResources(model, tools))
 
 
 async def wait_for_queued_prompts(session: Session, count: int = 1) -> None:
@@ -76,7 +78,7 @@ async def test_a_history_that_does_not_even_fit_to_be_summarised_is_cut_for_the_
     assert turn.text == "Two."
     asked = [size(request.messages) for request in model.requests[2:5]]
     assert asked[0] > asked[1] > asked[2]
-    assert model.requests[-1].messages[0] == Summary(text="Short.")
+    assert model.requests[-1].messages[0].text == "Short."
 
 
 async def test_a_request_that_is_too_long_by_itself_is_refused_once_and_the_next_one_is_answered(joined: Join) -> None:
@@ -158,6 +160,98 @@ async def test_a_summary_is_asked_for_with_the_tools_that_were_used(joined: Join
     assert [tool.name for tool in request.tools] == ["look"], "some providers refuse calls of tools they do not know"
 
 
+async def test_a_summary_is_asked_for_at_the_end_of_the_last_request(joined: Join) -> None:
+    model = ScriptedModel([call()], ["Seen."], ["Short."], efforts=("high",))
+    async with joined(agent_of(model, Look())) as client:
+        session = await client.new_session()
+        await session.set_option("effort", "high")
+        await session.prompt("look")
+        await session.prompt("/compact")
+    before, request = model.requests[-2:]
+    assert (request.instructions, request.tools, request.effort) == (before.instructions, before.tools, "high")
+    assert request.messages[: len(before.messages)] == before.messages, "the provider has these in its cache"
+    assert texts(request.messages)[-1] == PROMPT
+
+
+async def test_a_model_that_works_on_instead_of_summarizing_is_asked_once_more(joined: Join) -> None:
+    model = ScriptedModel([call()], ["Seen."], [call(id="2")], ["Short."])
+    look = Look()
+    async with joined(agent_of(model, look)) as client:
+        session = await client.new_session()
+        await session.prompt("look")
+        look.begun.clear()
+        await session.prompt("/compact")
+    assert [each.status for each in session.transcript.compactions.values()] == ["completed"]
+    assert not look.begun.is_set(), "calls in place of a summary are not run"
+
+
+async def test_a_summary_comes_with_the_users_last_messages_and_the_plan(joined: Join) -> None:
+    model = ScriptedModel(["One."], ["Two."], ["Short."], ["On."], context=4_000)
+    agent = agent_of(model)
+    async with joined(agent) as client:
+        session = await client.new_session()
+        await session.prompt("old " * 1000)
+        await session.prompt("Use tabs.")
+        await agent.looked_at.set_plan([PlanEntry(content="Indent", status="in_progress")])
+        await session.prompt("/compact")
+        await session.prompt("go on")
+    summary = model.requests[-1].messages[0]
+    assert isinstance(summary, Summary)
+    first, last = summary.prompts
+    assert last == "Use tabs."
+    assert len(first) < 1_700 and "characters omitted" in first, "the oldest is truncated"
+    assert summary.plan == ["- [in_progress] Indent"]
+    assert all(words in summary.render() for words in ("Short.", "<message>\nUse tabs.\n</message>", "Indent"))
+
+
+class Read(Look):
+    """A tool with a long result."""
+
+    async def run(self, args: Any, ctx: Any) -> Any:
+        return Outcome(text="line\n" * 2_000)
+
+
+async def test_old_results_are_omitted_before_anything_is_summarized(joined: Join) -> None:
+    store = MemoryStore()
+    answers = [[call(id="1")], [call(id="2")], [call(id="3")], [call(id="4")], ["Read."]]
+    model = ScriptedModel(*answers, context=10_000)
+    async with joined(agent_of(model, Read(), store=store)) as client:
+        session = await client.new_session()
+        model.spent = Spent()  # counted by size
+        turn = await session.prompt("read it four times")
+        assert (turn.text, session.transcript.compactions) == ("Read.", {})
+        before = model.requests[-1].messages
+        kept = [result.text == OMITTED for said in before if isinstance(said, ToolsSaid) for result in said.results]
+        assert kept == [True, True, True, False], "the newest result is still needed"
+        assert faults(before) == []
+    again = ScriptedModel(["Yes."], context=10_000)
+    async with joined(agent_of(again, Read(), store=store)) as client:
+        await (await client.load_session(session.id)).prompt("still there?")
+    assert again.requests[0].messages[: len(before)] == before, "a resumed session continues with the same history"
+
+
+async def test_results_are_omitted_all_at_once_and_only_if_that_helps(joined: Join) -> None:
+    model = ScriptedModel([call(id="1")], ["Seen."], ["Short."], ["On."])
+    model.spent = FULL
+    async with joined(agent_of(model, Look())) as client:
+        session = await client.new_session()
+        await session.prompt("look")
+        await session.prompt("go on")
+    assert {each.status for each in session.transcript.compactions.values()} == {"completed"}
+    sent = str([request.messages for request in model.requests])
+    assert OMITTED not in sent
+
+
+async def test_architect_mode_is_announced_again_after_a_summary(joined: Join) -> None:
+    model = ScriptedModel(["Plan."], ["Short."], ["On."])
+    async with joined(agent_of(model)) as client:
+        session = await client.new_session()
+        await session.set_mode("architect")
+        for text in ("plan", "/compact", "go on"):
+            await session.prompt(text)
+    assert [type(message).__name__ for message in model.requests[-1].messages] == ["Summary", "UserSaid", "Reminder"]
+
+
 async def test_a_cancelled_summary_changes_nothing(joined: Join) -> None:
     never = asyncio.Event()
     model = ScriptedModel(["Hi."], ["Half a summ", never], ["Yes."])
@@ -182,8 +276,8 @@ async def test_one_summary_follows_another(joined: Join) -> None:
         session = await client.new_session()
         for text in ("one", "/compact", "two", "/compact", "three"):
             await session.prompt(text)
-    assert agent.looked_at.history[0] == Summary(text="Second.")
-    assert model.requests[3].messages[0] == Summary(text="First."), "the first is part of the second"
+    assert agent.looked_at.history[0] == Summary(text="Second.", prompts=["one", "two"])
+    assert model.requests[3].messages[0] == Summary(text="First.", prompts=["one"]), "the first is part of the second"
     assert texts(agent.looked_at.history) == ["three"]
 
 

@@ -19,6 +19,7 @@ from accord.coder.history import ToolsSaid
 from accord.coder.instructions import GEMINI, GPT, ROLE, SMALL, family_notes
 from accord.policy.protections import PROTECTED
 from accord.policy.rule import Rule
+from accord.store.memory import MemoryStore
 
 Join = Callable[..., Any]
 
@@ -126,6 +127,25 @@ async def test_the_system_prompt_stays_the_same_for_the_whole_session(joined: Jo
         (project / "more.txt").write_text("")
         await session.prompt("more")
     assert len({request.instructions for request in model.requests}) == 1
+
+
+async def test_a_resumed_session_has_the_same_system_prompt_until_its_instructions_change(
+    joined: Join, project: Path
+) -> None:
+    store = MemoryStore()
+    prompts: list[str] = []
+    opened = ""
+    for change in ("", "more.txt", "AGENTS.md"):
+        if change:
+            (project / change).write_text("New rules.")
+        model = ScriptedModel(["ok"])
+        async with joined(Coder(store=store, shared=ScriptedResources(model))) as client:
+            session = await (client.load_session(opened) if opened else client.new_session())
+            opened = session.id
+            await session.prompt("hi")
+        prompts.append(model.requests[0].instructions)
+    assert prompts[0] == prompts[1] != prompts[2]
+    assert "New rules." in prompts[2]
 
 
 async def test_instruction_files_are_quoted_from_the_user_to_the_working_directory(

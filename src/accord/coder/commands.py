@@ -79,7 +79,7 @@ class SlashCommands:
         model = await self._state.models.get()
         before = self._state.used
         try:
-            tools = [tool.spec() for tool in self._state.tools().values()]
+            tools = self._state.tools().values()
             done = await compact(self._state, model, turn, wish=turn.argument, tools=tools)
         except ModelError as error:
             raise to_request_error(error) from error

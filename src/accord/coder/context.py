@@ -1,18 +1,22 @@
-"""Keep the history within the model's context: replace it with a summary, or truncate it."""
+"""Build requests, and keep the history within the model's context: omit old tool results, or summarize it."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
+from accord.coder import modes
 from accord.coder.history import (
     Call,
     KnownContent,
     Message,
     ModelSaid,
     Part,
+    Reminder,
     Result,
     Summary,
     Text,
@@ -20,28 +24,69 @@ from accord.coder.history import (
     ToolsSaid,
     UserSaid,
 )
-from accord.coder.models.base import Ended, ModelError, Request, SaidPiece, ToolSpec
+from accord.coder.models.base import Ended, ModelError, Request, SaidPiece
 from accord.model.content import Audio, Image, Resource, TextContent
 
 if TYPE_CHECKING:
     from accord.agent.turn import Turn
     from accord.coder.models.base import Model
     from accord.coder.session import CoderSession
+    from accord.coder.tools.base import Tool
 
 COMPACT_AT = 0.8
 """Compact when this share of the context is used."""
 MIN_GAIN = 0.2
 """The share of the history a summary must replace: less is not worth a request."""
+PRUNE_GAIN = 0.25
+"""The share of the available context that pruning must free. Less isn't worth it: it invalidates the provider's cache
+from the first omitted result on."""
+PROTECTED_SHARE = 0.2
+MAX_PROTECTED = 160_000
+"""The newest messages keep their results: this share of the available context, at most this many characters."""
+MIN_RESULT = 500
+"""Shorter results are not worth omitting."""
+OMITTED = "[This result was omitted to save context. Make the call again if you need it.]"
+PROMPTS_SHARE = 0.1
+MAX_PROMPTS = 60_000
+"""How much of the user's last messages a summary quotes: this share of the context, at most this many characters."""
 CHARACTERS_PER_TOKEN = 3
 """A low estimate: the text to summarize must fit in the context too."""
 MAX_ATTEMPTS = 4
 """If even the text to summarize is too long, try again with half of it, this often."""
-PROMPT = (
-    "Summarize this conversation so that the work can continue from the summary alone: what the user wants, what was "
-    "decided and why, which files were read and changed and what matters in them, what was tried and failed, and what "
-    "remains to be done. Omit greetings and anything that no longer matters."
-)
+PROMPT = """\
+Summarize this conversation so that the work can continue from the summary alone. Sections:
+1. Request: what the user wants, with all requirements and preferences.
+2. Decisions: what was decided, and why.
+3. Files: which were read and changed, and what matters in them. Quote code only where it is needed to continue.
+4. Findings: commands and their results, errors, and what was tried and failed.
+5. State: what is done and verified, what isn't, and the next step.
+Be exact about paths, names and error messages. Omit what no longer matters, and invent nothing. Answer with the \
+summary only, and call no tools."""
 INSTRUCTIONS = "You summarize conversations for a coding agent. Be clear and complete, invent nothing, call no tools."
+
+
+async def build_request(state: CoderSession, model: Model, tools: Iterable[Tool[Any]]) -> Request:
+    """Build the next request. It extends the last one, so that a provider can answer from its cache."""
+    from accord.coder.instructions import instructions
+
+    if model.reads_data:  # the offline model: it has no cache, and learns the mode from the tools
+        messages: list[Message] = [message for message in state.history if not isinstance(message, Reminder)]
+        specs = [tool.spec() for tool in tools if modes.offers(state.mode, tool)]
+    else:
+        state.announce_mode()
+        messages, specs = list(state.history), [tool.spec() for tool in tools]
+    effort = state.models.effort
+    return Request(
+        instructions=await instructions(state, model),
+        messages=messages,
+        tools=specs,
+        effort=effort if effort in model.efforts else None,
+    )
+
+
+def available(model: Model) -> int:
+    """Return how many tokens of the context may be used before the history is compacted."""
+    return int(model.context * COMPACT_AT)
 
 
 def is_due(state: CoderSession, model: Model) -> bool:
@@ -51,7 +96,40 @@ def is_due(state: CoderSession, model: Model) -> bool:
         if isinstance(message, ModelSaid):
             break
         since.append(message)
-    return state.used + size(since) // 4 > model.context * COMPACT_AT and len(state.history) > 2
+    return state.used + size(since) // 4 > available(model) and len(state.history) > 2
+
+
+def prune(state: CoderSession, model: Model) -> bool:
+    """Omit old tool results, if that frees enough context to do without a summary for a while."""
+    room = available(model) * 4
+    protected = min(room * PROTECTED_SHARE, MAX_PROTECTED)
+    end = len(state.history)
+    while end and protected > 0:
+        end -= 1
+        protected -= size(state.history[end])
+    pruned = [*omit_results(state.history[:end]), *state.history[end:]]
+    gain = size(state.history) - size(pruned)
+    if gain < room * PRUNE_GAIN:
+        return False
+    state.prune(pruned)
+    state.used = max(state.used - gain // 4, 0)
+    return True
+
+
+def omit_results(messages: Sequence[Message]) -> list[Message]:
+    """Return messages without the text and images of long tool results."""
+    return [
+        ToolsSaid(results=[_omit(result) for result in message.results])
+        if isinstance(message, ToolsSaid) and any(size(result) > MIN_RESULT for result in message.results)
+        else message
+        for message in messages
+    ]
+
+
+def _omit(result: Result) -> Result:
+    if size(result) <= MIN_RESULT:
+        return result
+    return Result(id=result.id, name=result.name, text=OMITTED, failed=result.failed)
 
 
 async def compact(
@@ -60,13 +138,14 @@ async def compact(
     turn: Turn,
     asked: Sequence[UserSaid] = (),
     *,
+    tools: Iterable[Tool[Any]],
     wish: str = "",
-    tools: Sequence[ToolSpec] = (),
+    is_too_long: bool = False,
 ) -> bool:
     """Replace the history with a summary. The prompts `asked` in this turn stay unchanged.
 
-    Returns False if there is little to gain. `tools` are those that the history mentions: some providers require them.
-    Raises `ModelError` if there is no summary; then the history is unchanged."""
+    Returns False if there is little to gain. `is_too_long` says that the provider has rejected the history. Raises
+    `ModelError` if there is no summary; then the history is unchanged."""
     old, kept = _split(state.history, asked)
     if not old:
         return False
@@ -74,7 +153,8 @@ async def compact(
     id = session.new_id("compact")
     await session.compaction(id, "in_progress")
     try:
-        text = await _summary(old, model, f"{PROMPT} {wish}".strip(), tools, state, turn, id)
+        request = await build_request(state, model, tools)
+        text = await _summary(old, request, model, f"{PROMPT} {wish}".strip(), state, turn, id, is_too_long)
     except asyncio.CancelledError:
         await session.compaction(id, "cancelled")
         raise
@@ -84,29 +164,65 @@ async def compact(
             min(state.used, model.context), model.context, cost=state.cost
         )  # it may have cost something
         raise
-    state.replace_history([Summary(text=text), *kept])
+    prompts = _last_prompts(old, kept, int(min(model.context * 4 * PROMPTS_SHARE, MAX_PROMPTS)))
+    plan = [f"- [{entry.status}] {entry.content}" for entry in state.plan]
+    state.replace_history([Summary(text=text, prompts=prompts, plan=plan), *kept])
     state.used = size(state.history) // 4
     await session.compaction(id, "completed", summary=text)
     await session.usage(min(state.used, model.context), model.context, cost=state.cost)
     return True
 
 
+def _last_prompts(old: Sequence[Message], kept: Sequence[Message], room: int) -> list[str]:
+    """Return the user's last messages that a summary replaces, in their order; the oldest may be truncated."""
+    stay = {id(message) for message in kept}
+    texts: list[str] = []
+    for message in old:
+        if isinstance(message, Summary):
+            texts += message.prompts
+        elif isinstance(message, UserSaid) and id(message) not in stay:
+            texts += [piece.text for piece in message.content if isinstance(piece, TextContent)]
+    found: list[str] = []
+    for text in reversed(texts):
+        if room < MIN_TEXT:
+            break
+        found.insert(0, _truncate_middle(text, room))
+        room -= len(found[0])
+    return found
+
+
 async def _summary(
-    old: list[Message], model: Model, wish: str, tools: Sequence[ToolSpec], state: CoderSession, turn: Turn, id: str
+    old: list[Message],
+    request: Request,
+    model: Model,
+    wish: str,
+    state: CoderSession,
+    turn: Turn,
+    id: str,
+    is_too_long: bool,
 ) -> str:
-    """Ask for a summary of as much of the history as fits."""
-    room = int(model.context * COMPACT_AT) * CHARACTERS_PER_TOKEN - size(tools)
-    for attempt in range(MAX_ATTEMPTS):
-        messages = fit(old, room >> attempt)
-        request = Request(
-            instructions=INSTRUCTIONS, messages=[*messages, UserSaid(content=[TextContent(wish)])], tools=list(tools)
-        )
+    """Ask for a summary: at the end of the last request, which the provider has in its cache, or of what fits."""
+    if model.reads_data:
+        old = [message for message in old if not isinstance(message, Reminder)]
+    room = available(model) * CHARACTERS_PER_TOKEN - size(request.tools)
+    rooms = [room >> attempt for attempt in range(MAX_ATTEMPTS)]
+    for attempt, limit in enumerate(rooms):
+        messages = fit(old, limit) if attempt or is_too_long else old
+        request = structs.replace(request, messages=[*messages, UserSaid(content=[TextContent(wish)])])
         try:
             return await _stream_summary(request, model, state, turn, id)
+        except EmptySummary:
+            if request.instructions == INSTRUCTIONS or attempt == MAX_ATTEMPTS - 1:
+                raise
+            request = structs.replace(request, instructions=INSTRUCTIONS)  # it continued the work instead
         except ModelError as error:
             if error.kind != "context" or attempt == MAX_ATTEMPTS - 1:
                 raise
     raise AssertionError("unreachable")
+
+
+class EmptySummary(ModelError):
+    """The model answered without a summary."""
 
 
 async def _stream_summary(request: Request, model: Model, state: CoderSession, turn: Turn, id: str) -> str:
@@ -119,7 +235,7 @@ async def _stream_summary(request: Request, model: Model, state: CoderSession, t
             elif isinstance(piece, Ended):
                 state.add_cost(piece.spent, turn)
     if not "".join(text).strip():
-        raise ModelError(f"{model.name} returned an empty summary; nothing was compacted")
+        raise EmptySummary(f"{model.name} returned an empty summary; nothing was compacted")
     return "".join(text)
 
 
@@ -192,8 +308,11 @@ def _truncate(message: Message, limit: int) -> Message:
             return ModelSaid(parts=[_part(part, limit) for part in parts if not isinstance(part, Thought)], model=model)
         case ToolsSaid(results=results):
             return ToolsSaid(results=[_result(result, limit) for result in results])
-        case Summary(text=text):
-            return Summary(text=_truncate_middle(text, MAX_TEXT))
+        case Summary(text=text, prompts=prompts, plan=plan):
+            return Summary(
+                text=_truncate_middle(text, MAX_TEXT), prompts=prompts if limit > MIN_TEXT else [], plan=plan
+            )
+    return message
 
 
 def _content(piece: KnownContent, limit: int) -> KnownContent:

@@ -89,13 +89,49 @@ class ToolsSaid(Record, tag=True):
     results: list[Result]
 
 
+class Reminder(Record, tag=True):
+    """A note from the agent to the model, at the place where it became relevant. Users don't see it.
+
+    What changes during a session is said here: in the system prompt, it would invalidate the provider's cache."""
+
+    text: str
+    mode: str = ""
+    """The mode that it announces, if it does."""
+
+    def render(self) -> str:
+        """Return the text for a model."""
+        return f"<system-reminder>\n{self.text}\n</system-reminder>"
+
+
 class Summary(Record, tag=True):
     """Replaces everything before it."""
 
     text: str
+    prompts: list[str] = []
+    """The user's last messages in what it replaces, unchanged."""
+    plan: list[str] = []
+    """The plan at that time, one line per step."""
+
+    def render(self) -> str:
+        """Return the text for a model."""
+        pieces = [f"Summary of the conversation so far:\n\n{self.text}"]
+        if self.prompts:
+            quoted = "\n".join(f"<message>\n{prompt}\n</message>" for prompt in self.prompts)
+            pieces.append(f"The user's last messages in it, word for word. The summary says what is done.\n\n{quoted}")
+        if self.plan:
+            pieces.append("The current plan:\n\n" + "\n".join(self.plan))
+        return "\n\n".join(pieces)
 
 
-Message = Union[UserSaid, ModelSaid, ToolsSaid, Summary]
+class Pruned(Record, tag=True):
+    """Says that old tool results were omitted from the history. Only in the store."""
+
+    messages: int
+    """The number of messages, from the start of the history, in which results were omitted."""
+
+
+Message = Union[UserSaid, ModelSaid, ToolsSaid, Reminder, Summary]
+Note = Union[Message, Pruned]
 INTERRUPTED = "This call was interrupted; it may have had an effect."
 KIND = "model"
 """The kind under which messages are saved in the store."""
@@ -122,15 +158,15 @@ def replace_surrogates(value: Any) -> Any:
     return value
 
 
-def to_note(message: Message) -> Any:
+def to_note(message: Note) -> Any:
     """Convert a message to plain data for the store."""
     return msgspec.to_builtins(message)
 
 
-def from_note(data: Any) -> Message | None:
+def from_note(data: Any) -> Note | None:
     """Convert data from the store to a message; None if it is from an unknown version."""
     try:
-        message: Message = msgspec.convert(data, Message)
+        message: Note = msgspec.convert(data, Note)
     except msgspec.ValidationError as error:
         log.warning("skipping an unreadable message of the session: %s", error)
         return None

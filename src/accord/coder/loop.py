@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Union
 
-from accord.coder import context, modes
+from accord.coder import context
 from accord.coder.history import Call, Result, Text, Thought, UserSaid, filter_supported, replace_surrogates
 from accord.coder.history import ModelSaid as Answer
 from accord.coder.model_choice import to_request_error
@@ -21,10 +21,8 @@ from accord.coder.models.base import (
     CallReady,
     Ended,
     ModelError,
-    Request,
     SaidPiece,
     ThoughtPiece,
-    ToolSpec,
 )
 from accord.coder.tool_calls import run_calls
 from accord.coder.tools.base import Tool
@@ -55,14 +53,12 @@ class Loop:
         state: CoderSession,
         model: Model,
         tools: Callable[[], Mapping[str, Tool[Any]]],
-        instructions: Callable[[], Awaitable[str]],
         *,
-        effort: str | None = None,
         max_requests: int = MAX_REQUESTS,
         pauses: tuple[float, ...] = RETRY_SECONDS,
         expand: Expand | None = None,
     ) -> None:
-        """`tools` is called for each request and `instructions` for each mode: servers connect, and modes change.
+        """`tools` is called for each request, because servers connect and disconnect.
 
         `expand` returns the content that a slash command stands for, or None for any other prompt."""
         self.turn = turn
@@ -70,11 +66,6 @@ class Loop:
         self.model = model
         self.tools: Mapping[str, Tool[Any]] = {}
         self._list_tools = tools
-        self._instructions = instructions
-        self._instructions_text = ""
-        self._instructions_mode = ""
-        """The mode that `_instructions_text` is for."""
-        self._effort = effort if effort in model.efforts else None
         self._max_requests = max_requests
         self._pauses = pauses
         self._expand = expand or _keep
@@ -138,14 +129,18 @@ class Loop:
         """Compact the history if the next request may not fit. If that fails, the model may still answer."""
         if self._cannot_compact or not context.is_due(self.state, self.model):
             return
+        if context.prune(self.state, self.model) and not context.is_due(self.state, self.model):
+            return
         try:
             self._cannot_compact = not await self._compact()
         except ModelError as error:
             self._cannot_compact = True
             await self.state.tell_user("Couldn't compact the conversation", str(error), severity="warning")
 
-    async def _compact(self) -> bool:
-        return await context.compact(self.state, self.model, self.turn, self._asked, tools=self._tool_specs())
+    async def _compact(self, *, is_too_long: bool = False) -> bool:
+        return await context.compact(
+            self.state, self.model, self.turn, self._asked, tools=self.tools.values(), is_too_long=is_too_long
+        )
 
     # -- requests to the model
 
@@ -173,7 +168,7 @@ class Loop:
     async def _compact_after(self, error: ModelError) -> None:
         """Compact the history after the provider rejected it as too long."""
         try:
-            if await self._compact():
+            if await self._compact(is_too_long=True):
                 return
         except ModelError as why:
             raise to_request_error(
@@ -189,8 +184,9 @@ class Loop:
         said: list[str] = []
         ended: Ended | None = None
         turn.session.end_message()
+        request = await context.build_request(self.state, self.model, self.tools.values())
         try:
-            async with aclosing(self.model.stream(await self._request())) as pieces:
+            async with aclosing(self.model.stream(request)) as pieces:
                 async for piece in pieces:
                     match piece:
                         case SaidPiece(text=text):
@@ -230,19 +226,6 @@ class Loop:
             seen.add(call.id)
         answer.model = self.model.id
         self.state.remember(answer)
-
-    async def _request(self) -> Request:
-        if self._instructions_mode != self.state.mode:  # unchanged instructions stay in the provider's cache
-            self._instructions_mode, self._instructions_text = self.state.mode, await self._instructions()
-        return Request(
-            instructions=self._instructions_text,
-            messages=list(self.state.history),
-            tools=self._tool_specs(),
-            effort=self._effort,
-        )
-
-    def _tool_specs(self) -> list[ToolSpec]:
-        return [tool.spec() for tool in self.tools.values() if modes.offers(self.state.mode, tool)]
 
     # -- tool calls
 

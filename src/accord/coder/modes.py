@@ -18,13 +18,21 @@ CODE = Mode(
 ARCHITECT = Mode(id="architect", name="Architect", description="Reads and plans. Doesn't change or run anything.")
 MODES = (ASK, CODE, ARCHITECT)
 
-GUIDANCE = {
-    ASK.id: "The user is asked before each change and each command. Make the requested changes; "
-    "don't ask for permission in text as well.",
-    CODE.id: "You may edit the project's files without asking. Commands and deletions still need permission.",
-    ARCHITECT.id: "Only a plan is wanted. You can read and search, but tools that make changes are unavailable. "
-    "Publish a plan with set_plan. When it is complete, call switch_mode to ask whether it should be carried out.",
-}
+PLAN_ONLY = (
+    "Architect mode is on: only a plan is wanted. Read and search, but change nothing: tools that make changes are "
+    "refused. Publish the plan with set_plan. When it is complete, call switch_mode to ask whether it should be "
+    "carried out."
+)
+PLAN_IS_OVER = "Architect mode is off: tools that make changes can be used again."
+
+
+def reminder(mode: str, announced: str) -> str:
+    """Return what the model must know about a mode after another was announced; empty if there is nothing to say.
+
+    The other modes only differ in when the user is asked, which the model doesn't decide."""
+    if (mode == ARCHITECT.id) is (announced == ARCHITECT.id):
+        return ""
+    return PLAN_ONLY if mode == ARCHITECT.id else PLAN_IS_OVER
 
 
 def offers(mode: str, tool: Tool[Any]) -> bool:

@@ -42,6 +42,7 @@ async def check_early(tool: Tool[Any], args: Any, ctx: ToolContext) -> None:
 
     The file may still need the user's permission to be read. Until then the model must not learn what is in it."""
     state = ctx.state
+    _check_mode(tool, state)
     for action in [await _complete(action, tool, args, ctx) for action in tool.early_actions(args, ctx)]:
         decision = state.policy.decide(action)
         await _raise_if_denied(action, decision, state)

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 from accord.coder import modes
 from accord.coder.agents_md import NestedInstructions
 from accord.coder.commands import SlashCommands
-from accord.coder.context import size
+from accord.coder.context import omit_results, size
 from accord.coder.custom_commands import CustomCommands
 from accord.coder.files import ProjectFiles
 from accord.coder.history import (
     KIND,
     Message,
     ModelSaid,
+    Pruned,
+    Reminder,
     Result,
     Summary,
     answer_all,
@@ -186,7 +188,6 @@ class CoderSession:
 
     async def run_turn(self, turn: Turn, content: list[Content] | None = None) -> StopReason | None:
         """Let the model work on the prompt, or on `content` in its place."""
-        from accord.coder.instructions import instructions
         from accord.coder.loop import Loop
 
         await self._show_pending_notices()
@@ -203,8 +204,6 @@ class CoderSession:
             self,
             model,
             self.tools,
-            lambda: instructions(self, model),
-            effort=self.models.effort,
             expand=lambda prompt: self._expand(turn, prompt),
             **self.shared.limits,
         )
@@ -282,8 +281,23 @@ class CoderSession:
             self.remember(message)
         self.nested_instructions.forget()
 
+    def prune(self, history: list[Message]) -> None:
+        """Replace the history by one whose older messages are shorter, and save how far that goes."""
+        changed = [index for index, message in enumerate(history) if message is not self.history[index]]
+        self.history = history
+        self.session.writer.save(Noted(kind=KIND, data=to_note(Pruned(messages=changed[-1] + 1))))
+        self.nested_instructions.forget()
+
+    def announce_mode(self) -> None:
+        """Tell the model about the mode, if it has changed since the last announcement."""
+        heard = next((said.mode for said in reversed(self.history) if isinstance(said, Reminder) and said.mode), "")
+        if text := modes.reminder(self.mode, heard):
+            self.remember(Reminder(text=text, mode=self.mode))
+
     async def restore(self, store: SessionStore) -> None:
         """Load the history, plan and usage of a saved session."""
+        from accord.coder import instructions
+
         found: list[Message] = []
         async for statement in store.history(self.session.id):
             match statement:
@@ -291,8 +305,12 @@ class CoderSession:
                     message = from_note(data)
                     if isinstance(message, Summary):
                         found.clear()
-                    if message is not None:
+                    if isinstance(message, Pruned):
+                        found[: message.messages] = omit_results(found[: message.messages])
+                    elif message is not None:
                         found.append(message)
+                case Noted(kind=instructions.KIND, data=data):
+                    self.system_prompt = instructions.from_note(data)
                 case PlanSet(plan=plan):
                     self.plan = list(plan.entries)
                 case PlanGone():

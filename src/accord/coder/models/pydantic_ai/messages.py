@@ -6,7 +6,19 @@ from binascii import Error as NoBase64
 from binascii import a2b_base64
 from typing import TYPE_CHECKING, Any
 
-from accord.coder.history import Call, Message, ModelSaid, Part, Result, Summary, Text, Thought, ToolsSaid, UserSaid
+from accord.coder.history import (
+    Call,
+    Message,
+    ModelSaid,
+    Part,
+    Reminder,
+    Result,
+    Summary,
+    Text,
+    Thought,
+    ToolsSaid,
+    UserSaid,
+)
 from accord.model.content import Audio, Image, Resource, ResourceLink, TextContent
 
 if TYPE_CHECKING:
@@ -33,7 +45,7 @@ class MessageTranslator:
         from pydantic_ai.messages import ModelRequest, ModelResponse
 
         messages: list[ModelMessage] = []
-        for message in _since_the_summary(history):
+        for message in _join_reminders(_since_the_summary(history)):
             if isinstance(message, ModelSaid):
                 if said := self._response_parts(message):
                     messages.append(ModelResponse(parts=said, provider_name=self._name(message)))
@@ -50,7 +62,7 @@ class MessageTranslator:
                 break
         return messages
 
-    def _request_parts(self, message: UserSaid | ToolsSaid | Summary) -> list[ModelRequestPart]:
+    def _request_parts(self, message: UserSaid | ToolsSaid | Reminder | Summary) -> list[ModelRequestPart]:
         from pydantic_ai.messages import UserPromptPart
 
         match message:
@@ -58,8 +70,8 @@ class MessageTranslator:
                 return [UserPromptPart(content=[piece for each in content for piece in self._content(each)])]
             case ToolsSaid(results=results):
                 return [self._result(each) for each in results]
-            case Summary(text=text):
-                return [UserPromptPart(content=f"Summary of the conversation so far:\n\n{text}")]
+            case Reminder() | Summary():
+                return [UserPromptPart(content=message.render())]
 
     def _content(self, piece: KnownContent) -> list[UserContent]:
         match piece:
@@ -138,6 +150,22 @@ def _since_the_summary(history: list[Message]) -> list[Message]:
         if isinstance(history[index], Summary):
             return history[index:]
     return history
+
+
+def _join_reminders(history: list[Message]) -> list[Message]:
+    """Make a reminder part of the prompt before it, and a summary part of the prompt after it.
+
+    The chat templates of some models accept no two user messages in a row."""
+    joined: list[Message] = []
+    for message in history:
+        last = joined[-1] if joined else None
+        if isinstance(message, Reminder) and isinstance(last, UserSaid):
+            joined[-1] = UserSaid(content=[*last.content, TextContent(message.render())])
+        elif isinstance(message, UserSaid) and isinstance(last, Summary):
+            joined[-1] = UserSaid(content=[TextContent(last.render()), *message.content])
+        else:
+            joined.append(message)
+    return joined
 
 
 def definitions(tools: list[ToolSpec]) -> list[Any]:
