@@ -156,10 +156,14 @@ async def test_a_turn_can_be_cancelled_wherever_it_waits(joined: Join, slow: Non
 
 async def test_the_real_tools_can_be_cancelled_wherever_they_wait(joined: Join, project: Path) -> None:
     script = [
-        [call("read_file", id="1", path="a.txt"), call("list_files", id="2"), call("search", id="3", pattern="one")],
-        [call("edit_file", id="4", path="a.txt", edits=[{"old": "one", "new": "two"}])],
+        [
+            call("read_file", id="1", file_path="a.txt"),
+            call("list_files", id="2"),
+            call("search", id="3", pattern="one"),
+        ],
+        [call("edit_file", id="4", file_path="a.txt", edits=[{"old_string": "one", "new_string": "two"}])],
         [call("run_command", id="5", command="echo hello"), call("set_plan", id="6", steps=[{"content": "rest"}])],
-        [call("delete_file", id="7", path="a.txt"), call("show_changes", id="8")],
+        [call("delete_file", id="7", file_path="a.txt"), call("show_changes", id="8")],
     ]
     for at in range(1, 1000):
         (project / "a.txt").write_text("one\n")
@@ -222,7 +226,7 @@ class Mute(ScriptedClient):
         await super().release_terminal(session_id, terminal_id)
 
 
-EDIT = call("edit_file", path="a.txt", edits=[{"old": "one", "new": "two"}])
+EDIT = call("edit_file", file_path="a.txt", edits=[{"old_string": "one", "new_string": "two"}])
 RUN = call("run_command", command="true")
 ASK = call("ask_user", question="Really?")
 

@@ -107,7 +107,7 @@ class Lossy(LocalWorkspace):
 
 @pytest.mark.parametrize("text", ["A note.\n", ""])
 async def test_a_new_file_that_the_client_did_not_write_is_written_directly(project: Path, text: str) -> None:
-    agent, _ = coder([call("write_file", path="notes.md", content=text)], ["ok"], tools=None)
+    agent, _ = coder([call("write_file", file_path="notes.md", content=text)], ["ok"], tools=None)
     workspace = Lossy(project, policy=Policy(project, flags=parse_flags(allow=["all"])))
     async with link(agent, cwd=str(project), workspace=workspace, permissions=always) as client:
         turn = await (await client.new_session()).prompt("go")
@@ -116,7 +116,7 @@ async def test_a_new_file_that_the_client_did_not_write_is_written_directly(proj
 
 
 async def test_a_file_that_the_client_keeps_unsaved_is_not_written_behind_its_back(project: Path) -> None:
-    agent, _ = coder([call("write_file", path="notes.md", content="A note.\n")], ["ok"], tools=None)
+    agent, _ = coder([call("write_file", file_path="notes.md", content="A note.\n")], ["ok"], tools=None)
     client = ScriptedClient()  # keeps what is written in memory, like an editor's buffer
     async with link(agent, client, cwd=str(project)) as connected:
         turn = await (await connected.new_session()).prompt("go")
@@ -126,7 +126,7 @@ async def test_a_file_that_the_client_keeps_unsaved_is_not_written_behind_its_ba
 
 
 async def test_a_new_file_can_be_made_where_a_missing_one_is_answered_with_a_list(project: Path) -> None:
-    agent, _ = coder([call("write_file", path="notes.md", content="A note.\n")], ["ok"], tools=None)
+    agent, _ = coder([call("write_file", file_path="notes.md", content="A note.\n")], ["ok"], tools=None)
     answers = {
         "fs/read_text_file": [],
         "fs/write_text_file": {},
@@ -148,11 +148,11 @@ async def test_a_new_file_can_be_made_where_a_missing_one_is_answered_with_a_lis
 async def test_titles_show_paths_from_the_working_directory(joined: Join, project: Path) -> None:
     absolute = str(project / "src" / "a.txt")
     calls = [
-        Call(id="1", name="read_file", arguments={"path": absolute}),
+        Call(id="1", name="read_file", arguments={"file_path": absolute}),
         Call(id="2", name="list_files", arguments={"path": str(project)}),
-        Call(id="3", name="move_file", arguments={"source": absolute, "target": str(project / "b.txt")}),
+        Call(id="3", name="move_file", arguments={"source": absolute, "destination": str(project / "b.txt")}),
         Call(id="4", name="run_command", arguments={"command": f"cat {absolute}"}),
-        Call(id="5", name="read_file", arguments={"path": "/etc/passwd"}),
+        Call(id="5", name="read_file", arguments={"file_path": "/etc/passwd"}),
     ]
     agent, _ = coder(calls, ["ok"], tools=None)
     async with joined(agent) as client:

@@ -292,7 +292,10 @@ def test_a_shortened_history_fits_and_is_accepted_by_providers() -> None:
                     Thought(text=long, extra={"signature": "x"}),
                     Text(text=long),
                     Call(
-                        id=str(number), name="write_file", arguments={"path": "a", "lines": [long] * 3}, extra={"r": 1}
+                        id=str(number),
+                        name="write_file",
+                        arguments={"file_path": "a", "lines": [long] * 3},
+                        extra={"r": 1},
                     ),
                 ]
             ),

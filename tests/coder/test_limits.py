@@ -63,7 +63,7 @@ async def test_calls_with_duplicate_or_missing_ids_are_distinguished(joined: Joi
 
 async def test_a_gigantic_argument_is_carried_out_and_shown(joined: Join, project: Path) -> None:
     text = "0123456789abcde\n" * 300_000
-    agent, _ = coder([call("write_file", path="big.txt", content=text)], ["Done."], tools=None)
+    agent, _ = coder([call("write_file", file_path="big.txt", content=text)], ["Done."], tools=None)
     async with joined(agent, permissions=lambda request: True) as client:
         turn = await (await client.new_session()).prompt("go")
     assert turn.tool_calls[0].status == "completed"

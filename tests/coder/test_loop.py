@@ -128,8 +128,11 @@ async def test_calls_that_change_nothing_run_side_by_side_and_changes_alone_in_t
     [
         (call("look", path="bad"), "bad cannot be looked at"),
         (call("look", path="bug"), "look failed: KeyError: 'bug'"),
-        (call("nothing"), "unknown tool 'nothing'"),
-        (call("look", path=["x"]), "look: Expected `str`, got `array` - at `$.path`"),
+        (call("nothing"), "unknown tool 'nothing'. The tools are: look."),
+        (
+            call("look", path=["x", "y"]),
+            "look: Expected `str`, got `array` - at `$.path`. Its arguments: path",
+        ),
         (
             Call(id="1", name="look", arguments={}, fault="the arguments aren't valid JSON"),
             "look: the arguments aren't valid JSON",

@@ -86,7 +86,9 @@ async def test_files_that_make_the_rules_are_asked_about_in_every_mode_and_by_ev
         (project / "link.txt").symlink_to("accord.toml")
     elif path == "link.txt":
         return  # a move never replaces a link
-    arguments = {"path": path, "content": "x\n"} if change == "write_file" else {"source": "note.txt", "target": path}
+    arguments = (
+        {"path": path, "content": "x\n"} if change == "write_file" else {"source": "note.txt", "destination": path}
+    )
     agent = ObservableCoder([call(change, **arguments)], ["ok"])
     user = User("reject_once")
     async with joined(agent, permissions=user) as client:
@@ -103,7 +105,7 @@ async def test_files_that_make_the_rules_are_asked_about_in_every_mode_and_by_ev
 
 @pytest.mark.parametrize("path", ["AGENTS.md", "sub/claude.md"])
 async def test_files_with_instructions_for_agents_need_permission(joined: Join, project: Path, path: str) -> None:
-    agent = ObservableCoder([call("write_file", path=path, content="obey\n")], ["ok"])
+    agent = ObservableCoder([call("write_file", file_path=path, content="obey\n")], ["ok"])
     user = User("reject_once")
     async with joined(agent, permissions=user) as client:
         session = await client.new_session()
@@ -118,10 +120,10 @@ async def test_files_with_instructions_for_agents_need_permission(joined: Join, 
 async def test_architect_mode_changes_nothing_whatever_the_rules_allow(joined: Join, project: Path, name: str) -> None:
     (project / "a.txt").write_text("old\n")
     arguments: dict[str, Any] = {
-        "write_file": {"path": "a.txt", "content": "new\n"},
-        "edit_file": {"path": "a.txt", "edits": [{"old": "old", "new": "new"}]},
-        "delete_file": {"path": "a.txt"},
-        "move_file": {"source": "a.txt", "target": "b.txt"},
+        "write_file": {"file_path": "a.txt", "content": "new\n"},
+        "edit_file": {"file_path": "a.txt", "edits": [{"old_string": "old", "new_string": "new"}]},
+        "delete_file": {"file_path": "a.txt"},
+        "move_file": {"source": "a.txt", "destination": "b.txt"},
         "run_command": {"command": "rm a.txt"},
     }
     agent = ObservableCoder(
@@ -151,7 +153,7 @@ async def test_a_mode_is_switched_by_the_users_consent_alone(joined: Join) -> No
 
 
 async def test_a_mode_switched_while_a_question_is_open_counts(joined: Join, project: Path) -> None:
-    agent = ObservableCoder([call("write_file", path="a.txt", content="x")], ["ok"])
+    agent = ObservableCoder([call("write_file", file_path="a.txt", content="x")], ["ok"])
     user = User(True)
     user.before_answer = lambda: agent.opened[-1].set_mode("architect") and None
     async with joined(agent, permissions=user) as client:
@@ -161,8 +163,8 @@ async def test_a_mode_switched_while_a_question_is_open_counts(joined: Join, pro
 
 
 async def test_permission_for_one_session_does_not_apply_to_another(joined: Join, project: Path) -> None:
-    write = [call("write_file", path="a.txt", content="x\n")]
-    agent = ObservableCoder(write, ["1"], [call("write_file", path="a.txt", content="y\n")], ["2"], write, ["3"])
+    write = [call("write_file", file_path="a.txt", content="x\n")]
+    agent = ObservableCoder(write, ["1"], [call("write_file", file_path="a.txt", content="y\n")], ["2"], write, ["3"])
     user = User("allow_session", "reject_once")
     async with joined(agent, permissions=user) as client:
         first, second = await client.new_session(), await client.new_session()
@@ -192,7 +194,7 @@ async def test_one_answer_settles_the_same_question_of_calls_side_by_side(joined
 
 
 async def test_a_path_that_leads_elsewhere_since_it_was_asked_about_is_refused(joined: Join, project: Path) -> None:
-    agent = ObservableCoder([call("write_file", path="new.txt", content="evil\n")], ["ok"])
+    agent = ObservableCoder([call("write_file", file_path="new.txt", content="evil\n")], ["ok"])
     user = User(True)
     user.before_answer = lambda: (project / "new.txt").symlink_to("accord.toml")
     async with joined(agent, permissions=user) as client:
@@ -203,7 +205,9 @@ async def test_a_path_that_leads_elsewhere_since_it_was_asked_about_is_refused(j
 
 async def test_a_file_that_changed_since_its_edit_was_shown_is_left_alone(joined: Join, project: Path) -> None:
     (project / "a.txt").write_text("one\n")
-    agent = ObservableCoder([call("edit_file", path="a.txt", edits=[{"old": "one", "new": "two"}])], ["ok"])
+    agent = ObservableCoder(
+        [call("edit_file", file_path="a.txt", edits=[{"old_string": "one", "new_string": "two"}])], ["ok"]
+    )
     user = User(True)
     user.before_answer = lambda: (project / "a.txt").write_text("one, mine\n") and None
     async with joined(agent, permissions=user) as client:
@@ -236,7 +240,7 @@ async def test_rules_know_what_the_agents_own_tools_do_by_every_name(
     config = home / "config" / "accord" / "config.toml"
     config.parent.mkdir(parents=True)
     config.write_text(f"[permissions]\ndeny = ['{rule}']\n")
-    agent = ObservableCoder([call("write_file", path="a.txt", content="x")], ["ok"])
+    agent = ObservableCoder([call("write_file", file_path="a.txt", content="x")], ["ok"])
     user = User(True)
     async with joined(agent, permissions=user) as client:
         session = await client.new_session()
@@ -253,8 +257,8 @@ async def test_directories_that_the_client_adds_are_read_unasked_and_changed_by_
     other.mkdir()
     (other / "a.txt").write_text("there\n")
     path = str(other / "a.txt")
-    read, write = call("read_file", path=path), call("write_file", path=path, content="changed\n")
-    agent = ObservableCoder([read], ["ok"], [write], ["ok"], [call("read_file", path="/etc/hostname")], ["ok"])
+    read, write = call("read_file", file_path=path), call("write_file", file_path=path, content="changed\n")
+    agent = ObservableCoder([read], ["ok"], [write], ["ok"], [call("read_file", file_path="/etc/hostname")], ["ok"])
     user = User("reject_once")
     async with joined(agent, permissions=user) as client:
         session = await client.new_session(additional_directories=[str(other)])
@@ -271,9 +275,9 @@ async def test_every_change_is_in_the_audit_log_whatever_allowed_it(joined: Join
     config.parent.mkdir(parents=True)
     config.write_text('[permissions]\nallow = ["write:docs/**"]\ndeny = ["write:*.lock"]\n')
     calls = [
-        call("write_file", id="1", path="docs/a.md", content="x"),
-        call("write_file", id="2", path="a.lock", content="x"),
-        call("write_file", id="3", path="a.txt", content="x"),
+        call("write_file", id="1", file_path="docs/a.md", content="x"),
+        call("write_file", id="2", file_path="a.lock", content="x"),
+        call("write_file", id="3", file_path="a.txt", content="x"),
         call("run_command", id="4", command="true"),
     ]
     agent = ObservableCoder(calls, ["ok"])
@@ -301,7 +305,7 @@ async def test_a_project_that_is_not_trusted_allows_nothing_to_itself(joined: Jo
 
 
 async def test_a_client_that_answers_nonsense_has_allowed_nothing(joined: Join, project: Path) -> None:
-    agent = ObservableCoder([call("write_file", path="a.txt", content="x")], ["ok"])
+    agent = ObservableCoder([call("write_file", file_path="a.txt", content="x")], ["ok"])
     client = ScriptedClient(permissions=["allow_forever_and_ever"])
     async with joined(agent, permissions=client.permit) as connected:
         turn = await (await connected.new_session()).prompt("go")
@@ -310,7 +314,7 @@ async def test_a_client_that_answers_nonsense_has_allowed_nothing(joined: Join, 
 
 
 async def test_two_questions_of_two_sessions_do_not_wait_for_each_other(joined: Join, project: Path) -> None:
-    write = [call("write_file", path="a.txt", content="x")]
+    write = [call("write_file", file_path="a.txt", content="x")]
     agent = ObservableCoder(write, write, ["ok"], ["ok"])
     user = User(True)
     both = asyncio.Event()
@@ -329,9 +333,13 @@ async def test_two_questions_of_two_sessions_do_not_wait_for_each_other(joined: 
 
 SECRET = "API_KEY=sk-live-0123456789abcdef"
 GUESSES = {
-    "similar": call("edit_file", path="secrets.txt", edits=[{"old": "API_KEY=sk-live-0123456789abcdeX", "new": "y"}]),
-    "exact": call("edit_file", path="secrets.txt", edits=[{"old": SECRET, "new": "y"}]),
-    "whole": call("write_file", path="secrets.txt", content=f"{SECRET}\n"),
+    "similar": call(
+        "edit_file",
+        file_path="secrets.txt",
+        edits=[{"old_string": "API_KEY=sk-live-0123456789abcdeX", "new_string": "y"}],
+    ),
+    "exact": call("edit_file", file_path="secrets.txt", edits=[{"old_string": SECRET, "new_string": "y"}]),
+    "whole": call("write_file", file_path="secrets.txt", content=f"{SECRET}\n"),
 }
 
 

@@ -55,11 +55,16 @@ class Endless(ScriptedModel):
             lambda: ThoughtPiece(text="Hm."),
             lambda: call(id=id, path=dice.choice(["a.txt", "bad", "bug"])),
             lambda: call("change", id=id),
-            lambda: call("read_file", id=id, path=dice.choice(["a.txt", "nowhere", "../x", ""])),
+            lambda: call("read_file", id=id, file_path=dice.choice(["a.txt", "nowhere", "../x", ""])),
             lambda: call(
-                "write_file", id=id, path=dice.choice(["a.txt", "b/c.txt", "accord.toml"]), content="# one\n" * 99
+                "write_file", id=id, file_path=dice.choice(["a.txt", "b/c.txt", "accord.toml"]), content="# one\n" * 99
             ),
-            lambda: call("edit_file", id=id, path="a.txt", edits=[{"old": "one", "new": "two", "all": True}]),
+            lambda: call(
+                "edit_file",
+                id=id,
+                file_path="a.txt",
+                edits=[{"old_string": "one", "new_string": "two", "replace_all": True}],
+            ),
             lambda: call("run_command", id=id, command=dice.choice(["true", "echo hello; exit 3", "sleep 0.2"])),
             lambda: call("set_plan", id=id, steps=[{"content": "rest"}]),
             lambda: call("ask_user", id=id, question="Well?"),

@@ -163,7 +163,7 @@ async def test_a_language_model_drives_the_same_tools(
 ) -> None:
     async with FakeProvider() as fake:
         use(fake, monkeypatch)
-        edit = {"path": "app.py", "edits": [{"old": "hello", "new": "bye"}]}
+        edit = {"path": "app.py", "edits": [{"old_string": "hello", "new_string": "bye"}]}
         fake.says(Thinks("It greets."), Says("I read it. "), Calls("read_file", {"path": "app.py"}))
         fake.says(Calls("edit_file", edit))
         fake.says(Says("Changed."))

@@ -86,7 +86,7 @@ async def test_a_key_in_saved_output_is_redacted(joined: Join, project: Path, ho
 @pytest.mark.parametrize("key", [KEY, CONFIGURED])
 async def test_a_key_in_a_file_is_neither_sent_nor_stored(joined: Join, project: Path, key: str) -> None:
     (project / "notes.txt").write_text(f"before {key} after\n")
-    calls = [call("read_file", path="notes.txt"), call("write_file", path="copy.txt", content=f"{key}\n")]
+    calls = [call("read_file", file_path="notes.txt"), call("write_file", file_path="copy.txt", content=f"{key}\n")]
     agent, model = coder(calls[:1], [f"It says {key}."], calls[1:], ["ok"], tools=None)
     agent.store = store = MemoryStore()
     async with joined(agent, permissions=lambda request: True) as client:

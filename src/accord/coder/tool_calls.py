@@ -7,13 +7,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from accord.coder import agents_md, permission
+from accord.coder import agents_md, modes, permission
 from accord.coder.history import Call, Result, replace_surrogates
 from accord.coder.tools.base import Outcome, Tool, ToolContext, ToolError
+from accord.coder.tools.names import describe_unknown, find_tool
 from accord.coder.tools.project.paths import from_cwd
 from accord.coder.tools.text import one_line
 from accord.errors import AccordError, ConnectionClosed, RequestFailed
@@ -32,6 +33,8 @@ MAX_TITLE = 300
 """Long enough to decide about a call, although the model chooses the paths and patterns in it."""
 MAX_NAME = 100
 """Names of unknown tools are truncated to this length."""
+MAX_NOTE = 300
+"""Notes about arguments are truncated to this length: they contain names that the model chose."""
 
 Tools = Mapping[str, Tool[Any]]
 
@@ -44,12 +47,13 @@ async def run_calls(
     `results` is the caller's list, so that it has the finished ones even after a cancellation."""
     order = {call.id: index for index, call in enumerate(calls)}
     slots = asyncio.Semaphore(MAX_CONCURRENT)
+    offered = {name: tool for name, tool in tools.items() if modes.offers(state.mode, tool)}
 
     async def run(call: Call) -> None:
         async with slots:
-            results.append(await _run_call(call, turn, state, tools.get(call.name)))
+            results.append(await _run_call(call, turn, state, find_tool(call.name, call.arguments, tools), offered))
 
-    for is_change, group in groupby(calls, key=lambda call: _changes(tools.get(call.name))):
+    for is_change, group in groupby(calls, key=lambda call: _changes(find_tool(call.name, call.arguments, tools))):
         if is_change:
             for call in group:
                 await run(call)
@@ -72,13 +76,16 @@ async def _run_concurrently(coroutines: Sequence[Any]) -> None:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _run_call(call: Call, turn: Turn, state: CoderSession, tool: Tool[Any] | None) -> Result:
+async def _run_call(
+    call: Call, turn: Turn, state: CoderSession, tool: Tool[Any] | None, offered: Iterable[str]
+) -> Result:
     try:
         if tool is None:
-            raise ToolError(f"unknown tool {call.name[:MAX_NAME]!r}")
+            raise ToolError(describe_unknown(call.name, offered))
         if call.fault is not None:
             raise ToolError(f"{call.name}: {call.fault}")
-        args = tool.read(call.arguments)
+        coerced = tool.coerce(call.arguments)
+        args = tool.read(coerced.arguments)
         locations = tool.locations(args)
         title = one_line(_with_short_paths(tool.title(args), locations, turn.session), MAX_TITLE)
     except ToolError as error:
@@ -87,10 +94,13 @@ async def _run_call(call: Call, turn: Turn, state: CoderSession, tool: Tool[Any]
         async with turn.tool(named or "unknown tool", raw_input=call.arguments, name=named) as shown:
             await shown.fail(message)
         return Result(id=call.id, name=call.name, text=message, failed=True)
-    shown = turn.tool(title, kind=tool.kind, locations=locations, raw_input=call.arguments, name=tool.name)
+    shown = turn.tool(title, kind=tool.kind, locations=locations, raw_input=coerced.arguments, name=tool.name)
     await shown.announce()
     outcome = await _run_announced(tool, args, ToolContext(turn, state, shown), shown)
-    text = outcome.text if outcome.failed else outcome.text + await _nested_instructions(locations, state)
+    notes = "".join(f"[{one_line(note, MAX_NOTE)}]\n" for note in coerced.notes)
+    text = replace_surrogates(notes) + outcome.text
+    if not outcome.failed:
+        text += await _nested_instructions(locations, state)
     result = Result(id=call.id, name=call.name, text=text, images=outcome.images, failed=outcome.failed)
     if outcome.failed:
         result.data = {"problem": outcome.problem}

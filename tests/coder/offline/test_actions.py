@@ -40,7 +40,9 @@ async def test_several_files_are_read_in_one_answer() -> None:
 
 async def test_a_part_of_a_file_is_asked_for_by_its_lines() -> None:
     talk = Talk()
-    assert list_calls(await talk.ask("read a.py lines 3-5")) == [("read_file", {"path": "a.py", "line": 3, "limit": 3})]
+    assert list_calls(await talk.ask("read a.py lines 3-5")) == [
+        ("read_file", {"file_path": "a.py", "offset": 3, "limit": 3})
+    ]
     last = await talk.tools_say(file("c\nd\ne\n", line=3, total=90))
     assert last.text == "`a.py`, lines 3 to 5:\n\n```py\nc\nd\ne\n```"
 
@@ -60,7 +62,7 @@ async def test_a_missing_file_is_searched_for_by_name() -> None:
     assert list_calls(await talk.tools_say(failure("there is no file app.py", "missing"))) == [
         ("find_files", {"pattern": "**/app.py"})
     ]
-    assert list_calls(await talk.tools_say(names("src/app.py"))) == [("read_file", {"path": "src/app.py"})]
+    assert list_calls(await talk.tools_say(names("src/app.py"))) == [("read_file", {"file_path": "src/app.py"})]
     assert "`src/app.py` has 1 line" in (await talk.tools_say("x\n")).text
 
 
@@ -107,12 +109,15 @@ async def test_replacing_everywhere_searches_reads_and_edits_file_by_file() -> N
     assert list_calls(await talk.ask("replace foo with bar everywhere")) == [
         ("search", {"pattern": "foo", "path": ".", "limit": 1000})
     ]
-    assert list_calls(await talk.tools_say(FOUND)) == [("read_file", {"path": "a.py"}), ("read_file", {"path": "b.py"})]
-    edits = [{"old": "foo", "new": "bar", "all": True}]
-    assert list_calls(await talk.tools_say("foo\n\n\nfoo(foo)\n", "\nfoobar\n")) == [
-        ("edit_file", {"path": "a.py", "edits": edits})
+    assert list_calls(await talk.tools_say(FOUND)) == [
+        ("read_file", {"file_path": "a.py"}),
+        ("read_file", {"file_path": "b.py"}),
     ]
-    assert list_calls(await talk.tools_say("Edited a.py.")) == [("edit_file", {"path": "b.py", "edits": edits})]
+    edits = [{"old_string": "foo", "new_string": "bar", "replace_all": True}]
+    assert list_calls(await talk.tools_say("foo\n\n\nfoo(foo)\n", "\nfoobar\n")) == [
+        ("edit_file", {"file_path": "a.py", "edits": edits})
+    ]
+    assert list_calls(await talk.tools_say("Edited a.py.")) == [("edit_file", {"file_path": "b.py", "edits": edits})]
     last = await talk.tools_say("Edited b.py.")
     assert last.text == "Replaced `foo` with `bar` (4 places) in `a.py` and `b.py`."
 
@@ -160,15 +165,15 @@ async def test_renaming_does_not_change_longer_words() -> None:
     talk = Talk()
     await talk.ask("rename the function foo to bar in a.py")
     said = await talk.tools_say("import x\n\nfoo = foobar + foo\n")
-    edit = {"old": "foo = foobar + foo", "new": "bar = foobar + bar"}
-    assert list_calls(said) == [("edit_file", {"path": "a.py", "edits": [edit]})]
+    edit = {"old_string": "foo = foobar + foo", "new_string": "bar = foobar + bar"}
+    assert list_calls(said) == [("edit_file", {"file_path": "a.py", "edits": [edit]})]
 
 
 async def test_an_ambiguous_rename_includes_the_lines_around_it() -> None:
     talk = Talk()
     await talk.ask("rename the function foo to bar in a.py")
     ((_, arguments),) = list_calls(await talk.tools_say("foobar\n\nfoo\nend\n"))
-    assert arguments["edits"] == [{"old": "\nfoo\nend", "new": "\nbar\nend"}]
+    assert arguments["edits"] == [{"old_string": "\nfoo\nend", "new_string": "\nbar\nend"}]
 
 
 async def test_a_file_that_was_not_read_whole_is_never_written_whole() -> None:
@@ -185,7 +190,7 @@ async def test_a_file_that_was_not_read_whole_is_never_written_whole() -> None:
 async def test_a_new_file_is_written_unless_it_exists() -> None:
     talk = Talk()
     assert list_calls(await talk.ask('create docs/a.md with "x"')) == [("find_files", {"pattern": "docs/a.md"})]
-    assert list_calls(await talk.tools_say(names())) == [("write_file", {"path": "docs/a.md", "content": "x\n"})]
+    assert list_calls(await talk.tools_say(names())) == [("write_file", {"file_path": "docs/a.md", "content": "x\n"})]
     assert (await talk.tools_say("Created docs/a.md (1 line, 2 bytes).")).text == "Created docs/a.md (1 line, 2 bytes)."
 
 
@@ -217,14 +222,14 @@ async def test_appending_edits_the_shortest_unique_end_of_the_file(text: str, ol
     await talk.ask('append "new" to a.txt')
     ((name, arguments),) = list_calls(await talk.tools_say(text))
     assert name == "edit_file"
-    assert arguments["edits"] == [{"old": old, "new": f"{old}\nnew"}]
+    assert arguments["edits"] == [{"old_string": old, "new_string": f"{old}\nnew"}]
 
 
 async def test_appending_to_a_missing_file_creates_it() -> None:
     talk = Talk()
     await talk.ask('append "new" to a.txt')
     said = await talk.tools_say(failure("there is no file a.txt", "missing"))
-    assert list_calls(said) == [("write_file", {"path": "a.txt", "content": "new\n"})]
+    assert list_calls(said) == [("write_file", {"file_path": "a.txt", "content": "new\n"})]
 
 
 async def test_appending_to_a_file_that_may_not_be_read_stops() -> None:
@@ -238,15 +243,15 @@ async def test_appending_to_a_long_file_reads_all_of_it() -> None:
     talk = Talk()
     await talk.ask('append "new" to a.txt')
     said = await talk.tools_say(file("a\n", total=2))
-    assert list_calls(said) == [("read_file", {"path": "a.txt", "line": 2})]
+    assert list_calls(said) == [("read_file", {"file_path": "a.txt", "offset": 2})]
     ((_, arguments),) = list_calls(await talk.tools_say(file("b\n", line=2, total=2)))
-    assert arguments["edits"] == [{"old": "b", "new": "b\nnew"}]
+    assert arguments["edits"] == [{"old_string": "b", "new_string": "b\nnew"}]
 
 
 async def test_files_are_deleted_one_by_one_until_one_is_not() -> None:
     talk = Talk()
     await talk.ask("delete a.py, b.py and c.py")
-    assert list_calls(await talk.tools_say("Deleted a.py.")) == [("delete_file", {"path": "b.py"})]
+    assert list_calls(await talk.tools_say("Deleted a.py.")) == [("delete_file", {"file_path": "b.py"})]
     last = await talk.tools_say(failure("the user didn't allow this"))
     assert last.calls == []
     assert "Already deleted: `a.py`." in last.text
@@ -281,7 +286,7 @@ async def test_how_the_tests_are_run_is_read_from_the_project(files: dict[str, s
     assert list_calls(said) == [("list_files", {"path": "."})]
     said = await talk.tools_say(names(*files))
     while said.calls and said.calls[0].name == "read_file":
-        said = await talk.tools_say(*(files[arguments["path"]] for _, arguments in list_calls(said)))
+        said = await talk.tools_say(*(files[arguments["file_path"]] for _, arguments in list_calls(said)))
     assert list_calls(said) == [("run_command", {"command": command, "timeout": 600})]
 
 

@@ -64,7 +64,7 @@ async def test_several_steps_begin_with_a_plan_and_keep_it_true() -> None:
     assert list_calls(first) == [("list_files", {"path": ".", "depth": 1})]
     second = await talk.tools_say(names("a.py"))
     assert plan(second) == [("List the files", "completed"), ("Read a.py", "in_progress")]
-    assert list_calls(second) == [("read_file", {"path": "a.py"})]
+    assert list_calls(second) == [("read_file", {"file_path": "a.py"})]
     third = await talk.tools_say("x = 1\n")
     assert plan(third) == [("List the files", "completed"), ("Read a.py", "completed")]
     assert list_calls(third) == []
@@ -79,7 +79,7 @@ async def test_without_the_tool_for_plans_the_steps_are_still_carried_out() -> N
     talk = Talk(tools=frozenset({"list_files", "read_file"}))
     first = await talk.ask("list files then read a.py")
     assert list_calls(first, plans=True) == [("list_files", {"path": ".", "depth": 1})]
-    assert list_calls(await talk.tools_say(names("a.py")), plans=True) == [("read_file", {"path": "a.py"})]
+    assert list_calls(await talk.tools_say(names("a.py")), plans=True) == [("read_file", {"file_path": "a.py"})]
     assert (await talk.tools_say("x\n")).text.endswith("Both steps are done.")
 
 
@@ -176,7 +176,7 @@ async def test_continue_takes_up_what_a_cancelled_turn_left() -> None:
 
 
 async def test_a_request_started_by_another_model_is_not_continued() -> None:
-    other = ModelSaid(parts=[Call(id="1", name="read_file", arguments={"path": "z.py"})], model="anthropic:x")
+    other = ModelSaid(parts=[Call(id="1", name="read_file", arguments={"file_path": "z.py"})], model="anthropic:x")
     results = ToolsSaid(results=[Result(id="1", name="read_file", text="z")])
     talk = Talk(UserSaid(content=[TextContent("list files")]), other, results)
     said = await talk.answer()
@@ -303,7 +303,7 @@ async def test_text_blocks_are_separate_requests() -> None:
 
 async def test_a_file_without_text_is_read() -> None:
     assert list_calls(await Talk().ask("", ResourceLink(uri="file:///p/a.py", name="a"))) == [
-        ("read_file", {"path": "/p/a.py"})
+        ("read_file", {"file_path": "/p/a.py"})
     ]
 
 

@@ -137,11 +137,14 @@ async def _first_process(session: Session, provider: FakeProvider) -> None:
     provider.says(
         Thinks("It subtracts.", signature="seal-1"),
         Says("I look."),
-        Calls("read_file", {"path": "src/calc.py"}, id="call_1"),
+        Calls("read_file", {"file_path": "src/calc.py"}, id="call_1"),
         usage=spent,
     )
-    edit = {"old": 'def add("a", b):', "new": "def add(a, b):"}  # an error that quotes this has quotes in it
-    provider.says(Calls("edit_file", {"path": "src/calc.py", "edits": [edit]}, id="call_2"), usage=spent)
+    edit = {
+        "old_string": 'def add("a", b):',
+        "new_string": "def add(a, b):",
+    }  # an error that quotes this has quotes in it
+    provider.says(Calls("edit_file", {"file_path": "src/calc.py", "edits": [edit]}, id="call_2"), usage=spent)
     provider.says(Says("It should add."), usage=spent)
     await session.prompt("What is wrong in src/calc.py?")
     await session.set_mode("architect")

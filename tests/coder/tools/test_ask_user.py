@@ -118,10 +118,10 @@ async def test_tools_that_change_something_are_not_run_while_only_a_plan_is_want
         await tools.session.set_mode("architect")
         tools.write("a.txt", "a")
         for name, arguments in {
-            "write_file": {"path": "b.txt", "content": ""},
-            "edit_file": {"path": "a.txt", "edits": [{"old": "a", "new": "b"}]},
-            "delete_file": {"path": "a.txt"},
-            "move_file": {"source": "a.txt", "target": "b.txt"},
+            "write_file": {"file_path": "b.txt", "content": ""},
+            "edit_file": {"file_path": "a.txt", "edits": [{"old_string": "a", "new_string": "b"}]},
+            "delete_file": {"file_path": "a.txt"},
+            "move_file": {"source": "a.txt", "destination": "b.txt"},
             "run_command": {"command": "touch b.txt"},
         }.items():
             assert "only a plan is wanted" in await tools.call_failing(name, **arguments)

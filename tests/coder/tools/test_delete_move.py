@@ -21,7 +21,7 @@ from .conftest import ALLOWED, Harness
 async def test_a_file_is_deleted_and_what_goes_is_shown(harness: Harness, lent: dict[str, Any]) -> None:
     async with harness(**lent) as tools:
         file = tools.write("a.txt", "one\n")
-        assert await tools.call("delete_file", path="a.txt") == "Deleted a.txt."
+        assert await tools.call("delete_file", file_path="a.txt") == "Deleted a.txt."
         assert not file.exists()
         shown = tools.shown
         assert (shown.title, shown.kind, shown.status) == ("Delete a.txt", "delete", "completed")
@@ -31,7 +31,7 @@ async def test_a_file_is_deleted_and_what_goes_is_shown(harness: Harness, lent: 
 async def test_a_binary_file_can_be_deleted(harness: Harness) -> None:
     async with harness() as tools:
         file = tools.write("data.bin", b"\0\1\2")
-        await tools.call("delete_file", path="data.bin")
+        await tools.call("delete_file", file_path="data.bin")
         assert not file.exists()
         assert tools.shown.diffs[0].changes[0].path == str(file)
 
@@ -40,7 +40,7 @@ async def test_of_a_link_the_link_is_deleted(harness: Harness, project: Path) ->
     async with harness() as tools:
         secret = project.parent / "other" / "secret.txt"
         (project / "link").symlink_to(secret)
-        await tools.call("delete_file", path="link")
+        await tools.call("delete_file", file_path="link")
         assert not (project / "link").is_symlink()
         assert secret.exists()
         assert "the secret" not in str(tools.shown.content)
@@ -49,7 +49,7 @@ async def test_of_a_link_the_link_is_deleted(harness: Harness, project: Path) ->
 async def test_a_file_is_moved(harness: Harness, lent: dict[str, Any]) -> None:
     async with harness(**lent) as tools:
         tools.write("a.txt", "one\n")
-        assert await tools.call("move_file", source="a.txt", target="deep/b.txt") == "Moved a.txt to deep/b.txt."
+        assert await tools.call("move_file", source="a.txt", destination="deep/b.txt") == "Moved a.txt to deep/b.txt."
         assert tools.text("deep/b.txt") == "one\n"
         assert not (tools.project / "a.txt").exists()
         shown = tools.shown
@@ -62,9 +62,9 @@ async def test_nothing_is_replaced_by_moving(harness: Harness) -> None:
         tools.write("a.txt", "one\n")
         tools.write("b.txt", "two\n")
         tools.write("deep/c.txt", "")
-        assert "already exists" in await tools.call_failing("move_file", source="a.txt", target="b.txt")
-        assert "is a directory" in await tools.call_failing("move_file", source="a.txt", target="deep")
-        assert "already exists" in await tools.call_failing("move_file", source="a.txt", target="a.txt")
+        assert "already exists" in await tools.call_failing("move_file", source="a.txt", destination="b.txt")
+        assert "is a directory" in await tools.call_failing("move_file", source="a.txt", destination="deep")
+        assert "already exists" in await tools.call_failing("move_file", source="a.txt", destination="a.txt")
         assert tools.text("b.txt") == "two\n"
 
 
@@ -75,7 +75,7 @@ async def test_a_target_that_appears_while_the_user_thinks_is_not_replaced(harne
 
     async with harness(rules=(), permissions=permissions) as tools:
         tools.write("a.txt", "one\n")
-        assert "couldn't move" in await tools.call_failing("move_file", source="a.txt", target="b.txt")
+        assert "couldn't move" in await tools.call_failing("move_file", source="a.txt", destination="b.txt")
         assert tools.text("b.txt") == "theirs\n"
         assert tools.text("a.txt") == "one\n"
 
@@ -89,7 +89,7 @@ async def test_moving_is_asked_about_once(harness: Harness) -> None:
 
     async with harness(rules=(), permissions=permissions) as tools:
         tools.write("a.txt", "one\n")
-        await tools.call("move_file", source="a.txt", target="b.txt")
+        await tools.call("move_file", source="a.txt", destination="b.txt")
     assert len(requests) == 1
 
 
@@ -97,13 +97,13 @@ async def test_moving_is_asked_about_once(harness: Harness) -> None:
 async def test_a_rule_about_either_end_holds_for_moving(harness: Harness, denied: str) -> None:
     async with harness(rules=(Rule(effect="deny", path=(denied,), access="write"), *ALLOWED)) as tools:
         tools.write("from/a.txt", "one\n")
-        assert "not allowed" in await tools.call_failing("move_file", source="from/a.txt", target="to/a.txt")
+        assert "not allowed" in await tools.call_failing("move_file", source="from/a.txt", destination="to/a.txt")
         assert tools.text("from/a.txt") == "one\n"
 
 
 @pytest.mark.parametrize("rule", ["deny path:.env", "deny read:.env", "deny write:.env"])
 @pytest.mark.parametrize(
-    "tool, arguments", [("delete_file", {"path": ".env"}), ("move_file", {"source": ".env", "target": "b.txt"})]
+    "tool, arguments", [("delete_file", {"path": ".env"}), ("move_file", {"source": ".env", "destination": "b.txt"})]
 )
 async def test_a_denied_file_is_refused_before_its_text_is_read_and_shown(
     harness: Harness, rule: str, tool: str, arguments: dict[str, Any], monkeypatch: pytest.MonkeyPatch
@@ -122,16 +122,16 @@ async def test_a_denied_file_is_refused_before_its_text_is_read_and_shown(
 async def test_directories_are_left_alone(harness: Harness) -> None:
     async with harness() as tools:
         tools.write("src/a.txt", "")
-        assert "is a directory" in await tools.call_failing("delete_file", path="src")
-        assert "is a directory" in await tools.call_failing("move_file", source="src", target="lib")
-        assert "is a directory" in await tools.call_failing("delete_file", path=".")
+        assert "is a directory" in await tools.call_failing("delete_file", file_path="src")
+        assert "is a directory" in await tools.call_failing("move_file", source="src", destination="lib")
+        assert "is a directory" in await tools.call_failing("delete_file", file_path=".")
 
 
 async def test_a_missing_file_is_reported_with_similar_names(harness: Harness) -> None:
     async with harness() as tools:
         tools.write("notes.md", "")
-        assert "did you mean notes.md?" in await tools.call_failing("delete_file", path="note.md")
-        assert "did you mean notes.md?" in await tools.call_failing("move_file", source="note.md", target="x.md")
+        assert "did you mean notes.md?" in await tools.call_failing("delete_file", file_path="note.md")
+        assert "did you mean notes.md?" in await tools.call_failing("move_file", source="note.md", destination="x.md")
 
 
 async def test_a_file_that_changed_while_the_user_thought_stays(harness: Harness, project: Path) -> None:
@@ -140,7 +140,10 @@ async def test_a_file_that_changed_while_the_user_thought_stays(harness: Harness
         return True
 
     async with harness(rules=(), permissions=permissions) as tools:
-        for name, arguments in (("delete_file", {"path": "a.txt"}), ("move_file", {"source": "a.txt", "target": "b"})):
+        for name, arguments in (
+            ("delete_file", {"path": "a.txt"}),
+            ("move_file", {"source": "a.txt", "destination": "b"}),
+        ):
             tools.write("a.txt", "dispensable\n")
             assert "has changed" in await tools.call_failing(name, **arguments)
             assert tools.text("a.txt") == "precious\n"
@@ -159,6 +162,6 @@ class TestOnScreen:
         async with harness(workspace=workspace) as tools:
             tools.write("a.txt", "saved\n")
             overlay.show(str(project / "a.txt"), "unsaved\n")
-            assert "unsaved changes" in await tools.call_failing("delete_file", path="a.txt")
-            assert "unsaved changes" in await tools.call_failing("move_file", source="a.txt", target="b.txt")
+            assert "unsaved changes" in await tools.call_failing("delete_file", file_path="a.txt")
+            assert "unsaved changes" in await tools.call_failing("move_file", source="a.txt", destination="b.txt")
             assert tools.text("a.txt") == "saved\n"

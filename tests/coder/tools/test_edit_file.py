@@ -21,13 +21,15 @@ from accord.workspace.overlay import Overlay
 
 from .conftest import ALLOWED, Harness
 
-ONE = [{"old": "two", "new": "2"}]
+ONE = [{"old_string": "two", "new_string": "2"}]
 
 
 async def test_an_edit_is_made_and_shown(harness: Harness, lent: dict[str, Any]) -> None:
     async with harness(**lent) as tools:
         tools.write("a.txt", "one\ntwo\nthree\n")
-        told = await tools.call("edit_file", path="a.txt", edits=[*ONE, {"old": "three", "new": "3"}])
+        told = await tools.call(
+            "edit_file", file_path="a.txt", edits=[*ONE, {"old_string": "three", "new_string": "3"}]
+        )
         assert told == "Edited a.txt: 2 replacements, at lines 2, 3."
         assert tools.text("a.txt") == "one\n2\n3\n"
         shown = tools.shown
@@ -39,8 +41,10 @@ async def test_an_edit_is_made_and_shown(harness: Harness, lent: dict[str, Any])
 async def test_the_result_says_how_an_edit_was_adjusted(harness: Harness, lent: dict[str, Any]) -> None:
     async with harness(**lent) as tools:
         tools.write("a.py", "class A:\n\tdef f(self):\n\t\treturn 1\n")
-        edits = [{"old": "    def f(self):\n        return 1\n", "new": "    def f(self):\n        return 2\n"}]
-        told = await tools.call("edit_file", path="a.py", edits=edits)
+        edits = [
+            {"old_string": "    def f(self):\n        return 1\n", "new_string": "    def f(self):\n        return 2\n"}
+        ]
+        told = await tools.call("edit_file", file_path="a.py", edits=edits)
         assert told.startswith("Edited a.py: 1 replacement, at line 2.\nThe old text differs from lines 2 to 3")
         assert tools.text("a.py") == "class A:\n\tdef f(self):\n\t\treturn 2\n"
         assert "-\t\treturn 1\n+\t\treturn 2\n" in tools.shown.diffs[0].patch
@@ -48,7 +52,7 @@ async def test_the_result_says_how_an_edit_was_adjusted(harness: Harness, lent: 
 
 async def test_a_new_file_is_written_with_its_directories(harness: Harness, lent: dict[str, Any]) -> None:
     async with harness(**lent) as tools:
-        told = await tools.call("write_file", path="deep/er/new.py", content="x = 1\n")
+        told = await tools.call("write_file", file_path="deep/er/new.py", content="x = 1\n")
         assert told == "Created deep/er/new.py (1 line, 6 bytes)."
         assert tools.text("deep/er/new.py") == "x = 1\n"
         assert tools.shown.diffs[0].changes[0].operation == "add"
@@ -58,7 +62,7 @@ async def test_a_new_file_is_written_with_its_directories(harness: Harness, lent
 async def test_a_file_is_replaced_whole(harness: Harness, lent: dict[str, Any]) -> None:
     async with harness(**lent) as tools:
         tools.write("a.txt", "old\r\ntext\r\n")
-        assert "Replaced a.txt" in await tools.call("write_file", path="a.txt", content="new\ntext\n")
+        assert "Replaced a.txt" in await tools.call("write_file", file_path="a.txt", content="new\ntext\n")
         assert tools.text("a.txt") == "new\r\ntext\r\n"
         change = tools.shown.diffs[0].changes[0]
         assert change.operation == "modify"
@@ -68,7 +72,7 @@ async def test_identical_content_is_not_written_and_needs_no_permission(harness:
     async with harness(rules=()) as tools:
         file = tools.write("a.txt", "same\n")
         before = file.stat()
-        assert "nothing was written" in await tools.call("write_file", path="a.txt", content="same\n")
+        assert "nothing was written" in await tools.call("write_file", file_path="a.txt", content="same\n")
         assert file.stat().st_ino == before.st_ino
         assert tools.shown.content == []
 
@@ -123,26 +127,28 @@ async def test_a_file_that_changed_while_the_user_thought_is_not_overwritten(har
 async def test_a_file_that_appeared_or_disappeared_meanwhile_is_an_error(harness: Harness, project: Path) -> None:
     asked = Asked(True, lambda: (project / "new.txt").write_text("theirs\n"))
     async with harness(rules=(), permissions=asked) as tools:
-        assert "has changed since" in await tools.call_failing("write_file", path="new.txt", content="ours\n")
+        assert "has changed since" in await tools.call_failing("write_file", file_path="new.txt", content="ours\n")
         assert tools.text("new.txt") == "theirs\n"
     asked = Asked(True, lambda: (project / "new.txt").unlink())
     async with harness(rules=(), permissions=asked) as tools:
-        edits = [{"old": "theirs", "new": "ours"}]
-        assert "there is no file" in await tools.call_failing("edit_file", path="new.txt", edits=edits)
+        edits = [{"old_string": "theirs", "new_string": "ours"}]
+        assert "there is no file" in await tools.call_failing("edit_file", file_path="new.txt", edits=edits)
 
 
 async def test_an_invalid_edit_changes_nothing_and_asks_nothing(harness: Harness) -> None:
     asked = Asked(True)
     async with harness(rules=(), permissions=asked) as tools:
         tools.write("a.txt", "x\nx\n")
-        assert "occurs 2 times" in await tools.call_failing("edit_file", path="a.txt", edits=[{"old": "x", "new": "y"}])
-        await tools.call_failing("edit_file", path="a.txt", edits=[])
-        assert "there is no file" in await tools.call_failing("edit_file", path="b.txt", edits=ONE)
+        assert "occurs 2 times" in await tools.call_failing(
+            "edit_file", file_path="a.txt", edits=[{"old_string": "x", "new_string": "y"}]
+        )
+        await tools.call_failing("edit_file", file_path="a.txt", edits=[])
+        assert "there is no file" in await tools.call_failing("edit_file", file_path="b.txt", edits=ONE)
         tools.write("data", b"\0\1")
-        assert "not text" in await tools.call_failing("edit_file", path="data", edits=ONE)
-        assert "not text" in await tools.call_failing("write_file", path="data", content="x")
+        assert "not text" in await tools.call_failing("edit_file", file_path="data", edits=ONE)
+        assert "not text" in await tools.call_failing("write_file", file_path="data", content="x")
         tools.write("src/a.py", "")
-        assert "directory" in await tools.call_failing("write_file", path="src", content="x")
+        assert "directory" in await tools.call_failing("write_file", file_path="src", content="x")
         assert tools.text("a.txt") == "x\nx\n"
     assert asked.requests == []
 
@@ -150,21 +156,21 @@ async def test_an_invalid_edit_changes_nothing_and_asks_nothing(harness: Harness
 async def test_a_byte_order_mark_stays(harness: Harness, lent: dict[str, Any]) -> None:
     async with harness(**lent) as tools:
         file = tools.write("a.txt", "\ufeffone two\n")
-        await tools.call("edit_file", path="a.txt", edits=ONE)
+        await tools.call("edit_file", file_path="a.txt", edits=ONE)
         assert file.read_bytes() == b"\xef\xbb\xbfone 2\n"
 
 
 async def test_a_file_that_is_too_large_is_not_edited(harness: Harness) -> None:
     async with harness() as tools:
         tools.write("big", "x" * 10_000_001)
-        assert "files up to 10.0 MB" in await tools.call_failing("edit_file", path="big", edits=ONE)
+        assert "files up to 10.0 MB" in await tools.call_failing("edit_file", file_path="big", edits=ONE)
 
 
 async def test_a_rule_that_denies_holds_for_writing(harness: Harness) -> None:
     async with harness(rules=(Rule(effect="deny", path=("locked/**",)), *ALLOWED)) as tools:
         tools.write("locked/a.txt", "two\n")
-        assert "not allowed" in await tools.call_failing("edit_file", path="locked/a.txt", edits=ONE)
-        assert "not allowed" in await tools.call_failing("write_file", path="locked/b.txt", content="x")
+        assert "not allowed" in await tools.call_failing("edit_file", file_path="locked/a.txt", edits=ONE)
+        assert "not allowed" in await tools.call_failing("write_file", file_path="locked/b.txt", content="x")
         assert tools.text("locked/a.txt") == "two\n"
 
 
@@ -182,7 +188,7 @@ class TestOnScreen:
         async with harness(workspace=workspace) as tools:
             tools.write("a.txt", "saved\n")
             overlay.show(str(project / "a.txt"), "unsaved two\n", owner=lambda path, text: took.append(text))
-            await tools.call("edit_file", path="a.txt", edits=ONE)
+            await tools.call("edit_file", file_path="a.txt", edits=ONE)
             assert took == ["unsaved 2\n"]
             assert tools.text("a.txt") == "saved\n"
             assert "-unsaved two\n+unsaved 2\n" in tools.shown.diffs[0].patch
@@ -194,7 +200,7 @@ class TestOnScreen:
         client = ScriptedClient(files={path: "one\ntwo"})
         async with harness(client) as tools:
             tools.write("a.txt", "one\ntwo\n")
-            await tools.call("edit_file", path="a.txt", edits=ONE)
+            await tools.call("edit_file", file_path="a.txt", edits=ONE)
             assert client.files[path] == "one\n2\n"
 
     async def test_a_client_that_refuses_to_write_is_quoted(self, harness: Harness, project: Path) -> None:
@@ -202,7 +208,7 @@ class TestOnScreen:
         workspace = LocalWorkspace(project, policy=Policy(str(project), flags=rules))
         async with harness(workspace=workspace) as tools:
             tools.write("a.txt", "two\n")
-            words = await tools.call_failing("edit_file", path="a.txt", edits=ONE)
+            words = await tools.call_failing("edit_file", file_path="a.txt", edits=ONE)
             assert "was not written: refused" in words
             assert tools.text("a.txt") == "two\n"
 
@@ -212,7 +218,7 @@ class TestOnScreen:
         path = str(project / "new.txt")
         client = ScriptedClient(files={path: ""})
         async with harness(client) as tools:
-            assert "Created new.txt" in await tools.call("write_file", path="new.txt", content="x\n")
+            assert "Created new.txt" in await tools.call("write_file", file_path="new.txt", content="x\n")
             assert client.files[path] == "x\n"
 
 
@@ -222,8 +228,12 @@ async def test_several_calls_of_one_answer_do_not_get_in_each_others_way(harness
         from accord.coder.history import Call
 
         tools.agent.calls = [
-            Call(id="1", name="edit_file", arguments={"path": "a.txt", "edits": [{"old": "one", "new": "1"}]}),
-            Call(id="2", name="edit_file", arguments={"path": "a.txt", "edits": ONE}),
+            Call(
+                id="1",
+                name="edit_file",
+                arguments={"file_path": "a.txt", "edits": [{"old_string": "one", "new_string": "1"}]},
+            ),
+            Call(id="2", name="edit_file", arguments={"file_path": "a.txt", "edits": ONE}),
         ]
         await tools.session.prompt("go")
         assert [result.failed for result in tools.agent.results] == [False, False]
@@ -231,7 +241,7 @@ async def test_several_calls_of_one_answer_do_not_get_in_each_others_way(harness
 
 
 def edit(old: str, new: str, all: bool = False) -> Edit:
-    return Edit(old=old, new=new, all=all)
+    return Edit(old_string=old, new_string=new, replace_all=all)
 
 
 def change(text: str, *edits: Edit) -> str:

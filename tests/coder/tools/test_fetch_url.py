@@ -79,10 +79,10 @@ async def test_a_long_page_comes_in_parts(harness: Harness) -> None:
             b"".join(b"line %d\n" % number for number in range(1, 4501)), "Content-Type: text/plain"
         )
         first = await tools.call("fetch_url", url=web.url())
-        assert first.endswith("line 2000\n[lines 1 to 2000 of 4500; continue with line=2001]")
-        last = await tools.call("fetch_url", url=web.url(), line=4001)
+        assert first.endswith("line 2000\n[lines 1 to 2000 of 4500; continue with offset=2001]")
+        last = await tools.call("fetch_url", url=web.url(), offset=4001)
         assert "\n\nline 4001\n" in last and last.endswith("line 4500")
-        assert (await tools.call("fetch_url", url=web.url(), line=4501)).endswith("[the text only has 4,500 lines]")
+        assert (await tools.call("fetch_url", url=web.url(), offset=4501)).endswith("[the text only has 4,500 lines]")
 
 
 async def test_a_binary_response_is_rejected_with_its_type_and_size(harness: Harness) -> None:

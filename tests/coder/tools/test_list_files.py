@@ -51,7 +51,7 @@ async def test_only_directories_can_be_listed(harness: Harness) -> None:
         assert "read_file" in await tools.call_failing("list_files", path="a.txt")
         assert "there is no file" in await tools.call_failing("list_files", path="nowhere")
         assert await tools.call("list_files", path="empty") == "[the directory is empty]"
-        assert "depth" in await tools.call_failing("list_files", depth=0)
+        assert "depth" in await tools.call_failing("list_files", depth="deep")
 
 
 async def test_files_are_found_by_name(harness: Harness) -> None:

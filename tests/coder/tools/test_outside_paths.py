@@ -37,7 +37,7 @@ TOOLS: dict[str, dict[str, Any]] = {
     "search": {"pattern": "secret"},
     "outline": {},
     "show_changes": {},
-    "edit_file": {"edits": [{"old": "secret", "new": "PWNED"}]},
+    "edit_file": {"edits": [{"old_string": "secret", "new_string": "PWNED"}]},
     "write_file": {"content": "PWNED"},
     "run_command": {"command": "cat secret.txt; echo PWNED > pwned"},
     "delete_file": {},
@@ -93,9 +93,9 @@ async def test_nothing_is_moved_in_or_out(harness: Harness, project: Path, path:
     before = state(project)
     async with harness() as tools:
         tools.write("ours.txt", "ours\n")
-        await tools.call_failing("move_file", source=fill_in(path, project), target="stolen.txt")
+        await tools.call_failing("move_file", source=fill_in(path, project), destination="stolen.txt")
         await tools.call_failing(
-            "move_file", source="ours.txt", target=fill_in(path, project).replace("secret", "planted")
+            "move_file", source="ours.txt", destination=fill_in(path, project).replace("secret", "planted")
         )
         assert tools.text("ours.txt") == "ours\n"
         assert not (project / "stolen.txt").exists()

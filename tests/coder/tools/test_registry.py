@@ -35,17 +35,17 @@ NAMES = [
 ]
 KINDS = "read read search search read search read edit edit delete move execute fetch think think other switch_mode"
 EXAMPLES: dict[str, dict[str, Any]] = {
-    "read_file": {"path": "a", "line": 1, "limit": 2},
+    "read_file": {"file_path": "a", "offset": 1, "limit": 2},
     "list_files": {"path": "a", "depth": 2},
     "find_files": {"pattern": "*.py", "path": "src"},
     "search": {"pattern": "x", "path": ".", "glob": "*", "regex": True, "ignore_case": True, "limit": 5},
     "outline": {"path": "a"},
     "find_symbol": {"name": "f", "what": "used"},
     "show_changes": {"path": "a"},
-    "edit_file": {"path": "a", "edits": [{"old": "x", "new": "y", "all": True}]},
-    "write_file": {"path": "a", "content": ""},
-    "delete_file": {"path": "a"},
-    "move_file": {"source": "a", "target": "b"},
+    "edit_file": {"file_path": "a", "edits": [{"old_string": "x", "new_string": "y", "replace_all": True}]},
+    "write_file": {"file_path": "a", "content": ""},
+    "delete_file": {"file_path": "a"},
+    "move_file": {"source": "a", "destination": "b"},
     "run_command": {"command": "ls", "cwd": "src", "timeout": 5},
     "fetch_url": {"url": "https://example.com/"},
     "set_plan": {"steps": [{"content": "x", "status": "completed", "priority": "low"}]},

@@ -25,7 +25,7 @@ WRITE_RULES = (parse_rule("allow write:**"), parse_rule("deny path:**/.env"), pa
 RULES = (*WRITE_RULES, parse_rule("deny read:.git/**"))
 CASES = [(Linked, ".env"), (Linked, ".git/config"), (FolderLinked, ".git")]
 WRITE: dict[str, Any] = {"content": "written\n"}
-EDIT: dict[str, Any] = {"edits": [{"old": "same", "new": "other"}]}
+EDIT: dict[str, Any] = {"edits": [{"old_string": "same", "new_string": "other"}]}
 
 
 class User:
@@ -103,8 +103,8 @@ async def test_a_link_swapped_after_the_decision_changes_no_protected_file(
     "tool, method, arguments",
     [
         ("delete_file", "delete", {"path": "link/config"}),
-        ("move_file", "move", {"source": "link/config", "target": "taken.txt"}),
-        ("move_file", "move", {"source": "ok.txt", "target": "link/hooks"}),
+        ("move_file", "move", {"source": "link/config", "destination": "taken.txt"}),
+        ("move_file", "move", {"source": "ok.txt", "destination": "link/hooks"}),
     ],
 )
 async def test_a_link_swapped_after_the_decision_removes_and_moves_no_protected_file(
@@ -132,7 +132,7 @@ async def test_a_link_that_leads_to_another_allowed_file_is_followed_after_a_sec
     (project / "other.txt").write_text("other")
     async with harness(rules=RULES) as tools:
         before_use("read", lambda: files.lead_to("other.txt"), monkeypatch)
-        assert await tools.call("read_file", path="link") == "other"
+        assert await tools.call("read_file", file_path="link") == "other"
         assert "ok" not in tools.shown_text
 
 
@@ -149,7 +149,7 @@ async def test_a_link_that_never_rests_ends_the_call(
 
     async with harness(rules=RULES) as tools:
         monkeypatch.setattr(Disk, "read", swap_then_call)
-        assert "keeps changing its target" in await tools.call_failing("read_file", path="link")
+        assert "keeps changing its target" in await tools.call_failing("read_file", file_path="link")
 
 
 class Replaced:
@@ -231,13 +231,15 @@ async def test_ten_thousand_calls_under_constant_swapping_give_up_nothing(
 ) -> None:
     files = linked(project, target)
     async with harness(rules=RULES, permissions=User()) as tools:
-        await tools.use("read_file", path="ok.txt")
+        await tools.use("read_file", file_path="ok.txt")
         tools.state.files.disk.sync = False
         with swapping(files):
             for _ in range(556):  # of three calls, in six cases
-                await tools.use("read_file", path=files.path)
+                await tools.use("read_file", file_path=files.path)
                 assert SECRET.strip() not in everything_told(tools)
                 assert CONFIG.strip() not in tools.agent.results[0].text
-                await tools.use("write_file", path=files.path, content="written\n")
-                await tools.use("edit_file", path=files.path, edits=[{"old": "written", "new": "edited"}])
+                await tools.use("write_file", file_path=files.path, content="written\n")
+                await tools.use(
+                    "edit_file", file_path=files.path, edits=[{"old_string": "written", "new_string": "edited"}]
+                )
                 files.check()

@@ -30,7 +30,13 @@ URGENT = "high"
 """The priority of a request's own steps in a published plan, which tells them from todos."""
 
 _TODO = re.compile(r"^- \[([ x>])\] (.+)$", re.MULTILINE)
-_FILE_KEYS = {"read_file": "path", "write_file": "path", "edit_file": "path", "outline": "path", "move_file": "target"}
+_FILE_KEYS = {
+    "read_file": "file_path",
+    "write_file": "file_path",
+    "edit_file": "file_path",
+    "outline": "path",
+    "move_file": "destination",
+}
 
 
 class Prompt(NamedTuple):

@@ -73,14 +73,17 @@ def _list_changes(messages: Sequence[Message]) -> str:
     lines = []
     for call, _ in _find_succeeded(messages, "write_file", "edit_file", "delete_file", "move_file"):
         if call.name == "move_file":
-            lines.append(f"- moved `{call.arguments.get('source')}` to `{call.arguments.get('target')}`")
+            lines.append(f"- moved `{call.arguments.get('source')}` to `{call.arguments.get('destination')}`")
         else:
-            lines.append(f"- {words[call.name]} `{call.arguments.get('path')}`")
+            lines.append(f"- {words[call.name]} `{call.arguments.get('file_path')}`")
     return _last(list(dict.fromkeys(lines)))
 
 
 def _read(messages: Sequence[Message]) -> str:
-    paths = [str(call.arguments.get("path", ".")) for call, _ in _find_succeeded(messages, "read_file", "outline")]
+    paths = [
+        str(call.arguments.get("file_path" if call.name == "read_file" else "path", "."))
+        for call, _ in _find_succeeded(messages, "read_file", "outline")
+    ]
     return _last([f"- `{path}`" for path in dict.fromkeys(paths)])
 
 

@@ -36,6 +36,7 @@ class AskUser(Tool[AskUserArgs]):
     )
     kind: str = "other"
     arguments = AskUserArgs
+    aliases = "ask question ask_question ask_user_question ask_followup_question"
 
     def title(self, args: AskUserArgs) -> str:
         return f"Ask: {one_line(args.question)}"
@@ -109,6 +110,7 @@ class SwitchMode(Tool[SwitchModeArgs]):
     )
     kind: str = "switch_mode"
     arguments = SwitchModeArgs
+    aliases = "exit_plan_mode plan_exit set_mode"
 
     def title(self, args: SwitchModeArgs) -> str:
         return "Ready to implement?" if args.mode != "architect" else "Back to planning?"

@@ -2,7 +2,7 @@
 
 A call has five steps, which `coder/tool_calls.py` takes in this order:
 
-    1. `read` decodes the arguments; an error goes back to the model, with its path;
+    1. `coerce` brings the arguments into the form of the schema, `read` decodes them; an error goes to the model;
     2. the call is announced with its title, kind, locations and raw input;
     3. `prepare` looks at the files and shows what is about to happen (a diff, a command), without changing anything;
     4. the permission policy decides about the tool's `actions`, and asks the user if necessary;
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 import msgspec
 
 from accord.coder.models.base import ToolSpec
+from accord.coder.tools.arguments import Coerced, coerce
 from accord.errors import AccordError
 from accord.model.content import Image
 from accord.model.record import Record
@@ -82,6 +83,8 @@ class Tool(ABC, Generic[A]):
     """A tool the model can call. Tools are stateless: state belongs to the session."""
 
     name: str
+    aliases: ClassVar[str] = ""
+    """Names of similar tools of other agents, separated by spaces: some models call those."""
     description: str
     kind: ToolKind = "other"
     changes: bool = False
@@ -95,13 +98,27 @@ class Tool(ABC, Generic[A]):
         """The tool's description for the model."""
         return ToolSpec(name=self.name, description=self.description, parameters=schema_of(self.arguments))
 
+    def adapt(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Rewrite arguments of similar tools of other agents that differ in more than their names."""
+        return arguments
+
+    def coerce(self, arguments: dict[str, Any]) -> Coerced:
+        """Bring arguments into the form of the schema, as far as their meaning is clear."""
+        if self.arguments is None:
+            return Coerced(arguments, [])
+        return coerce(self.adapt(arguments), self.arguments)
+
     def read(self, arguments: dict[str, Any]) -> A:
         """Decode the arguments. Raises `ToolError` with the path of the error."""
         try:
             read: A = msgspec.convert(arguments, self.arguments, strict=False)
             return read
         except msgspec.ValidationError as error:
-            raise ToolError(f"{self.name}: {error}") from None
+            known = ", ".join(
+                f"{field.name} (required)" if field.required else field.name
+                for field in msgspec.structs.fields(self.arguments)
+            )
+            raise ToolError(f"{self.name}: {error}. Its arguments: {known}") from None
 
     @abstractmethod
     def title(self, args: A) -> str:
@@ -143,6 +160,8 @@ def schema_of(arguments: Any) -> dict[str, Any]:
             for key, item in value.items()
             if key != "title"
         }
+        if flat.get("type") == "object":
+            flat.pop("description", None)  # the struct's docstring, which tells the model nothing
         if "enum" in flat and all(isinstance(each, str) for each in flat["enum"]):
             flat.setdefault("type", "string")  # some providers require it
         match flat:

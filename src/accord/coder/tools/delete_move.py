@@ -21,7 +21,7 @@ MAX_TEXT = 1_000_000
 class DeleteFileArgs(Record):
     """The file."""
 
-    path: Annotated[str, Meta(description="The file, absolute or relative to the working directory.")]
+    file_path: Annotated[str, Meta(description="The file, absolute or relative to the working directory.")]
 
 
 class DeleteFile(Tool[DeleteFileArgs]):
@@ -34,20 +34,21 @@ class DeleteFile(Tool[DeleteFileArgs]):
     changes = True
     follows_links = False
     arguments = DeleteFileArgs
+    aliases = "delete remove remove_file rm unlink"
 
     def title(self, args: DeleteFileArgs) -> str:
-        return f"Delete {args.path}"
+        return f"Delete {args.file_path}"
 
     def locations(self, args: DeleteFileArgs) -> Sequence[Location]:
-        return [Location(path=args.path)]
+        return [Location(path=args.file_path)]
 
     def early_actions(self, args: DeleteFileArgs, ctx: ToolContext) -> Sequence[Action]:
-        return [_read(args.path, ctx), *self.actions(args, ctx)]
+        return [_read(args.file_path, ctx), *self.actions(args, ctx)]
 
     async def prepare(self, args: DeleteFileArgs, ctx: ToolContext) -> None:
-        found = await _find_file(ctx, args.path, "deleted")
+        found = await _find_file(ctx, args.file_path, "deleted")
         text = await _saved_text(ctx, found)
-        await _check_saved(ctx, found, text, args.path)
+        await _check_saved(ctx, found, text, args.file_path)
         ctx.prepared = (found, text)
         if text is not None:
             await ctx.call.diff(found.path, text, None)
@@ -56,53 +57,56 @@ class DeleteFile(Tool[DeleteFileArgs]):
             await ctx.call.show(Diff(changes=[change]))
 
     def actions(self, args: DeleteFileArgs, ctx: ToolContext) -> Sequence[Action]:
-        return [Action(kind="delete", paths=(ctx.session.absolute(args.path),), **origin(ctx))]
+        return [Action(kind="delete", paths=(ctx.session.absolute(args.file_path),), **origin(ctx))]
 
     async def run(self, args: DeleteFileArgs, ctx: ToolContext) -> Outcome:
-        await _check_unchanged(ctx, args.path, *ctx.prepared)
+        await _check_unchanged(ctx, args.file_path, *ctx.prepared)
         try:
             found, _ = ctx.prepared
-            await ctx.state.files.delete(args.path, at=found.real)
+            await ctx.state.files.delete(args.file_path, at=found.real)
         except RequestFailed as error:
-            raise ToolError(f"couldn't delete {args.path}: {error.explanation}") from None
-        return Outcome(text=f"Deleted {relative(ctx, args.path)}.")
+            raise ToolError(f"couldn't delete {args.file_path}: {error.explanation}") from None
+        return Outcome(text=f"Deleted {relative(ctx, args.file_path)}.")
 
 
 class MoveFileArgs(Record):
     """The file and its new path."""
 
     source: Annotated[str, Meta(description="The current path of the file.")]
-    target: Annotated[str, Meta(description="The new path. Nothing may exist there yet.")]
+    destination: Annotated[str, Meta(description="The new path. Nothing may exist there yet.")]
 
 
 class MoveFile(Tool[MoveFileArgs]):
     name = "move_file"
     description = (
         "Renames or moves one file inside the project; missing directories are created. Never replaces a file: the "
-        "target must not exist. Doesn't update imports and other mentions of the old name: search for them. Can't "
+        "destination must not exist. Doesn't update imports and other mentions of the old name: search for them. Can't "
         "move directories."
     )
     kind: str = "move"
     changes = True
     follows_links = False
     arguments = MoveFileArgs
+    aliases = "move rename rename_file mv"
 
     def title(self, args: MoveFileArgs) -> str:
-        return f"Move {args.source} to {args.target}"
+        return f"Move {args.source} to {args.destination}"
 
     def locations(self, args: MoveFileArgs) -> Sequence[Location]:
-        return [Location(path=args.source), Location(path=args.target)]
+        return [Location(path=args.source), Location(path=args.destination)]
 
     def early_actions(self, args: MoveFileArgs, ctx: ToolContext) -> Sequence[Action]:
         return [_read(args.source, ctx), *self.actions(args, ctx)]
 
     async def prepare(self, args: MoveFileArgs, ctx: ToolContext) -> None:
         found = await _find_file(ctx, args.source, "moved")
-        target = await locate(ctx, args.target, follow=False)
+        target = await locate(ctx, args.destination, follow=False)
         if target.kind == "directory":
-            raise ToolError(f"{args.target} is a directory; include the file name: {args.target.rstrip('/')}/…")
+            raise ToolError(
+                f"{args.destination} is a directory; include the file name: {args.destination.rstrip('/')}/…"
+            )
         if target.kind != "absent":
-            raise ToolError(f"{args.target} already exists; delete it first to replace it")
+            raise ToolError(f"{args.destination} already exists; delete it first to replace it")
         text = await _saved_text(ctx, found)
         await _check_saved(ctx, found, text, args.source)
         ctx.prepared = (found, text)
@@ -112,17 +116,17 @@ class MoveFile(Tool[MoveFileArgs]):
     def actions(self, args: MoveFileArgs, ctx: ToolContext) -> Sequence[Action]:
         return [
             Action(kind="delete", paths=(ctx.session.absolute(args.source),), **origin(ctx)),
-            Action.of_write(ctx.session.absolute(args.target), **origin(ctx)),
+            Action.of_write(ctx.session.absolute(args.destination), **origin(ctx)),
         ]
 
     async def run(self, args: MoveFileArgs, ctx: ToolContext) -> Outcome:
         await _check_unchanged(ctx, args.source, *ctx.prepared)
         try:
-            at, target_at = (ctx.reached[ctx.session.absolute(path)] for path in (args.source, args.target))
-            await ctx.state.files.move(args.source, args.target, at=at, target_at=target_at)
+            at, target_at = (ctx.reached[ctx.session.absolute(path)] for path in (args.source, args.destination))
+            await ctx.state.files.move(args.source, args.destination, at=at, target_at=target_at)
         except RequestFailed as error:
             raise ToolError(f"couldn't move {args.source}: {error.explanation}") from None
-        return Outcome(text=f"Moved {relative(ctx, args.source)} to {relative(ctx, args.target)}.")
+        return Outcome(text=f"Moved {relative(ctx, args.source)} to {relative(ctx, args.destination)}.")
 
 
 def _read(path: str, ctx: ToolContext) -> Action:

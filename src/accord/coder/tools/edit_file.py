@@ -38,7 +38,7 @@ class Change(NamedTuple):
 class EditFileArgs(Record):
     """The file and the edits."""
 
-    path: Annotated[str, Meta(description="The file, absolute or relative to the working directory. It must exist.")]
+    file_path: Annotated[str, Meta(description="An existing file, absolute or relative to the working directory.")]
     edits: Annotated[
         list[Edit], Meta(min_length=1, description="The replacements, applied in this order; all of them or none.")
     ]
@@ -47,46 +47,47 @@ class EditFileArgs(Record):
 class EditFile(Tool[EditFileArgs]):
     name = "edit_file"
     description = (
-        "Replaces passages of a text file. Each edit's old text must occur exactly once in the file (or set all=true "
-        "to replace every occurrence); otherwise nothing is changed and the result says where it occurs. Several "
-        "edits are applied in order, all or nothing, so put all changes to one file in one call. Read the file first "
-        "and copy old exactly, including indentation; if whole lines differ only in whitespace or typographic "
-        "characters, the edit is adjusted and the result reports it. Line endings are preserved. The user sees the "
-        "change as a diff before it is made. To create a file or replace all of it, use write_file."
+        "Replaces passages of a text file. Each old_string must occur exactly once in the file (or set "
+        "replace_all=true to replace every occurrence); otherwise nothing is changed and the result says where it "
+        "occurs. Several edits are applied in order, all or nothing, so put all changes to one file in one call. Read "
+        "the file first and copy old_string exactly, including indentation; if whole lines differ only in whitespace "
+        "or typographic characters, the edit is adjusted and the result reports it. Line endings are preserved. The "
+        "user sees the change as a diff before it is made. To create a file or replace all of it, use write_file."
     )
     kind: str = "edit"
     changes = True
     arguments = EditFileArgs
+    aliases = "edit replace str_replace multi_edit search_replace replace_in_file apply_edit patch_file"
 
     def title(self, args: EditFileArgs) -> str:
-        return f"Edit {args.path}"
+        return f"Edit {args.file_path}"
 
     def locations(self, args: EditFileArgs) -> Sequence[Location]:
-        return [Location(path=args.path)]
+        return [Location(path=args.file_path)]
 
     def early_actions(self, args: EditFileArgs, ctx: ToolContext) -> Sequence[Action]:
-        return _read_and_write(args.path, ctx)
+        return _read_and_write(args.file_path, ctx)
 
     async def prepare(self, args: EditFileArgs, ctx: ToolContext) -> None:
-        before = await whole_text(ctx, args.path)
+        before = await whole_text(ctx, args.file_path)
         try:
-            edited = await asyncio.to_thread(apply_edits, before, args.edits, args.path)
+            edited = await asyncio.to_thread(apply_edits, before, args.edits, args.file_path)
         except ToolError:
             if ctx.may_quote:
                 raise
-            raise ToolError(f"the edits can't be applied to {args.path}; read it first") from None
-        await _show(ctx, Change(ctx.session.absolute(args.path), before, *edited))
+            raise ToolError(f"the edits can't be applied to {args.file_path}; read it first") from None
+        await _show(ctx, Change(ctx.session.absolute(args.file_path), before, *edited))
 
     def actions(self, args: EditFileArgs, ctx: ToolContext) -> Sequence[Action]:
-        return [Action.of_write(ctx.session.absolute(args.path), **origin(ctx))]
+        return [Action.of_write(ctx.session.absolute(args.file_path), **origin(ctx))]
 
     async def run(self, args: EditFileArgs, ctx: ToolContext) -> Outcome:
         change: Change = ctx.prepared
-        await _write(ctx, change, args.path)
+        await _write(ctx, change, args.file_path)
         lines = sorted(dict.fromkeys(change.lines))
         where = ", ".join(map(str, lines[:20])) + (", …" if len(lines) > 20 else "")
         done = count_of(len(change.lines), "replacement")
-        text = f"Edited {relative(ctx, args.path)}: {done}, at line{'s' if len(lines) > 1 else ''} {where}."
+        text = f"Edited {relative(ctx, args.file_path)}: {done}, at line{'s' if len(lines) > 1 else ''} {where}."
         if change.adjusted:
             text += f"\n{change.adjusted}"
         text += await _describe_problem(ctx, change)
@@ -96,7 +97,7 @@ class EditFile(Tool[EditFileArgs]):
 class WriteFileArgs(Record):
     """The file and its content."""
 
-    path: Annotated[str, Meta(description="The file, absolute or relative to the working directory.")]
+    file_path: Annotated[str, Meta(description="The file, absolute or relative to the working directory.")]
     content: Annotated[str, Meta(description="The whole new content of the file.")]
 
 
@@ -110,20 +111,21 @@ class WriteFile(Tool[WriteFileArgs]):
     kind: str = "edit"
     changes = True
     arguments = WriteFileArgs
+    aliases = "write create create_file write_to_file save_file new_file"
 
     def title(self, args: WriteFileArgs) -> str:
-        return f"Write {args.path}"
+        return f"Write {args.file_path}"
 
     def locations(self, args: WriteFileArgs) -> Sequence[Location]:
-        return [Location(path=args.path)]
+        return [Location(path=args.file_path)]
 
     def early_actions(self, args: WriteFileArgs, ctx: ToolContext) -> Sequence[Action]:
-        return _read_and_write(args.path, ctx)
+        return _read_and_write(args.file_path, ctx)
 
     async def prepare(self, args: WriteFileArgs, ctx: ToolContext) -> None:
-        before = await read_if_exists(ctx, args.path)
+        before = await read_if_exists(ctx, args.file_path)
         after = match_line_endings(args.content, before) if before is not None else args.content
-        change = Change(ctx.session.absolute(args.path), before, after, [1])
+        change = Change(ctx.session.absolute(args.file_path), before, after, [1])
         if before == after:
             ctx.prepared = change
         else:
@@ -132,14 +134,14 @@ class WriteFile(Tool[WriteFileArgs]):
     def actions(self, args: WriteFileArgs, ctx: ToolContext) -> Sequence[Action]:
         if ctx.may_quote and ctx.prepared.before == ctx.prepared.after:
             return ()
-        return [Action.of_write(ctx.session.absolute(args.path), **origin(ctx))]
+        return [Action.of_write(ctx.session.absolute(args.file_path), **origin(ctx))]
 
     async def run(self, args: WriteFileArgs, ctx: ToolContext) -> Outcome:
         change: Change = ctx.prepared
-        name = relative(ctx, args.path)
+        name = relative(ctx, args.file_path)
         if ctx.may_quote and change.before == change.after:
             return Outcome(text=f"{name} already has this content; nothing was written.")
-        await _write(ctx, change, args.path)
+        await _write(ctx, change, args.file_path)
         did = "Created" if change.before is None else "Replaced"
         size = f"{count_of(change.after.count(chr(10)), 'line')}, {format_size(len(change.after.encode()))}"
         text = f"{did} {name} ({size})." + await _describe_problem(ctx, change)
@@ -196,15 +198,15 @@ async def _describe_problem(ctx: ToolContext, change: Change) -> str:
 class Edit(Record):
     """One replacement."""
 
-    old: Annotated[
+    old_string: Annotated[
         str,
         Meta(
             description="The text to replace, copied exactly from the file, indentation included. It must occur "
             "exactly once, so add neighboring lines until it does."
         ),
     ]
-    new: Annotated[str, Meta(description="The replacement; empty to remove the text.")]
-    all: Annotated[bool, Meta(description="Replace every occurrence instead of exactly one.")] = False
+    new_string: Annotated[str, Meta(description="The replacement; empty to remove the text.")]
+    replace_all: Annotated[bool, Meta(description="Replace every occurrence instead of exactly one.")] = False
 
 
 class EditedText(NamedTuple):
@@ -227,7 +229,7 @@ def apply_edits(text: str, edits: Sequence[Edit], path: str) -> EditedText:
     for number, edit in enumerate(edits, 1):
         which = f"edit {number} of {len(edits)}: " if len(edits) > 1 else ""
         try:
-            replaced = replace(changed, edit.old, edit.new, every=edit.all)
+            replaced = replace(changed, edit.old_string, edit.new_string, every=edit.replace_all)
         except ToolError as error:
             raise ToolError(f"{which}{error}\n{path} was not changed") from None
         changed = replaced.text

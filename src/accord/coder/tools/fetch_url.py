@@ -35,7 +35,7 @@ class FetchUrlArgs(Record):
     """The page."""
 
     url: Annotated[str, Meta(min_length=1, description="The full URL, starting with https:// or http://.")]
-    line: Annotated[int, Meta(ge=1, description="The first line of the text to return; 1 is the first.")] = 1
+    offset: Annotated[int, Meta(ge=1, description="The first line of the text to return; 1 is the first.")] = 1
 
 
 class Body(NamedTuple):
@@ -60,6 +60,7 @@ class FetchUrl(Tool[FetchUrlArgs]):
     )
     kind: str = "fetch"
     arguments = FetchUrlArgs
+    aliases = "fetch web_fetch webfetch read_url url_fetch browse"
 
     def title(self, args: FetchUrlArgs) -> str:
         return f"Fetch {one_line(args.url)}"
@@ -78,17 +79,17 @@ class FetchUrl(Tool[FetchUrlArgs]):
             raise ToolError(f"{args.url} timed out after {TIMEOUT_SECONDS:g} s") from None
         title, text = await asyncio.to_thread(_text, body)
         lines = split_lines(text)
-        part = truncate("".join(lines[args.line - 1 :]))
+        part = truncate("".join(lines[args.offset - 1 :]))
         head = [f"{body.url}" + (f": {title}" if title else "")]
         failed = body.status >= 400
         if failed:
             head.insert(0, f"The server responded with {body.status} {body.reason}.".replace(" .", "."))
         notes = []
-        last = args.line - 1 + part.lines
-        if args.line > max(len(lines), 1):
+        last = args.offset - 1 + part.lines
+        if args.offset > max(len(lines), 1):
             notes.append(f"[the text only has {count_of(len(lines), 'line')}]")
         elif not part.is_complete:
-            notes.append(f"[lines {args.line} to {last} of {len(lines)}; continue with line={last + 1}]")
+            notes.append(f"[lines {args.offset} to {last} of {len(lines)}; continue with offset={last + 1}]")
         if body.is_truncated:
             notes.append(f"[the page is longer than {format_size(MAX_BODY_BYTES)}; the rest was not fetched]")
         await ctx.call.show("\n".join(head), code_block(part.text))

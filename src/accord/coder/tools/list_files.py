@@ -40,6 +40,7 @@ class ListFiles(Tool[ListFilesArgs]):
     )
     kind: str = "read"
     arguments = ListFilesArgs
+    aliases = "ls list list_dir list_directory dir tree"
 
     def title(self, args: ListFilesArgs) -> str:
         return f"List {args.path}"
@@ -101,6 +102,7 @@ class FindFiles(Tool[FindFilesArgs]):
     )
     kind: str = "search"
     arguments = FindFilesArgs
+    aliases = "glob find file_search glob_file_search"
 
     def title(self, args: FindFilesArgs) -> str:
         where = "" if args.path in (".", "./", "") else f" in {args.path}"

@@ -17,7 +17,14 @@ MAX_STEPS = 100
 class Step(Record):
     """One step of the plan."""
 
-    content: Annotated[str, Meta(min_length=1, description="The step, in one short line.")]
+    content: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            description="The step, in one short line.",
+            extra={"aliases": "step title task description text name active_form"},
+        ),
+    ]
     status: Annotated[
         Literal["pending", "in_progress", "completed"],
         Meta(description="The step's status. Only one step at a time is in_progress."),
@@ -40,6 +47,7 @@ class SetPlan(Tool[SetPlanArgs]):
     )
     kind: str = "think"
     arguments = SetPlanArgs
+    aliases = "plan update_plan todo_write todo todos write_todos update_todos update_todo_list create_plan"
 
     def title(self, args: SetPlanArgs) -> str:
         done = sum(step.status == "completed" for step in args.steps)

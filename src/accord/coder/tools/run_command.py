@@ -70,6 +70,7 @@ class RunCommand(Tool[RunCommandArgs]):
     kind: str = "execute"
     changes = True
     arguments = RunCommandArgs
+    aliases = "bash shell sh exec exec_command execute_command run_shell_command run_terminal_cmd terminal execute run"
 
     def title(self, args: RunCommandArgs) -> str:
         return f"Run {one_line(args.command)}"

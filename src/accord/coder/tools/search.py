@@ -49,6 +49,7 @@ class Search(Tool[SearchArgs]):
     )
     kind: str = "search"
     arguments = SearchArgs
+    aliases = "grep rg ripgrep grep_search search_files search_file_content search_content find_in_files code_search"
 
     def title(self, args: SearchArgs) -> str:
         where = "" if args.path in (".", "./", "") else f" in {args.path}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from accord.coder import json_repair
 from accord.coder.history import Call, ModelSaid, Part, Text, Thought
 from accord.coder.models.base import (
     CallBegins,
@@ -37,6 +38,7 @@ class EventTranslator:
         self._ids: dict[int, str] = {}
         """The id of each tool call, by its index in the reply."""
         self._ready: set[int] = set()
+        self._is_cut_off = False
         self.started: bool = False
         """Whether anything has arrived."""
 
@@ -64,6 +66,7 @@ class EventTranslator:
             raise TruncatedStream
         if finish == "error":
             raise ModelError("the model ended its response with an error; try again", retry=True)
+        self._is_cut_off = finish == "length"
         parts: list[Part] = []
         for index, part in enumerate(response.parts):
             if (ours := self._part(index, part)) is None:
@@ -117,7 +120,7 @@ class EventTranslator:
             case ThinkingPart(content=text, signature=signature):
                 return Thought(text=text, extra=_extra(part, signature=signature))
             case ToolCallPart(tool_name=name, args=args):
-                arguments, fault = _arguments(args)
+                arguments, fault = _arguments(args, can_repair=not self._is_cut_off)
                 extra = _extra(part, raw=args if fault else None)
                 return Call(id=self._id(index, part), name=name, arguments=arguments, extra=extra, fault=fault)
         return None  # a built-in tool of the provider, which we never request
@@ -127,18 +130,23 @@ def _whole(part: Any) -> bool:
     """Return whether a part is a tool call with complete arguments: several calls may stream concurrently."""
     from pydantic_ai.messages import ToolCallPart
 
-    return isinstance(part, ToolCallPart) and bool(part.args) and _arguments(part.args)[1] is None
+    return isinstance(part, ToolCallPart) and bool(part.args) and _arguments(part.args, can_repair=False)[1] is None
 
 
-def _arguments(args: str | dict[str, Any] | None) -> tuple[dict[str, Any], str | None]:
-    """Parse the arguments of a tool call; return them and the problem with them, if any."""
+def _arguments(args: str | dict[str, Any] | None, *, can_repair: bool) -> tuple[dict[str, Any], str | None]:
+    """Parse the arguments of a tool call; return them and the problem with them, if any.
+
+    Arguments that may be incomplete are not repaired: the rest could change their meaning."""
     if isinstance(args, dict):
         return args, None
     if args is None or not args.strip():
         return {}, None
+    decode = json_repair.decode if can_repair else msgspec.json.decode
     try:
-        arguments = msgspec.json.decode(args)
-    except (msgspec.DecodeError, UnicodeEncodeError) as error:
+        arguments = decode(args)
+        if isinstance(arguments, str):  # encoded twice
+            arguments = decode(arguments)
+    except (msgspec.DecodeError, ValueError) as error:
         return {}, f"the arguments aren't valid JSON ({error}): {_short(args)}"
     if not isinstance(arguments, dict):
         return {}, f"the arguments aren't a JSON object: {_short(args)}"

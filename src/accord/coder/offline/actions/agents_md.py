@@ -43,7 +43,7 @@ def describe(step: r.DescribeProject, situation: Situation) -> Script[str]:
     if before == content:
         return f"`{step.path}` is already up to date."
     (result,) = yield from use(
-        situation, f"Writing `{step.path}`…", call("write_file", path=step.path, content=content)
+        situation, f"Writing `{step.path}`…", call("write_file", file_path=step.path, content=content)
     )
     found = [LABELS[task].lower() for task in TASKS if project.command(task)]
     how = f" It lists the commands to {', '.join(found)}." if found else " Found no test or lint command; add yours."

@@ -52,7 +52,7 @@ def inspect_project(situation: Situation, status: str, *more: str) -> Script[Pro
         results = yield from use(
             situation,
             f"Reading {join_names(present, 9)}…",
-            *(call("read_file", path=name) for name in present),
+            *(call("read_file", file_path=name) for name in present),
             lenient=True,
         )
         texts = {name: file_in(result).text for name, result in zip(present, results, strict=True) if not result.failed}

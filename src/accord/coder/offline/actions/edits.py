@@ -61,7 +61,7 @@ def _changes(chosen: list[str], step: r.Replace, situation: Situation) -> Script
     for start in range(0, len(chosen), READ_AT_ONCE):
         some = chosen[start : start + READ_AT_ONCE]
         results = yield from use(
-            situation, f"Reading {join_names(some)}…", *(call("read_file", path=each) for each in some)
+            situation, f"Reading {join_names(some)}…", *(call("read_file", file_path=each) for each in some)
         )
         for path, result in zip(some, results, strict=True):
             change = _change(path, file_in(result), step)
@@ -74,7 +74,11 @@ def _change(path: str, got: FileText, step: r.Replace) -> tuple[PlannedCall, int
     text, pattern = got.text, re.compile(rf"(?<!\w){re.escape(step.old)}(?!\w)")
     words = len(pattern.findall(text))
     count = text.count(step.old)
-    plain = call("edit_file", path=path, edits=[{"old": step.old, "new": step.new, "all": True}])
+    plain = call(
+        "edit_file",
+        file_path=path,
+        edits=[{"old_string": step.old, "new_string": step.new, "replace_all": True}],
+    )
     if not step.word or (words == count and got.is_whole):
         if count:
             return plain, count
@@ -85,7 +89,7 @@ def _change(path: str, got: FileText, step: r.Replace) -> tuple[PlannedCall, int
         raise Stopped(f"`{path}` is too long to tell whole words from parts of words; name the exact text to replace.")
     # Occurrences inside longer words stay, so one edit replaces everything between the first change and the last.
     edit = _passage(text, pattern.sub(lambda _: step.new, text))
-    return call("edit_file", path=path, edits=[edit]), words
+    return call("edit_file", file_path=path, edits=[edit]), words
 
 
 def _passage(old: str, new: str) -> dict[str, str]:
@@ -96,7 +100,7 @@ def _passage(old: str, new: str) -> dict[str, str]:
     first, last, more = differ[0], differ[-1], 1
     while old.find(passage := "\n".join(before[first : last + 1])) != old.rfind(passage):
         first, last, more = max(0, first - more), min(len(before) - 1, last + more), more * 2
-    return {"old": passage, "new": "\n".join(after[first : last + 1])}
+    return {"old_string": passage, "new_string": "\n".join(after[first : last + 1])}
 
 
 def _make(changes: dict[str, tuple[PlannedCall, int]], step: r.Replace, situation: Situation) -> Script[None]:
@@ -129,24 +133,28 @@ def write(step: r.WriteFile, situation: Situation) -> Script[str]:
         if not found.failed and step.path.removeprefix("./") in names_in(found):
             raise Stopped(f"`{step.path}` already exists. Say `overwrite {step.path} with …` to replace it.")
     (result,) = yield from use(
-        situation, f"Writing `{step.path}`…", call("write_file", path=step.path, content=step.content)
+        situation, f"Writing `{step.path}`…", call("write_file", file_path=step.path, content=step.content)
     )
     return _sentence(result, f"Wrote `{step.path}`.")
 
 
 def append(step: r.Append, situation: Situation) -> Script[str]:
     situation.require("read_file", "edit_file", "write_file")
-    (result,) = yield from use(situation, f"Reading `{step.path}`…", call("read_file", path=step.path), lenient=True)
+    (result,) = yield from use(
+        situation, f"Reading `{step.path}`…", call("read_file", file_path=step.path), lenient=True
+    )
     if result.failed and result.data.get("problem") != "missing":
         raise Stopped(describe_failure(result))
     got = FileText("") if result.failed else file_in(result)
     if not got.text.strip("\n"):
-        change = call("write_file", path=step.path, content=step.content)
+        change = call("write_file", file_path=step.path, content=step.content)
     else:
         start = yield from _whole_end(step, got, situation)
         old = _unique_end(start)
         change = call(
-            "edit_file", path=step.path, edits=[{"old": old, "new": f"{old}\n{step.content.rstrip(chr(10))}"}]
+            "edit_file",
+            file_path=step.path,
+            edits=[{"old_string": old, "new_string": f"{old}\n{step.content.rstrip(chr(10))}"}],
         )
     (done,) = yield from use(situation, f"Appending to `{step.path}`…", change)
     lines = pluralize(step.content.count("\n"), "line")
@@ -164,7 +172,9 @@ def _whole_end(step: r.Append, got: FileText, situation: Situation) -> Script[st
         if got.next_line is None:
             return text
         (result,) = yield from use(
-            situation, f"Reading the rest of `{step.path}`…", call("read_file", path=step.path, line=got.next_line)
+            situation,
+            f"Reading the rest of `{step.path}`…",
+            call("read_file", file_path=step.path, offset=got.next_line),
         )
         got = file_in(result)
         text += got.text
@@ -188,14 +198,14 @@ def move(step: r.MoveFile, situation: Situation) -> Script[str]:
     (result,) = yield from use(
         situation,
         f"Moving `{step.source}` to `{step.target}`…",
-        call("move_file", source=step.source, target=step.target),
+        call("move_file", source=step.source, destination=step.target),
     )
     return _sentence(result, f"Moved `{step.source}` to `{step.target}`.")
 
 
 def delete(step: r.DeleteFiles, situation: Situation) -> Script[str]:
     for index, path in enumerate(step.paths):
-        (result,) = yield from use(situation, f"Deleting `{path}`…", call("delete_file", path=path), lenient=True)
+        (result,) = yield from use(situation, f"Deleting `{path}`…", call("delete_file", file_path=path), lenient=True)
         if result.failed:
             done = f" Already deleted: {join_names(step.paths[:index])}." if index else ""
             raise Stopped(describe_failure(result) + done)

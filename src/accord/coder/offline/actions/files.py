@@ -52,7 +52,7 @@ def read_files(step: r.ReadFiles, situation: Situation) -> Script[str]:
     wanted = [path for path in step.paths if path not in attached]
     for start in range(0, len(wanted), MAX_READS_AT_ONCE):
         some = wanted[start : start + MAX_READS_AT_ONCE]
-        calls = [call("read_file", path=path, line=step.first, limit=_limit(step)) for path in some]
+        calls = [call("read_file", file_path=path, offset=step.first, limit=_limit(step)) for path in some]
         results = yield from use(situation, f"Reading {join_names(some)}…", *calls, lenient=True)
         for path, result in zip(some, results, strict=True):
             if result.failed:
@@ -82,7 +82,9 @@ def _find_elsewhere(path: str, result: Result, step: r.ReadFiles, situation: Sit
         choices = list_names(others, 10)
         raise Stopped(f"`{path}` doesn't exist, but there are several files with that name. Which one?\n\n{choices}")
     (again,) = yield from use(
-        situation, f"Reading `{others[0]}`…", call("read_file", path=others[0], line=step.first, limit=_limit(step))
+        situation,
+        f"Reading `{others[0]}`…",
+        call("read_file", file_path=others[0], offset=step.first, limit=_limit(step)),
     )
     return others[0], again
 

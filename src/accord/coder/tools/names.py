@@ -1,0 +1,47 @@
+"""Find the tool that a model means: exact names first, then other spellings, then names of other agents' tools."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from accord.coder.tools.arguments import normalize
+from accord.coder.tools.base import Tool
+
+MAX_NAME = 100
+MAX_LISTED = 40
+EDITORS = frozenset({"strreplaceeditor", "strreplacebasededittool", "fileeditor", "texteditor", "editor"})
+"""Anthropic's text editor tool and its relatives (normalized): one tool whose `command` says what to do."""
+EDITOR_COMMANDS = {"view": "read_file", "create": "write_file", "str_replace": "edit_file", "read": "read_file"}
+
+
+def find_tool(name: str, arguments: Mapping[str, Any], tools: Mapping[str, Tool[Any]]) -> Tool[Any] | None:
+    """Find a tool by the name that a model used."""
+    if name in tools:
+        return tools[name]
+    wanted = _bare(name)
+    if wanted in EDITORS:
+        return tools.get(EDITOR_COMMANDS.get(str(arguments.get("command")), ""))
+    # Only our own tools are matched loosely: a server's tool may do anything, so it must be named exactly.
+    own = [tool for tool in tools.values() if tool.arguments is not None]
+    for tool in own:
+        if normalize(tool.name) == wanted:
+            return tool
+    return next((tool for tool in own if wanted in map(normalize, tool.aliases.split())), None)
+
+
+def _bare(name: str) -> str:
+    """A name without special tokens of chat templates (`read_file<|channel|>`) and namespaces (`functions.`)."""
+    bare = re.split(r"<\||[({\s]", name.strip(), maxsplit=1)[0]
+    return normalize(re.sub(r"\A(?:functions|tools|default_api|multi_tool_use)[.:/]+", "", bare))
+
+
+def describe_unknown(name: str, offered: Iterable[str]) -> str:
+    """The error for an unknown tool, with the nearest name and the names there are."""
+    names = list(offered)
+    close = difflib.get_close_matches(name.casefold()[:MAX_NAME], names, n=1)
+    hint = f" Did you mean {close[0]}?" if close else ""
+    more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
+    return f"unknown tool {name[:MAX_NAME]!r}.{hint} The tools are: {', '.join(names[:MAX_LISTED])}{more}."
