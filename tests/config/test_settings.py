@@ -42,7 +42,10 @@ def write(path: Path, text: str) -> Path:
         ("[deadlines]\nsession = nan\n", "line 2: deadlines.session: found nan; expected seconds"),
         ("[deadlines]\ncall = 1\nsession = '5'\n", "line 3: deadlines.session: found a string; expected a number"),
         ("[deadlines]\nsession = -5\n", "line 2: deadlines.session: found -5; expected seconds"),
-        ("[coder]\neffort = 'huge'\n", "line 2: coder.effort: found 'huge'; expected low, medium, high"),
+        (
+            "[coder]\neffort = 'huge'\n",
+            "line 2: coder.effort: found 'huge'; expected minimal, low, medium, high, xhigh, max",
+        ),
         ("[coder]\nmodel = 1\n", "line 2: coder.model: found an integer; expected a string"),
         (
             "[coder.providers.a]\nbase_url = 'x'\n[coder.providers.b]\nkey = 'x'\n",

@@ -88,13 +88,17 @@ def logout(provider: str | None) -> None:
 
 @agent.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
-def models(as_json: bool) -> None:
+@click.option("--refresh", "refreshes", is_flag=True, help="First download the current list from models.dev.")
+def models(as_json: bool, refreshes: bool) -> None:
     """List the available models."""
     import asyncio
 
     from accord.coder.credentials import Keys
     from accord.coder.models.catalog import available, default_model
+    from accord.coder.models.snapshot import refresh, snapshot_date
 
+    if refreshes:
+        click.echo(f"Downloaded facts about {refresh()} models.", err=True)
     settings, keys = _settings(), Keys()
     asyncio.run(keys.read(settings))
     default = default_model(settings, keys)
@@ -106,8 +110,10 @@ def models(as_json: bool) -> None:
         else:
             mark = "*" if info.id == default else " "
             click.echo(f"{mark} {info.id}  {info.name}{f', {info.description}' if info.description else ''}")
-    if keys.problem and not as_json:
-        click.echo(f"({keys.problem})", err=True)
+    if not as_json:
+        click.echo(f"Windows and prices as of {snapshot_date()}; --refresh downloads newer ones.", err=True)
+        if keys.problem:
+            click.echo(f"({keys.problem})", err=True)
 
 
 def _settings() -> CoderSettings:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from accord.coder.credentials import Keys
     from accord.coder.models.base import Model
     from accord.coder.models.cassette import Cassette
-    from accord.coder.models.catalog import ModelInfo
+    from accord.coder.models.snapshot import ModelInfo
     from accord.coder.secrets import Secrets
     from accord.coder.tools.base import Tool
     from accord.config.settings import Loaded

@@ -26,7 +26,8 @@ WAITS = ("first byte", "initialize", "session", "call", "cancel", "login", "exte
 """The waits that have a deadline."""
 
 
-Effort = Literal["low", "medium", "high"]
+Effort = Literal["minimal", "low", "medium", "high", "xhigh", "max"]
+Retention = Literal["5m", "1h"]
 
 
 class AgentEntry(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -57,7 +58,7 @@ class ProviderEntry(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, om
     """A provider of models: settings for a known one, or an additional one, which needs a `base_url`."""
 
     base_url: str | None = None
-    api: Literal["chat", "responses", "anthropic", "google"] | None = None
+    api: Literal["chat", "responses", "anthropic", "google", "openrouter"] | None = None
     """Its API; the default is OpenAI's Chat Completions."""
     api_key_env: str | None = None
     """The environment variable that holds its key."""
@@ -76,6 +77,8 @@ class CoderSettings(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, om
     model: str | None = None
     """The model of new sessions, as `provider:name`."""
     effort: Effort | None = None
+    cache: Retention | None = None
+    """How long providers cache tools and instructions; 5 minutes by default."""
     providers: dict[str, ProviderEntry] = {}
     pass_environment: list[str] = []
     """Variables that commands get although their names look like a secret's, such as `GITHUB_TOKEN`."""
@@ -85,6 +88,7 @@ class CoderSettings(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, om
         return CoderSettings(
             model=other.model or self.model,
             effort=other.effort or self.effort,
+            cache=other.cache or self.cache,
             providers={**self.providers, **other.providers},
             pass_environment=[*self.pass_environment, *other.pass_environment],
         )

@@ -14,7 +14,7 @@ from accord.coder.history import Message, UserSaid
 from accord.coder.models.base import Ended, Model, ModelError, Piece, Request, SaidPiece, ThoughtPiece, ToolSpec
 from accord.coder.models.providers import known_providers
 from accord.coder.models.pydantic_ai.model import ProviderModel
-from accord.config.settings import CoderSettings, ProviderEntry
+from accord.config.settings import CoderSettings, ProviderEntry, Retention
 from accord.model.content import TextContent
 
 NAMES = {
@@ -22,6 +22,7 @@ NAMES = {
     "chat": ("vllm", "qwen3-coder"),
     "responses": ("openai", "gpt-6.1-sol"),
     "google": ("google", "gemini-3.8-flash"),
+    "openrouter": ("openrouter", "anthropic/claude-sonnet-5.5"),
 }
 their_warnings = pytest.mark.filterwarnings("ignore:invalid escape sequence")
 """Python warns about a provider's library when it is first imported and compiled."""
@@ -29,12 +30,20 @@ every_wire = pytest.mark.parametrize("wire", list(NAMES))
 
 
 @asynccontextmanager
-async def connect_model(fake: FakeProvider, wire: str, *, timeout: float = 300.0, **entry: Any) -> AsyncIterator[Model]:
+async def connect_model(
+    fake: FakeProvider,
+    wire: str,
+    *,
+    timeout: float = 300.0,
+    name: str | None = None,
+    cache: Retention | None = None,
+    **entry: Any,
+) -> AsyncIterator[Model]:
     """A model of the fake provider; it is closed at the end."""
-    provider, name = NAMES[wire]
-    settings = CoderSettings(
-        providers={provider: ProviderEntry(base_url=fake.base_url(wire), api=wire, **entry)}  # type: ignore[arg-type]
-    )
+    provider, usual = NAMES[wire]
+    name = name or usual
+    wanted = ProviderEntry(base_url=fake.base_url(wire), api=wire, **entry)  # type: ignore[arg-type]
+    settings = CoderSettings(providers={provider: wanted}, cache=cache)
     key = Key(value="secret-key-of-mine", source="MY_KEY")
     model = ProviderModel(known_providers(settings, {})[provider], name, key, settings=settings, timeout=timeout)
     try:

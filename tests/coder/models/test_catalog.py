@@ -15,8 +15,9 @@ from coder.providers.server import FakeProvider
 from accord.coder.credentials import Keys
 from accord.coder.models import catalog
 from accord.coder.models.base import ModelError
-from accord.coder.models.catalog import BY_ID, MODELS, available, nearest
+from accord.coder.models.catalog import available, nearest
 from accord.coder.models.providers import PROVIDERS, known_providers, ollama_url
+from accord.coder.models.snapshot import known_models
 from accord.config.settings import CoderSettings, ProviderEntry, parse
 
 NOTHING = Keys(env={})
@@ -84,9 +85,10 @@ def test_the_configured_model_is_offered_whatever_it_is() -> None:
 
 
 def test_every_model_of_the_catalogue_has_a_provider_and_a_unique_name() -> None:
-    assert len(BY_ID) == len(MODELS)
-    assert {info.provider for info in MODELS} <= {service.name for service in PROVIDERS}
-    assert all(info.context >= 100_000 for info in MODELS)
+    models = known_models().values()
+    assert len({info.name for info in models}) == len(models)
+    assert {info.provider for info in models} <= {service.name for service in PROVIDERS}
+    assert all(info.context >= 100_000 for info in models)
 
 
 @their_warnings
@@ -95,7 +97,7 @@ def test_the_catalogue_agrees_with_the_library() -> None:
 
     snapshot = get_snapshot()
     providers = {"xai": "x-ai"}
-    for info in MODELS:
+    for info in known_models().values():
         name = info.id.partition(":")[2]
         provider = providers.get(info.provider, info.provider)
         _, known = snapshot.find_provider_model(name, provider=None, provider_id=provider, provider_api_url=None)

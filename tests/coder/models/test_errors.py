@@ -27,7 +27,13 @@ from accord.coder.models.providers import Provider
 from accord.coder.models.pydantic_ai.model import ProviderModel
 
 pytestmark = their_warnings
-TITLES = {"anthropic": "Anthropic", "chat": "vLLM", "responses": "OpenAI", "google": "Google"}
+TITLES = {
+    "anthropic": "Anthropic",
+    "chat": "vLLM",
+    "responses": "OpenAI",
+    "google": "Google",
+    "openrouter": "OpenRouter",
+}
 
 
 @every_wire

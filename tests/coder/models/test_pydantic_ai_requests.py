@@ -72,6 +72,11 @@ async def test_a_call_and_its_result_go_back_in_the_next_request(wire: str) -> N
         ]
         assert [(each["tool_use_id"], each["is_error"]) for each in back["content"]] == [("c1", False), ("c2", True)]
         assert "the text of a" in json.dumps(back)
+    elif wire == "openrouter":
+        messages = [each for each in body["messages"] if each["role"] in ("assistant", "tool")]
+        (detail,) = messages[0]["reasoning_details"]
+        assert (detail["text"], detail["signature"]) == ("I must look.", "seal-1")
+        assert [each["tool_call_id"] for each in messages[1:]] == ["c1", "c2"]
     elif wire == "chat":
         messages = [each for each in body["messages"] if each["role"] in ("assistant", "tool")]
         assert messages[0]["reasoning_content"] == "I must look."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from coder.providers.script import Answer, Calls, Cuts, Fails, Holds, Raw, Refusal, Says, Stops, Thinks
@@ -16,8 +16,21 @@ def line(data: Any) -> bytes:
     return f"data: {json.dumps(data)}\n\n".encode()
 
 
-def spell(answer: Answer, asked: Any) -> Iterator[bytes | Holds | Cuts | Stops]:
-    head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1790000000, "model": asked["model"]}
+def thoughts_as_text(step: Thinks) -> Iterator[dict[str, Any]]:
+    return ({"reasoning_content": piece} for piece in step.pieces)
+
+
+def spell(
+    answer: Answer, asked: Any, thoughts: Callable[[Thinks], Iterator[dict[str, Any]]] = thoughts_as_text, **more: Any
+) -> Iterator[bytes | Holds | Cuts | Stops]:
+    """Yield an answer. `thoughts` writes the deltas of a thought, and `more` is part of every chunk."""
+    head: dict[str, Any] = {
+        "id": "chatcmpl-1",
+        "object": "chat.completion.chunk",
+        "created": 1790000000,
+        "model": asked["model"],
+    }
+    head |= more
 
     def chunk(delta: dict[str, Any], finish: str | None = None) -> bytes:
         return line({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
@@ -26,8 +39,8 @@ def spell(answer: Answer, asked: Any) -> Iterator[bytes | Holds | Cuts | Stops]:
     calls = 0
     for step in answer.steps:
         match step:
-            case Thinks(pieces=pieces):
-                yield from (chunk({"reasoning_content": piece}) for piece in pieces)
+            case Thinks():
+                yield from (chunk(delta) for delta in thoughts(step))
             case Says(pieces=pieces):
                 yield from (chunk({"content": piece}) for piece in pieces)
             case Calls(name=name, id=id):

@@ -13,10 +13,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from coder.providers import anthropic, chat, google, responses
+from coder.providers import anthropic, chat, google, openrouter, responses
 from coder.providers.script import Answer, Cuts, End, Holds, Planned, Refusal, Step, Stops, Usage
 
-WIRES = {"anthropic": anthropic, "chat": chat, "responses": responses, "google": google}
+WIRES = {"anthropic": anthropic, "chat": chat, "responses": responses, "google": google, "openrouter": openrouter}
 REASONS = {401: "Unauthorized", 404: "Not Found", 429: "Too Many Requests", 529: "Overloaded"}
 
 
@@ -85,7 +85,8 @@ class FakeProvider:
 
     def base_url(self, wire: str) -> str:
         """Return the base URL for a client of a wire format."""
-        return self.url if wire in ("anthropic", "google") else f"{self.url}/v1"
+        paths = {"anthropic": "", "google": "", "openrouter": "/api/v1"}
+        return f"{self.url}{paths.get(wire, '/v1')}"
 
     def environment(self) -> dict[str, str]:
         """Return the environment variables that make a process use this provider."""
@@ -225,6 +226,7 @@ async def _request(reader: asyncio.StreamReader) -> Asked | None:
 def _wire(path: str) -> str:
     for mark, wire in (
         ("/messages", "anthropic"),
+        ("/api/v1/chat/completions", "openrouter"),
         ("/chat/completions", "chat"),
         ("/responses", "responses"),
         ("GenerateContent", "google"),

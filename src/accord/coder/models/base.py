@@ -29,8 +29,10 @@ class Request(Record):
     messages: list[Message]
     tools: list[ToolSpec] = []
     effort: str | None = None
-    """Reasoning effort: "low", "medium" or "high"; None for the provider's default."""
+    """Reasoning effort, one of the model's `efforts`; None for the default of its family."""
     max_tokens: int | None = None
+    session: str = ""
+    """The id of the session. Providers that spread requests over machines find the cached prefix by it."""
 
 
 class Spent(Record):
@@ -115,6 +117,8 @@ class Model(ABC):
     """Supported reasoning efforts."""
     images: bool = False
     """Whether it accepts images."""
+    price_step: int | None = None
+    """The size of a request, in tokens, above which all of it costs more."""
     reads_data: bool = False
     """Whether it uses `Result.data`."""
 

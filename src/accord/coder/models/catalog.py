@@ -11,8 +11,9 @@ import msgspec
 
 from accord.coder.credentials import Keys
 from accord.coder.models.base import Model, ModelError
+from accord.coder.models.families import EFFORTS
 from accord.coder.models.providers import Provider, known_providers
-from accord.model.record import Record
+from accord.coder.models.snapshot import UNKNOWN_CONTEXT, ModelInfo, known_models
 from accord.version import install_command
 
 if TYPE_CHECKING:
@@ -22,85 +23,9 @@ if TYPE_CHECKING:
 
 
 OFFLINE = "offline"
-EFFORTS = ("low", "medium", "high")
-UNKNOWN_CONTEXT = 128_000
-"""Assumed context window of a model, if unknown."""
 LOCAL_CONTEXT = 32_000
-"""The same for a local model. Small servers silently truncate long requests, which is worse than compacting early."""
-
-
-class ModelInfo(Record):
-    """A model as offered to users."""
-
-    id: str
-    """`provider:name`."""
-    name: str
-    provider: str
-    description: str = ""
-    context: int = UNKNOWN_CONTEXT
-    """Size of the context window, in tokens."""
-    efforts: tuple[str, ...] = ()
-    """Supported reasoning efforts."""
-    images: bool = False
-
-
-def _row(id: str, name: str, context: int, *, thinks: bool = True, images: bool = True, about: str = "") -> ModelInfo:
-    provider = id.partition(":")[0]
-    efforts = EFFORTS if thinks else ()
-    return ModelInfo(
-        id=id, name=name, provider=provider, description=about, context=context, efforts=efforts, images=images
-    )
-
-
-# The first model of each provider is its default.
-MODELS = [
-    _row("anthropic:claude-sonnet-5-5", "Claude Sonnet 5.5", 1_000_000, about="for everyday work"),
-    _row("anthropic:claude-opus-5-5", "Claude Opus 5.5", 1_000_000, about="for hard problems"),
-    _row("anthropic:claude-haiku-5-5", "Claude Haiku 5.5", 1_000_000, about="fast and cheap"),
-    _row("anthropic:claude-opus-5", "Claude Opus 5", 1_000_000),
-    _row("anthropic:claude-sonnet-5", "Claude Sonnet 5", 1_000_000),
-    _row("anthropic:claude-opus-4-8", "Claude Opus 4.8", 1_000_000),
-    _row("anthropic:claude-sonnet-4-6", "Claude Sonnet 4.6", 1_000_000),
-    _row("anthropic:claude-opus-4-5", "Claude Opus 4.5", 200_000),
-    _row("anthropic:claude-sonnet-4-5", "Claude Sonnet 4.5", 200_000),
-    _row("anthropic:claude-haiku-4-5", "Claude Haiku 4.5", 200_000),
-    _row("openai:gpt-6.1-sol", "GPT-6.1 Sol", 1_050_000, about="for everyday work"),
-    _row("openai:gpt-6.1-terra", "GPT-6.1 Terra", 1_050_000, about="cheaper"),
-    _row("openai:gpt-6-astra", "GPT-6 Astra", 1_050_000, about="for hard problems"),
-    _row("openai:gpt-6-luna", "GPT-6 Luna", 1_050_000, about="fast and cheap"),
-    _row("openai:gpt-5.6-sol", "GPT-5.6 Sol", 1_050_000),
-    _row("openai:gpt-5.5", "GPT-5.5", 1_000_000),
-    _row("openai:gpt-5.4", "GPT-5.4", 1_050_000),
-    _row("openai:gpt-5.4-mini", "GPT-5.4 mini", 400_000),
-    _row("openai:gpt-5.2", "GPT-5.2", 400_000),
-    _row("openai:gpt-5.1", "GPT-5.1", 400_000),
-    _row("openai:gpt-5", "GPT-5", 400_000),
-    _row("openai:gpt-5-mini", "GPT-5 mini", 400_000),
-    _row("openai:gpt-4.1", "GPT-4.1", 1_000_000, thinks=False),
-    _row("google:gemini-3.8-flash", "Gemini 3.8 Flash", 1_000_000, about="for everyday work"),
-    _row("google:gemini-4-argon", "Gemini 4 Argon", 1_048_576, about="for hard problems"),
-    _row("google:gemini-3.5-flash-lite", "Gemini 3.5 Flash Lite", 1_000_000, about="fast and cheap"),
-    _row("google:gemini-3.5-flash", "Gemini 3.5 Flash", 1_000_000),
-    _row("google:gemini-3.1-pro-preview", "Gemini 3.1 Pro Preview", 1_048_576),
-    _row("google:gemini-2.5-pro", "Gemini 2.5 Pro", 1_048_576),
-    _row("google:gemini-2.5-flash", "Gemini 2.5 Flash", 1_048_576),
-    _row("openrouter:anthropic/claude-sonnet-5.5", "Claude Sonnet 5.5 (OpenRouter)", 1_000_000),
-    _row("openrouter:openai/gpt-6.1-sol", "GPT-6.1 Sol (OpenRouter)", 1_050_000),
-    _row("openrouter:google/gemini-3.8-flash", "Gemini 3.8 Flash (OpenRouter)", 1_048_576),
-    _row("mistral:mistral-large-latest", "Mistral Large", 128_000, thinks=False),
-    _row("mistral:codestral-latest", "Codestral", 256_000, thinks=False, images=False),
-    _row("mistral:mistral-small-latest", "Mistral Small", 128_000, thinks=False),
-    _row("deepseek:deepseek-v4-pro", "DeepSeek V4 Pro", 1_000_000, thinks=False, images=False),
-    _row("deepseek:deepseek-v4-flash", "DeepSeek V4 Flash", 1_000_000, thinks=False, images=False),
-    _row("xai:grok-4.7", "Grok 4.7", 500_000),
-    _row("xai:grok-code-fast-1", "Grok Code Fast 1", 256_000, thinks=False, images=False),
-    _row("groq:openai/gpt-oss-120b", "GPT OSS 120B (Groq)", 131_072, images=False),
-    _row("groq:llama-3.3-70b-versatile", "Llama 3.3 70B (Groq)", 128_000, thinks=False, images=False),
-    _row("cerebras:gpt-oss-120b", "GPT OSS 120B (Cerebras)", 131_072, thinks=False, images=False),
-    _row("moonshotai:kimi-k3", "Kimi K3", 1_048_576, thinks=False, images=False),
-    _row("zai:glm-5.3", "GLM 5.3", 1_000_000, thinks=False, images=False),
-]
-BY_ID = {info.id: info for info in MODELS}
+"""Assumed context window of a local model, if unknown. Small servers silently truncate long requests, which is worse
+than compacting early."""
 
 OFFLINE_MODEL = ModelInfo(
     id=OFFLINE,
@@ -123,7 +48,7 @@ def available(settings: CoderSettings | None = None, keys: Keys | None = None) -
             continue
         names = list(service.models)
         if not (names and service.moved):  # a server with a custom URL has only the configured models
-            names += [each.id.partition(":")[2] for each in MODELS if each.provider == service.name]
+            names += [each.id.partition(":")[2] for each in known_models().values() if each.provider == service.name]
         for name in names:
             offered.setdefault(f"{service.name}:{name}", describe(service, name))
     chosen = settings.model if settings else None
@@ -136,18 +61,12 @@ def available(settings: CoderSettings | None = None, keys: Keys | None = None) -
 def describe(service: Provider, name: str) -> ModelInfo:
     """Describe a provider's model, with conservative guesses if it's unknown."""
     id = f"{service.name}:{name}"
-    known = BY_ID.get(id)
-    context = service.context or (known.context if known else LOCAL_CONTEXT if service.local else UNKNOWN_CONTEXT)
-    if known:
-        images = known.images if service.images is None else service.images
-        return ModelInfo(
-            id=id,
-            name=known.name,
-            provider=service.name,
-            description=known.description,
-            context=context,
-            efforts=known.efforts,
-            images=images,
+    known = known_models().get(id)
+    if known is not None:
+        return msgspec.structs.replace(
+            known,
+            context=service.context or known.context,
+            images=known.images if service.images is None else service.images,
         )
     sees = service.images if service.images is not None else service.name in ("anthropic", "openai", "google")
     thinks = service.api in ("anthropic", "google", "responses")
@@ -155,7 +74,7 @@ def describe(service: Provider, name: str) -> ModelInfo:
         id=id,
         name=f"{name} ({service.title})",
         provider=service.name,
-        context=context,
+        context=service.context or (LOCAL_CONTEXT if service.local else UNKNOWN_CONTEXT),
         efforts=EFFORTS if thinks else (),
         images=sees,
     )
@@ -165,7 +84,7 @@ def nearest(id: str, settings: CoderSettings | None = None) -> list[str]:
     """Return the known ids most similar to an unknown one."""
     from accord.config.agents import nearest as alike
 
-    ids = [*BY_ID, OFFLINE]
+    ids = [*known_models(), OFFLINE]
     for service in known_providers(settings).values():
         ids += [f"{service.name}:{name}" for name in service.models]
     if found := alike(id, ids):
@@ -244,12 +163,12 @@ def _local(path: str) -> Model:
 def whole_id(id: str, settings: CoderSettings | None = None) -> str:
     """Complete an id with its provider: users write `claude-opus-5-5`, or just `openai`."""
     if id in known_providers(settings):
-        offered = [info.id for info in MODELS if info.provider == id]
+        offered = [info.id for info in known_models().values() if info.provider == id]
         named = [f"{id}:{name}" for name in known_providers(settings)[id].models]
         return (named or offered or [id])[0]
     if ":" in id and id.partition(":")[0] in known_providers(settings):
         return id
-    for known in BY_ID:
+    for known in known_models():
         if known.partition(":")[2] == id:
             return known
     for service in known_providers(settings).values():

@@ -15,7 +15,7 @@ from accord.coder.models.cassette import Cassette
 from accord.config.settings import CoderSettings, ProviderEntry
 from accord.model.record import Record
 
-Api = Literal["anthropic", "google", "responses", "chat"]
+Api = Literal["anthropic", "google", "responses", "chat", "openrouter"]
 
 
 class Provider(Record):
@@ -32,6 +32,8 @@ class Provider(Record):
     needs_key: bool = True
     family: str = ""
     """The vendor of its models, if their names don't contain it."""
+    catalog: str = ""
+    """Its name at models.dev, if that is another."""
     models: list[str] = []
     """Names of models from the configuration."""
     headers: dict[str, str] = {}
@@ -82,6 +84,7 @@ PROVIDERS = [
     Provider(
         name="openrouter",
         title="OpenRouter",
+        api="openrouter",
         base_url="https://openrouter.ai/api/v1",
         key_variables=("OPENROUTER_API_KEY",),
         url_variables=("OPENROUTER_BASE_URL",),
@@ -136,12 +139,14 @@ PROVIDERS = [
     Provider(
         name="together",
         title="Together",
+        catalog="togetherai",
         base_url="https://api.together.xyz/v1",
         key_variables=("TOGETHER_API_KEY",),
     ),
     Provider(
         name="fireworks",
         title="Fireworks",
+        catalog="fireworks-ai",
         base_url="https://api.fireworks.ai/inference/v1",
         key_variables=("FIREWORKS_API_KEY",),
     ),

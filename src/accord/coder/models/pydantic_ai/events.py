@@ -25,6 +25,8 @@ from accord.coder.models.base import (
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelResponse, ModelResponsePart, ModelResponseStreamEvent
 
+    from accord.coder.models.snapshot import Price
+
 
 class TruncatedStream(Exception):
     """The stream ended before the reply was complete."""
@@ -33,8 +35,9 @@ class TruncatedStream(Exception):
 class EventTranslator:
     """Translates the events of one reply."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, price: Price | None = None) -> None:
         self._model = model
+        self._price = price
         self._ids: dict[int, str] = {}
         """The id of each tool call, by its index in the reply."""
         self._ready: set[int] = set()
@@ -79,7 +82,7 @@ class EventTranslator:
         if reason == "refusal" and not said.text and (words := _refusal_text(details)):
             said.parts.append(Text(text=words))
             yield SaidPiece(text=words)
-        yield Ended(message=said, reason=reason, spent=measure(response, self._model))
+        yield Ended(message=said, reason=reason, spent=measure(response, self._model, self._price))
 
     def _begins(self, index: int, part: ModelResponsePart) -> Iterator[Piece]:
         from pydantic_ai.messages import TextPart, ThinkingPart, ToolCallPart
@@ -189,8 +192,8 @@ def _refusal_text(details: dict[str, Any]) -> str:
     return ""
 
 
-def measure(response: ModelResponse, model: str) -> Spent:
-    """Return the token usage of a reply."""
+def measure(response: ModelResponse, model: str, price: Price | None = None) -> Spent:
+    """Return the token usage of a reply. `price` is used if the library doesn't know one."""
     usage = response.usage
     return Spent(
         input=usage.input_tokens,
@@ -198,11 +201,11 @@ def measure(response: ModelResponse, model: str) -> Spent:
         cached_read=usage.cache_read_tokens,
         cached_write=usage.cache_write_tokens,
         thought=usage.output_reasoning_tokens,
-        cost=_cost(response, model),
+        cost=_cost(response, model, price),
     )
 
 
-def _cost(response: ModelResponse, model: str) -> float | None:
+def _cost(response: ModelResponse, model: str, price: Price | None) -> float | None:
     if response.usage.cost is not None:
         return float(response.usage.cost)
     # A provider may use another name for the model in its response.
@@ -211,4 +214,13 @@ def _cost(response: ModelResponse, model: str) -> float | None:
             return float(replace(response, model_name=name).cost().total_price)
         except (LookupError, ValueError, AssertionError):  # unknown price, or no usage reported
             continue
-    return None
+    return _estimate(response, price) if price is not None and response.usage.input_tokens else None
+
+
+def _estimate(response: ModelResponse, price: Price) -> float:
+    usage = response.usage
+    read, write = usage.cache_read_tokens, usage.cache_write_tokens
+    cost = (usage.input_tokens - read - write) * price.input + usage.output_tokens * price.output
+    cost += read * (price.input if price.cached_read is None else price.cached_read)
+    cost += write * (price.input if price.cached_write is None else price.cached_write)
+    return cost / 1_000_000

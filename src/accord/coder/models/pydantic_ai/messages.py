@@ -33,9 +33,10 @@ UNSEEN = "[an image ({kind}) that this model can't see]"
 class MessageTranslator:
     """Translates histories for one provider."""
 
-    def __init__(self, provider: str, system: str, *, images: bool) -> None:
-        self.provider = provider
-        """The provider's name in model ids. Its own messages are sent back to it unchanged."""
+    def __init__(self, model: str, system: str, *, images: bool) -> None:
+        vendor, slash, _ = model.partition("/")
+        self._origin = vendor + slash if slash else f"{model.partition(':')[0]}:"
+        """How the ids of models start whose messages are sent back unchanged: `anthropic:`, `openrouter:openai/`."""
         self.system = system
         """The provider's name in its library."""
         self.images = images
@@ -105,14 +106,18 @@ class MessageTranslator:
     def _result(self, result: Result) -> ModelRequestPart:
         from pydantic_ai.messages import ToolReturnPart
 
-        content: Any = result.text
+        # Only these two have a field for errors. For the others, the library would wrap the text in JSON, and the model
+        # would copy escaped characters from it.
+        marks_errors = self.system in ("anthropic", "google")
+        text = result.text if marks_errors or not result.failed else f"Error: {result.text}"
+        content: Any = text
         if result.images:
-            content = [result.text, *(self._image(each) for each in result.images)]
+            content = [text, *(self._image(each) for each in result.images)]
         return ToolReturnPart(
             tool_name=result.name,
             content=content,
             tool_call_id=result.id,
-            outcome="failed" if result.failed else "success",
+            outcome="failed" if result.failed and marks_errors else "success",
         )
 
     def _response_parts(self, message: ModelSaid) -> list[ModelResponsePart]:
@@ -138,7 +143,9 @@ class MessageTranslator:
                 return ToolCallPart(tool_name=name, args=extra.get("raw") or arguments, tool_call_id=id, **given)
 
     def _is_own(self, message: ModelSaid) -> bool:
-        return message.model.partition(":")[0] == self.provider
+        """Return whether the message is from the same provider, and from the same vendor if it serves several: only
+        that one can read its signatures."""
+        return message.model.startswith(self._origin)
 
     def _name(self, message: ModelSaid) -> str | None:
         return self.system if self._is_own(message) else None

@@ -1,0 +1,22 @@
+"""Model families, recognized by name, wherever the model is served."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+Family = Literal["claude", "gpt", "gemini", ""]
+EFFORTS = ("low", "medium", "high")
+"""The reasoning efforts that every model has that can think. Some have more; the snapshot lists them."""
+
+_FAMILIES: tuple[tuple[Family, re.Pattern[str]], ...] = (
+    ("claude", re.compile(r"(^|[./])claude\b")),
+    ("gpt", re.compile(r"(^|[./])(gpt-(?!oss)|o[134](-|$)|codex|chatgpt)")),
+    ("gemini", re.compile(r"(^|[./])gemini\b")),
+)
+
+
+def family(name: str) -> Family:
+    """Return the family of a model, from its name or id: `anthropic/claude-opus-5.5`, `openai:gpt-6.1-sol`."""
+    bare = name.lower().replace(":", "/")
+    return next((found for found, pattern in _FAMILIES if pattern.search(bare)), "")

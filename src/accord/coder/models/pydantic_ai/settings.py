@@ -1,0 +1,105 @@
+"""The settings of one request: reasoning, the prompt cache, and what each provider needs besides.
+
+What a model can do comes from its profile in pydantic-ai, so a new model needs no change here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from accord.coder.models.families import family
+
+if TYPE_CHECKING:
+    from accord.coder.models.base import Request
+    from accord.coder.models.providers import Provider
+
+INTERLEAVED = "interleaved-thinking-2025-05-14"
+"""The beta that lets a Claude model with a thinking budget also think between tool calls. Newer models always do."""
+DEFAULT_EFFORTS = {"claude": "high", "gpt": "medium"}
+"""The effort if the user chose none. The providers' own defaults differ: some models don't think unless asked to."""
+CACHE_KEYED = ("openai", "azure", "openrouter", "chatgpt")
+"""Providers known to accept `prompt_cache_key`. Other servers may reject a field they don't know."""
+
+
+def build_settings(
+    request: Request,
+    provider: Provider,
+    name: str,
+    profile: Mapping[str, Any],
+    *,
+    efforts: tuple[str, ...] = (),
+    retention: str = "5m",
+    summaries: bool = True,
+) -> dict[str, Any]:
+    """Return the settings for a request.
+
+    `efforts` are those that the model supports. `retention` is how long the provider should cache tools and
+    instructions. `summaries` is False if the account may not see summaries of the model's reasoning."""
+    settings: dict[str, Any] = {"max_retries": 0}  # the agent loop retries, and reports it
+    if request.max_tokens is not None:
+        settings["max_tokens"] = request.max_tokens
+    if provider.headers:
+        settings["extra_headers"] = dict(provider.headers)
+    if request.session and provider.name in CACHE_KEYED:
+        settings["openai_prompt_cache_key"] = request.session
+    effort = request.effort if request.effort in efforts else None
+    match provider.api:
+        case "anthropic":
+            settings |= _cache("anthropic", retention, messages="anthropic_cache")
+            settings |= _claude(name, effort, profile)
+        case "openrouter":
+            settings |= _cache("openrouter", retention, messages="openrouter_cache_messages")
+            settings |= _openrouter(name, effort)
+        case "responses" | "azure" | "chatgpt":
+            settings["openai_store"] = False  # the history is ours; nothing needs to be stored there
+            settings |= _responses(effort, profile, summaries=summaries)
+        case "google" | "vertex":
+            if profile.get("supports_thinking"):
+                settings["thinking"] = effort or True  # True also asks for the thoughts
+        case _:
+            if effort:
+                settings["thinking"] = effort
+    return settings
+
+
+def _cache(prefix: str, retention: str, *, messages: str) -> dict[str, Any]:
+    """Cache the tools, the instructions and the conversation. The conversation changes with each request, so a long
+    retention, which costs more to write, only pays for what comes before it."""
+    return {f"{prefix}_cache_tool_definitions": retention, f"{prefix}_cache_instructions": retention, messages: "5m"}
+
+
+def _claude(name: str, effort: str | None, profile: Mapping[str, Any]) -> dict[str, Any]:
+    if family(name) != "claude" or not profile.get("supports_thinking"):
+        return {"thinking": effort} if effort else {}
+    level = effort or DEFAULT_EFFORTS["claude"]
+    if profile.get("anthropic_supports_adaptive_thinking"):
+        thinking: dict[str, Any] = {"type": "adaptive", "display": "summarized"}
+        if profile.get("anthropic_binds_thinking_blocks"):
+            # Such a model rejects thoughts of a conversation whose beginning has changed since, for instance because
+            # an MCP server offers other tools. Dropping them beats failing.
+            thinking["block_binding"] = {"prefix_mismatch_behavior": "drop_block"}
+        settings: dict[str, Any] = {"anthropic_thinking": thinking}
+        if profile.get("anthropic_supports_effort"):
+            settings["anthropic_effort"] = level
+        return settings
+    # The library turns a level into a budget, and into an effort if the model has both.
+    return {"thinking": level, "anthropic_betas": [INTERLEAVED]}
+
+
+def _responses(effort: str | None, profile: Mapping[str, Any], *, summaries: bool) -> dict[str, Any]:
+    if not profile.get("openai_supports_reasoning"):
+        return {}
+    settings: dict[str, Any] = {"thinking": effort or DEFAULT_EFFORTS["gpt"]}
+    if summaries:
+        settings["openai_reasoning_summary"] = "auto"
+    return settings
+
+
+def _openrouter(name: str, effort: str | None) -> dict[str, Any]:
+    settings: dict[str, Any] = {"openrouter_usage": {"include": True}}
+    kind = family(name)
+    if level := effort or DEFAULT_EFFORTS.get(kind):
+        settings["openrouter_reasoning"] = {"effort": level}
+    elif kind == "gemini":
+        settings["openrouter_reasoning"] = {"enabled": True}
+    return settings

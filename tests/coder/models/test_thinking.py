@@ -1,0 +1,147 @@
+"""Reasoning and its effort, as each provider receives them, and what comes back of it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from coder.models.provider_client import (
+    connect_model,
+    read_end,
+    read_error,
+    read_pieces,
+    request,
+    their_warnings,
+    thoughts_of,
+    user_message,
+)
+from coder.providers.script import Calls, Says, Thinks
+from coder.providers.server import Asked, FakeProvider
+
+from accord.coder.history import ModelSaid, Text, Thought
+
+pytestmark = [their_warnings, pytest.mark.filterwarnings("ignore:The model:DeprecationWarning")]
+
+
+async def send(wire: str, name: str, effort: str | None = None) -> Asked:
+    """Return a request of a model as the provider receives it."""
+    async with FakeProvider() as fake, connect_model(fake, wire, name=name) as model:
+        await read_end(model, request(effort=effort))
+        return fake.asked[0]
+
+
+@pytest.mark.parametrize("name", ["claude-sonnet-5-5", "claude-opus-4-8", "claude-sonnet-4-6", "claude-haiku-5-5"])
+async def test_claude_thinks_and_shows_it_without_being_asked(name: str) -> None:
+    body = (await send("anthropic", name)).body
+    assert body["thinking"]["type"] == "adaptive"
+    assert body["thinking"]["display"] == "summarized"
+    assert body["output_config"] == {"effort": "high"}
+
+
+@pytest.mark.parametrize("name", ["claude-sonnet-4-5", "claude-haiku-4-5", "claude-opus-4-5"])
+async def test_older_claude_models_think_between_tool_calls_too(name: str) -> None:
+    asked = await send("anthropic", name)
+    assert asked.body["thinking"] == {"type": "enabled", "budget_tokens": 16384}
+    assert asked.body["max_tokens"] > 16384
+    assert "interleaved-thinking-2025-05-14" in asked.headers["anthropic-beta"]
+
+
+async def test_another_vendors_model_behind_anthropics_api_is_not_told_to_think() -> None:
+    assert "thinking" not in (await send("anthropic", "kimi-k3")).body
+
+
+@pytest.mark.parametrize("name", ["gpt-6.1-sol", "gpt-5.6-sol", "gpt-5.4", "gpt-5.1", "gpt-5"])
+async def test_gpt_reasons_with_medium_effort_and_a_summary(name: str) -> None:
+    body = (await send("responses", name)).body
+    assert body["reasoning"]["effort"] == "medium"
+    assert body["reasoning"]["summary"] == "auto"
+    assert body["include"] == ["reasoning.encrypted_content"]
+
+
+async def test_a_gpt_model_without_reasoning_gets_no_settings_for_it() -> None:
+    assert "reasoning" not in (await send("responses", "gpt-4.1")).body
+
+
+@pytest.mark.parametrize("name", ["gemini-3.8-flash", "gemini-2.5-pro"])
+async def test_gemini_returns_its_thoughts(name: str) -> None:
+    config = (await send("google", name)).body["generationConfig"]["thinkingConfig"]
+    assert config == {"include_thoughts": True}
+
+
+@pytest.mark.parametrize(
+    ("name", "reasoning"),
+    [
+        ("anthropic/claude-sonnet-5.5", {"effort": "high"}),
+        ("openai/gpt-6.1-sol", {"effort": "medium"}),
+        ("google/gemini-3.8-flash", {"enabled": True}),
+    ],
+)
+async def test_models_at_openrouter_think_as_they_do_at_home(name: str, reasoning: dict[str, Any]) -> None:
+    body = (await send("openrouter", name)).body
+    assert body["reasoning"] == reasoning
+    assert body["usage"] == {"include": True}
+
+
+async def test_other_models_at_openrouter_decide_for_themselves() -> None:
+    assert "reasoning" not in (await send("openrouter", "qwen/qwen3-coder")).body
+
+
+@pytest.mark.parametrize(
+    ("wire", "name", "effort", "mark"),
+    [
+        ("anthropic", "claude-sonnet-5-5", "xhigh", '"effort": "xhigh"'),
+        ("anthropic", "claude-sonnet-5-5", "max", '"effort": "max"'),
+        ("anthropic", "claude-sonnet-4-5", "low", '"budget_tokens": 2048'),
+        ("responses", "gpt-6.1-sol", "max", '"effort": "max"'),
+        ("responses", "gpt-5.5", "xhigh", '"effort": "xhigh"'),
+        ("responses", "gpt-5", "minimal", '"effort": "minimal"'),
+        ("google", "gemini-3.8-flash", "low", '"thinking_level": "LOW"'),
+        ("openrouter", "anthropic/claude-sonnet-5.5", "xhigh", '"effort": "xhigh"'),
+    ],
+)
+async def test_each_effort_of_a_model_arrives_as_chosen(wire: str, name: str, effort: str, mark: str) -> None:
+    assert mark in json.dumps((await send(wire, name, effort)).body)
+
+
+async def test_an_account_that_may_not_see_summaries_is_asked_once_and_answered() -> None:
+    message = "Your organization must be verified to generate reasoning summaries."
+    async with FakeProvider() as fake, connect_model(fake, "responses") as model:
+        fake.refuses(400, message)
+        fake.says(Says("Yes."))
+        assert (await read_end(model)).message.text == "Yes."
+        await read_end(model)
+        assert ["summary" in asked.body["reasoning"] for asked in fake.asked] == [True, False, False]
+
+
+async def test_another_refusal_is_not_repeated() -> None:
+    async with FakeProvider() as fake, connect_model(fake, "responses") as model:
+        fake.refuses(400, "Invalid value")
+        assert "Invalid value" in str(await read_error(model))
+        assert len(fake.asked) == 1
+
+
+@pytest.mark.parametrize("wire", ["anthropic", "responses", "google", "openrouter", "chat"])
+async def test_thoughts_are_shown_as_they_arrive(wire: str) -> None:
+    async with FakeProvider() as fake, connect_model(fake, wire) as model:
+        fake.says(Thinks("Let me ", "see."), Says("Yes."))
+        assert thoughts_of(await read_pieces(model)) == "Let me see."
+
+
+async def test_geminis_seal_goes_back_with_its_call() -> None:
+    async with FakeProvider() as fake, connect_model(fake, "google") as model:
+        fake.says(Thinks("Look.", signature="seal-1"), Calls("read_file", {"path": "a"}, id="c1"))
+        first = await read_end(model)
+        await read_end(model, request(user_message("Hello?"), first.message))
+        sent = json.dumps(fake.asked[1].body)
+    assert '"thoughtSignature": "c2VhbC0x"' in sent
+
+
+async def test_a_seal_never_goes_to_another_vendor_at_openrouter() -> None:
+    thought = Thought(text="hm", extra={"id": "reasoning", "signature": "seal-1"})
+    said = ModelSaid(parts=[thought, Text(text="Yes.")], model="openrouter:openai/gpt-6.1-sol")
+    async with FakeProvider() as fake, connect_model(fake, "openrouter") as model:
+        await read_end(model, request(user_message("One"), said, user_message("Two")))
+        sent = json.dumps(fake.asked[0].body)
+    assert "Yes." in sent
+    assert "seal-1" not in sent
