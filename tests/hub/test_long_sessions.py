@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from support.link import until
 
 from accord import Agent, Turn
 from accord.errors import StoreFailed
-from accord.hub import commit_queue
+from accord.hub import commit_queue, history
 from accord.hub.event_log import Event, EventLog, MemoryEventLog
 from accord.hub.hub import Hub
 from accord.hub.principal import Principal
@@ -67,6 +67,32 @@ async def test_the_events_of_a_turn_that_does_not_end_are_compacted(log: EventLo
             await late.call("session/load", load(session, tmp_path))
             assert "".join(late.texts()) == "".join(client.texts())
             assert len(late.texts()) < 200
+
+
+async def test_a_long_history_is_compacted_in_small_transactions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+
+    class Measured(MemoryEventLog):
+        def compact(self, session_id: str, events: Iterable[Event], until: int, after: int = 0) -> None:
+            sizes.append(sum(len(event.params) for event in self.events(session_id, after, until - after)))
+            super().compact(session_id, events, until, after)
+
+    monkeypatch.setattr(history, "STEP_BYTES", 10_000)
+    log = Measured()
+    async with (
+        Hub(InProcessSpawner(Endless), root=tmp_path, log=log, compact_after=200) as hub,
+        joined(hub) as client,
+    ):
+        session = await client.new_session(str(tmp_path))
+        client.prompt(session, "say 600")
+        await client.wait(lambda message: "'599 '" in str(message))
+        await until(lambda: sum(sizes) > 20_000)
+        assert max(sizes) <= 10_000
+        async with joined(hub) as late:
+            await late.call("session/load", load(session, tmp_path))
+            assert "".join(late.texts()) == "".join(client.texts())
 
 
 async def test_the_oldest_events_are_dropped_when_a_session_gets_too_large(log: EventLog, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from msgspec import Raw
 from accord.connection.relay_connection import Outcome
 from accord.errors import InvalidParams, NotFound, RequestFailed
 from accord.hub.agent_host import DIALECTS
+from accord.hub.agent_process import AgentProcess
 from accord.hub.attachment import Subscriber
 from accord.hub.context import Context
 from accord.hub.dialect import OpenParams
@@ -106,16 +107,30 @@ class AgentSessions:
                     break
         return False
 
-    # -- delete
+    # -- delete and archive
 
     async def delete(self, session: HubSession) -> None:
         """Delete a session in the agent that isn't open there, or it would be listed again."""
-        record = session.record
-        if session.process is not None or record.id != record.agent_id or record.version != self._client.version:
+        process = await self._find_lobby(session) if session.process is None else None
+        if process is not None and self._dialect.can_delete(process.capabilities):
+            await process.call("session/delete", write_object({"sessionId": session.record.agent_id}))
+
+    async def archive(self, session: HubSession, *, is_archived: bool) -> None:
+        """Archive a session in the agent, or undo that. One that is open there is archived when the hub closes it."""
+        if session.process is not None and is_archived:
             return
+        process = session.process or await self._find_lobby(session)
+        if process is not None and self._dialect.can_archive(process.capabilities):
+            method = "session/archive" if is_archived else "session/unarchive"
+            await process.call(method, write_object({"sessionId": session.record.agent_id}))
+
+    async def _find_lobby(self, session: HubSession) -> AgentProcess | None:
+        """Return a process that has the session in its list; None if its id may mean another session there."""
+        record = session.record
+        if record.id != record.agent_id or record.version != self._client.version:
+            return None
         process = await self._context.host.lobby(self._client.principal, self._client.offer)
-        if self._dialect.can_delete(process.capabilities) and record.agent_id not in process.sessions:
-            await process.call("session/delete", write_object({"sessionId": record.agent_id}))
+        return process if record.agent_id not in process.sessions else None
 
     # -- open
 

@@ -333,7 +333,9 @@ class ClientConnection:
         """Hide a session from default lists, or show it there again. An open session is closed first."""
         self._check_offered(reply, "archive")
         session = await self._find_owned(params, "archive")
-        await self._sessions.archive(session, is_archived=reply.method == "session/archive")
+        is_archived = reply.method == "session/archive"
+        await self._agents_own.archive(session, is_archived=is_archived)
+        await self._sessions.archive(session, is_archived=is_archived)
         reply.succeed(b"{}")
 
     def _report_status(self, reply: Reply, params: bytes) -> None:

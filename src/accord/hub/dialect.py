@@ -72,6 +72,10 @@ class Dialect(ABC):
         """Return whether the agent offers `session/delete`."""
 
     @abstractmethod
+    def can_archive(self, capabilities: dict[str, Any]) -> bool:
+        """Return whether the agent offers `session/archive` and `session/unarchive`."""
+
+    @abstractmethod
     def read_open(self, method: str, params: dict[str, Raw], meta: dict[str, Raw]) -> OpenParams:
         """Read how a client opens a session."""
 

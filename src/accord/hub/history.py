@@ -21,6 +21,8 @@ PAGE = 500
 EVENT_OVERHEAD = 100
 """What an event takes in the log besides its params, in bytes."""
 MIB = 1024 * 1024
+STEP_BYTES = 4 * MIB
+"""How much of the log is rewritten in one transaction."""
 
 SendRequest = Callable[[Attachment, Event], None]
 """Sends the request of an event to a client, if it is still open."""
@@ -150,8 +152,11 @@ class SessionHistory:
         settings, record = self._context.settings, self._record
         try:
             with suppress(StoreFailed):  # it is tried again with the next events
-                self._context.commits.commit()  # only what is durable can be read
-                await self._join_events(record.exact_from, self.seq - settings.compact_after)
+                is_due = True
+                while is_due:  # more events may have arrived in the meantime
+                    self._context.commits.commit()  # only what is durable can be read
+                    is_joined = await self._join_events(record.exact_from, self.seq - settings.compact_after)
+                    is_due = is_joined and self.seq >= self._compact_at
                 if record.state.size > settings.max_session_bytes:
                     await self._drop_oldest(record.state.size - settings.max_session_bytes * 7 // 8)
         finally:
@@ -159,16 +164,26 @@ class SessionHistory:
             # If a client was being sent the history, this is tried again later.
             self._compact_at = max(self._compact_at, self.seq + settings.compact_after)
 
-    async def _join_events(self, after: int, until: int) -> None:
-        """Replace the events between two positions with fewer. Those before are compacted already."""
-        compactor, size = Compactor(), 0
-        async for event in self.read(after, until):
-            compactor.add(event)
-            size += _size(event)
-        if size and not self._replays:  # otherwise a client would get a part of a message, and then the whole
+    async def _join_events(self, after: int, until: int) -> bool:
+        """Replace the events between two positions with fewer, step by step, and return whether all were.
+
+        Those before are compacted already."""
+        while after < until:
+            compactor, size, last = Compactor(), 0, until
+            async for event in self.read(after, until):
+                compactor.add(event)
+                size += _size(event)
+                if size >= STEP_BYTES:
+                    last = event.seq
+                    break
+            if not size or self._replays:  # a client would get a part of a message, and then the whole
+                return False
             events = compactor.finish()
-            self._replace(events, until, after, sum(map(_size, events)) - size)
+            self._replace(events, last, after, sum(map(_size, events)) - size)
             self._plan_compaction()
+            after = last
+            await asyncio.sleep(0)  # each step is a transaction; in between, others get their turn
+        return True
 
     async def _drop_oldest(self, size: int) -> None:
         """Drop at least this many bytes of events, and leave a message about it."""

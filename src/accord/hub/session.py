@@ -36,7 +36,7 @@ from accord.hub.raw_params import (
 )
 from accord.hub.reply import Reply
 from accord.hub.server_workspace import ServerWorkspace, SessionFiles
-from accord.hub.session_agent import SessionAgent
+from accord.hub.session_agent import Ending, SessionAgent
 from accord.hub.session_state import SessionState
 from accord.policy.question import Question
 from accord.rpc.envelope import Success
@@ -442,7 +442,7 @@ class HubSession:
         self._context.log.save_session(self.record)
         self._context.commits.touch()
 
-    async def close(self, *, is_deleted: bool = False) -> None:
+    async def close(self, ending: Ending = "close") -> None:
         """End the session's work and its agent process. The log keeps the session."""
         self._departure.close()
         self.prompts.drop_queued()
@@ -450,4 +450,4 @@ class HubSession:
         self.attachments.clear()
         self.mcp.close()
         await self._files.close()
-        await self.agent.close(is_deleted=is_deleted)
+        await self.agent.close(ending)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Literal
 
 from accord.connection.dispatch import fault_of
 from accord.connection.relay_connection import Outcome
@@ -16,6 +17,9 @@ from accord.hub.event_log import SessionRecord
 from accord.hub.principal import Principal
 from accord.hub.raw_params import write_object
 from accord.rpc.envelope import Failure
+
+Ending = Literal["close", "archive", "delete"]
+"""What happens to a session in its agent when the hub closes it."""
 
 
 class SessionAgent:
@@ -124,15 +128,17 @@ class SessionAgent:
             raise RequestFailed(f"the agent can't restore the session: {error.message}", code=error.code)
         self._process = process
 
-    async def close(self, *, is_deleted: bool) -> None:
-        """Close or delete the session in the process, and end the process if no other session uses it."""
+    async def close(self, ending: Ending) -> None:
+        """Close, archive or delete the session in the process, and end the process if no other session uses it."""
         process, self._process = self.process, None
         if process is None:
             return
         process.forget(self._record.agent_id)
         params = write_object({"sessionId": self._record.agent_id})
-        if is_deleted and self._dialect.can_delete(process.capabilities):
+        if ending == "delete" and self._dialect.can_delete(process.capabilities):
             await process.call("session/delete", params)
+        elif ending == "archive" and self._dialect.can_archive(process.capabilities):
+            await process.call("session/archive", params)
         elif self._dialect.can_close(process.capabilities):
             await process.call("session/close", params)
         await self._context.host.end_session(process)

@@ -20,6 +20,7 @@ from accord.hub.event_log import SessionFilter, SessionRecord, format_time
 from accord.hub.principal import Principal, Role, lower_role
 from accord.hub.raw_params import decode, read_object, read_text
 from accord.hub.session import HubSession
+from accord.hub.session_agent import Ending
 from accord.policy.action import Action
 
 PAGE_SIZE = 100
@@ -228,10 +229,10 @@ class SessionRegistry:
     def _close_later(self, session: HubSession) -> None:
         self._context.start(self.close(session))
 
-    async def close(self, session: HubSession) -> None:
+    async def close(self, session: HubSession, ending: Ending = "close") -> None:
         """Close a session. It can be opened again."""
         self._remove(session)
-        await session.close()
+        await session.close(ending)
 
     async def close_if_unused(self, session: HubSession) -> None:
         """Close a session that was opened for a moment only."""
@@ -244,14 +245,14 @@ class SessionRegistry:
             session.record.is_archived = is_archived
             session.touch()
         if is_archived:
-            await self.close(session)
+            await self.close(session, "archive")
         else:
             await self.close_if_unused(session)
 
     async def delete(self, session: HubSession, *, is_agents: bool = True) -> None:
         """Close a session and remove it from the log; also from the agent, if it has it."""
         self._remove(session)
-        await session.close(is_deleted=is_agents)
+        await session.close("delete" if is_agents else "close")
         self._context.log.delete_session(session.id)
         self._context.commits.touch()
 

@@ -64,6 +64,9 @@ class DialectV1(Dialect):
     def can_delete(self, capabilities: dict[str, Any]) -> bool:
         return _session_capabilities(capabilities).get("delete") is not None
 
+    def can_archive(self, capabilities: dict[str, Any]) -> bool:
+        return _session_capabilities(capabilities).get("archive") is not None
+
     def read_open(self, method: str, params: dict[str, Raw], meta: dict[str, Raw]) -> OpenParams:
         cursor = read_text(meta.get("accord/after"))
         if cursor is not None:

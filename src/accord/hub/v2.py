@@ -60,7 +60,10 @@ class DialectV2(Dialect):
         return True
 
     def can_delete(self, capabilities: dict[str, Any]) -> bool:
-        return ((capabilities.get("capabilities") or {}).get("session") or {}).get("delete") is not None
+        return _session_capabilities(capabilities).get("delete") is not None
+
+    def can_archive(self, capabilities: dict[str, Any]) -> bool:
+        return _session_capabilities(capabilities).get("archive") is not None
 
     def read_open(self, method: str, params: dict[str, Raw], meta: dict[str, Raw]) -> OpenParams:
         start = decode(params.get("replayFrom"))
@@ -92,3 +95,7 @@ class DialectV2(Dialect):
         if kind == "state_update":
             return Usage(turn_tokens=turn_tokens(decode(update.get("usage"))))
         return super().read_usage(update, kind)
+
+
+def _session_capabilities(result: dict[str, Any]) -> dict[str, Any]:
+    return (result.get("capabilities") or {}).get("session") or {}

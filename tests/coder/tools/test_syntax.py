@@ -68,10 +68,14 @@ def test_only_new_problems_are_reported() -> None:
 async def test_an_edit_that_breaks_a_file_is_made_and_reported(harness: Harness, lent: dict[str, Any]) -> None:
     async with harness(**lent) as tools:
         tools.write("a.py", "def f():\n    return 1\n")
-        told = await tools.call("edit_file", file_path="a.py", edits=[{"old_string": "def f():", "new_string": "def f(:"}])
+        told = await tools.call(
+            "edit_file", file_path="a.py", edits=[{"old_string": "def f():", "new_string": "def f(:"}]
+        )
         assert told.endswith(f"\nThe file now has a syntax error at line 1: invalid syntax ({PYTHON}). Correct it.")
         assert tools.text("a.py") == "def f(:\n    return 1\n"
-        told = await tools.call("edit_file", file_path="a.py", edits=[{"old_string": "def f(:", "new_string": "def f():"}])
+        told = await tools.call(
+            "edit_file", file_path="a.py", edits=[{"old_string": "def f(:", "new_string": "def f():"}]
+        )
         assert told == "Edited a.py: 1 replacement, at line 1."
 
 
