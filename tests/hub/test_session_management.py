@@ -175,7 +175,7 @@ async def test_an_archived_session_is_hidden_from_default_lists(kind: str, versi
 async def test_the_agent_archives_what_the_hub_archives(version: int, tmp_path: Path) -> None:
     agent = Forker()
 
-    async def archived() -> list[bool]:
+    async def list_archived() -> list[bool]:
         return [bool(info.archived) for info in (await agent.store.list(archived="include")).sessions]
 
     async with (
@@ -185,15 +185,15 @@ async def test_the_agent_archives_what_the_hub_archives(version: int, tmp_path: 
         session = {"sessionId": await client.new_session(str(tmp_path))}
         await run_prompt(client, session["sessionId"], "one")
         await client.call("session/archive", session)
-        assert await archived() == [True], "it was open"
+        assert await list_archived() == [True], "it was open"
         await client.call("session/unarchive", session)
-        assert await archived() == [False]
+        assert await list_archived() == [False]
         await client.call("session/archive", session)
-        assert await archived() == [True], "it was closed"
+        assert await list_archived() == [True], "it was closed"
         await client.call(choose_method(version), make_params(session["sessionId"], tmp_path, version))
         await run_prompt(client, session["sessionId"], "two")
         await client.call("session/unarchive", session)
-        assert await archived() == [False], "it was open again"
+        assert await list_archived() == [False], "it was open again"
         assert len(hub.sessions) == 1, "unarchiving doesn't close it"
 
 
