@@ -158,6 +158,25 @@ async def test_usage_tells_context_and_cost(joined: Join) -> None:
     assert "250 of 1,000 tokens (25 %)" in text and "$0.5000" in text
 
 
+@pytest.mark.parametrize(
+    ("saved", "words"),
+    [
+        (0.02, "300 of 400 input tokens read from it (75 %), which saved $0.0400"),
+        (-0.01, "300 of 400 input tokens read from it (75 %); filling it cost $0.0200 more than it saved"),
+        (None, "300 of 400 input tokens read from it (75 %)\n"),
+    ],
+)
+async def test_usage_tells_what_the_cache_saved(joined: Join, saved: float | None, words: str) -> None:
+    agent, model = coder(["Hello."], ["Again."])
+    model.spent = Spent(input=200, output=50, cached_read=150, saved=saved)
+    async with joined(agent) as client:
+        session = await client.new_session()
+        await session.prompt("hi")
+        await session.prompt("hi again")
+        text = (await session.prompt("/usage")).text
+    assert f"- Cache: {words}" in f"{text}\n"
+
+
 @pytest.mark.parametrize("through_client", [False, True], ids=["disk", "client"])
 async def test_undo_restores_files_turn_by_turn_and_redo_reverts_it(
     joined: Join, project: Path, through_client: bool

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from coder.test_loop import Look, call
 
 from accord.agent.session import Session
 from accord.coder.agent import Coder
-from accord.coder.context import OMITTED, PROMPT, fit, size
+from accord.coder.context import OMITTED, PROMPT, available, fit, size
 from accord.coder.history import Call, Message, ModelSaid, Result, Summary, Text, Thought, ToolsSaid, UserSaid
 from accord.coder.models.base import ModelError, Spent
 from accord.coder.session import CoderSession
@@ -240,6 +241,58 @@ async def test_results_are_omitted_all_at_once_and_only_if_that_helps(joined: Jo
     assert {each.status for each in session.transcript.compactions.values()} == {"completed"}
     sent = str([request.messages for request in model.requests])
     assert OMITTED not in sent
+
+
+async def test_old_results_are_omitted_after_the_provider_found_the_history_too_long(joined: Join) -> None:
+    model = ScriptedModel([call(id="1")], [call(id="2")], [TOO_LONG], ["Read."], context=1_000_000)
+    async with joined(agent_of(model, Read())) as client:
+        session = await client.new_session()
+        turn = await session.prompt("read it twice")
+    assert (turn.text, session.transcript.compactions) == ("Read.", {})
+    results = [each for said in model.requests[-1].messages if isinstance(said, ToolsSaid) for each in said.results]
+    assert [result.text == OMITTED for result in results] == [True, False]
+
+
+async def test_a_history_that_stays_too_long_without_old_results_is_summarized(joined: Join) -> None:
+    answers = [[call(id="1")], [call(id="2")], [TOO_LONG], [TOO_LONG], ["Read twice."], ["Done."]]
+    model = ScriptedModel(*answers, context=1_000_000)
+    async with joined(agent_of(model, Read())) as client:
+        session = await client.new_session()
+        turn = await session.prompt("read it twice")
+    assert turn.text == "Done."
+    assert [each.status for each in session.transcript.compactions.values()] == ["completed"]
+
+
+@pytest.mark.parametrize(
+    ("window", "price_step", "compact_at", "expected"),
+    [
+        (100_000, None, None, 80_000),
+        (1_000_000, None, None, 200_000),
+        (1_000_000, 100_000, None, 100_000),
+        (1_000_000, 272_000, None, 200_000),
+        (1_000_000, 100_000, 500_000, 500_000),
+        (100_000, None, 500_000, 80_000),
+    ],
+)
+def test_the_history_is_compacted_before_it_gets_dear_or_does_not_fit(
+    window: int, price_step: int | None, compact_at: int | None, expected: int
+) -> None:
+    model = ScriptedModel(context=window)
+    model.price_step = price_step
+    assert available(model, compact_at) == expected
+
+
+async def test_the_configuration_says_when_to_compact(joined: Join, home: Path) -> None:
+    config = home / "config" / "accord" / "config.toml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text("[coder]\ncompact_at = 100\n")
+    model = ScriptedModel(["Long. " * 100], ["Short."], ["On."], context=100_000)
+    model.spent = Spent(input=150, output=50)
+    async with joined(agent_of(model)) as client:
+        session = await client.new_session()
+        await session.prompt("look")
+        await session.prompt("go on")
+    assert [each.status for each in session.transcript.compactions.values()] == ["completed"]
 
 
 async def test_architect_mode_is_announced_again_after_a_summary(joined: Join) -> None:

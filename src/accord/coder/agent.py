@@ -108,7 +108,13 @@ class Coder(Agent):
         policy = self.shared.policy(session.roots, settings)
         secrets = self.shared.secrets(settings)
         state = self._states[session] = CoderSession(
-            session, self.shared, policy, secrets, is_new=is_new, reserved_commands=self.commands_written
+            session,
+            self.shared,
+            policy,
+            secrets,
+            settings.settings.coder,
+            is_new=is_new,
+            reserved_commands=self.commands_written,
         )
         if not is_new:
             await state.restore(self.kept)

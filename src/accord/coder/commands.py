@@ -94,7 +94,10 @@ class SlashCommands:
         percent = 100 * self._state.used / model.context
         cost = f"${self._state.cost:.4f} so far" if self._state.cost is not None else "none, or unknown"
         used = f"{self._state.used:,} of {model.context:,} tokens ({percent:.0f} %)"
-        await turn.say(f"- Model: {model.name}\n- Context: {used}\n- Cost: {cost}")
+        lines = [f"- Model: {model.name}", f"- Context: {used}", f"- Cost: {cost}"]
+        if cache := _describe_cache(self._state):
+            lines.append(f"- Cache: {cache}")
+        await turn.say("\n".join(lines))
         await turn.usage(min(self._state.used, model.context), model.context, cost=self._state.cost)
 
     async def undo(self, turn: Turn) -> None:
@@ -127,6 +130,19 @@ class SlashCommands:
 def _with_attachments(turn: Turn, text: str) -> list[Content]:
     """A prompt in place of the user's text, with everything else the user attached."""
     return [TextContent(text), *(piece for piece in turn.content if not isinstance(piece, TextContent))]
+
+
+def _describe_cache(state: CoderSession) -> str:
+    """Describe the share of the input that came from the cache, and its value; empty if no tokens were reported."""
+    total, read = state.tokens.input, state.tokens.cached_read or 0
+    if not total:
+        return ""
+    text = f"{read:,} of {total:,} input tokens read from it ({100 * read / total:.0f} %)"
+    if state.saved is None:
+        return text
+    if state.saved < 0:
+        return f"{text}; filling it cost ${-state.saved:.4f} more than it saved"
+    return f"{text}, which saved ${state.saved:.4f}"
 
 
 def _describe(sentence: str, report: Restored) -> str:

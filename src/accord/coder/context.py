@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 COMPACT_AT = 0.8
 """Compact when this share of the context is used."""
+MAX_TOKENS = 200_000
+"""Compact at this size at the latest, unless the user chose another: models get worse and dearer with long contexts."""
 MIN_GAIN = 0.2
 """The share of the history a summary must replace: less is not worth a request."""
 PRUNE_GAIN = 0.25
@@ -85,9 +87,12 @@ async def build_request(state: CoderSession, model: Model, tools: Iterable[Tool[
     )
 
 
-def available(model: Model) -> int:
-    """Return how many tokens of the context may be used before the history is compacted."""
-    return int(model.context * COMPACT_AT)
+def available(model: Model, compact_at: int | None = None) -> int:
+    """Return how many tokens of the context may be used before the history is compacted.
+
+    `compact_at` is the user's choice, in place of the price step and `MAX_TOKENS`."""
+    limit = compact_at or min(model.price_step or MAX_TOKENS, MAX_TOKENS)
+    return min(int(model.context * COMPACT_AT), limit)
 
 
 def is_due(state: CoderSession, model: Model) -> bool:
@@ -97,12 +102,17 @@ def is_due(state: CoderSession, model: Model) -> bool:
         if isinstance(message, ModelSaid):
             break
         since.append(message)
-    return state.used + size(since) // 4 > available(model) and len(state.history) > 2
+    return state.used + size(since) // 4 > available(model, state.settings.compact_at) and len(state.history) > 2
 
 
-def prune(state: CoderSession, model: Model) -> bool:
-    """Omit old tool results, if that frees enough context to do without a summary for a while."""
-    room = available(model) * 4
+def prune(state: CoderSession, model: Model, *, is_too_long: bool = False) -> bool:
+    """Omit old tool results, if that frees enough context to do without a summary for a while.
+
+    `is_too_long` says that the provider has rejected the history. Its window may be smaller than we know, so the
+    history is the measure then."""
+    room = available(model, state.settings.compact_at) * 4
+    if is_too_long:
+        room = min(room, size(state.history))
     protected = min(room * PROTECTED_SHARE, MAX_PROTECTED)
     end = len(state.history)
     while end and protected > 0:
@@ -205,7 +215,7 @@ async def _summary(
     """Ask for a summary: at the end of the last request, which the provider has in its cache, or of what fits."""
     if model.reads_data:
         old = [message for message in old if not isinstance(message, Reminder)]
-    room = available(model) * CHARACTERS_PER_TOKEN - size(request.tools)
+    room = available(model, state.settings.compact_at) * CHARACTERS_PER_TOKEN - size(request.tools)
     rooms = [room >> attempt for attempt in range(MAX_ATTEMPTS)]
     for attempt, limit in enumerate(rooms):
         messages = fit(old, limit) if attempt or is_too_long else old

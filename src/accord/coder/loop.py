@@ -146,14 +146,17 @@ class Loop:
 
     async def _ask(self) -> Ended:
         """The model's next answer, with retries and compaction if necessary."""
-        compacted = False
+        can_prune = can_compact = True
         pauses = iter(self._pauses)
         while True:
             try:
                 return await self._stream()
             except ModelError as error:
-                if error.kind == "context" and not compacted:
-                    compacted = True
+                if error.kind == "context" and can_compact:
+                    if can_prune and context.prune(self.state, self.model, is_too_long=True):
+                        can_prune = False
+                        continue
+                    can_compact = False
                     await self._compact_after(error)
                     continue
                 pause = next(pauses, None) if error.retry else None

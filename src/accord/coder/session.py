@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from accord.coder.mcp.servers import Servers
     from accord.coder.secrets import Secrets
     from accord.coder.shared_resources import SharedResources
+    from accord.config.settings import CoderSettings
     from accord.model.requests import McpServer
     from accord.policy.engine import Policy
     from accord.store.base import SessionStore
@@ -62,12 +63,15 @@ class CoderSession:
         shared: SharedResources,
         policy: Policy,
         secrets: Secrets,
+        settings: CoderSettings,
         *,
         is_new: bool = True,
         reserved_commands: Collection[str] = (),
     ) -> None:
         self.session = session
         self.shared = shared
+        self.settings: CoderSettings = settings
+        """The configuration of the coding agent, as it was when the session was opened or the last turn began."""
         self.secrets = secrets
         session.redactor = secrets
         session.environment = secrets.environment
@@ -110,6 +114,10 @@ class CoderSession:
         """How many tokens the context held when the model last answered."""
         self.cost: float | None = None
         """The cost so far in US dollars; None while unknown."""
+        self.tokens: Tokens = Tokens(total=0, input=0, output=0)
+        """The tokens of all requests since the session was opened."""
+        self.saved: float | None = None
+        """US dollars that the provider's cache has saved since then; None while unknown."""
         self._pending_notices: list[str] = []
         self._warned_no_undo = False
 
@@ -191,6 +199,7 @@ class CoderSession:
         from accord.coder.loop import Loop
 
         await self._show_pending_notices()
+        self.settings = self.shared.settings(self.session.cwd).settings.coder
         if not filter_supported(content or turn.content):
             await turn.say(EMPTY_PROMPT)
             return None
@@ -333,6 +342,9 @@ class CoderSession:
         """Add the cost of a request to the session and the turn."""
         if spent.cost is not None:
             self.cost = (self.cost or 0.0) + spent.cost
+        if spent.saved is not None:
+            self.saved = (self.saved or 0.0) + spent.saved
+        self.tokens = _sum(self.tokens, spent)
         turn.tokens = _sum(turn.tokens, spent)
 
     async def tell_user(self, title: str, description: str | None = None, *, severity: str = "info") -> None:

@@ -11,7 +11,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -79,6 +79,8 @@ class CoderSettings(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, om
     effort: Effort | None = None
     cache: Retention | None = None
     """How long providers cache tools and instructions; 5 minutes by default."""
+    compact_at: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    """The size of a request, in tokens, at which the conversation is compacted."""
     providers: dict[str, ProviderEntry] = {}
     pass_environment: list[str] = []
     """Variables that commands get although their names look like a secret's, such as `GITHUB_TOKEN`."""
@@ -89,6 +91,7 @@ class CoderSettings(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, om
             model=other.model or self.model,
             effort=other.effort or self.effort,
             cache=other.cache or self.cache,
+            compact_at=other.compact_at or self.compact_at,
             providers={**self.providers, **other.providers},
             pass_environment=[*self.pass_environment, *other.pass_environment],
         )

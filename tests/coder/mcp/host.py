@@ -64,7 +64,7 @@ class Host(Agent):
         self.sessions.append(session)
         policy = Policy(session.cwd, user=self.rules)
         secrets = Secrets(Keys(), CoderSettings())
-        state = session.data["state"] = CoderSession(session, SharedResources(), policy, secrets)
+        state = session.data["state"] = CoderSession(session, SharedResources(), policy, secrets, CoderSettings())
         state.servers = servers
 
     def on_change(self) -> None:

@@ -86,6 +86,29 @@ async def test_a_model_of_a_wrong_name_is_answered_with_the_right_one() -> None:
         ("chat", "the request exceeds the available context size, try increasing it", "exceed_context_size_error"),
         ("responses", "Your input exceeds the context window of this model.", "context_length_exceeded"),
         ("google", "The input token count (2000000) exceeds the maximum number of tokens allowed (1048576).", ""),
+        *[
+            ("chat", words, "")
+            for words in (
+                "input length and `max_tokens` exceed context limit: 195000 + 8192 > 200000",
+                "Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 300000 tokens.",
+                "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",
+                "Please reduce the length of the messages or completion.",
+                "This endpoint's maximum context length is 262144 tokens. However, you requested about 300000 tokens.",
+                "The input (516368 tokens) is longer than the model's context length (262144 tokens).",
+                "`inputs` tokens + `max_new_tokens` must be <= 8193. Given: 9000 `inputs` tokens",
+                "Your request exceeded model token limit: 262144 (requested: 300000)",
+                "Prompt exceeds max length",
+                "Prompt contains 40000 tokens, too large for model with 32768 maximum context length",
+                "The prompt is too long: 300000, model maximum context length: 262143",
+                "prompt too long; exceeded max context length by 4 tokens",
+                "The decoder prompt (length 9000) is longer than the maximum model length of 8192.",
+                "The number of tokens to keep from the initial prompt is greater than the context length.",
+                "prompt token count of 140000 exceeds the limit of 128000",
+                "invalid params, context window exceeds limit (2013)",
+                "Input is too long for requested model.",
+                "Range of input length should be [1, 258048]",
+            )
+        ],
     ],
 )
 async def test_a_history_that_is_too_long_is_a_context_error(wire: str, words: str, type: str) -> None:
@@ -95,6 +118,13 @@ async def test_a_history_that_is_too_long_is_a_context_error(wire: str, words: s
     assert error.kind == "context"
     assert not error.retry
     assert words in str(error)
+
+
+async def test_a_server_error_about_the_context_is_a_context_error() -> None:
+    async with FakeProvider() as fake, connect_model(fake, "chat") as model:
+        fake.refuses(500, "Context size has been exceeded.")
+        error = await read_error(model)
+    assert (error.kind, error.retry) == ("context", False)
 
 
 @every_wire

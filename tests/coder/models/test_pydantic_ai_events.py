@@ -173,6 +173,16 @@ async def test_the_cost_of_an_answer_follows_from_the_price_of_the_model(wire: s
     assert spent.cost == pytest.approx(cost, rel=0.9)  # prices change; that there is one does not
 
 
+@pytest.mark.parametrize(("read", "written", "saved"), [(1_000_000, 0, 1.9), (0, 1_000_000, -0.5), (0, 0, 0.0)])
+async def test_the_value_of_the_cache_follows_from_the_prices_of_the_model(
+    read: int, written: int, saved: float
+) -> None:
+    async with FakeProvider() as fake, connect_model(fake, "anthropic") as model:
+        fake.says(Says("Hi"), usage=Usage(input=10, output=5, cached_read=read, cached_write=written))
+        spent = (await read_end(model)).spent
+    assert spent.saved == pytest.approx(saved)
+
+
 async def test_a_server_that_does_not_count_is_not_made_to() -> None:
     async with FakeProvider() as fake, connect_model(fake, "chat") as model:
         fake.says(Says("Hi"), usage=Usage(input=0, output=0))

@@ -50,7 +50,7 @@ class Worker(Agent):
         if state is None:
             policy = Policy(session.cwd, agent="accord", flags=self.rules)
             state = self.states[session.id] = CoderSession(
-                session, SharedResources(), policy, Secrets(Keys(), CoderSettings())
+                session, SharedResources(), policy, Secrets(Keys(), CoderSettings()), CoderSettings()
             )
         state.allow_private = self.allow_private
         self.results = []

@@ -46,6 +46,8 @@ class Spent(Record):
     thought: int = 0
     cost: float | None = None
     """In US dollars, if the price is known."""
+    saved: float | None = None
+    """US dollars that the provider's cache saved, if the prices are known. Negative if writing to it cost more."""
 
 
 class SaidPiece(Record):

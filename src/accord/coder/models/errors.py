@@ -20,8 +20,25 @@ if TYPE_CHECKING:
     from accord.config.settings import CoderSettings
 
 _MAX_CHARACTERS = 400
-_CONTEXT = re.compile(r"\bcontext (size|length|window)\b", re.IGNORECASE)
+_TOO_LONG = re.compile(
+    r"\bcontext (size|length|window|limit)\b"  # OpenAI, Anthropic, OpenRouter, DeepSeek, Groq, llama.cpp, LM Studio, …
+    r"|\bprompt( is)? too long\b"  # Anthropic, Fireworks, Ollama
+    r"|\binput is too long\b"  # Bedrock
+    r"|\bmaximum (prompt|model) length\b"  # xAI, vLLM
+    r"|\bexceeds? max length\b"  # Z.ai
+    r"|\bexceeded model token limit\b"  # Moonshot AI
+    r"|\bexceed the configured limit\b"  # OpenAI
+    r"|\b(input |prompt )token count\b.* exceeds\b"  # Google, GitHub Copilot
+    r"|`inputs` tokens \+ `max_new_tokens` must be"  # Together
+    r"|\breduce the length of the (messages|prompt|input)\b"  # Groq, Cerebras
+    r"|\btoo large for model with\b"  # Mistral
+    r"|\brange of input length should be\b"  # Alibaba
+    r"|context_length_exceeded|exceed_context_size",
+    re.IGNORECASE,
+)
 """How servers report a request that is too long for the model."""
+_TOO_LONG_STATUSES = (400, 413, 422, 500)
+"""The HTTP statuses that come with such a report; llama.cpp uses 500."""
 
 
 class ProviderErrors:
@@ -56,6 +73,8 @@ class ProviderErrors:
         from pydantic_ai import exceptions as theirs
 
         said = f"({error.status_code}{self._words(error.body)})"
+        if error.status_code == 413 or (error.status_code in _TOO_LONG_STATUSES and _TOO_LONG.search(said)):
+            return self._too_long(said)
         match error:
             case theirs.ModelAuthenticationError():
                 return self.no_key(said)
@@ -71,8 +90,6 @@ class ProviderErrors:
                 return self._say(f"is overloaded {said}", retry=True, after=error.retry_after)
             case theirs.ModelServerError():
                 return self._say(f"failed {said}", retry=True, after=error.retry_after)
-        if error.status_code == 413 or (error.status_code == 400 and _CONTEXT.search(said)):
-            return self._too_long(said)
         retry = error.status_code in (408, 409, 425) or error.provider_retry_hint is True
         return self._say(f"rejected the request {said}", retry=retry, after=error.retry_after)
 
@@ -120,6 +137,8 @@ class ProviderErrors:
         """Translate an error in a response that the library doesn't understand."""
         where = redact_text(self.provider.base_url)
         said = self._sanitize(str(error) or type(error).__name__)
+        if _TOO_LONG.search(said):  # reported inside the stream
+            return self._too_long(f"({said})")
         hint = "try again" if started else f"is {where} the right address?"
         return self._say(f"sent an invalid response ({said}); {hint}", retry=started)
 

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from accord.coder.models.snapshot import Price
 
 
+CONTEXT_EXCEEDED = "model_context_window_exceeded"
+"""The stop reason of Anthropic and Z.ai for a reply that ended because the context window was full."""
+
+
 class TruncatedStream(Exception):
     """The stream ended before the reply was complete."""
 
@@ -69,6 +73,8 @@ class EventTranslator:
             raise TruncatedStream
         if finish == "error":
             raise ModelError("the model ended its response with an error; try again", retry=True)
+        if details.get("finish_reason") == CONTEXT_EXCEEDED:
+            raise ModelError("the conversation filled the model's context window", kind="context")
         self._is_cut_off = finish == "length"
         parts: list[Part] = []
         for index, part in enumerate(response.parts):
@@ -202,6 +208,7 @@ def measure(response: ModelResponse, model: str, price: Price | None = None) -> 
         cached_write=usage.cache_write_tokens,
         thought=usage.output_reasoning_tokens,
         cost=_cost(response, model, price),
+        saved=_count_savings(response, price),
     )
 
 
@@ -215,6 +222,19 @@ def _cost(response: ModelResponse, model: str, price: Price | None) -> float | N
         except (LookupError, ValueError, AssertionError):  # unknown price, or no usage reported
             continue
     return _estimate(response, price) if price is not None and response.usage.input_tokens else None
+
+
+def _count_savings(response: ModelResponse, price: Price | None) -> float | None:
+    """Return what the cache saved, compared with the price of the same tokens without it."""
+    if price is None or not response.usage.input_tokens:
+        return None
+    usage = response.usage
+    saved = 0.0
+    if price.cached_read is not None:
+        saved += usage.cache_read_tokens * (price.input - price.cached_read)
+    if price.cached_write is not None:
+        saved -= usage.cache_write_tokens * (price.cached_write - price.input)
+    return saved / 1_000_000
 
 
 def _estimate(response: ModelResponse, price: Price) -> float:
