@@ -45,12 +45,14 @@ def opened(folders: Path) -> Opened:
         versions: Sequence[int] = (1,),
         wait: bool = True,
         first: tuple[str | None, Any] = (None, "new"),
+        first_prompt: str = "",
+        first_setup: Any = None,
         **more: Any,
     ) -> AsyncIterator[Chat]:
         from accord.tui.app import AccordApp
 
         app = AccordApp(Memory(folders, agent, frozenset(versions), **more))
-        app.first_session = first
+        app.first_session, app.first_prompt, app.first_setup = first, first_prompt, first_setup
         async with app.run_test(size=size) as pilot:
             chat = Chat(app, pilot)
             if wait:

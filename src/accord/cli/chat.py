@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -14,6 +14,7 @@ from accord.version import install_command
 
 if TYPE_CHECKING:
     from accord.cli.support.host import TuiHost
+    from accord.client.session import Session
     from accord.tui.session.opener import OpenMode
     from accord.tui.terminal.restore import TerminalRestorer
 
@@ -31,6 +32,8 @@ NO_SCREEN = "the terminal client can't draw with TERM=dumb; set TERM to your ter
 @click.option("--allow", multiple=True, metavar="RULE", help="Allow without asking, such as 'command:git log', or all.")
 @click.option("--ask", multiple=True, metavar="RULE", help="Always ask, such as 'write:src/**'.")
 @click.option("--deny", multiple=True, metavar="RULE", help="Never allow, such as 'path:**/.env'.")
+@click.option("--model", metavar="MODEL", help="Use this model. Names that aren't listed are passed to the agent.")
+@click.option("-p", "--prompt", metavar="PROMPT", help="Send this prompt first.")
 @click.option("--pick", is_flag=True, help="Choose the agent on the start page.")
 @click.option("--v2", is_flag=True, help="Also offer protocol version 2 (a draft).")
 def chat(
@@ -39,6 +42,8 @@ def chat(
     v2: bool,
     newest: bool,
     session_id: str | None,
+    model: str | None = None,
+    prompt: str | None = None,
     pick: bool = False,
     **rules: tuple[str, ...],
 ) -> int:
@@ -46,15 +51,22 @@ def chat(
 
     Without AGENT, uses your default agent, or the built-in one. If several are configured and none is the default, the
     start page lets you choose. Without a terminal, reads the prompt from standard input and behaves like accord
-    run."""
+    run.
+
+    \b
+    Examples:
+      accord chat
+      accord chat --continue
+      accord chat "python my_agent.py"
+      accord chat --prompt "fix the failing test" --allow "write:src/**"
+    """
     if newest and session_id is not None:
         raise click.UsageError("use --continue or --session, not both")
     if not has_terminal():
-        if newest:
-            raise click.UsageError("--continue needs a terminal; use --session ID instead")
-        if is_dumb() and sys.stdin is not None and sys.stdin.isatty():
+        if prompt is None and is_dumb() and sys.stdin is not None and sys.stdin.isatty():
             raise click.UsageError(NO_SCREEN)
-        return _run(agent, cwd, v2, session_id, rules)
+        first = FirstSession(session_id, newest, model, prompt)
+        return _run(agent, cwd, v2, first, rules)
     try:
         import importlib.util
 
@@ -76,17 +88,37 @@ def chat(
 
     restorer, status = TerminalRestorer(), 1
     try:
-        how: OpenMode = "newest" if newest else "named" if session_id is not None else "new"
-        status = _show(host, agent, restorer, (session_id, how), pick)
+        status = _show(host, agent, restorer, FirstSession(session_id, newest, model, prompt), pick)
     finally:
         host.abandon()
         restorer.finish(status)
     return status
 
 
-def _show(
-    host: TuiHost, agent: str | None, restorer: TerminalRestorer, first: tuple[str | None, OpenMode], pick: bool
-) -> int:
+class FirstSession(NamedTuple):
+    """The session that the client opens at its start."""
+
+    id: str | None
+    newest: bool
+    model: str | None
+    prompt: str | None
+
+    @property
+    def how(self) -> OpenMode:
+        return "newest" if self.newest else "named" if self.id is not None else "new"
+
+    async def set_up(self, session: Session) -> None:
+        """Choose the model."""
+        from accord.cli.support.options import set_options
+        from accord.errors import AccordError
+
+        try:
+            await set_options(session, [("model", self.model)] if self.model is not None else [])
+        except click.UsageError as error:
+            raise AccordError(error.format_message()) from error
+
+
+def _show(host: TuiHost, agent: str | None, restorer: TerminalRestorer, first: FirstSession, pick: bool) -> int:
     # Draw a key press soon after the previous frame, and let the threads that read keys and write frames run sooner
     # while a response is being drawn.
     os.environ.setdefault("TEXTUAL_FPS", "120")
@@ -107,21 +139,26 @@ def _show(
 
         app.appearance.late = LateReply(asked.rest)
     app.appearance.set_background(by_variable() if said is None else said.is_dark)
-    app.first_session = first
+    app.first_session = first.id, first.how
+    app.first_prompt = first.prompt or ""
+    app.first_setup = first.set_up if first.model is not None else None
     if sys.stderr is None or not sys.stderr.isatty():
         setattr(sys, "__stderr__", sys.__stdout__)  # noqa: B010  # Textual draws there; stderr is redirected
     status = app.run()
     return app.return_code or status or 0
 
 
-def _run(agent: str | None, cwd: Path, v2: bool, session_id: str | None, rules: dict[str, tuple[str, ...]]) -> int:
-    """Behave like `accord run` with a prompt from standard input."""
+def _run(agent: str | None, cwd: Path, v2: bool, first: FirstSession, rules: dict[str, tuple[str, ...]]) -> int:
+    """Behave like `accord run`; without a prompt, it comes from standard input."""
     from accord.cli.run import run
     from accord.cli.support.host import default_target
 
     words = ["--agent", agent or default_target(cwd.resolve()), "--cwd", str(cwd), *(["--v2"] if v2 else [])]
-    words += ["--session", session_id] if session_id is not None else []
+    words += ["--session", first.id] if first.id is not None else []
+    words += ["--model", first.model] if first.model is not None else []
+    words += ["--continue"] if first.newest else []
     words += [word for effect, given in rules.items() for rule in given for word in (f"--{effect}", rule)]
+    words += ["--", first.prompt] if first.prompt is not None else []
     context = run.make_context("accord chat", words)
     return int(run.invoke(context) or 0)
 

@@ -74,11 +74,9 @@ class Commands(click.Group):
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         name = args[0] if args else ""
         if name and name not in COMMANDS:
-            import difflib
-
-            close = difflib.get_close_matches(name, COMMANDS, n=1)
-            hint = f"; did you mean {close[0]}?" if close else ""
-            raise click.UsageError(f"no such command {name!r}{hint}", ctx)
+            if not is_prompt(name):
+                raise click.UsageError(f"no such command {name!r}{_suggest(name, args)}", ctx)
+            name, args = "chat", ["chat", *_take_flags(ctx), "--prompt", *args]
         if name in STARTING and not {"-h", "--help"}.intersection(args):
             from accord.process.supervision import prepare
 
@@ -86,32 +84,69 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
 
+def is_prompt(word: str) -> bool:
+    """Return whether the first word is a prompt. A single plain word is a command, perhaps a mistyped one."""
+    import re
+
+    return re.fullmatch(r"[\w./:@-]+", word) is None
+
+
+def _suggest(name: str, args: list[str]) -> str:
+    """Return advice for a word that isn't a command."""
+    import difflib
+
+    close = difflib.get_close_matches(name, COMMANDS, n=1)
+    if close:
+        return f"; did you mean {close[0]}?"
+    is_sentence = len(args) > 1 and not any(word.startswith("-") for word in args)
+    return f'; to send a prompt, quote it: accord "{" ".join(args)}"' if is_sentence else ""
+
+
+def _take_flags(ctx: click.Context) -> list[str]:
+    """Return the options before a prompt as options of `accord chat`, and clear them."""
+    flags = ["--continue"] if ctx.params["newest"] else []
+    for name in ("session_id", "model"):
+        if ctx.params[name] is not None:
+            flags += [f"--{name.removesuffix('_id')}", ctx.params[name]]
+    ctx.params = dict.fromkeys(ctx.params)
+    return flags
+
+
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
 @click.version_option(__version__, prog_name="accord")
 @click.option("-c", "--continue", "newest", is_flag=True, help="Continue the latest session in this directory.")
 @click.option("--session", "session_id", metavar="ID", help="Open this session.")
+@click.option("--model", metavar="MODEL", help="Use this model.")
 @click.pass_context
-def accord(ctx: click.Context, newest: bool, session_id: str | None) -> Any:
-    """Agent Client Protocol tools. Without a command, opens the terminal client (accord chat)."""
+def accord(ctx: click.Context, newest: bool, session_id: str | None, model: str | None) -> Any:
+    """Agent Client Protocol tools. Without a command, opens the terminal client (accord chat).
+
+    \b
+    Examples:
+      accord
+      accord "fix the failing test"
+      accord --continue
+      accord run "what does this project do?"
+    """
     if ctx.invoked_subcommand is None:
-        return _chat(ctx, newest, session_id)
-    if newest or session_id is not None:
-        option = "--continue" if newest else "--session"
+        return _chat(ctx, newest, session_id, model)
+    if newest or session_id is not None or model is not None:
+        option = "--continue" if newest else "--session" if session_id is not None else "--model"
         raise click.UsageError(f"put {option} after the command, if {ctx.invoked_subcommand} supports it")
     return None
 
 
-def _chat(ctx: click.Context, newest: bool, session_id: str | None) -> Any:
+def _chat(ctx: click.Context, newest: bool, session_id: str | None, model: str | None) -> Any:
     """Run `accord` without a command: the terminal client, or help without a terminal."""
     from accord.cli.chat import NO_SCREEN, chat, has_terminal, is_dumb
 
-    asked = newest or session_id is not None
+    asked = newest or session_id is not None or model is not None
     if not asked and not has_terminal() and (sys.stdin is None or sys.stdin.isatty()):
         click.echo(ctx.get_help())
         if is_dumb():
             click.echo(f"\n{NO_SCREEN}", err=True)
         return 0
-    return ctx.invoke(chat, newest=newest, session_id=session_id, allow=(), ask=(), deny=())
+    return ctx.invoke(chat, newest=newest, session_id=session_id, model=model, allow=(), ask=(), deny=())
 
 
 def main() -> None:

@@ -35,6 +35,8 @@ class RunOptions(NamedTuple):
     as_json: bool
     images: Sequence[Path]
     session_id: str | None
+    newest: bool
+    """Continue the latest session of the directory."""
     options: list[tuple[str, str]]
     rules: list[Any]
     timeout: float | None
@@ -56,6 +58,7 @@ class RunOptions(NamedTuple):
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Attach an image.",
 )
+@click.option("-c", "--continue", "newest", is_flag=True, help="Continue the latest session in this directory.")
 @click.option("--session", "session_id", metavar="ID", help="Continue this session.")
 @click.option("--mode", help="Set the mode first.")
 @click.option("--model", help="Set the model first.")
@@ -120,7 +123,7 @@ def _start(options: RunOptions) -> StartedAgent:
     from accord.errors import AccordError
 
     try:
-        return start_agent(options.agent, options.cwd, once=options.session_id is None)
+        return start_agent(options.agent, options.cwd, once=options.session_id is None and not options.newest)
     except AccordError as error:
         if options.as_json:
             from accord.cli.support import output_events
@@ -136,6 +139,8 @@ def _parse(given: dict[str, Any]) -> RunOptions:
     prompts = [check_text(text, "the prompt") for text in _prompts(given)]
     if not prompts:
         raise click.UsageError("no prompt: pass one as an argument, or pipe one in")
+    if given["newest"] and given["session_id"] is not None:
+        raise click.UsageError("use --continue or --session, not both")
     cwd = given["cwd"].resolve()
     check_text(str(cwd), f"the directory name {cwd}")
     for name in ("session_id", "mode", "model"):
@@ -147,6 +152,7 @@ def _parse(given: dict[str, Any]) -> RunOptions:
         as_json=given["as_json"],
         images=given["images"],
         session_id=given["session_id"],
+        newest=given["newest"],
         options=parse_options(given["mode"], given["model"], [check_text(each, "--set") for each in given["options"]]),
         rules=parse_rules(given),
         timeout=given["timeout"],

@@ -43,7 +43,7 @@ from accord.tui.transcript.images.upload import ImageUploader
 if TYPE_CHECKING:
     from accord.client.turn import Turn
     from accord.tui.host import Host
-    from accord.tui.session.opener import OpenMode
+    from accord.tui.session.opener import OpenMode, SetUp
     from accord.tui.theme import TextStyles
 
 DRAFT_SECONDS = 1.0
@@ -100,6 +100,10 @@ class AccordApp(PaintingApp):
         self.restorer: TerminalRestorer = restorer or TerminalRestorer()
         self.first_session: tuple[str | None, OpenMode] = None, "new"
         """The session of the first tab, and how to open it."""
+        self.first_prompt: str = ""
+        """The prompt to send when the first session is open."""
+        self.first_setup: SetUp | None = None
+        """Sets options of the first session before its first prompt."""
         self.typed_early: str = ""
         """Text that was typed before there was a prompt."""
         self._owns_restorer = restorer is None
@@ -141,12 +145,22 @@ class AccordApp(PaintingApp):
             self.start_page.show()
         else:
             self.agents.start(self.agents.processes[0])
-            tab.begin(*self.first_session)
+            self.begin_first(tab)
         if not self.is_headless:
             self.restorer.start_standby()
         self.set_interval(DRAFT_SECONDS, self.saved.update_drafts)
         self.set_interval(TITLE_SECONDS, self._update_title)
         self._tuning.begin()
+
+    def begin_first(self, tab: Tab) -> None:
+        """Open the first session, set it up and send its prompt, as the command line says."""
+        tab.controller.opener.set_up = self.first_setup
+        prompt, self.first_prompt = self.first_prompt, ""
+        if tab.controller.queue.is_on_hold:  # sending it would also send what an earlier client left behind
+            tab.editor.insert(prompt)
+        elif prompt:
+            tab.prompt_input.submit(prompt, is_urgent=False)
+        tab.begin(*self.first_session)
 
     def _resume(self, app: App[Any]) -> None:
         """Draw everything again after another program had the terminal."""

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from accord.tui.app import AccordApp
     from accord.tui.screens.agents import AgentsScreen
     from accord.tui.screens.picker import Picked
-    from accord.tui.session.opener import OpenMode
 
 
 class StartPage:
@@ -94,19 +93,20 @@ class StartPage:
         session = session_of(target)
         target = BUILT_IN if session is not None else target
         tab, process = self._app.tabs.active, self._app.tabs.active.controller.process
-        id: str | None = session
-        how: OpenMode = "load" if session is not None else "new"
         if process.state == "undecided":
             process.choose(target)
             self._app.saved.claim_draft(tab)
-            if session is None:
-                id, how = self._app.first_session
+            is_first = session is None
         else:
             process = self._app.agents.add(target)
             tab = await self._app.tabs.add(process)
+            is_first = False
         self._app.agents.start(process)
         self._app.agents.show_change(process)  # at once, so that the user sees that something happens
-        tab.begin(id, how)
+        if is_first:
+            self._app.begin_first(tab)
+        else:
+            tab.begin(session, "load" if session is not None else "new")
         tab.editor.focus()
 
     # -- the user's configuration

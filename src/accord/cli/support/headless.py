@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from accord.client.session import Session
     from accord.config.settings import Loaded
     from accord.model.requests import AuthMethod, McpServer, PermissionRequest
+    from accord.model.session import SessionInfo
     from accord.policy.action import Action
     from accord.policy.decision import Decision
 
@@ -217,11 +218,28 @@ class HeadlessRun:
     async def _session(self, agent: ConnectedAgent) -> Session:
         servers = self._servers(agent.offers)
         id = self.options.session_id
+        if self.options.newest:
+            id = await self._find_newest(agent)
         if id is None:
             return await agent.new_session(mcp_servers=servers)
         if agent.offers.resume or not agent.offers.load:
             return await agent.resume_session(id, mcp_servers=servers)
         return await agent.load_session(id, mcp_servers=servers)
+
+    async def _find_newest(self, agent: ConnectedAgent) -> str | None:
+        """Return the id of the latest session in the directory; None if there is none, with a warning."""
+        if not agent.offers.list:
+            raise CommandError("this agent doesn't list its sessions; continue one with --session ID")
+        latest: SessionInfo | None = None
+        async for info in agent.list_sessions(str(self.options.cwd)):
+            # A session without a title may be empty, and belong to a client that is about to use it.
+            rank = info.title is not None, info.updated_at or ""
+            if latest is None or rank > (latest.title is not None, latest.updated_at or ""):
+                latest = info
+        if latest is None:
+            self._note("warning", "There is no earlier session in this directory; this is a new one.")
+            return None
+        return latest.id
 
     def _servers(self, offers: AgentOffers) -> list[McpServer]:
         entries = dict(self.loaded.settings.mcp_servers)

@@ -174,6 +174,8 @@ class SessionController:
     async def open(self, id: str | None = None, how: OpenMode = "new", earlier: Transcript | None = None) -> None:
         """Create or open a session, with `earlier` above its transcript. If that fails, `failure` says why."""
         if await self.opener.open(id, how, earlier):
+            if not self.opener.is_set_up:
+                self.turns.hold()  # the first prompt isn't for a session with other options
             self._begin()
 
     def watch(self, session: Session, title: str) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from accord.model.session import Notice
 from accord.tui.errors import report_bug
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from accord.transcript.transcript import Transcript
     from accord.tui.session.context import SessionContext
 
+SetUp: TypeAlias = "Callable[[Session], Awaitable[None]]"
 OpenMode = Literal["new", "load", "resume", "fork", "newest", "named"]
 MAX_SEARCHED = 2000
 """How many listed sessions are searched."""
@@ -42,6 +44,10 @@ class SessionOpener:
         """The MCP servers that the session was opened with."""
         self.wanted: str | None = None
         """The id of the session to open, unless it is a new one."""
+        self.set_up: SetUp | None = None
+        """Sets options of the session before its first prompt; raises `AccordError`."""
+        self.is_set_up: bool = True
+        """Whether `set_up` succeeded; if not, a notice says why."""
         self.began: float = time.monotonic()
         self._context = context
         self._opening: asyncio.Future[tuple[Session, OpenMode]] | None = None
@@ -70,6 +76,7 @@ class SessionOpener:
         except Exception as error:
             reason = redact_text(str(error)) if isinstance(error, AccordError) else report_bug(error)
             return self._fail(reason if self.wanted is None else f"session {self.wanted}: {reason}")
+        await self._set_up(session)
         if how == "new":
             process.empty_sessions.ids.add(session.id)
         if process.session_locks.add(session.id) and how != "new":
@@ -78,6 +85,20 @@ class SessionOpener:
         self._context.session = session
         self.failure = ""
         return True
+
+    async def _set_up(self, session: Session) -> None:
+        """Set up the session. After an error it is open nevertheless, so that the user can correct the option."""
+        from accord.config.redaction import redact_text
+        from accord.errors import AccordError
+
+        set_up, self.set_up = self.set_up, None
+        try:
+            if set_up is not None:
+                await set_up(session)
+        except AccordError as error:
+            self.is_set_up = False
+            notice = Notice(severity="error", title="An option wasn't set", description=redact_text(str(error)))
+            self._context.process.notes.append(notice)
 
     def cancel(self) -> None:
         """Stop waiting for a session that is being opened."""

@@ -1,0 +1,60 @@
+"""A prompt without a command, and sessions that continue the latest one."""
+
+from __future__ import annotations
+
+import pytest
+from support.cli_runner import Accord, Here
+
+from accord.cli.main import is_prompt
+
+
+@pytest.mark.parametrize("word", ["fix the failing test", "why?", "a\nb", "„hallo“ sagen"])
+def test_a_sentence_is_a_prompt(word: str) -> None:
+    assert is_prompt(word)
+
+
+@pytest.mark.parametrize("word", ["rn", "sesions", "my-agent", "./agent.py", "https://example.com/acp", "größe"])
+def test_a_plain_word_is_a_command(word: str) -> None:
+    assert not is_prompt(word)
+
+
+def test_a_mistyped_command_starts_nothing(here: Here) -> None:
+    done = here("rn", "hello there")
+    assert (done.status, done.out) == (2, "")
+    assert done.err.startswith("accord: no such command 'rn'; did you mean run?\n")
+
+
+def test_an_unquoted_prompt_is_reported_with_its_quotes(here: Here) -> None:
+    done = here("fix", "the", "bug")
+    assert done.status == 2
+    assert 'to send a prompt, quote it: accord "fix the bug"' in done.err
+
+
+def test_an_option_before_a_command_is_wrong_usage(here: Here) -> None:
+    assert "put --model after the command" in here("--model", "fast", "doctor").err
+
+
+def test_without_a_terminal_a_prompt_is_answered_and_its_session_continued(accord: Accord) -> None:
+    done = accord("what can you do?", stdin="")
+    assert done.status == 0 and done.out
+    first = accord("run", "--continue", "--json", "help").events("session")[0]["session_id"]
+    again = accord("--continue", "--model", "offline", "what can you do?", stdin="")
+    assert again.status == 0 and "new one" not in again.err
+    third = accord("run", "-c", "--json", "help").events("session")[0]["session_id"]
+    assert third == first
+
+
+def test_without_an_earlier_session_a_new_one_starts_with_a_warning(accord: Accord) -> None:
+    done = accord("run", "--continue", "help")
+    assert done.status == 0
+    assert "There is no earlier session in this directory; this is a new one." in done.err
+
+
+def test_an_agent_that_lists_no_sessions_cannot_continue_one(accord: Accord) -> None:
+    done = accord.run("--continue", "hello")
+    assert done.status == 1
+    assert done.err == "accord: this agent doesn't list its sessions; continue one with --session ID\n"
+
+
+def test_continuing_and_naming_a_session_exclude_each_other(here: Here) -> None:
+    assert "use --continue or --session, not both" in here("run", "-c", "--session", "x", "hello").err
