@@ -70,7 +70,7 @@ class Conversation:
 
     @classmethod
     def of(cls, wire: str, body: Any) -> Conversation:
-        body = _without_cache_marks(body)
+        body = _without_marks(body)
         match wire:
             case "anthropic":
                 return cls(body["tools"], body["system"], body["messages"])
@@ -88,13 +88,17 @@ class Conversation:
         return json.dumps([self.tools, self.system], ensure_ascii=False)
 
 
-def _without_cache_marks(value: Any) -> Any:
-    """Drop the marks that say up to where to cache. They move with each request, and aren't part of what is cached."""
+def _without_marks(value: Any) -> Any:
+    """Drop what isn't part of the cached text.
+
+    Marks that say up to where to cache move with each request. pydantic-ai gives calls of the current turn an empty
+    `reasoning_content`, because DeepSeek requires the field; a chat template writes nothing for it."""
     match value:
         case dict():
-            return {key: _without_cache_marks(item) for key, item in value.items() if key != "cache_control"}
+            kept = {key: item for key, item in value.items() if (key, item) != ("reasoning_content", "")}
+            return {key: _without_marks(item) for key, item in kept.items() if key != "cache_control"}
         case list():
-            return [_without_cache_marks(item) for item in value]
+            return [_without_marks(item) for item in value]
     return value
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -16,11 +17,11 @@ Record = Callable[[str], Recorded]
 MAX_PREFIX_TOKENS = 5_000
 every_wire = pytest.mark.parametrize("wire", MODELS)
 every_situation = pytest.mark.parametrize("situation", SITUATIONS)
-STEPS = [("new", "after_tool"), ("after_tool", "failed_tool"), ("image", "resumed")]
+UNCOMPACTED = list(pairwise(SITUATIONS[:-1]))
 
 
 @every_wire
-@pytest.mark.parametrize(("before", "after"), STEPS)
+@pytest.mark.parametrize(("before", "after"), UNCOMPACTED)
 def test_each_request_extends_the_one_before_it(wire: str, before: str, after: str, recorded: Record) -> None:
     earlier, later = recorded(wire).conversation(before), recorded(wire).conversation(after)
     assert later.prefix() == earlier.prefix()
@@ -51,6 +52,33 @@ def test_claude_caches_the_tools_the_system_prompt_and_the_conversation(situatio
     assert json.dumps(body).count('"cache_control"') <= 4, "Anthropic's limit"
 
 
+@every_situation
+def test_gpt_finds_its_cache_by_the_session(situation: str, recorded: Record) -> None:
+    requests = recorded("responses").bodies
+    assert requests[situation]["prompt_cache_key"] == requests["new"]["prompt_cache_key"]
+
+
+@every_situation
+def test_claude_thinks_and_shows_it(situation: str, recorded: Record) -> None:
+    thinking = recorded("anthropic").bodies[situation]["thinking"]
+    assert thinking["type"] in ("adaptive", "enabled")
+    assert thinking.get("display", "summarized") == "summarized"
+
+
+@every_situation
+def test_gpt_thinks_and_shows_it(situation: str, recorded: Record) -> None:
+    body = recorded("responses").bodies[situation]
+    assert body["reasoning"]["effort"] not in (None, "none")
+    assert body["reasoning"]["summary"] is not None
+    assert "reasoning.encrypted_content" in body["include"], "otherwise its thoughts are lost with each request"
+
+
+@every_situation
+def test_gemini_thinks_and_shows_it(situation: str, recorded: Record) -> None:
+    thinking = recorded("google").bodies[situation]["generationConfig"]["thinkingConfig"]
+    assert thinking == {"include_thoughts": True}, "Google accepts this spelling, and thinks as much as it sees fit"
+
+
 def test_signed_thoughts_go_back_to_their_provider_unchanged(recorded: Record) -> None:
     said = {wire: json.dumps(recorded(wire).bodies["resumed"]) for wire in MODELS}
     assert '"signature": "seal-1"' in said["anthropic"]
@@ -73,7 +101,7 @@ def test_a_request_says_the_day_but_no_time(wire: str, situation: str, recorded:
     assert len(set(re.findall(r"\b20\d\d-\d\d-\d\d\b", body))) <= 1
 
 
-@pytest.mark.parametrize("wire", ["anthropic", "google"])
+@every_wire
 def test_the_error_of_a_tool_is_plain_text(wire: str, recorded: Record) -> None:
     text = _last_result(wire, recorded(wire).bodies["failed_tool"])
     assert "src/calc.py" in text
