@@ -88,7 +88,7 @@ async def test_a_fence_in_a_file_does_not_end_the_fence_around_it() -> None:
 async def test_a_search_reports_the_number_of_matches_and_their_places() -> None:
     talk = Talk()
     first = await talk.ask('search for "foo" in all *.py, ignoring case')
-    arguments = {"pattern": "foo", "path": ".", "glob": "*.py", "ignore_case": True}
+    arguments = {"pattern": "foo", "path": ".", "glob": "*.py", "literal": True, "ignore_case": True}
     assert list_calls(first) == [("search", arguments)]
     last = await talk.tools_say(FOUND)
     assert last.text.startswith("`foo` is in 3 lines of 2 files:")
@@ -107,7 +107,7 @@ async def test_a_search_without_results_reports_that() -> None:
 async def test_replacing_everywhere_searches_reads_and_edits_file_by_file() -> None:
     talk = Talk()
     assert list_calls(await talk.ask("replace foo with bar everywhere")) == [
-        ("search", {"pattern": "foo", "path": ".", "limit": 1000})
+        ("search", {"pattern": "foo", "path": ".", "literal": True, "limit": 1000})
     ]
     assert list_calls(await talk.tools_say(FOUND)) == [
         ("read_file", {"file_path": "a.py"}),

@@ -38,7 +38,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "read_file": {"file_path": "a", "offset": 1, "limit": 2},
     "list_files": {"path": "a", "depth": 2},
     "find_files": {"pattern": "*.py", "path": "src"},
-    "search": {"pattern": "x", "path": ".", "glob": "*", "regex": True, "ignore_case": True, "limit": 5},
+    "search": {"pattern": "x", "path": ".", "glob": "*", "output_mode": "count", "before": 1, "literal": True},
     "outline": {"path": "a"},
     "find_symbol": {"name": "f", "what": "used"},
     "show_changes": {"path": "a"},

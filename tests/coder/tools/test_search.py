@@ -26,9 +26,19 @@ CASES: list[dict[str, Any]] = [
     {"pattern": "needle", "ignore_case": True},
     {"pattern": "NEEDLE"},
     {"pattern": "n.edle"},
-    {"pattern": "n.edle", "regex": True},
-    {"pattern": "^needle$", "regex": True},
-    {"pattern": r"\bneedle\b", "regex": True},
+    {"pattern": "n.edle", "literal": True},
+    {"pattern": "n.edle", "regex": False},
+    {"pattern": "^needle$"},
+    {"pattern": r"\bneedle\b"},
+    {"pattern": r"needle(?=less)|(?<=need)less"},
+    {"pattern": "first|LAST|last"},
+    {"pattern": r"first\|LAST"},
+    {"pattern": "needle("},
+    {"pattern": "needle", "output_mode": "files_with_matches"},
+    {"pattern": "needle", "output_mode": "count"},
+    {"pattern": "needle", "-A": 1, "-B": "1", "-i": True},
+    {"pattern": "needle", "type": "py"},
+    {"pattern": "needle", "glob": ["*.py", "*.md"]},
     {"pattern": "needle", "path": "src"},
     {"pattern": "needle", "path": "src/app.py"},
     {"pattern": "needle", "path": "build"},
@@ -118,7 +128,7 @@ async def test_both_ways_to_search_find_the_same(harness: Harness, monkeypatch: 
         by_walk = await all_cases(tools)
     for case, one, other in zip(CASES, by_ripgrep, by_walk, strict=True):
         assert one == other, case
-    assert sum("No matches" in result.text for result in by_walk) == 3
+    assert sum("No matches" in result.text for result in by_walk) == 5
     assert not any(result.failed for result in by_walk)
 
 
@@ -176,12 +186,78 @@ async def test_search_results_are_limited(harness: Harness, engine: str) -> None
         assert "pin" in told and len(told) < 400
 
 
-async def test_an_invalid_pattern_is_an_error(harness: Harness, engine: str) -> None:
+async def test_an_invalid_pattern_is_searched_as_plain_text_with_a_note(harness: Harness, engine: str) -> None:
     async with harness() as tools:
-        tools.write("a.txt", "x")
-        assert "regex parse error" in await tools.call_failing("search", pattern="(", regex=True)
+        tools.write("a.txt", "x\nprint(1)\n")
+        told = await tools.call("search", pattern="print(")
+        assert told.startswith("[not a valid regular expression (") and told.count("\n") == 3
+        assert told.endswith("; searched as plain text]\n1 line in 1 file:\na.txt\n  2: print(1)")
         assert "line by line" in await tools.call_failing("search", pattern="a\nb")
+        assert "line by line" in await tools.call_failing("search", pattern=r"a\nb")
         assert "there is no file" in await tools.call_failing("search", pattern="x", path="nowhere")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "note"),
+    [
+        ("items[0]", "searched as plain text"),
+        (r"total\|nothing", r"\| was read as |, as grep does"),
+        (r"\\btotal\\b", "double backslashes were read as single ones"),
+    ],
+)
+async def test_a_pattern_that_matches_nothing_is_read_in_the_other_ways_models_mean_it(
+    harness: Harness, engine: str, pattern: str, note: str
+) -> None:
+    async with harness() as tools:
+        tools.write("a.py", "total = items[0]\n")
+        told = await tools.call("search", pattern=pattern)
+        head = f"[nothing matches the regular expression; {note}]\n"
+        assert told == f"{head}1 line in 1 file:\na.py\n  1: total = items[0]"
+
+
+async def test_a_search_without_matches_says_what_was_searched_and_what_was_skipped(
+    harness: Harness, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with harness() as tools:
+        tools.write("a.py", "one\n")
+        tools.write("src/b.py", "two\n")
+        tools.write(".gitignore", "build/\n")
+        tools.write("build/c.py", "three\n")
+        tools.write("d.bin", b"three\0")
+        (tools.project / "link.py").symlink_to("a.py")
+        skipped = "ignored by .gitignore: build/; binary: d.bin; links, which aren't followed: link.py"
+        told = await tools.call("search", pattern="three")
+        assert told == f"No matches in 3 files of the working directory.\n[skipped: {skipped}]"
+        assert tools.shown.raw_output == {"matches": [], "complete": True, "searched": 3}
+        assert await tools.call("search", pattern="three", path="src") == "No matches in 1 file of src."
+        told = await tools.call("search", pattern="one", path="src", glob="*.rs")
+        assert told == "No matches in 0 files of src.\n[skipped: 1 file excluded by the glob *.rs]"
+        told = await tools.call("search", pattern="three", path="d.bin")
+        assert told == "No matches in 0 files of d.bin.\n[skipped: binary: d.bin]"
+
+
+async def test_lines_around_a_match_are_shown_on_request(harness: Harness, engine: str) -> None:
+    async with harness() as tools:
+        tools.write("a.txt", "1\n2\nneedle\n4\n5\n6\n7\nneedle\n")
+        told = await tools.call("search", pattern="needle", after=1)
+        assert told == "2 lines in 1 file:\na.txt\n  3: needle\n  4- 4\n  --\n  8: needle"
+        told = await tools.call("search", pattern="needle", **{"-C": 2})
+        lines = ["  1- 1", "  2- 2", "  3: needle", "  4- 4", "  5- 5", "  6- 6", "  7- 7", "  8: needle"]
+        assert told.splitlines()[2:] == lines
+
+
+async def test_a_search_can_return_only_files_or_counts(harness: Harness, engine: str) -> None:
+    async with harness() as tools:
+        tools.write("a.txt", "needle\nneedle\n")
+        tools.write("src/b.txt", "needle\n")
+        tools.write("c.bin", b"needle\n\0")
+        told = await tools.call("search", pattern="needle", output_mode="files_with_matches")
+        assert told == "2 files:\na.txt\nsrc/b.txt"
+        assert await tools.call("search", pattern="needle", output_mode="count") == (
+            "3 lines in 2 files:\na.txt: 2\nsrc/b.txt: 1"
+        )
+        told = await tools.call("search", pattern="needle", output_mode="count", limit=1)
+        assert "src/b.txt" not in told and "there is more" in told
 
 
 async def test_protected_files_are_left_out(harness: Harness, engine: str) -> None:
@@ -236,7 +312,7 @@ async def test_a_pattern_without_end_does_not_hold_up_the_agent(
     monkeypatch.setattr(ripgrep, "TIMEOUT_SECONDS", 1.0)
     async with harness() as tools:
         tools.write("a.txt", "a" * 60 + "!\n")
-        told = await tools.call("search", pattern="(a+)+$", regex=True)
+        told = await tools.call("search", pattern="(a+)+$")
         assert "timed out" in told
 
 

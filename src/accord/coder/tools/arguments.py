@@ -34,7 +34,9 @@ ALIASES: Mapping[str, str] = {
     "pattern": "query regex regexp search search_term search_pattern text",
     "glob": "include include_pattern include_glob file_pattern file_glob globs glob_pattern pattern",
     "mode": "output_mode mode_slug mode_id",
-    "context": "context_lines c a b after_context before_context after before",
+    "before": "b before_context",
+    "after": "a after_context",
+    "output_mode": "mode output",
     "ignore_case": "i case_insensitive !case_sensitive",
     "literal": "literal_text fixed_strings f !regex !is_regex !is_regexp",
     "symbol": "name symbol_name identifier",
@@ -51,8 +53,10 @@ ALIASES: Mapping[str, str] = {
 """Other names of our arguments. With a leading `!`, the value means the opposite. A field adds its own with
 `Meta(extra={"aliases": ...})`."""
 VALUES: Mapping[str, str] = {
-    "files_with_matches": "files",
-    "files_only": "files",
+    "files": "files_with_matches",
+    "files_only": "files_with_matches",
+    "files_with_match": "files_with_matches",
+    "counts": "count",
     "lines": "content",
     "todo": "pending",
     "not_started": "pending",
@@ -256,6 +260,8 @@ def _text(value: Any, name: str, notes: list[str]) -> Any:
             value = value[0]
         elif name in LINES:
             return "\n".join(value)
+        elif name == "glob":
+            return f"{{{','.join(value)}}}"
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return str(value)
     if name == "content" and isinstance(value, (dict, list)):

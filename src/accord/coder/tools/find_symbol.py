@@ -11,8 +11,9 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from accord.coder.tools.base import Outcome, Tool, ToolContext, ToolError
+from accord.coder.tools.project.coverage import survey
 from accord.coder.tools.project.paths import origin
-from accord.coder.tools.project.ripgrep import Hit, Hits, Query, search
+from accord.coder.tools.project.ripgrep import MAX_FILE_BYTES, Hit, Hits, Query, search
 from accord.coder.tools.project.symbols import (
     MAX_LINE,
     MAX_TEXT,
@@ -23,7 +24,7 @@ from accord.coder.tools.project.symbols import (
     symbols_of,
 )
 from accord.coder.tools.project.walk import read_bytes
-from accord.coder.tools.search import find_scope, report, send_locations
+from accord.coder.tools.search import find_scope, is_complete, notes, report, send_locations
 from accord.coder.tools.text import count_of, one_line
 from accord.model.record import Record
 from accord.policy.action import Action
@@ -83,9 +84,14 @@ class FindSymbol(Tool[FindSymbolArgs]):
         if not found:
             seen = len(hits.found)
             instead = f" The word itself occurs in {count_of(seen, 'line')}; search shows them." if seen else ""
+            coverage = [
+                await survey(ctx, await find_scope(ctx, root), None, MAX_FILE_BYTES) for root in ctx.session.roots
+            ]
+            searched = " and ".join(each.describe() for each in coverage)
+            skipped = [note for each in coverage for note in each.notes(None, MAX_FILE_BYTES)]
+            text = f"{args.name} is not {args.what} {searched}.{instead}"
             return Outcome(
-                text=f"{args.name} is not {args.what} anywhere in the project.{instead}",
-                raw={"matches": [], "complete": True},
+                text="\n".join([text, *skipped, *notes(hits)]), raw={"matches": [], "complete": is_complete(hits)}
             )
         hits.is_truncated = hits.is_truncated or len(found) > MAX_RESULTS
         hits.found = found[:MAX_RESULTS]

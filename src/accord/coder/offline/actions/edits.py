@@ -45,7 +45,7 @@ def _files_with(step: r.Replace, situation: Situation) -> Script[list[str]]:
     (result,) = yield from use(
         situation,
         f"Looking for `{line}` in {step.where}…",
-        call("search", pattern=line, path=step.where.path, glob=step.where.glob, limit=1000),
+        call("search", pattern=line, path=step.where.path, glob=step.where.glob, literal=True, limit=1000),
     )
     found = list(dict.fromkeys(hit.path for hit in hits_in(result)))
     if not data_of(result)["complete"] or len(found) > MAX_FILES:

@@ -137,7 +137,7 @@ def outline(step: r.Outline, situation: Situation) -> Script[str]:
 
 def search(step: r.Search, situation: Situation) -> Script[str]:
     what = f"`{step.text}`" if "`" not in step.text else f"“{step.text}”"
-    arguments = {"regex": True} if step.regex else {}
+    arguments = {} if step.regex else {"literal": True}
     if step.ignore_case:
         arguments["ignore_case"] = True
     (result,) = yield from use(

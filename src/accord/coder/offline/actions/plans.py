@@ -71,7 +71,7 @@ def _research(topic: str, situation: Situation) -> Script[list[str]]:
         results = yield from use(
             situation,
             f"Searching the project for {join_names(words)}…",
-            *(call("search", pattern=word, ignore_case=True, limit=50) for word in words),
+            *(call("search", pattern=word, literal=True, ignore_case=True, limit=50) for word in words),
             lenient=True,
         )
         places = [hit.path for result in results if not result.failed for hit in hits_in(result)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import os
+import re
 import shutil
 import sys
 import sysconfig
@@ -18,7 +19,7 @@ import msgspec
 
 from accord.coder.tools.base import ToolContext, ToolError
 from accord.coder.tools.project.paths import Found, allowed_paths
-from accord.coder.tools.project.program import run_program, search_path
+from accord.coder.tools.project.program import ProgramResult, run_program, search_path
 from accord.coder.tools.project.walk import read_bytes
 from accord.process.python import python, safe_environment
 from accord.workspace.globs import compile_name_glob
@@ -28,6 +29,11 @@ from accord.workspace.place import Call
 TIMEOUT_SECONDS = 30.0
 MAX_FILE_BYTES = 20_000_000
 """Larger files are not searched."""
+MAX_CONTEXT_LINE = 300
+"""Lines around a match are truncated to this length."""
+_NEWLINE = re.compile(r"(?<!\\)(?:\\\\)*\\n")
+"""An escaped line feed in a regular expression."""
+_REASON = re.compile(r"^(?:error|regex parse error): (.+)$", re.M)
 
 
 class Query(msgspec.Struct, kw_only=True):
@@ -40,7 +46,16 @@ class Query(msgspec.Struct, kw_only=True):
     """Whether to match whole words only."""
     glob: str | None = None
     """Limits the search by file name: `*.py`, `src/**`, `!*.min.js`."""
+    first_only: bool = False
+    """Whether the first match of each file is enough."""
+    before: int = 0
+    after: int = 0
+    """The numbers of lines around each match that are returned with it."""
     limit: int = 200
+
+
+class InvalidPattern(ToolError):
+    """The pattern is not a regular expression that either engine supports."""
 
 
 class Hit(NamedTuple):
@@ -58,6 +73,8 @@ class Hits(msgspec.Struct, kw_only=True):
     """The matches."""
 
     found: list[Hit] = []
+    around: dict[str, dict[int, str]] = {}
+    """The lines around the matches, by path and line number."""
     is_truncated: bool = False
     """Whether there are more."""
     timed_out: bool = False
@@ -66,47 +83,70 @@ class Hits(msgspec.Struct, kw_only=True):
 
 
 async def search(ctx: ToolContext, where: Found, query: Query) -> Hits:
-    """Search a file or directory."""
-    if "\n" in query.pattern or "\0" in query.pattern:
+    """Search a file or directory. Raises `InvalidPattern` if the pattern doesn't compile."""
+    if "\n" in query.pattern or "\0" in query.pattern or (query.regex and _NEWLINE.search(query.pattern)):
         raise ToolError(
             "the pattern contains a line feed; files are searched line by line, so search for one line of it"
         )
     program = find_ripgrep()
     around = await asyncio.to_thread(rules_above, where.root_real)
-    if not around.agrees_with_ripgrep:
-        program = None
     output = _SearchOutput(where, query)
-    if program is not None:
+    if program is not None and around.agrees_with_ripgrep:
         argv = [program, *_options(query, around.in_repository), "--", _below(where) or "."]
-        cwd, env = where.root_real, None
+        done = await run_program(argv, output.take, cwd=where.root_real, seconds=TIMEOUT_SECONDS)
     else:
+        done = None
+    if done is None or _problem_of(done):
+        # Ripgrep's own engine has no look-around and no back references; Python's has.
         argv, cwd, env = _scanner(where, query)
-    done = await run_program(argv, output.take, cwd=cwd, env=env, seconds=TIMEOUT_SECONDS)
+        done = await run_program(argv, output.take, cwd=cwd, env=env, seconds=TIMEOUT_SECONDS)
+    if problem := _problem_of(done):
+        raise InvalidPattern(problem) if query.regex else ToolError(problem)
     hits = output.all()
-    if done.status is not None and done.status > 1 and not hits.found:
-        words = done.stderr.strip().removeprefix("rg: ") or f"the search exited with status {done.status}"
-        raise ToolError(words[-1_000:])
     hits.timed_out = done.timed_out
     paths = {hit.path for hit in hits.found}
     allowed = await allowed_paths(ctx, paths)
     hits.withheld = len(paths) - len(allowed)
-    hits.found = await _verify(ctx, where, [hit for hit in hits.found if hit.path in allowed])
-    return hits
+    hits.found = [hit for hit in hits.found if hit.path in allowed]
+    return await _verify(ctx, where, query, hits)
 
 
-async def _verify(ctx: ToolContext, where: Found, hits: list[Hit]) -> list[Hit]:
-    """Keep only hits that really are in the files they name. A search opens files by path, so if a link briefly
-    replaces a directory, it prints lines of another file, which the rules may protect."""
+def _problem_of(done: ProgramResult) -> str:
+    """Explain why a search couldn't start; empty if it could.
+
+    Files that can't be read also cause status 2, but no message."""
+    if done.status is None or done.status <= 1:
+        return ""
+    words = done.stderr.strip()
+    if not words and done.status == 2:
+        return ""
+    reason = _REASON.search(words)
+    return reason[1] if reason else words.removeprefix("rg: ").partition("\n")[0][:300] or f"exit status {done.status}"
+
+
+async def _verify(ctx: ToolContext, where: Found, query: Query, hits: Hits) -> Hits:
+    """Keep only hits that really are in the files they name, and add the lines around them. A search opens files by
+    path, so if a link briefly replaces a directory, it prints lines of another file, which the rules may protect."""
     disk = ctx.state.files.outside if where.is_outside else ctx.state.files.disk
 
-    def verify(call: Call) -> list[Hit]:
+    def verify(call: Call) -> Hits:
         found: list[Hit] = []
-        for path, group in groupby(hits, key=lambda hit: hit.path):
+        for path, group in groupby(hits.found, key=lambda hit: hit.path):
             call.check_wanted()
             data = read_bytes(disk.disk, path, MAX_FILE_BYTES, at=where.root_real + path[len(where.root) :])
-            lines = data.split(b"\n")
-            found += [hit for hit in group if hit.line <= len(lines) and _text(lines[hit.line - 1]) == hit.text]
-        return found
+            if b"\0" in data:  # binary after the first match
+                continue
+            lines = data.removesuffix(b"\n").split(b"\n")
+            kept = [hit for hit in group if hit.line <= len(lines) and _text(lines[hit.line - 1]) == hit.text]
+            found += kept
+            if query.before or query.after:
+                hits.around[path] = {
+                    number: _text(lines[number - 1])[:MAX_CONTEXT_LINE]
+                    for hit in kept
+                    for number in range(max(1, hit.line - query.before), min(len(lines), hit.line + query.after) + 1)
+                }
+        hits.found = found
+        return hits
 
     return await disk.away(verify)
 
@@ -125,6 +165,7 @@ def _options(query: Query, in_repository: bool) -> list[str]:
     options += [] if query.regex else ["--fixed-strings"]
     options += ["--ignore-case"] if query.ignore_case else ["--case-sensitive"]
     options += ["--word-regexp"] if query.word else []
+    options += ["--max-count=1"] if query.first_only else []
     options += _glob_options(query.glob) if query.glob else []
     return [*options, "--glob=!.git", f"--regexp={query.pattern}"]
 

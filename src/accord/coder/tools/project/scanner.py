@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -35,7 +36,7 @@ def main(text: str) -> int:
     job = msgspec.json.decode(text, type=Job)
     try:
         pattern = compile_pattern(job.query)
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         print(f"regex parse error: {error}", file=sys.stderr)
         return 2
     out = sys.stdout.buffer
@@ -50,6 +51,7 @@ def main(text: str) -> int:
 
 def compile_pattern(query: Query) -> re.Pattern[str]:
     """Compile a query's pattern."""
+    warnings.simplefilter("ignore")  # about `[[`, which may become a set operation
     body = query.pattern if query.regex else re.escape(query.pattern)
     if query.word:
         body = rf"(?<!\w)(?:{body})(?!\w)"
@@ -59,7 +61,7 @@ def compile_pattern(query: Query) -> re.Pattern[str]:
 def _matches(disk: Disk, job: Job, pattern: re.Pattern[str]) -> Iterator[dict[str, Any]]:
     start = os.path.join(job.root, job.below) if job.below else job.root
     if os.path.isfile(start):
-        yield from _in_file(disk, start, job.below, pattern)
+        yield from _in_file(disk, start, job.below, pattern, job.query.first_only)
         return
     walk = Walk(disk, job.root, start, check_wanted=lambda: None)
     included, excluded = _globs(job.query.glob)
@@ -70,7 +72,7 @@ def _matches(disk: Disk, job: Job, pattern: re.Pattern[str]) -> Iterator[dict[st
             and step.entry.size <= MAX_FILE_BYTES
             and (included is None or _matches_name(included, name))
         ):
-            yield from _in_file(disk, step.path, name, pattern)
+            yield from _in_file(disk, step.path, name, pattern, job.query.first_only)
 
 
 def _globs(glob: str | None) -> tuple[re.Pattern[str] | None, re.Pattern[str] | None]:
@@ -84,7 +86,7 @@ def _matches_name(pattern: re.Pattern[str] | None, name: str) -> bool:
     return pattern is not None and pattern.fullmatch(name) is not None
 
 
-def _in_file(disk: Disk, path: str, name: str, pattern: re.Pattern[str]) -> Iterator[dict[str, Any]]:
+def _in_file(disk: Disk, path: str, name: str, pattern: re.Pattern[str], first_only: bool) -> Iterator[dict[str, Any]]:
     data = read_bytes(disk, path, MAX_FILE_BYTES)
     if b"\0" in data:
         return
@@ -103,6 +105,8 @@ def _in_file(disk: Disk, path: str, name: str, pattern: re.Pattern[str]) -> Iter
                 "submatches": [{"start": start}],
             }
             yield {"type": "match", "data": match_data}
+            if first_only:
+                return
 
 
 if __name__ == "__main__":
