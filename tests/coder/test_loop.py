@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from coder.history_checks import faults
 from coder.scripted_model import ScriptedModel, ScriptedResources, coder
 
 import accord
@@ -191,7 +192,7 @@ async def test_code_mode_edits_unasked_and_architect_mode_refuses_to_change(join
 )
 async def test_a_refusal_and_an_answer_cut_short_are_stop_reasons(joined: Join, answer: list[Any], reason: str) -> None:
     look = Look()
-    agent, _ = coder(answer, tools=[look])
+    agent, _ = coder(*[answer] * 3, tools=[look])
     async with joined(agent) as client:
         turn = await (await client.new_session()).prompt("go")
     assert turn.stop_reason == reason
@@ -199,10 +200,85 @@ async def test_a_refusal_and_an_answer_cut_short_are_stop_reasons(joined: Join, 
 
 
 async def test_a_model_that_never_stops_is_stopped(joined: Join) -> None:
-    agent, model = coder(*[[call()]] * 9, tools=[Look()], max_requests=3)
+    agent, model = coder(*[[call()]] * 3, ["Half of it is done."], tools=[Look()], max_requests=3)
     async with joined(agent) as client:
         turn = await (await client.new_session()).prompt("go")
-    assert (turn.stop_reason, len(model.requests)) == ("max_turn_requests", 3)
+    assert (turn.stop_reason, turn.text) == ("max_turn_requests", "Half of it is done.")
+    assert len(model.requests) == 4
+    assert "Stopped after 3 model requests" in model.requests[-1].messages[-1].text
+
+
+async def test_calls_in_the_last_summary_are_not_run(joined: Join) -> None:
+    look = Look()
+    agent, model = coder([call(id="1")], [call(id="2")], ["On."], tools=[look], max_requests=1)
+    async with joined(agent) as client:
+        session = await client.new_session()
+        turn = await session.prompt("go")
+        assert (turn.stop_reason, len(turn.tool_calls)) == ("max_turn_requests", 1)
+        await session.prompt("continue")
+    assert faults(model.requests[-1].messages) == []
+
+
+async def test_a_provider_that_fails_at_the_last_summary_does_not_fail_the_turn(joined: Join) -> None:
+    agent, _ = coder([call()], [ModelError("busy", retry=True)], tools=[Look()], max_requests=1)
+    async with joined(agent) as client:
+        turn = await (await client.new_session()).prompt("go")
+    assert turn.stop_reason == "max_turn_requests"
+
+
+async def test_a_turn_ends_at_the_configured_number_of_requests_and_cost(joined: Join, home: Path) -> None:
+    config = home / "config" / "accord" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text("[coder]\nmax_steps = 4\nmax_cost = 1.5\n")
+    answers = [[call()]] * 4 + [["Dear."]] + [[call()]] * 2 + [["Dearer."]]
+    agent, model = coder(*answers, tools=[Look()])
+    async with joined(agent) as client:
+        session = await client.new_session()
+        model.spent = Spent(input=10, output=5, cost=0.25)
+        steps = await session.prompt("go")
+        model.spent = Spent(input=10, output=5, cost=1.0)
+        cost = await session.prompt("go")
+    assert (steps.stop_reason, steps.text) == ("max_turn_requests", "Dear.")
+    assert (cost.stop_reason, cost.text) == ("max_turn_requests", "Dearer.")
+    assert "cost limit of $1.5" in model.requests[-1].messages[-1].text
+
+
+async def test_a_call_that_keeps_failing_is_pointed_out_and_then_ends_the_turn(joined: Join) -> None:
+    agent, model = coder(*[[call(path="bad")]] * 5, ["It can't be looked at."], tools=[Look()])
+    async with joined(agent) as client:
+        turn = await (await client.new_session()).prompt("go")
+    assert (turn.stop_reason, turn.text) == ("end_turn", "It can't be looked at.")
+    said = [message.text for message in model.requests[-1].messages if isinstance(message, Reminder)]
+    assert ["3 times" in said[0], "4 times" in said[1], "same call failed 5 times" in said[2]] == [True] * 3
+
+
+async def test_other_calls_and_attempts_after_a_change_are_not_repetition(joined: Join) -> None:
+    bad = call(path="bad")
+    answers = [[bad], [bad], [call("change")], [bad], [bad], [call(path="bug")], [call()], ["Done."]]
+    agent, model = coder(*answers, tools=[Look(), Change()])
+    async with joined(agent, permissions=lambda request: True) as client:
+        turn = await (await client.new_session()).prompt("go")
+    assert turn.text == "Done."
+    assert not any(isinstance(message, Reminder) for message in model.requests[-1].messages)
+
+
+async def test_a_truncated_answer_is_continued(joined: Join) -> None:
+    agent, model = coder(["One, two", "<length>"], [", three."])
+    async with joined(agent) as client:
+        turn = await (await client.new_session()).prompt("count")
+    assert (turn.text, turn.stop_reason) == ("One, two, three.", "end_turn")
+    assert "truncated" in model.requests[-1].messages[-1].text
+
+
+async def test_an_empty_answer_is_requested_again_once(joined: Join) -> None:
+    agent, model = coder([], ["Here."], [], [" "], ["Not reached."])
+    async with joined(agent) as client:
+        session = await client.new_session()
+        assert (await session.prompt("go")).text == "Here."
+        assert (await session.prompt("go")).stop_reason == "end_turn"
+    assert len(model.requests) == 4
+    told = str(session.transcript.notices) + str(list(session.transcript.messages))
+    assert "empty answer" in told
 
 
 async def test_cancelling_closes_the_stream_and_keeps_the_text_so_far(joined: Join) -> None:

@@ -102,7 +102,8 @@ async def test_a_rejected_key_is_an_error_with_advice_and_the_session_stays_usab
 async def test_why_a_model_stopped_is_why_the_turn_stopped(
     wire: str, end: Any, reason: str, fake: FakeProvider, joined: Join
 ) -> None:
-    fake.says(Says("Well"), end=end)
+    for _ in range(3 if end == "length" else 1):  # a truncated answer is continued twice
+        fake.says(Says("Well"), end=end)
     async with joined(agent_on(wire)) as client:
         session = await client.new_session()
         assert (await session.prompt("Speak.")).stop_reason == reason

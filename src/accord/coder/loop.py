@@ -13,7 +13,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Union
 
 from accord.coder import context
-from accord.coder.history import Call, Result, Text, Thought, UserSaid, filter_supported, replace_surrogates
+from accord.coder.history import Call, Reminder, Result, Text, Thought, UserSaid, filter_supported, replace_surrogates
 from accord.coder.history import ModelSaid as Answer
 from accord.coder.model_choice import to_request_error
 from accord.coder.models.base import (
@@ -24,6 +24,7 @@ from accord.coder.models.base import (
     SaidPiece,
     ThoughtPiece,
 )
+from accord.coder.repetition import STOP_AT, WARN_AT, FailedCalls
 from accord.coder.tool_calls import run_calls
 from accord.coder.tools.base import Tool
 from accord.model.content import Content, Image
@@ -35,11 +36,26 @@ if TYPE_CHECKING:
     from accord.coder.session import CoderSession
 
 log: logging.Logger = logging.getLogger("accord.coder")
-MAX_REQUESTS = 60
+MAX_REQUESTS = 250
 """The most requests to the model in one turn, by default."""
+MAX_CONTINUED = 2
+"""How many truncated answers in a row the model may continue."""
 RETRY_SECONDS = (1.0, 3.0, 8.0, 20.0)
 """How long to wait before each retry when a provider can't answer."""
 NOT_STARTED = "The turn ended before this call was started; it was not done."
+NOT_RUN = "The answer was truncated because it was too long; this call was not run."
+CONTINUE = (
+    "Your last answer reached the output limit and was truncated. Continue where it stopped. Write large files in "
+    "several smaller steps."
+)
+EMPTY = "Your last answer was empty. Continue with the task, or tell the user the result."
+CHANGE_COURSE = (
+    "You have made the same failing call {} times, and nothing has changed in between. Don't repeat it: read the "
+    "error and try a different approach, or tell the user what is in the way."
+)
+SUM_UP = (
+    "{} Call no more tools. Summarize for the user what is done and verified, what is missing, and what to do next."
+)
 
 Expand = Callable[["Prompt"], Awaitable[Union[list[Content], None]]]
 
@@ -54,24 +70,27 @@ class Loop:
         model: Model,
         tools: Callable[[], Mapping[str, Tool[Any]]],
         *,
-        max_requests: int = MAX_REQUESTS,
+        max_requests: int | None = None,
         pauses: tuple[float, ...] = RETRY_SECONDS,
         expand: Expand | None = None,
     ) -> None:
         """`tools` is called for each request, because servers connect and disconnect.
 
+        `max_requests` is the most requests of this turn; the configured number if it is None.
         `expand` returns the content that a slash command stands for, or None for any other prompt."""
         self.turn = turn
         self.state = state
         self.model = model
         self.tools: Mapping[str, Tool[Any]] = {}
         self._list_tools = tools
-        self._max_requests = max_requests
+        self._max_requests = max_requests or state.settings.max_steps or MAX_REQUESTS
         self._pauses = pauses
         self._expand = expand or _keep
         self._asked: list[UserSaid] = []
         """The prompts of this turn. Compaction keeps them unchanged."""
         self._cannot_compact = False
+        self._failed_calls = FailedCalls()
+        self._cost_before = state.cost or 0.0
 
     async def run(self, content: list[Content] | None = None) -> StopReason | None:
         """Work on the prompt, or on `content` in its place, until the model is done."""
@@ -85,6 +104,7 @@ class Loop:
     async def _work(self) -> StopReason | None:
         if not self.model.images and any(isinstance(piece, Image) for piece in self._asked[0].content):
             await self.state.tell_user(f"{self.model.name} can't see images; it only knows that there is one")
+        truncated = empty = 0
         for _ in range(self._max_requests):
             self.tools = self._list_tools()
             await self._add_inserted()
@@ -92,15 +112,48 @@ class Loop:
             ended = await self._ask()
             if ended.reason == "refusal":
                 return "refusal"
-            if ended.reason == "length":
-                self.state.answer_open_calls("The answer was truncated because it was too long; this call was not run.")
-                return "max_tokens"
-            if ended.message.calls:
-                await self._run_tools(ended.message.calls)
-            elif not await self._add_inserted():
+            truncated = truncated + 1 if ended.reason == "length" else 0
+            empty = empty + 1 if _is_empty(ended) else 0
+            if truncated:
+                self.state.answer_open_calls(NOT_RUN)
+                if truncated > MAX_CONTINUED:
+                    await self.state.tell_user("The answer was truncated at the model's output limit")
+                    return "max_tokens"
+                self._remind(CONTINUE)
+            elif ended.message.calls:
+                if await self._run_tools(ended.message.calls) >= STOP_AT:
+                    await self._stop(f"Stopped because the same call failed {STOP_AT} times.")
+                    return None
+            elif await self._add_inserted():
+                continue
+            elif empty == 1 and not self.model.reads_data:
+                self._remind(EMPTY)
+            else:
+                if empty:
+                    await self.state.tell_user(f"{self.model.name} returned an empty answer", severity="warning")
                 return None
-        await self.state.tell_user(f"Stopped after {self._max_requests} model requests in one turn")
+            limit = self.state.settings.max_cost
+            if limit is not None and (self.state.cost or 0.0) - self._cost_before >= limit:
+                await self._stop(f"Stopped because this turn has reached its cost limit of ${limit:g}.")
+                return "max_turn_requests"
+        await self._stop(f"Stopped after {self._max_requests} model requests in one turn.")
         return "max_turn_requests"
+
+    def _remind(self, text: str) -> None:
+        self.state.remember(Reminder(text=text))
+
+    async def _stop(self, why: str) -> None:
+        """Tell the user that the turn ends here, and let the model sum up. Calls in that answer are not run.
+
+        The tools stay in the request: providers reject a history with calls of unknown tools, and cache the prefix."""
+        await self.state.tell_user(why.rstrip("."), severity="warning")
+        if self.model.reads_data:
+            return
+        self._remind(SUM_UP.format(why))
+        try:
+            await self._stream()
+        except ModelError as error:
+            log.warning("no summary at the end of the turn: %s", error)
 
     # -- prompts
 
@@ -232,7 +285,8 @@ class Loop:
 
     # -- tool calls
 
-    async def _run_tools(self, calls: list[Call]) -> None:
+    async def _run_tools(self, calls: list[Call]) -> int:
+        """Run calls. Return how often one of them has failed in the same way in this turn; the model is warned."""
         results: list[Result] = []
         try:
             await run_calls(calls, self.turn, self.state, self.tools, results)
@@ -241,6 +295,15 @@ class Loop:
                 for result in results:
                     result.data = {}
             self.state.answer_open_calls("The user cancelled this call; it may have had an effect.", results)
+        changing = [name for name, tool in self.tools.items() if tool.changes]
+        failures = self._failed_calls.add(calls, results, changing=changing)
+        if WARN_AT <= failures < STOP_AT:
+            self._remind(CHANGE_COURSE.format(failures))
+        return failures
+
+
+def _is_empty(ended: Ended) -> bool:
+    return ended.reason == "end" and not ended.message.calls and not ended.message.text.strip()
 
 
 async def _keep(prompt: Prompt) -> list[Content] | None:

@@ -81,6 +81,10 @@ class CoderSettings(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, om
     """How long providers cache tools and instructions; 5 minutes by default."""
     compact_at: Annotated[int, msgspec.Meta(ge=1)] | None = None
     """The size of a request, in tokens, at which the conversation is compacted."""
+    max_steps: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    """The most requests to the model in one turn."""
+    max_cost: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    """The most that one turn may cost, in US dollars."""
     providers: dict[str, ProviderEntry] = {}
     pass_environment: list[str] = []
     """Variables that commands get although their names look like a secret's, such as `GITHUB_TOKEN`."""
@@ -92,6 +96,8 @@ class CoderSettings(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, om
             effort=other.effort or self.effort,
             cache=other.cache or self.cache,
             compact_at=other.compact_at or self.compact_at,
+            max_steps=other.max_steps or self.max_steps,
+            max_cost=other.max_cost or self.max_cost,
             providers={**self.providers, **other.providers},
             pass_environment=[*self.pass_environment, *other.pass_environment],
         )

@@ -120,6 +120,12 @@ async def test_a_history_that_is_too_long_is_a_context_error(wire: str, words: s
     assert words in str(error)
 
 
+async def test_an_answer_that_filled_the_context_is_a_context_error() -> None:
+    async with FakeProvider() as fake, connect_model(fake, "anthropic") as model:
+        fake.says(Says("Well"), end="window")
+        assert (await read_until_error(model))[1].kind == "context"
+
+
 async def test_a_server_error_about_the_context_is_a_context_error() -> None:
     async with FakeProvider() as fake, connect_model(fake, "chat") as model:
         fake.refuses(500, "Context size has been exceeded.")

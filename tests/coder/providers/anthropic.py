@@ -18,7 +18,13 @@ TYPES = {
     500: "api_error",
     529: "overloaded_error",
 }
-ENDS = {"end": "end_turn", "calls": "tool_use", "length": "max_tokens", "refusal": "refusal"}
+ENDS = {
+    "end": "end_turn",
+    "calls": "tool_use",
+    "length": "max_tokens",
+    "refusal": "refusal",
+    "window": "model_context_window_exceeded",
+}
 
 
 def event(type: str, **fields: Any) -> bytes:

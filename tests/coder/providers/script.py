@@ -77,7 +77,7 @@ class Fails:
 
 
 Step = Thinks | Says | Calls | Raw | Holds | Cuts | Stops | Fails
-End = Literal["end", "calls", "length", "refusal"]
+End = Literal["end", "calls", "length", "refusal", "window"]
 
 
 @dataclass
