@@ -1,9 +1,11 @@
-"""A prompt without a command, and sessions that continue the latest one."""
+"""A prompt without a command, sessions that continue or aren't saved, and runs that allow everything."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from support.cli_runner import Accord, Here
+from support.cli_runner import Accord, Here, agent
 
 from accord.cli.main import is_prompt
 
@@ -58,3 +60,29 @@ def test_an_agent_that_lists_no_sessions_cannot_continue_one(accord: Accord) -> 
 
 def test_continuing_and_naming_a_session_exclude_each_other(here: Here) -> None:
     assert "use --continue or --session, not both" in here("run", "-c", "--session", "x", "hello").err
+
+
+def test_a_session_that_is_not_saved_cannot_be_continued(accord: Accord) -> None:
+    assert accord("run", "--no-save", "help").status == 0
+    assert "There is no earlier session" in accord("run", "--continue", "help").err
+
+
+def test_another_agent_deletes_the_session_or_a_warning_says_that_it_cannot(accord: Accord, tmp_path: Path) -> None:
+    log = tmp_path / "methods"
+    done = accord("run", "--agent", agent("--offer", "delete", "--log", str(log)), "--no-save", "hello")
+    assert (done.status, done.err) == (0, "")
+    assert "session/delete" in log.read_text()
+    assert "may have saved this session" in accord.run("--no-save", "hello").err
+
+
+def test_only_a_new_session_can_be_left_unsaved(here: Here) -> None:
+    assert "--no-save is for new sessions" in here("run", "--no-save", "-c", "hello").err
+
+
+def test_yes_allows_everything_that_no_rule_denies(accord: Accord) -> None:
+    prompt = 'create notes.txt with "x"'
+    assert accord("run", prompt).status == 6
+    assert accord("run", "--yes", "--deny", "write:notes.txt", prompt).status == 0
+    assert not (accord.project / "notes.txt").exists()
+    assert accord("run", "--yes", prompt).status == 0
+    assert (accord.project / "notes.txt").exists()

@@ -22,6 +22,7 @@ COMMANDS = {
     "agent": ("accord.cli.agent", "Run the built-in coding agent on stdio, for editors."),
     "chat": ("accord.cli.chat", "Open the terminal client (the default command)."),
     "agents": ("accord.cli.agents", "List, add, pin, update and run agents."),
+    "completion": ("accord.cli.completion", "Print the completion script for bash, zsh or fish."),
     "connect": ("accord.cli.connect", "Make a remote agent available on stdio, for editors."),
     "doctor": ("accord.cli.doctor", "Diagnose why an agent won't start or can't be reached."),
     "editors": ("accord.cli.editors", "Print or write the editor configuration for an agent."),
@@ -77,7 +78,7 @@ class Commands(click.Group):
             if not is_prompt(name):
                 raise click.UsageError(f"no such command {name!r}{_suggest(name, args)}", ctx)
             name, args = "chat", ["chat", *_take_flags(ctx), "--prompt", *args]
-        if name in STARTING and not {"-h", "--help"}.intersection(args):
+        if name in STARTING and not ctx.resilient_parsing and not {"-h", "--help"}.intersection(args):
             from accord.process.supervision import prepare
 
             prepare()

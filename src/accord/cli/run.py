@@ -35,6 +35,8 @@ class RunOptions(NamedTuple):
     as_json: bool
     images: Sequence[Path]
     session_id: str | None
+    saves: bool
+    """Save the session."""
     newest: bool
     """Continue the latest session of the directory."""
     options: list[tuple[str, str]]
@@ -66,6 +68,8 @@ class RunOptions(NamedTuple):
 @click.option("--allow", multiple=True, metavar="RULE", help="Allow without asking, such as 'command:git log', or all.")
 @click.option("--ask", multiple=True, metavar="RULE", help="Always ask, such as 'write:src/**'.")
 @click.option("--deny", multiple=True, metavar="RULE", help="Never allow, such as 'path:**/.env'.")
+@click.option("-y", "--yes", is_flag=True, help="Allow everything that no rule denies, as --allow all does.")
+@click.option("--no-save", is_flag=True, help="Don't save the session.")
 @click.option("--timeout", type=Seconds(), metavar="SECONDS", help="Stop after this many seconds.")
 @click.option(
     "--cwd", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path("."), help="Project directory."
@@ -81,6 +85,14 @@ def run(ctx: click.Context, /, **given: Any) -> int:
 
     Without PROMPT, reads standard input. The word - in PROMPT is replaced by standard input. Files named with @path are
     attached.
+
+    \b
+    Examples:
+      accord run "what does this project do?"
+      accord run --continue "now add tests"
+      accord run --allow "write:src/**" --allow "command:make *" "fix the failing test"
+      git diff | accord run --no-save "review this:" -
+      accord run --agent "python my_agent.py" --json hello
 
     \b
     Exit status:
@@ -123,7 +135,9 @@ def _start(options: RunOptions) -> StartedAgent:
     from accord.errors import AccordError
 
     try:
-        return start_agent(options.agent, options.cwd, once=options.session_id is None and not options.newest)
+        return start_agent(
+            options.agent, options.cwd, once=options.session_id is None and not options.newest, save=options.saves
+        )
     except AccordError as error:
         if options.as_json:
             from accord.cli.support import output_events
@@ -141,6 +155,10 @@ def _parse(given: dict[str, Any]) -> RunOptions:
         raise click.UsageError("no prompt: pass one as an argument, or pipe one in")
     if given["newest"] and given["session_id"] is not None:
         raise click.UsageError("use --continue or --session, not both")
+    if given["no_save"] and (given["newest"] or given["session_id"] is not None):
+        raise click.UsageError("--no-save is for new sessions")
+    if given["yes"]:
+        given["allow"] = (*given["allow"], "all")
     cwd = given["cwd"].resolve()
     check_text(str(cwd), f"the directory name {cwd}")
     for name in ("session_id", "mode", "model"):
@@ -152,6 +170,7 @@ def _parse(given: dict[str, Any]) -> RunOptions:
         as_json=given["as_json"],
         images=given["images"],
         session_id=given["session_id"],
+        saves=not given["no_save"],
         newest=given["newest"],
         options=parse_options(given["mode"], given["model"], [check_text(each, "--set") for each in given["options"]]),
         rules=parse_rules(given),

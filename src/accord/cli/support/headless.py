@@ -206,7 +206,16 @@ class HeadlessRun:
             status = await self._turn(session, text, content)
             if status:
                 break
+        if not self.options.saves and "--memory" not in self.launched.found.argv:
+            await self._delete(agent, session)
         return status or (NOT_ASKED if self._was_refused_unasked else 0)
+
+    async def _delete(self, agent: ConnectedAgent, session: Session) -> None:
+        """Delete the session; warn if the agent can't."""
+        if agent.offers.delete:
+            await agent.delete_session(session.id)
+        else:
+            self._note("warning", f"{agent.name} may have saved this session: it can't delete sessions")
 
     def _content(self, text: str, images: Sequence[Path], offers: AgentOffers) -> list[Any]:
         if "@" not in text and not images:

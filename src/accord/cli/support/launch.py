@@ -36,11 +36,14 @@ class StartedAgent(NamedTuple):
     """Why the session can't be saved; empty if it can."""
 
 
-def start_agent(target: str | None, cwd: Path, get: Install | None = None, *, once: bool = False) -> StartedAgent:
+def start_agent(
+    target: str | None, cwd: Path, get: Install | None = None, *, once: bool = False, save: bool = True
+) -> StartedAgent:
     """Start the named agent, the default one, or the built-in one if none is configured.
 
     `get` installs a missing registry agent (default: with a progress bar on the terminal). `once` is for sessions that
-    needn't outlive the process: the built-in agent then works without a writable data directory."""
+    needn't outlive the process: the built-in agent then works without a writable data directory.
+    `save` is whether the built-in agent saves its sessions."""
     prepare()
     loaded = None
     if target == BUILT_IN:
@@ -49,8 +52,8 @@ def start_agent(target: str | None, cwd: Path, get: Install | None = None, *, on
         found = command_line(target)
     else:
         found, loaded = _resolve_configured(target, cwd, get or install)
-    unsaved = _why_unsaved() if once and found == built_in() else ""
-    if unsaved:
+    unsaved = _why_unsaved() if once and save and found == built_in() else ""
+    if unsaved or (not save and found == built_in()):
         found = found._replace(argv=[*found.argv, "--memory"])
     env = environment(found.environment, found.env)
     return StartedAgent(found, env, start(found.argv, cwd=cwd, env=env), loaded, unsaved)
