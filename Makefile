@@ -4,6 +4,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
+# On a terminal, pip shows its progress.
+PIP_OUTPUT := $(shell [ -t 2 ] || echo --quiet)
+
 # The prompt that `make run` sends to the built-in agent without a terminal.
 PROMPT ?= outline this project, then where is Conversation defined, then search for "exactly once" in README.md
 
@@ -20,14 +23,16 @@ help: ## List the targets
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Accord needs Python 3.11 or newer; choose one with make PYTHON=python3.12 …" >&2; exit 1; }
-	@echo "Creating $(VENV)…"
+	@echo "Setting up Accord in $(VENV): once, about a minute."
+	@echo "1/3 Creating the environment…"
 	@$(PYTHON) -m venv $(VENV) || { echo "python3 -m venv failed: on Debian and Ubuntu, apt-get install python3-venv" >&2; exit 1; }
+	@echo "2/3 Updating pip…"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.made pyproject.toml
-	@echo "Installing Accord and its dependencies…"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[coder,http,serve,tui]"
+	@echo "3/3 Installing Accord and its dependencies…"
+	@$(BIN)/python -m pip install $(PIP_OUTPUT) --disable-pip-version-check --editable ".[coder,http,serve,tui]"
 	@touch $@
 
 $(VENV)/.tools: $(VENV)/.installed

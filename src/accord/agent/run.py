@@ -32,10 +32,34 @@ def run(agent: Agent, *, limits: Limits | None = None) -> None:
 
     check_agent(agent, Agent, "run")  # before the streams are replaced: the author is at a terminal
     held = guard_stdio()
+    _explain_on_terminal(held.stdin, agent)
     try:
         run_loop(_serve(agent, held, limits))
     except KeyboardInterrupt:
         raise SystemExit(130) from None
+
+
+def _explain_on_terminal(stdin: int, agent: Agent) -> None:
+    """Tell a user who started the agent by hand what it waits for. Clients start it on pipes, and see nothing."""
+    import os
+    import shlex
+    import sys
+
+    if not os.isatty(stdin) or sys.stderr is None:
+        return
+    program, arguments = sys.argv[0], sys.argv[1:]
+    folder, name = os.path.split(program)
+    if name == "__main__.py":
+        start = ["python", "-m", os.path.basename(folder)]
+    else:
+        start = ["python", program] if name.endswith(".py") else [name]
+    command = shlex.quote(shlex.join([*start, *arguments]))
+    print(
+        f"{type(agent).__name__} is an ACP agent: it waits for a client's JSON messages on standard input.\n"
+        f"To use it, press Ctrl-C and run: accord chat {command}",
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 async def _serve(agent: Agent, held: GuardedStreams, limits: Limits | None) -> None:
