@@ -12,11 +12,11 @@ PROMPT ?= outline this project, then where is Conversation defined, then search 
 
 # Tests that start many processes or take long; `make test` runs them, `make check` doesn't.
 LATER := cli coder/mcp coder/models coder/tools coder/test_cancellation.py coder/test_missing_resources.py coder/test_limits.py coder/test_login.py \
-	coder/test_random_use.py coder/test_session.py coder/test_startup.py coder/test_with_providers.py docs examples faults fuzz model_based \
+	coder/test_random_use.py coder/test_session.py coder/test_startup.py coder/test_with_providers.py docs evals examples faults fuzz model_based \
 	process showcase store tui workspace schema/test_round_trip.py policy/shell/test_shells_agree.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run tour test test-all lint check bench cuts fuzz orphans peers programs payloads screenshots snapshots schema-drift features ledger format dist clean
+.PHONY: help run tour test test-all lint check bench cuts fuzz orphans peers programs payloads eval-live screenshots snapshots schema-drift features ledger format dist clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -108,6 +108,11 @@ snapshots: $(VENV)/.tools ## Write the snapshots of the terminal client again; r
 
 payloads: $(VENV)/.tools ## Write the golden requests to models again; review them with git diff
 	@ACCORD_SNAPSHOTS=write $(BIN)/python -m pytest -q tests/coder/payloads/test_goldens.py && git diff --stat -- tests/coder/payloads/golden
+
+BUDGET ?= 5
+eval-live: $(VENV)/.tools ## Let models solve the tasks of tests/evals: MODEL=provider:name[,…], BUDGET=5, BASE_URL=…, CONFIG=a.toml,b.toml
+	@PYTHONPATH=tests $(BIN)/python tests/evals/run.py --budget "$(BUDGET)" $(if $(MODEL),--model "$(MODEL)") $(if $(CONFIG),--config "$(CONFIG)") \
+		$(if $(BASE_URL),--base-url "$(BASE_URL)") $(if $(TASKS),--tasks "$(TASKS)") $(ARGS)
 
 screenshots: $(VENV)/.tools ## Create the screenshots of the terminal client from real runs
 	@$(BIN)/python docs/screenshots.py
