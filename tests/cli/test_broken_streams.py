@@ -85,7 +85,7 @@ def test_an_error_while_writing_output_is_reported(accord: Accord, words: list[s
         (["doctor", agent(), "--prompt", b"\xe9"], "accord doctor: the prompt isn't valid UTF-8"),
         (["agents", "add", "a", "--", b"caf\xe9"], "accord: text that isn't valid Unicode can't be saved in a file"),
         (["trust", b"caf\xe9"], r"accord: caf\udce9 isn't a directory"),
-        ([b"caf\xe9"], r"accord: no such command 'caf\udce9'"),
+        ([b"caf\xe9"], "accord chat: the prompt isn't valid UTF-8"),
     ],
 )
 def test_arguments_that_are_not_valid_text_are_rejected(accord: Accord, words: list[str | bytes], said: str) -> None:
