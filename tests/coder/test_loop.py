@@ -15,7 +15,7 @@ import accord
 from accord.coder import modes
 from accord.coder.agent import Coder
 from accord.coder.history import Call, ModelSaid, Reminder, Summary, ToolsSaid, UserSaid
-from accord.coder.models.base import ModelError, Spent, ThoughtPiece
+from accord.coder.models.base import Model, ModelError, Spent, ThoughtPiece
 from accord.coder.tools.base import Outcome, Tool, ToolContext, ToolError
 from accord.errors import RequestFailed
 from accord.model.record import Record
@@ -335,6 +335,54 @@ async def test_a_provider_that_keeps_failing_fails_the_turn_but_not_the_next_one
         assert (await session.prompt("second")).text == "Here."
     said = [message.content[0].text for message in model.requests[-1].messages if isinstance(message, UserSaid)]
     assert said == ["first", "second"], "what the user said is not lost"
+
+
+class TwoModels(ScriptedResources):
+    """Shared resources with a fallback model."""
+
+    fallback: ScriptedModel | ModelError
+
+    async def model(self, cwd: str, id: str) -> Model:
+        if id != "test:other":
+            return self.scripted
+        if isinstance(self.fallback, ModelError):
+            raise self.fallback
+        return self.fallback
+
+
+BUSY = ModelError("busy (529)", retry=True)
+
+
+def with_fallback(home: Path, fallback: ScriptedModel | ModelError, *answers: Any) -> Coder:
+    config = home / "config" / "accord" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('[coder]\nfallback_model = "test:other"\n')
+    shared = TwoModels(ScriptedModel(*answers), [Look()])
+    shared.fallback = fallback
+    if isinstance(fallback, ScriptedModel):
+        fallback.id, fallback.name = "test:other", "Other"
+    return Coder(shared=shared)
+
+
+async def test_the_fallback_model_continues_a_turn_whose_provider_stays_unavailable(joined: Join, home: Path) -> None:
+    other = ScriptedModel([call(id="2")], ["Done."])
+    async with joined(with_fallback(home, other, [call()], [BUSY], [BUSY], [BUSY], ["Back."])) as client:
+        session = await client.new_session()
+        assert (await session.prompt("go")).text == "Done."
+        assert (await session.prompt("and now?")).text == "Back.", "the next turn tries the chosen model again"
+    assert [type(message) for message in other.requests[0].messages] == [UserSaid, ModelSaid, ToolsSaid]
+    told = str(session.transcript.notices) + str(list(session.transcript.messages))
+    assert "Scripted is unavailable. This turn continues with Other." in told
+
+
+@pytest.mark.parametrize("fallback", ["no key", "busy"])
+async def test_a_turn_fails_if_the_fallback_model_does_not_answer_either(
+    joined: Join, home: Path, fallback: str
+) -> None:
+    other = ScriptedModel([BUSY], [BUSY], [BUSY]) if fallback == "busy" else ModelError("no key")
+    async with joined(with_fallback(home, other, [BUSY], [BUSY], [BUSY])) as client:
+        with pytest.raises(RequestFailed, match="busy"):
+            await (await client.new_session()).prompt("go")
 
 
 async def test_thoughts_are_shown_and_usage_is_added_up(joined: Join) -> None:

@@ -91,6 +91,7 @@ class Loop:
         self._cannot_compact = False
         self._failed_calls = FailedCalls()
         self._cost_before = state.cost or 0.0
+        self._fallback = state.settings.fallback_model
 
     async def run(self, content: list[Content] | None = None) -> StopReason | None:
         """Work on the prompt, or on `content` in its place, until the model is done."""
@@ -213,6 +214,10 @@ class Loop:
                     await self._compact_after(error)
                     continue
                 pause = next(pauses, None) if error.retry else None
+                if pause is None and error.retry and await self._fall_back(error):
+                    can_prune = can_compact = True
+                    pauses = iter(self._pauses)
+                    continue
                 if pause is None:
                     raise to_request_error(error) from error
                 pause = max(pause, min(error.after or 0.0, 120.0))
@@ -220,6 +225,24 @@ class Loop:
                     "The model didn't answer. Retrying…", f"{error} (retry in {pause:g} s)", severity="warning"
                 )
                 await asyncio.sleep(pause)
+
+    async def _fall_back(self, error: ModelError) -> bool:
+        """Continue the turn with the fallback model, if there is one. The session keeps its own for the next turn."""
+        id, self._fallback = self._fallback, None
+        if id is None:
+            return False
+        try:
+            model = await self.state.models.open_fallback(id)
+        except ModelError as why:
+            await self.state.tell_user("Couldn't use the fallback model", str(why), severity="warning")
+            return False
+        if model.id == self.model.id:
+            return False
+        await self.state.tell_user(
+            f"{self.model.name} is unavailable. This turn continues with {model.name}.", str(error), severity="warning"
+        )
+        self.model = model
+        return True
 
     async def _compact_after(self, error: ModelError) -> None:
         """Compact the history after the provider rejected it as too long."""

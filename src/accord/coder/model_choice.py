@@ -94,6 +94,12 @@ class ModelChoice:
                 self._opened_for = wanted
             return self._model
 
+    async def open_fallback(self, id: str) -> Model:
+        """Open another model for the rest of the running turn. Raises `ModelError` if it can't be used."""
+        model = await self._shared.model(self._session.cwd, id)
+        self._replaced.append(model)  # closed when the turn ends
+        return model
+
     def preload(self) -> None:
         """Load what the model needs while the user is still typing."""
         self._preloading = asyncio.get_running_loop().create_task(self._preload())

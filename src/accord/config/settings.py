@@ -85,6 +85,8 @@ class CoderSettings(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, om
     """The most requests to the model in one turn."""
     max_cost: Annotated[float, msgspec.Meta(gt=0)] | None = None
     """The most that one turn may cost, in US dollars."""
+    fallback_model: str | None = None
+    """The model that continues a turn whose provider stays unavailable."""
     providers: dict[str, ProviderEntry] = {}
     pass_environment: list[str] = []
     """Variables that commands get although their names look like a secret's, such as `GITHUB_TOKEN`."""
@@ -98,6 +100,7 @@ class CoderSettings(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, om
             compact_at=other.compact_at or self.compact_at,
             max_steps=other.max_steps or self.max_steps,
             max_cost=other.max_cost or self.max_cost,
+            fallback_model=other.fallback_model or self.fallback_model,
             providers={**self.providers, **other.providers},
             pass_environment=[*self.pass_environment, *other.pass_environment],
         )

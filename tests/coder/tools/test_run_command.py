@@ -238,6 +238,11 @@ class TestInOneVersion:
     def version(self) -> int:
         return 1
 
+    async def test_a_reduced_timeout_is_reported_to_the_model(self, harness: Harness, lent: dict[str, Any]) -> None:
+        async with harness(**lent) as tools:
+            told = await tools.call("run_command", command="echo hi", timeout=900)
+            assert told == "[exit 0; the timeout was reduced to 600 s, the maximum]\nhi\n"
+
     async def test_one_that_takes_too_long_is_ended_with_what_it_printed(
         self, harness: Harness, lent: dict[str, Any]
     ) -> None:

@@ -110,6 +110,8 @@ class RunCommand(Tool[RunCommandArgs]):
         output = head_and_tail(whole, head=HEAD_CHARS, tail=TAIL_CHARS)
         said = _status(ended, seconds)
         notes = [said]
+        if args.timeout is not None and args.timeout > MAX_SECONDS:
+            notes.append(f"the timeout was reduced to {MAX_SECONDS} s, the maximum")
         if printed.truncated:
             notes.append("the start of the output was discarded")
         if args.cwd is not None and relative(ctx, args.cwd) != ".":
