@@ -74,7 +74,7 @@ async def solve(task: Task, client: accord.ConnectedAgent, directory: Path, budg
     reply = ""
     try:
         async with asyncio.timeout(TURN_SECONDS):
-            session = await client.new_session(cwd=directory)
+            session = await client.new_session(cwd=str(directory))
             if task.mode is not None:
                 await session.set_mode(task.mode)
             turn = session.prompt(task.prompt)
