@@ -74,7 +74,7 @@ def test_an_unreadable_configuration_is_an_error_and_not_ignored(accord: Accord,
         ("dies", "exited with status 3; standard error: config.json: no such file"),
         ("future", "the agent speaks protocol version 99, this client 1; update one of the two"),
         ("refuses", "this installation is broken"),
-        ("no-session", "session/new: no disk left"),
+        ("no-session", "no disk left"),
         ("forks", "exited with status 0; nothing on standard error"),
     ],
 )
@@ -128,7 +128,12 @@ def test_the_reason_for_an_error_is_sanitized_wherever_it_is_shown(accord: Accor
     data = {"details": f"400 \x1b[2Jcredit too low for {SECRET}"}
     done = accord.run(f"break {json.dumps(data)}", env={"TEST_API_KEY": SECRET})
     assert done.status == 1
-    assert done.err == "accord: session/prompt: Internal error: 400 \\x1b[2Jcredit too low for •••• (code -32603)\n"
+    assert done.err == "accord: Internal error: 400 \\x1b[2Jcredit too low for ••••\n"
+
+
+def test_the_method_and_code_of_an_error_are_shown_on_request(accord: Accord) -> None:
+    done = accord.run("--verbose", 'break {"details": "400 credit too low"}')
+    assert done.err == "accord: session/prompt: Internal error: 400 credit too low (code -32603)\n"
 
 
 def test_secrets_are_redacted_wherever_they_come_from(accord: Accord, here: Here) -> None:
@@ -138,7 +143,7 @@ def test_secrets_are_redacted_wherever_they_come_from(accord: Accord, here: Here
         assert done.status == 1 and SECRET not in done.out + done.err
         assert "••••" in done.out + done.err
     done = accord("run", "--agent", agent("--fault", "no-session"), "x", env={"TEST_API_KEY": SECRET})
-    assert done.err.endswith("no disk left for •••• (code -32603)\n")
+    assert done.err.endswith("no disk left for ••••\n")
     listed = here("agents", "list")
     assert SECRET not in listed.out
 

@@ -205,7 +205,7 @@ def test_a_login_is_offered_at_the_terminal_and_the_request_is_retried(accord: A
     refused = accord.run("hello", offer="login")
     assert (refused.status, refused.err) == (
         1,
-        "accord: session/new: Authentication required (code -32000); "
+        "accord: Authentication required; "
         "log in first, with 'Log in with a browser': run this command once in a terminal\n",
     )
     (error,) = accord.run("--json", "hello", offer="login").events("error")
@@ -230,9 +230,7 @@ def test_without_a_terminal_the_login_command_is_shown(accord: Accord, tmp_path:
 
 def test_an_agent_without_login_methods_is_not_restarted(accord: Accord) -> None:
     refused = accord.run("log_in")
-    assert refused.err == (
-        "accord: session/prompt: Authentication required (code -32000); log in with the agent's own program first\n"
-    )
+    assert refused.err == ("accord: Authentication required; log in with the agent's own program first\n")
 
 
 def test_progress_is_shown_on_a_terminal_unless_quiet(accord: Accord) -> None:

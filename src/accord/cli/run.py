@@ -45,6 +45,8 @@ class RunOptions(NamedTuple):
     mcp_config: Path | None
     versions: frozenset[int]
     quiet: bool
+    shows_protocol: bool
+    """Name the methods and error codes of the protocol in messages."""
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -78,6 +80,7 @@ class RunOptions(NamedTuple):
     "--mcp-config", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="JSON file with mcpServers."
 )
 @click.option("--v2", is_flag=True, help="Also offer protocol version 2 (a draft).")
+@click.option("-v", "--verbose", is_flag=True, help="Name the protocol's method and error code in errors.")
 @click.option("-q", "--quiet", is_flag=True, help="Don't print progress to standard error.")
 @click.pass_context
 def run(ctx: click.Context, /, **given: Any) -> int:
@@ -178,6 +181,7 @@ def _parse(given: dict[str, Any]) -> RunOptions:
         mcp_config=given["mcp_config"],
         versions=frozenset({1, 2} if given["v2"] else {1}),
         quiet=given["quiet"],
+        shows_protocol=given["verbose"] or given["as_json"],
     )
 
 

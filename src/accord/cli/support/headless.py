@@ -339,9 +339,10 @@ class HeadlessRun:
         from accord.cli.support.errors import suggest
         from accord.config.redaction import redact_text
 
-        # During startup, the method and the code say nothing that the message doesn't.
+        # Methods and codes of the protocol are for programs and --verbose. During startup, they add
+        # nothing to the message.
         text = str(error)
-        if isinstance(error, RequestFailed) and error.method == "initialize":
+        if isinstance(error, RequestFailed) and (error.method == "initialize" or not self.options.shows_protocol):
             text = error.explanation
         words = redact_text(text, self.launched.found.env)
         return words + suggest(error, self._logins, self.options.versions, can_ask=self.terminal.is_there)
