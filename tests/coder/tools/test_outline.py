@@ -231,7 +231,7 @@ async def test_an_unknown_name_is_an_error(harness: Harness) -> None:
     async with harness() as tools:
         tools.write("a.txt", "nowhere\n")
         told = await tools.call("find_symbol", name="nowhere")
-        assert told.startswith("nowhere is not defined anywhere in the project.")
+        assert told.startswith("nowhere is not defined in 1 file of the working directory.")
         assert told.endswith("The word itself occurs in 1 line; search shows them.")
         assert "is not a name" in await tools.call_failing("find_symbol", name="two words")
 
