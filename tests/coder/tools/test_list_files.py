@@ -66,7 +66,9 @@ async def test_files_are_found_by_name(harness: Harness) -> None:
         assert await tools.call("find_files", pattern="./src/**/*.py") == "2 files:\nsrc/b.py\nsrc/deep/c.py"
         assert await tools.call("find_files", pattern="*.py", path="src/deep") == "1 file:\nsrc/deep/c.py"
         assert await tools.call("find_files", pattern="{a,b}.py") == "2 files:\na.py\nsrc/b.py"
-        assert await tools.call("find_files", pattern="*.rs") == "No matching files."
+        assert await tools.call("find_files", pattern="*.rs") == (
+            "No matching files: checked 6 files, without those ignored by .gitignore."
+        )
         assert tools.shown.title == "Find *.rs"
 
 

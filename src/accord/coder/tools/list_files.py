@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from itertools import islice
 from typing import Annotated
 
 from msgspec import Meta
@@ -118,16 +117,22 @@ class FindFiles(Tool[FindFilesArgs]):
         found = await find_directory(ctx, args.path)
         pattern = compile_name_glob(args.pattern.removeprefix("./"))
 
-        def collect(call: Call) -> tuple[list[str], bool]:
+        def collect(call: Call) -> tuple[list[str], int, bool]:
             walk = Walk(ctx.state.files.disk.disk, found.root_real, found.real, check_wanted=call.check_wanted)
             below = found.real.rstrip(os.sep) + os.sep
-            same = (step.path for step in walk.files() if pattern.fullmatch(step.path[len(below) :]))
-            paths = list(islice(same, MAX_FOUND + 1))
-            return paths, walk.is_truncated
+            checked = 0
+            paths: list[str] = []
+            for step in walk.files():
+                checked += 1
+                if pattern.fullmatch(step.path[len(below) :]):
+                    paths.append(step.path)
+                    if len(paths) > MAX_FOUND:
+                        break
+            return paths, checked, walk.is_truncated
 
-        paths, is_truncated = await ctx.state.files.disk.away(collect)
+        paths, checked, is_truncated = await ctx.state.files.disk.away(collect)
         names = [relative(ctx, found.below_root(path)) for path in paths[:MAX_FOUND]]
-        lines = [f"{count_of(len(names), 'file')}:", *names] if names else ["No matching files."]
+        lines = [f"{count_of(len(names), 'file')}:", *names] if names else [_describe_nothing(checked)]
         if names:
             await ctx.call.show(code_block("\n".join(names)))
         if len(paths) > MAX_FOUND:
@@ -140,6 +145,10 @@ class FindFiles(Tool[FindFilesArgs]):
             "complete": len(paths) <= MAX_FOUND and not is_truncated,
         }
         return Outcome(text="\n".join(lines), raw=raw)
+
+
+def _describe_nothing(checked: int) -> str:
+    return f"No matching files: checked {count_of(checked, 'file')}, without those ignored by .gitignore."
 
 
 async def find_directory(ctx: ToolContext, path: str) -> Found:
