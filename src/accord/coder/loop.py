@@ -146,7 +146,7 @@ class Loop:
     async def _stop(self, why: str) -> None:
         """Tell the user that the turn ends here, and let the model sum up. Calls in that answer are not run.
 
-        The tools stay in the request: providers reject a history with calls of unknown tools, and cache the prefix."""
+        The tools stay in the request so that it extends the cached prefix."""
         await self.state.tell_user(why.rstrip("."), severity="warning")
         if self.model.reads_data:
             return

@@ -204,14 +204,6 @@ def test_one_session_can_be_named_in_one_way_only(words: list[str]) -> None:
     assert "use --continue or --session, not both" in done.output
 
 
-def test_continue_without_a_terminal_says_what_to_do() -> None:
-    from accord.cli.main import accord
-
-    done = CliRunner().invoke(accord, ["chat", "--continue"], input="hello")
-    assert done.exit_code == 2
-    assert "--session ID" in done.output
-
-
 def test_continue_before_a_command_is_refused() -> None:
     from accord.cli.main import accord
 
