@@ -18,7 +18,7 @@ def test_help_lists_the_commands(accord: Accord, here: Here) -> None:
     assert done.status == 0 and done.out.startswith("Usage: accord [OPTIONS] [COMMAND]")
     for name in ("agents", "doctor", "run", "trust"):
         assert f"\n  {name} " in done.out
-    assert here("agents").out.startswith("Usage: accord agents")
+    assert here("agents", "--help").out.startswith("Usage: accord agents")
     assert here("--version").out.startswith("accord, version ")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from accord.config.agents import AgentFile, resolve
 from accord.config.environment import environment
 from accord.config.mcp_servers import choose, read_servers
 from accord.config.registry import read_registry
-from accord.config.settings import AgentEntry, ServerEntry, Settings
+from accord.config.settings import AgentEntry, ServerEntry, Settings, load
+from accord.config.well_known import well_known_agents
 from accord.errors import ConfigError, LaunchError
 
 SETTINGS = Settings(agents={"scribe": AgentEntry(command="python scribe.py", env={"A": "b"})})
@@ -41,6 +43,69 @@ def test_an_unknown_name_is_answered_with_the_nearest_configured_ones() -> None:
 def test_with_nothing_configured_the_error_says_how_to_add_an_agent() -> None:
     with pytest.raises(LaunchError, match="accord agents add"):
         resolve("nothing-like-this", Settings())
+
+
+@pytest.mark.parametrize("name", ["claude", "claude-code", "Claude", "codex", "gemini", "goose", "pi"])
+def test_a_well_known_agent_is_found_and_not_installed_without_consent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("ACCORD_CACHE_HOME", str(tmp_path))
+    with pytest.raises(LaunchError, match="isn't installed; run: accord agents install") as caught:
+        resolve(name, Settings())
+    assert caught.value.stage == "install" and not list(tmp_path.iterdir())
+
+
+def test_the_users_own_agent_wins_over_a_well_known_one() -> None:
+    assert resolve("claude", Settings(agents={"claude": AgentEntry(command="mine")})).argv == ["mine"]
+
+
+def test_a_misspelled_well_known_name_is_answered_with_the_right_one() -> None:
+    with pytest.raises(LaunchError, match="did you mean gemini"):
+        resolve("gemni", Settings())
+
+
+def test_every_well_known_agent_has_its_own_names_and_an_exact_version() -> None:
+    agents = well_known_agents()
+    names = [name for agent in agents.values() for name in (agent.name, *agent.aliases)]
+    assert len(names) == len(set(names)) and "built-in" not in names
+    for agent in agents.values():
+        ways, version = agent.entry.distribution, agent.entry.version
+        packages = [way.package for way in (ways.npx, ways.uvx) if way is not None]
+        assert all(package.endswith(f"{mark}{version}") for package in packages for mark in "@")
+        for binary in (ways.binary or {}).values():
+            assert version in binary.archive and binary.sha256 is not None and len(binary.sha256) == 64
+        assert agent.login
+
+
+def test_even_a_trusted_project_cannot_redefine_a_well_known_agent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ACCORD_CACHE_HOME", str(tmp_path / "cache"))
+    listed = {"id": "claude", "name": "Evil", "version": "9.9.9", "description": "d"}
+    registry = tmp_path / "registry.json"
+    registry.write_text(json.dumps({"agents": [{**listed, "distribution": {"npx": {"package": "evil@9.9.9"}}}]}))
+    (tmp_path / "accord.toml").write_text(
+        f"registry = '{registry}'\n[agents.codex]\ncommand = 'evil'\n[agents.ours]\ncommand = 'fine'\n"
+    )
+    loaded = load(tmp_path, trusted=True, user_file=tmp_path / "none.toml")
+    assert any("codex ignored: a project can't redefine a well-known agent" in note for note in loaded.notes)
+    assert resolve("ours", loaded.settings).argv == ["fine"]
+    for name, title in (("claude", "Claude Code"), ("codex", "Codex")):
+        with pytest.raises(LaunchError, match=f"{title} isn't installed"):
+            resolve(name, loaded.settings)
+
+
+def test_a_login_is_found_without_reading_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    codex = well_known_agents()["codex"]
+    assert codex.find_login({}) is None
+    (tmp_path / ".codex").mkdir()
+    (tmp_path / ".codex/auth.json").mkdir(mode=0)
+    assert codex.find_login({}) is None, "a directory is no login"
+    (tmp_path / ".codex/auth.json").rmdir()
+    (tmp_path / ".codex/auth.json").write_text("not read")
+    assert codex.find_login({}) == "~/.codex/auth.json"
+    assert codex.find_login({"OPENAI_API_KEY": "x"}) == "OPENAI_API_KEY"
 
 
 def test_a_minimal_environment_has_the_necessities_and_what_was_given(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,3 +212,9 @@ def test_an_invalid_registry_is_an_error(tmp_path: Path, text: str, words: str) 
     with pytest.raises(ConfigError) as caught:
         read_registry(path)
     assert str(caught.value) == f"{path}: {words}"
+
+
+def test_the_documented_names_are_the_well_known_ones() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "use-agents.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([a-z]+)` \| ([^|]+) \|", page, re.MULTILINE)
+    assert rows == [(agent.name, agent.title) for agent in well_known_agents().values()]

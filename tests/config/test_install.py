@@ -342,7 +342,7 @@ def test_an_id_of_the_configured_registry_names_an_agent(
     monkeypatch.setenv("ACCORD_CACHE_HOME", str(tmp_path / "cache"))
     path = registry(tmp_path / "r.json", entry("box", binary=binary(archive.as_uri())))
     settings = Settings(registry=str(path))
-    with pytest.raises(LaunchError, match="isn't installed; run: accord agents add box") as caught:
+    with pytest.raises(LaunchError, match="isn't installed; run: accord agents install box") as caught:
         resolve("box", settings)
     assert caught.value.stage == "install"
     found = resolve("box", settings, install=ensure_installed)

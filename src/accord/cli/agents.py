@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from accord.config.registry import RegistryEntry
     from accord.config.settings import AgentEntry
+    from accord.config.well_known import WellKnownAgent
 
 
 @click.group(
@@ -21,15 +22,15 @@ if TYPE_CHECKING:
 )
 @click.pass_context
 def agents(ctx: click.Context) -> None:
-    """List, add, pin, update and run agents."""
+    """List, install, add, pin, update and run agents. Without a command, lists them."""
     if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
+        ctx.invoke(list_agents, as_json=False)
 
 
 @agents.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def list_agents(as_json: bool) -> None:
-    """Show the configured agents; the default one is marked."""
+    """Show the configured and the well-known agents: which are installed, outdated, logged in. Runs none of them."""
     import shlex
 
     from accord.config.agents import argv
@@ -46,7 +47,7 @@ def list_agents(as_json: bool) -> None:
     if as_json:
         import msgspec
 
-        rows = {
+        rows: dict[str, dict[str, object]] = {
             name: {
                 "command": [redact_text(word, entry.env) for word in argv(entry)],
                 "env": redact_env(entry.env),
@@ -57,18 +58,80 @@ def list_agents(as_json: bool) -> None:
             }
             for name, entry in found.items()
         }
-        click.echo(msgspec.json.encode(rows))
+        click.echo(msgspec.json.encode({**_well_known_rows(found, chosen), **rows}))
         return
-    if not found:
-        click.echo("no agents configured; add one with: accord agents add NAME -- COMMAND", err=True)
-        return
-    width = max(map(len, [*found, *([BUILT_IN] if chosen == BUILT_IN else [])]))
-    if chosen == BUILT_IN:
-        click.echo(f"* {BUILT_IN:{width}}  (comes with Accord)")
+    known = _well_known_rows(found, chosen)
+    is_built_in = chosen == BUILT_IN or (chosen is None and not found)
+    width = max(map(len, [*found, *known, BUILT_IN]))
+    click.echo(f"{'*' if is_built_in else ' '} {BUILT_IN:{width}}  (comes with Accord)")
     for name, entry in sorted(found.items()):
         mark = "*" if name == chosen else " "
         pinned = f"  ({entry.registry} {entry.version})" if entry.version else ""
         click.echo(f"{mark} {name:{width}}  {escape_line(redact_text(shlex.join(argv(entry)), entry.env))}{pinned}")
+    for name, row in known.items():
+        mark = "*" if row["default"] else " "
+        click.echo(f"{mark} {name:{width}}  {_describe_well_known(row)}")
+
+
+def _well_known_rows(configured: Iterable[str], chosen: str | None) -> dict[str, dict[str, object]]:
+    """Describe the well-known agents whose names the user hasn't configured otherwise."""
+    from accord.config.install import describe_source
+    from accord.config.well_known import well_known_agents
+
+    rows: dict[str, dict[str, object]] = {}
+    for name, agent in well_known_agents().items():
+        if name in configured:
+            continue
+        installed, current = agent.installed, agent.current
+        rows[name] = {
+            "title": agent.title,
+            "source": describe_source(current),
+            "version": current.version,
+            "installed": installed.version if installed is not None else None,
+            "outdated": installed is not None and installed.version != current.version,
+            "login": agent.find_login(),
+            "login_hint": agent.login,
+            "default": name == chosen,
+        }
+    return rows
+
+
+def _describe_well_known(row: dict[str, object]) -> str:
+    if row["installed"] is None:
+        return f"{row['title']} {row['version']}, not installed"
+    update = f" ({row['version']} is available)" if row["outdated"] else ""
+    login = f"login found ({row['login']})" if row["login"] else f"no login found. {row['login_hint']}"
+    return f"{row['title']} {row['installed']}, installed{update}, {login}"
+
+
+@agents.command("install")
+@click.argument("name")
+def install_agent(name: str) -> None:
+    """Install the well-known agent NAME, or an agent of the configured registry."""
+    from accord.config.agents import AgentFile, nearest
+    from accord.config.install import is_installed
+    from accord.config.well_known import find_well_known, well_known_names
+
+    source = _registry()
+    known = find_well_known(name)
+    listed = None
+    if source is not None:
+        from accord.config.registry import read_registry
+
+        listed = read_registry(source).entries.get(name)
+    if listed is None and known is None:
+        close = nearest(name, well_known_names() | set(AgentFile().settings().agents))
+        hint = f"did you mean {' or '.join(close)}?" if close else "accord agents lists those you can name"
+        raise CommandError(f"no agent named {name!r} to install: {hint}")
+    entry = listed if listed is not None else known.current if known is not None else None
+    assert entry is not None
+    if is_installed(entry):
+        click.echo(f"{entry.name} {entry.version} is already installed", err=True)
+        return
+    _install(entry)
+    click.echo(f"Installed {entry.name} {entry.version}. Start it with: accord chat {name}", err=True)
+    if known is not None and listed is None and known.find_login() is None:
+        click.echo(known.login, err=True)
 
 
 @agents.command()
@@ -97,6 +160,7 @@ def add(
     """Add an agent by COMMAND (after --), or from a registry by ID."""
     from accord.config.agents import AgentFile, looks_like_name
     from accord.config.settings import AgentEntry
+    from accord.config.well_known import find_well_known
 
     env = dict(_variable(each) for each in variables)
     if not looks_like_name(name):
@@ -109,6 +173,8 @@ def add(
         entry = AgentEntry(command=list(command), env=env)
     else:
         source = registry or known.registry
+        if source is None and find_well_known(id or name) is not None:
+            raise click.UsageError(f"{name} is a well-known agent; install it with: accord agents install {name}")
         if source is None:
             raise click.UsageError("pass the agent's command after --, or a registry with --registry")
         entry = _install(_find_entry(source, id or name))
@@ -153,10 +219,20 @@ def pin(name: str, version: str, registry: str | None) -> None:
 
 
 @agents.command()
-@click.argument("name")
+@click.argument("name", required=False)
 @click.option("--registry", help="Registry, a file or URL (default: the configured one).")
-def update(name: str, registry: str | None) -> None:
-    """Update a registry agent to the registry's current version."""
+def update(name: str | None, registry: str | None) -> None:
+    """Update an installed agent. Without NAME, download the versions of the well-known agents."""
+    from accord.config.agents import AgentFile
+    from accord.config.well_known import find_well_known
+
+    if name is None:
+        _refresh_well_known()
+        return
+    known = find_well_known(name)
+    if known is not None and registry is None and name not in AgentFile().settings().agents:
+        _update_well_known(known)
+        return
     source = registry or _registry()
     if source is None:
         raise click.UsageError("no registry is configured; use --registry")
@@ -170,19 +246,43 @@ def run(name: str, arguments: tuple[str, ...]) -> None:
     """Run an agent on standard input and output, as an editor would. ARGUMENTS (after --) are appended."""
     import os
 
-    from accord.cli.support.launch import install
+    from accord.cli.support.launch import ask_and_install
     from accord.config.agents import resolve
     from accord.config.environment import environment
     from accord.policy.project import load_configuration
     from accord.process.launch import explain_launch_error
     from accord.process.python import environment_for
 
-    found = resolve(name, load_configuration(Path.cwd()).settings, install=install)
+    found = resolve(name, load_configuration(Path.cwd()).settings, install=ask_and_install)
     env = environment_for(found.argv, environment(found.environment, found.env), None)
     try:
         os.execvpe(found.argv[0], [*found.argv, *arguments], env)
     except OSError as error:
         raise CommandError(f"can't start {name}: {explain_launch_error(error, found.argv[0], None, env)}") from None
+
+
+def _refresh_well_known() -> None:
+    from accord.config.well_known import refresh, well_known_agents
+
+    click.echo(f"Downloaded the versions of {refresh()} agents from the public registry.", err=True)
+    for name, agent in well_known_agents().items():
+        installed, current = agent.installed, agent.current
+        if installed is not None and installed.version != current.version:
+            news = f"{agent.title}: {installed.version} installed, {current.version} available"
+            click.echo(f"{news}; update with: accord agents update {name}", err=True)
+
+
+def _update_well_known(agent: WellKnownAgent) -> None:
+    installed, current = agent.installed, agent.current
+    if installed is None:
+        raise CommandError(f"{agent.title} isn't installed; run: accord agents install {agent.name}")
+    if installed.version == current.version:
+        click.echo(
+            f"{agent.title} is already at {current.version}; accord agents update looks for a newer one", err=True
+        )
+        return
+    _install(current)
+    click.echo(f"{agent.title}: {installed.version} → {current.version}", err=True)
 
 
 def _variable(text: str) -> tuple[str, str]:
@@ -234,10 +334,10 @@ def _install(entry: RegistryEntry) -> AgentEntry:
     from accord.config.registry import this_platform
 
     for name, value in variables_of(entry).items():
-        click.echo(f"the registry sets {name} for {entry.id}: {redact_text(value)}", err=True)
+        click.echo(f"the registry sets {name} for {entry.name}: {redact_text(value)}", err=True)
     binary = (entry.distribution.binary or {}).get(this_platform())
     if binary is not None and binary.sha256 is None:
-        click.echo(f"the registry has no checksum for {entry.id} {entry.version}; installing it unverified", err=True)
+        click.echo(f"the registry has no checksum for {entry.name} {entry.version}; installing it unverified", err=True)
     return install(entry)
 
 

@@ -34,6 +34,7 @@ NO_SCREEN = "the terminal client can't draw with TERM=dumb; set TERM to your ter
 @click.option("--deny", multiple=True, metavar="RULE", help="Never allow, such as 'path:**/.env'.")
 @click.option("--model", metavar="MODEL", help="Use this model. Names that aren't listed are passed to the agent.")
 @click.option("-p", "--prompt", metavar="PROMPT", help="Send this prompt first.")
+@click.option("--install", "can_install", is_flag=True, help="Install the agent without asking, if it isn't yet.")
 @click.option("--pick", is_flag=True, help="Choose the agent on the start page.")
 @click.option("--v2", is_flag=True, help="Also offer protocol version 2 (a draft).")
 def chat(
@@ -45,9 +46,10 @@ def chat(
     model: str | None = None,
     prompt: str | None = None,
     pick: bool = False,
+    can_install: bool = False,
     **rules: tuple[str, ...],
 ) -> int:
-    """Open the terminal client with AGENT: a configured name, a registry ID or a command line.
+    """Open the terminal client with AGENT: a name such as claude, codex or gemini, or a command line.
 
     Without AGENT, uses your default agent, or the built-in one. If several are configured and none is the default, the
     start page lets you choose. Without a terminal, reads the prompt from standard input and behaves like accord
@@ -66,7 +68,7 @@ def chat(
         if prompt is None and is_dumb() and sys.stdin is not None and sys.stdin.isatty():
             raise click.UsageError(NO_SCREEN)
         first = FirstSession(session_id, newest, model, prompt)
-        return _run(agent, cwd, v2, first, rules)
+        return _run(agent, cwd, v2, first, can_install, rules)
     try:
         import importlib.util
 
@@ -83,7 +85,7 @@ def chat(
     host = TuiHost(cwd.resolve(), frozenset({1, 2} if v2 else {1}), parse_rules(rules))
     pick = agent is None and (pick or host.is_undecided)
     if not pick:
-        host.begin(agent)  # the agent starts while the interface is loaded
+        host.begin(agent, can_install=can_install)  # the agent starts while the interface is loaded
     from accord.tui.terminal.restore import TerminalRestorer
 
     restorer, status = TerminalRestorer(), 1
@@ -148,12 +150,15 @@ def _show(host: TuiHost, agent: str | None, restorer: TerminalRestorer, first: F
     return app.return_code or status or 0
 
 
-def _run(agent: str | None, cwd: Path, v2: bool, first: FirstSession, rules: dict[str, tuple[str, ...]]) -> int:
+def _run(
+    agent: str | None, cwd: Path, v2: bool, first: FirstSession, can_install: bool, rules: dict[str, tuple[str, ...]]
+) -> int:
     """Behave like `accord run`; without a prompt, it comes from standard input."""
     from accord.cli.run import run
     from accord.cli.support.host import default_target
 
     words = ["--agent", agent or default_target(cwd.resolve()), "--cwd", str(cwd), *(["--v2"] if v2 else [])]
+    words += ["--install"] if can_install else []
     words += ["--session", first.id] if first.id is not None else []
     words += ["--model", first.model] if first.model is not None else []
     words += ["--continue"] if first.newest else []

@@ -21,7 +21,7 @@ from accord.version import __version__
 COMMANDS = {
     "agent": ("accord.cli.agent", "Run the built-in coding agent on stdio, for editors."),
     "chat": ("accord.cli.chat", "Open the terminal client (the default command)."),
-    "agents": ("accord.cli.agents", "List, add, pin, update and run agents."),
+    "agents": ("accord.cli.agents", "List, install, add, pin, update and run agents."),
     "completion": ("accord.cli.completion", "Print the completion script for bash, zsh or fish."),
     "connect": ("accord.cli.connect", "Make a remote agent available on stdio, for editors."),
     "doctor": ("accord.cli.doctor", "Diagnose why an agent won't start or can't be reached."),

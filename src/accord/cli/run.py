@@ -47,11 +47,13 @@ class RunOptions(NamedTuple):
     quiet: bool
     shows_protocol: bool
     """Name the methods and error codes of the protocol in messages."""
+    can_install: bool
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("prompt", nargs=-1)
-@click.option("-a", "--agent", help="Configured name, registry ID or command line (default: your default agent).")
+@click.option("-a", "--agent", help="Name such as claude or codex, or a command line (default: your default agent).")
+@click.option("--install", "can_install", is_flag=True, help="Install the agent without asking, if it isn't yet.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per event.")
 @click.option("--output-schema", is_flag=True, help="Print the JSON schema of the --json output and exit.")
 @click.option("-f", "--script", type=click.File("rb"), help="Read prompts from a file; lines of --- separate turns.")
@@ -134,13 +136,13 @@ def run(ctx: click.Context, /, **given: Any) -> int:
 
 
 def _start(options: RunOptions) -> StartedAgent:
-    from accord.cli.support.launch import start_agent
+    from accord.cli.support.launch import install, start_agent
     from accord.errors import AccordError
 
     try:
-        return start_agent(
-            options.agent, options.cwd, once=options.session_id is None and not options.newest, save=options.saves
-        )
+        get = install if options.can_install else None
+        once = options.session_id is None and not options.newest
+        return start_agent(options.agent, options.cwd, get, once=once, save=options.saves)
     except AccordError as error:
         if options.as_json:
             from accord.cli.support import output_events
@@ -182,6 +184,7 @@ def _parse(given: dict[str, Any]) -> RunOptions:
         versions=frozenset({1, 2} if given["v2"] else {1}),
         quiet=given["quiet"],
         shows_protocol=given["verbose"] or given["as_json"],
+        can_install=given["can_install"],
     )
 
 

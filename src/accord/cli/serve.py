@@ -237,13 +237,13 @@ def _resolve(agent: str | None, command: Sequence[str] | None, root: Path) -> Re
         return built_in()
     if agent is not None and is_command_line(agent):
         return command_line(agent)
-    from accord.cli.support.launch import install
+    from accord.cli.support.launch import ask_and_install
     from accord.config.agents import resolve
     from accord.policy.project import load_configuration
 
     settings = load_configuration(root).settings
     name = agent or settings.chosen_agent
-    return resolve(name, settings, install=install) if name is not None else built_in()
+    return resolve(name, settings, install=ask_and_install) if name is not None else built_in()
 
 
 def _spawner(found: Resolved, given: Mapping[str, Any]) -> Spawner:

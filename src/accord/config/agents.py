@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 from accord.config.command import BUILT_IN, URLS, Resolved, built_in, command_line, remote
 from accord.config.files import replace
-from accord.config.settings import NAME, AgentEntry, Settings, parse, user_config
+from accord.config.settings import NAME, AgentEntry, ProjectRegistry, Settings, parse, user_config
 from accord.config.toml import table_text, value_text
 from accord.errors import ConfigError, LaunchError
 
 if TYPE_CHECKING:
     from accord.config.registry import RegistryEntry
+    from accord.config.well_known import WellKnownAgent
 
 
 def argv(entry: AgentEntry) -> list[str]:
@@ -157,7 +158,8 @@ Install = Callable[["RegistryEntry"], AgentEntry]
 def resolve(target: str, settings: Settings, *, install: Install | None = None) -> Resolved:
     """Find the agent that a target names. The `LaunchError` says what was tried and suggests similar names.
 
-    `install` is called for an agent of the registry that isn't installed yet; without it, that's an error."""
+    Tries the configured names, the registry, the well-known agents and programs, in this order. `install` is called for
+    an agent of the registry, or a well-known one, that isn't installed yet; without it, that's an error."""
     target = target.strip()
     if not target:
         raise LaunchError("the agent's name is empty", stage="resolve")
@@ -168,10 +170,14 @@ def resolve(target: str, settings: Settings, *, install: Install | None = None) 
     entry = settings.agents.get(target)
     if entry is not None:
         return _resolve_configured(target, entry)
+    known = _find_well_known(target)
     if settings.registry is not None and looks_like_name(target):
-        listed = _resolve_listed(target, settings.registry, install)
+        is_taken = known is not None and isinstance(settings.registry, ProjectRegistry)
+        listed = None if is_taken else _resolve_listed(target, settings.registry, install)
         if listed is not None:
             return Resolved(target, argv(listed), dict(listed.env), listed.environment, f"from {settings.registry}")
+    if known is not None:
+        return _resolve_well_known(known, install)
     if looks_like_name(target) and shutil.which(target) is None:
         raise LaunchError(_describe_unknown(target, settings), command=target, stage="resolve")
     return command_line(target)
@@ -202,12 +208,40 @@ def _resolve_listed(id: str, source: str, install: Install | None) -> AgentEntry
     if is_installed(entry):
         return ensure_installed(entry)
     if install is None:
-        raise LaunchError(f"agent {id!r} isn't installed; run: accord agents add {id}", command=id, stage="install")
+        raise not_installed(entry)
     return install(entry)
 
 
+def _find_well_known(target: str) -> WellKnownAgent | None:
+    if not looks_like_name(target):
+        return None
+    from accord.config.well_known import find_well_known
+
+    return find_well_known(target)
+
+
+def _resolve_well_known(agent: WellKnownAgent, install: Install | None) -> Resolved:
+    from accord.config.well_known import start_entry
+
+    entry = start_entry(agent)
+    if entry is None:
+        if install is None:
+            raise not_installed(agent.current)
+        entry = install(agent.current)
+    return Resolved(agent.name, argv(entry), dict(entry.env), entry.environment, f"{agent.title} {entry.version}")
+
+
+def not_installed(entry: RegistryEntry) -> LaunchError:
+    """Return the error for an agent that must be installed first."""
+    name = entry.id.rsplit("/", 1)[-1]
+    words = f"{entry.name} isn't installed; run: accord agents install {name} (or use --install with run and chat)"
+    return LaunchError(words, command=name, stage="install")
+
+
 def _describe_unknown(name: str, settings: Settings) -> str:
-    known = set(settings.agents)
+    from accord.config.well_known import well_known_agents, well_known_names
+
+    known = set(settings.agents) | well_known_names()
     if settings.registry is not None:
         from accord.config.registry import read_registry
 
@@ -218,5 +252,5 @@ def _describe_unknown(name: str, settings: Settings) -> str:
     elif settings.agents:
         hint = f"configured agents: {', '.join(sorted(settings.agents))}"
     else:
-        hint = "none is configured; add one with: accord agents add NAME -- COMMAND"
+        hint = f"known agents: {', '.join(well_known_agents())}; add another with: accord agents add NAME -- COMMAND"
     return f"no agent or program named {name!r}: {hint}"

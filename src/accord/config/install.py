@@ -45,7 +45,7 @@ def ensure_installed(
     for name in variables_of(entry):
         if name.upper().startswith(_PRELOADING):
             raise ConfigError(
-                f"{entry.id} was not installed: the registry sets {name} for it, which loads code into its process;"
+                f"{entry.name} was not installed: the registry sets {name} for it, which loads code into its process;"
                 " if you trust it, add the agent yourself: accord agents add NAME --env NAME=VALUE -- COMMAND"
             )
     if binary is not None:
@@ -59,7 +59,7 @@ def ensure_installed(
         args, env = ways.uvx.args, ways.uvx.env
     else:
         known = ", ".join(sorted(ways.binary or {}))
-        raise ConfigError(f"{entry.id} {entry.version} isn't available for {this_platform()}; available: {known}")
+        raise ConfigError(f"{entry.name} {entry.version} isn't available for {this_platform()}; available: {known}")
     return AgentEntry(
         command=[command, *args],
         env=dict(env),
@@ -67,6 +67,17 @@ def ensure_installed(
         version=entry.version,
         description=entry.description,
     )
+
+
+def describe_source(entry: RegistryEntry) -> str:
+    """Describe where the files of an agent come from on this platform."""
+    ways = entry.distribution
+    binary = (ways.binary or {}).get(this_platform())
+    if binary is not None:
+        return binary.archive
+    if ways.npx is not None:
+        return f"npm, package {ways.npx.package}"
+    return f"PyPI, package {ways.uvx.package}" if ways.uvx is not None else "nowhere for this platform"
 
 
 def variables_of(entry: RegistryEntry) -> dict[str, str]:
@@ -132,7 +143,7 @@ def _npm(home: Path, entry: RegistryEntry, package: Package, report: Progress) -
     def make(files: Path) -> None:
         npm = shutil.which("npm")
         if npm is None:
-            raise ConfigError(f"{entry.id} is an npm package: install Node.js (with npm), then try again")
+            raise ConfigError(f"{entry.name} is an npm package: install Node.js (with npm), then try again")
         report(f"installing {package.package}", 0, 0)
         options = ["--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error", "--save-exact"]
         _run([npm, "install", "--prefix", str(files), *options, "--", package.package], report, package)
@@ -143,7 +154,7 @@ def _npm(home: Path, entry: RegistryEntry, package: Package, report: Progress) -
 
 
 def _npm_program(files: Path, spec: str) -> str:
-    """Return the program of the package: the one with its name, or the only one."""
+    """Return the program of the package: the one with its name, or the only one, which may have several names."""
     try:
         wanted = msgspec.json.decode((files / "package.json").read_bytes())["dependencies"]
         name = next(iter(wanted))
@@ -156,7 +167,7 @@ def _npm_program(files: Path, spec: str) -> str:
     short = str(name).rsplit("/", 1)[-1]
     if isinstance(programs, str) or (isinstance(programs, dict) and short in programs):
         return short
-    if isinstance(programs, dict) and len(programs) == 1:
+    if isinstance(programs, dict) and len(set(map(str, programs.values()))) == 1:
         return str(next(iter(programs)))
     raise ConfigError(f"the package {spec} has no program with its name, so it can't be an agent")
 
@@ -217,7 +228,7 @@ def _binary(home: Path, entry: RegistryEntry, binary: Binary, report: Progress) 
             unpack(archive, files)
         program = files / safe_path(binary.cmd)
         if not program.is_file():
-            raise ConfigError(f"{entry.id}: there is no {binary.cmd} in its archive")
+            raise ConfigError(f"{entry.name}: there is no {binary.cmd} in its archive")
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
 
     return str(_create(home, entry, make) / safe_path(binary.cmd))
@@ -230,7 +241,7 @@ def _check(path: Path, binary: Binary, entry: RegistryEntry) -> None:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != binary.sha256.lower().removeprefix("sha256:"):
         raise ConfigError(
-            f"{entry.id}: the archive's checksum is {found}, the registry says {binary.sha256}; nothing was installed"
+            f"{entry.name}: the archive's checksum is {found}, the registry says {binary.sha256}; nothing was installed"
         )
 
 

@@ -92,14 +92,26 @@ def read_registry(source: str | Path, *, refresh: bool = False, cache: Path | No
     return Registry(entries, problems)
 
 
+def read_cached(url: str, *, cache: Path | None = None) -> dict[str, RegistryEntry]:
+    """Return the entries of the cached copy of a registry; none without a copy. Never uses the network."""
+    try:
+        return read_registry(url, cache=cache).entries if _cached_file(url, cache).is_file() else {}
+    except ConfigError:
+        return {}
+
+
+def _cached_file(url: str, cache: Path | None) -> Path:
+    name = f"{hashlib.sha256(url.encode()).hexdigest()[:16]}.json"
+    return (cache or cache_directory()) / "registries" / name
+
+
 def _fetch_cached(url: str, refresh: bool, cache: Path | None) -> Path:
     """Return the cached copy of a registry at a URL."""
-    directory = (cache or cache_directory()) / "registries"
-    path = directory / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}.json"
+    path = _cached_file(url, cache)
     if path.is_file() and not refresh:
         return path
-    directory.mkdir(parents=True, exist_ok=True)
-    with fetched(url, directory, max_bytes=_MAX_BYTES) as new:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with fetched(url, path.parent, max_bytes=_MAX_BYTES) as new:
         read_object(new, url)
         new.replace(path)
     return path

@@ -106,6 +106,10 @@ class CoderSettings(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, om
         )
 
 
+class ProjectRegistry(str):
+    """The registry of a trusted project: it adds agents, but never replaces well-known ones."""
+
+
 class Settings(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """The whole configuration."""
 
@@ -196,10 +200,16 @@ def _add_project(loaded: Loaded, project: Settings, path: Path, trusted: bool) -
             )
         return
     settings = loaded.settings
-    settings.agents = {**settings.agents, **project.agents}
+    from accord.config.well_known import find_well_known
+
+    # A name that users know must not start something else in some repository.
+    taken = sorted(name for name in project.agents if find_well_known(name) is not None)
+    if taken:
+        loaded.notes.append(f"{path}: {', '.join(taken)} ignored: a project can't redefine a well-known agent")
+    settings.agents = {**settings.agents, **{name: each for name, each in project.agents.items() if name not in taken}}
     settings.mcp_servers = {**settings.mcp_servers, **project.mcp_servers}
     settings.default_agent = project.default_agent or settings.default_agent
-    settings.registry = project.registry or settings.registry
+    settings.registry = ProjectRegistry(project.registry) if project.registry else settings.registry
     settings.deadlines = {**settings.deadlines, **project.deadlines}
     settings.coder = settings.coder.override(project.coder)
 

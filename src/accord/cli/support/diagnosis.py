@@ -130,27 +130,27 @@ def _describe_unused(placed: SourcedRule, cwd: Path, loaded: Loaded) -> str:
 
 
 def _resolve(target: str | None, loaded: Loaded, news: list[Step]) -> Resolved | None:
-    from accord.cli.support.launch import install
+    from accord.cli.support.launch import ask_and_install
     from accord.config.agents import resolve
     from accord.config.command import built_in
     from accord.config.registry import RegistryEntry
     from accord.config.settings import AgentEntry
 
     def install_and_report(entry: RegistryEntry) -> AgentEntry:
-        news.append(Step(stage="resolve", ok=True, found=f"{entry.id} {entry.version}, in {loaded.settings.registry}"))
-        made = install(entry)
-        news.append(Step(stage="install", ok=True, found=f"installed {entry.id} {entry.version}"))
+        news.append(Step(stage="resolve", ok=True, found=f"{entry.name} {entry.version}"))
+        made = ask_and_install(entry)
+        news.append(Step(stage="install", ok=True, found=f"installed {entry.name} {entry.version}"))
         return made
 
     try:
         found = built_in() if target is None else resolve(target, loaded.settings, install=install_and_report)
     except AccordError as error:
         stage = "install" if news else "resolve"
-        advice = (
-            "check the network and the registry entry, then retry"
-            if news
-            else "accord agents list shows the configured agents"
-        )
+        advice = "accord agents list shows the agents you can name"
+        if error.stage == "install":
+            advice = "install it, then retry"
+        elif news:
+            advice = "check the network and the registry entry, then retry"
         news.append(Step(stage=stage, ok=False, found=redact_text(str(error)), advice=advice))
         return None
     if not news:

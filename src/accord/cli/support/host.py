@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from accord.cli.support.launch import StartedAgent, start_agent
+from accord.cli.support.launch import StartedAgent, ask_and_install, install, start_agent
 from accord.config.command import BUILT_IN, built_in
 from accord.config.settings import Loaded
 from accord.errors import AccordError
@@ -33,14 +33,6 @@ def default_target(cwd: Path) -> str:
     return load_configuration(cwd).settings.chosen_agent or BUILT_IN
 
 
-class _Later(Exception):
-    """The agent must be installed first, with progress shown in the TUI."""
-
-
-def _later(entry: RegistryEntry) -> AgentEntry:
-    raise _Later
-
-
 class TuiHost:
     """Implements `accord.tui.host.Host`."""
 
@@ -60,13 +52,14 @@ class TuiHost:
             return False  # reported when the agent is started
         return settings.chosen_agent is None and bool(settings.agents)
 
-    def begin(self, target: str | None) -> None:
-        """Start the first agent early. Errors are raised by `launch`."""
+    def begin(self, target: str | None, *, can_install: bool = False) -> None:
+        """Start the first agent early. Errors are raised by `launch`.
+
+        A missing agent is installed now, while the user can still be asked in the plain terminal."""
         self._early_target = target
         try:
-            self._early = start_agent(self._find_target(target), self.cwd, _later)
-        except _Later:
-            self._early = None
+            get = install if can_install else ask_and_install
+            self._early = start_agent(self._find_target(target), self.cwd, get)
         except AccordError as error:
             self._early = error
 
@@ -99,8 +92,12 @@ class TuiHost:
             early = None
 
         def get(entry: RegistryEntry) -> AgentEntry:
+            from accord.config.agents import not_installed
             from accord.config.install import ensure_installed
+            from accord.config.well_known import is_well_known
 
+            if is_well_known(entry):  # unlike a row of the registry, its name doesn't say that it will be installed
+                raise not_installed(entry)
             progress(f"installing {entry.id} {entry.version}", 0, 0)
             return ensure_installed(entry, progress=progress)
 

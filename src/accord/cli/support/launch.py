@@ -41,8 +41,8 @@ def start_agent(
 ) -> StartedAgent:
     """Start the named agent, the default one, or the built-in one if none is configured.
 
-    `get` installs a missing registry agent (default: with a progress bar on the terminal). `once` is for sessions that
-    needn't outlive the process: the built-in agent then works without a writable data directory.
+    `get` installs a missing agent (default: after asking, with a progress bar on the terminal). `once` is for sessions
+    that needn't outlive the process: the built-in agent then works without a writable data directory.
     `save` is whether the built-in agent saves its sessions."""
     prepare()
     loaded = None
@@ -51,7 +51,7 @@ def start_agent(
     elif target is not None and is_command_line(target):
         found = command_line(target)
     else:
-        found, loaded = _resolve_configured(target, cwd, get or install)
+        found, loaded = _resolve_configured(target, cwd, get or ask_and_install)
     unsaved = _why_unsaved() if once and save and found == built_in() else ""
     if unsaved or (not save and found == built_in()):
         found = found._replace(argv=[*found.argv, "--memory"])
@@ -94,6 +94,22 @@ def install(entry: RegistryEntry) -> AgentEntry:
 
     with Bar() as bar:
         return ensure_installed(entry, progress=bar)
+
+
+def ask_and_install(entry: RegistryEntry) -> AgentEntry:
+    """Install an agent if the user agrees. Without a terminal, nobody can agree, so nothing is installed."""
+    import click
+
+    from accord.cli.support.errors import CommandError
+    from accord.config.agents import not_installed
+    from accord.config.install import describe_source
+
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr)):
+        raise not_installed(entry)
+    click.echo(f"{entry.name} {entry.version} isn't installed. It comes from {describe_source(entry)}.", err=True)
+    if not click.confirm("Install it?", default=True, err=True):
+        raise CommandError(f"{entry.name} was not installed")
+    return install(entry)
 
 
 _GEMINI = re.compile(r"(^|[/\\])gemini-cli(@[^/\\]*)?($|[/\\.])|(^|[/\\])gemini(\.\w+)?$")
