@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import io
+import stat
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from coder.keyrings import LockedRing, MemoryRing, in_use
@@ -12,8 +14,15 @@ from coder.providers.server import FakeProvider
 from keyring.backends import fail
 
 from accord.coder.credentials import KEYRING_SERVICE
+from accord.coder.key_file import KeyFile
 from accord.coder.login import LoginError, log_in, log_out
 from accord.config.settings import CoderSettings, ProviderEntry
+
+
+@pytest.fixture(autouse=True)
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Save nothing in the user's own directory."""
+    monkeypatch.setenv("ACCORD_DATA_HOME", str(tmp_path / "data"))
 
 
 @pytest.fixture
@@ -57,11 +66,37 @@ def test_the_user_chooses_a_provider_if_none_is_named(
     assert "1. Anthropic" in capsys.readouterr().err
 
 
-def test_without_a_keyring_nothing_is_asked_and_the_variable_is_named(typed: Callable[[str], None]) -> None:
-    typed("")
-    with in_use(fail.Keyring()), pytest.raises(LoginError) as caught:
-        log_in("google")
-    assert "set GEMINI_API_KEY in the environment instead" in str(caught.value)
+def test_without_a_keyring_the_key_is_saved_in_a_file_that_only_the_user_can_read(
+    typed: Callable[[str], None],
+) -> None:
+    typed("my-key\n")
+    file = KeyFile()
+    with in_use(fail.Keyring()):
+        words = log_in("google", check=False)
+    assert words == (
+        f"Saved the key for Google in {file.path}, readable by you only. This machine has no secure keyring."
+    )
+    assert file.read() == {"google": "my-key"}
+    assert stat.S_IMODE(file.path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.path.parent.stat().st_mode) == 0o700
+
+
+async def test_a_rejected_key_is_not_saved_in_a_file_either(typed: Callable[[str], None]) -> None:
+    async with FakeProvider() as fake:
+        fake.lists(401)
+        settings = CoderSettings(providers={"anthropic": ProviderEntry(base_url=fake.url)})
+        typed("bad-key\n")
+        with in_use(fail.Keyring()), pytest.raises(LoginError, match="Anthropic rejected this key"):
+            await asyncio.to_thread(log_in, "anthropic", settings=settings)
+    assert not KeyFile().path.exists()
+
+
+def test_a_file_can_be_chosen_although_there_is_a_keyring(typed: Callable[[str], None]) -> None:
+    ring = MemoryRing()
+    typed("my-key\n")
+    with in_use(ring):
+        log_in("openai", check=False, in_file=True)
+    assert (KeyFile().read(), ring.kept) == ({"openai": "my-key"}, {})
 
 
 def test_a_keyring_that_refuses_names_the_variable_too(typed: Callable[[str], None]) -> None:
@@ -153,12 +188,17 @@ def test_logging_out_removes_the_key_of_one_provider_or_of_all() -> None:
     for provider in ("anthropic", "openai", "google"):
         ring.set_password(KEYRING_SERVICE, provider, "x")
     with in_use(ring):
-        assert log_out("openai") == "Removed from the keyring: OpenAI."
-        assert log_out(None) == "Removed from the keyring: Anthropic, Google."
-        assert log_out(None) == "No keys in the keyring."
+        assert log_out("openai") == "Removed the saved key of: OpenAI."
+        assert log_out(None) == "Removed the saved key of: Anthropic, Google."
+        assert log_out(None) == "No saved keys."
     assert ring.kept == {}
 
 
-def test_logging_out_without_a_keyring_says_that_nothing_is_stored() -> None:
-    with in_use(fail.Keyring()), pytest.raises(LoginError, match="no keys are saved there"):
-        log_out(None)
+def test_logging_out_removes_the_keys_of_the_file() -> None:
+    KeyFile().save("openai", "x")
+    KeyFile().save("google", "y")
+    with in_use(fail.Keyring()):
+        assert log_out("openai") == "Removed the saved key of: OpenAI."
+        assert KeyFile().read() == {"google": "y"}
+        assert log_out(None) == "Removed the saved key of: Google."
+        assert log_out(None) == "No saved keys."

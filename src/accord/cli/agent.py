@@ -40,7 +40,7 @@ def agent(
     """Run the built-in coding agent on standard input and output.
 
     Add this command to your editor's settings (see accord editors). Without an API key it uses the offline model, which
-    understands a small set of requests. To use a language model, run accord agent login."""
+    understands a small set of requests. To use a language model, run accord login."""
     if ctx.invoked_subcommand is not None:
         return
     if record and cassette is None:
@@ -70,17 +70,18 @@ def agent(
 @agent.command()
 @click.argument("provider", required=False)
 @click.option("--check/--no-check", default=True, help="Check the key with the provider.")
-def login(provider: str | None, check: bool) -> None:
-    """Save a model provider's API key in the system keyring."""
+@click.option("--file", "in_file", is_flag=True, help="Save the key in a file, even if there is a keyring.")
+def login(provider: str | None, check: bool, in_file: bool) -> None:
+    """Save a model provider's API key in the keyring, or in a file that only you can read."""
     from accord.coder.login import log_in
 
-    click.echo(log_in(provider, check=check, settings=_settings()), err=True)
+    click.echo(log_in(provider, check=check, in_file=in_file, settings=_settings()), err=True)
 
 
 @agent.command()
 @click.argument("provider", required=False)
 def logout(provider: str | None) -> None:
-    """Remove a provider's API key from the keyring, or all of them."""
+    """Remove a provider's saved API key, or all of them."""
     from accord.coder.login import log_out
 
     click.echo(log_out(provider, settings=_settings()), err=True)

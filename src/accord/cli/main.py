@@ -26,6 +26,8 @@ COMMANDS = {
     "connect": ("accord.cli.connect", "Make a remote agent available on stdio, for editors."),
     "doctor": ("accord.cli.doctor", "Diagnose why an agent won't start or can't be reached."),
     "editors": ("accord.cli.editors", "Print or write the editor configuration for an agent."),
+    "login": ("accord.cli.agent", "Save a model provider's API key for the built-in agent."),
+    "logout": ("accord.cli.agent", "Remove saved API keys."),
     "new": ("accord.cli.new", "Create a project for an agent of your own."),
     "registry": ("accord.cli.registry", "Check an agent's entry for the ACP registry."),
     "run": ("accord.cli.run", "Send one prompt to an agent and print its answer."),

@@ -1,4 +1,4 @@
-"""Provider keys from the environment or the system keyring. Never from a plain file.
+"""Provider keys from the environment, the system keyring, or the key file of a machine without a keyring.
 
 A keyring may ask the user for a password, or hang on a missing D-Bus service. So it is read in a thread, once, with a
 timeout. A machine without a keyring simply has no keys there."""
@@ -10,9 +10,10 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
+from accord.coder.key_file import KeyFile, KeyFileError
 from accord.coder.models.providers import PROVIDERS, Provider, known_providers
 from accord.config.redaction import secret_values
-from accord.errors import AccordError
+from accord.errors import AccordError, ConfigError
 from accord.model.record import Record
 from accord.process.thread import run_in_thread
 from accord.version import install_command
@@ -36,7 +37,7 @@ class Key(Record):
 
     value: str
     source: str
-    """`ANTHROPIC_API_KEY`, or `keyring`."""
+    """`ANTHROPIC_API_KEY`, `keyring`, or the path of the key file."""
 
     def __repr__(self) -> str:
         return f"Key(source={self.source!r})"
@@ -59,12 +60,14 @@ class Keys:
         self._env = os.environ if env is None else env
         self._from_keyring: Mapping[str, str] = {}
         """The keyring's keys by provider. Replaced as a whole, never modified."""
+        self._from_file: Mapping[str, str] = {}
+        """The key file's keys by provider."""
         self._read_providers: set[str] = set()
         self.problem: str | None = None
         """Why the keyring couldn't be read, if so."""
 
     def find(self, provider: Provider | str) -> Key | None:
-        """A provider's key, from the environment or what `read` found in the keyring."""
+        """A provider's key, from the environment or what `read` found in the keyring and the key file."""
         service = known_providers(env=self._env).get(provider) if isinstance(provider, str) else provider
         if service is None:
             return None
@@ -73,6 +76,8 @@ class Keys:
                 return Key(value=value, source=variable)
         if saved := self._from_keyring.get(service.name):
             return Key(value=saved, source="keyring")
+        if saved := self._from_file.get(service.name):
+            return Key(value=saved, source=str(KeyFile().path))
         return None
 
     def missing(self, settings: CoderSettings | None = None) -> list[Provider]:
@@ -93,10 +98,10 @@ class Keys:
         names = self.variables(settings)
         held = {name: self._env[name].strip() for name in names if name in self._env}
         headers = [entry.headers for entry in settings.providers.values()] if settings else []
-        return secret_values(held, *headers, known=names) | set(self._from_keyring.values())
+        return secret_values(held, *headers, known=names) | {*self._from_keyring.values(), *self._from_file.values()}
 
     async def read(self, settings: CoderSettings | None = None, *, timeout: float = TIMEOUT_SECONDS) -> None:
-        """Read the keyring, once per provider, for at most `timeout` seconds."""
+        """Read the key file and the keyring, once per provider, the latter for at most `timeout` seconds."""
         wanted = [
             each.name
             for each in self._providers(settings)
@@ -105,6 +110,7 @@ class Keys:
         if not wanted:
             return
         self._read_providers.update(wanted)
+        self._read_file()
         try:
             self._from_keyring = {**self._from_keyring, **await run_in_thread(_read_keyring, wanted, timeout=timeout)}
         except TimeoutError:
@@ -113,11 +119,19 @@ class Keys:
             self._read_providers.difference_update(wanted)  # the result is lost, so read again next time
             raise
         except KeyringError as error:
+            if not self._from_file:
+                self.problem = self.problem or str(error)
+
+    def _read_file(self) -> None:
+        try:
+            # The keyring's mapping is replaced too: its identity tells caches of `values` about the change.
+            self._from_file, self._from_keyring = KeyFile().read(), dict(self._from_keyring)
+        except (KeyFileError, ConfigError) as error:
             self.problem = str(error)
 
     def forget(self) -> None:
-        """Forget the keyring's keys; the next `read` reads it again."""
-        self._from_keyring, self._read_providers, self.problem = {}, set(), None
+        """Forget the saved keys; the next `read` reads them again."""
+        self._from_keyring, self._from_file, self._read_providers, self.problem = {}, {}, set(), None
 
     @property
     def from_keyring(self) -> Mapping[str, str]:

@@ -1,6 +1,6 @@
-"""Log in to model providers: the methods offered to editors, and `accord agent login` in a terminal.
+"""Log in to model providers: the methods offered to editors, and `accord login` in a terminal.
 
-Keys are only saved in the system keyring. Without one, the error names the environment variable to set instead."""
+Keys are saved in the system keyring. On a machine without one they are saved in a file that only the user can read."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def auth_methods() -> list[AuthMethod]:
         AuthMethod(
             id=TERMINAL,
             name="Enter a key",
-            description="Asks for a model provider's key in a terminal and saves it in the system keyring.",
+            description="Asks for a model provider's key in a terminal and saves it for this user.",
             kind="terminal",
             args=["login"],
         ),
@@ -65,43 +65,58 @@ async def login(method_id: str, keys: Keys, settings: CoderSettings | None = Non
 # -- in a terminal
 
 
-def log_in(provider: str | None, *, check: bool = True, settings: CoderSettings | None = None) -> str:
-    """Ask for a provider's key and save it in the keyring. Returns a message; raises `LoginError`."""
+def log_in(
+    provider: str | None, *, check: bool = True, in_file: bool = False, settings: CoderSettings | None = None
+) -> str:
+    """Ask for a provider's key and save it. Returns a message; raises `LoginError`.
+
+    The key goes to the keyring; without one, or with `in_file`, to the key file."""
     service = _choose_provider(provider, settings)
-    ring = _open_keyring(service)
+    ring = None if in_file else _open_keyring()
     key = _ask_key(service)
     if not key:
         raise LoginError("no key entered; nothing was saved")
     unchecked = _check_key(service, key) if check else ""
+    if ring is None:
+        why = "" if in_file else " This machine has no secure keyring."
+        return (
+            f"Saved the key for {service.title} in {_save_in_file(service, key)}, readable by you only{unchecked}.{why}"
+        )
     from accord.coder.credentials import KEYRING_SERVICE, KeyringError, call_keyring
 
     try:
         call_keyring(ring.set_password, KEYRING_SERVICE, service.name, key)
     except KeyringError as error:
-        raise LoginError(f"{error}; set {service.variable} in the environment instead") from None
+        raise LoginError(
+            f"{error}; set {service.variable} in the environment instead, or save the key in a file with --file"
+        ) from None
     return f"Saved the key for {service.title} in the keyring{unchecked}."
 
 
 def log_out(provider: str | None, *, settings: CoderSettings | None = None) -> str:
-    """Remove a provider's key from the keyring, or all keys. Returns a message."""
-    from accord.coder.credentials import KEYRING_SERVICE, KeyringError, call_keyring, open_keyring
+    """Remove a provider's saved key, or all keys. Returns a message."""
+    from accord.coder.credentials import KEYRING_SERVICE, KeyringError, call_keyring
+    from accord.coder.key_file import KeyFile, KeyFileError
     from accord.coder.models.providers import known_providers
 
     known = known_providers(settings)
     every = [each.name for each in known.values() if each.key_variables]
     names = [_choose_provider(provider, settings).name] if provider else every
     removed = []
+    ring, file = _open_keyring(), KeyFile()
     try:
-        ring = open_keyring()
         for name in names:
-            if call_keyring(ring.get_password, KEYRING_SERVICE, name):
+            was_in_file = file.remove(name)
+            was_in_ring = ring is not None and bool(call_keyring(ring.get_password, KEYRING_SERVICE, name))
+            if ring is not None and was_in_ring:
                 call_keyring(ring.delete_password, KEYRING_SERVICE, name)
+            if was_in_file or was_in_ring:
                 removed.append(known[name].title)
-    except KeyringError as error:
-        raise LoginError(f"{error}; no keys are saved there") from None
+    except (KeyringError, KeyFileError) as error:
+        raise LoginError(str(error)) from None
     if not removed:
-        return "No keys in the keyring."
-    return f"Removed from the keyring: {', '.join(removed)}."
+        return "No saved keys."
+    return f"Removed the saved key of: {', '.join(removed)}."
 
 
 def _choose_provider(provider: str | None, settings: CoderSettings | None) -> Provider:
@@ -126,14 +141,26 @@ def _choose_provider(provider: str | None, settings: CoderSettings | None) -> Pr
     raise LoginError(f"unknown provider {provider!r}: {hint}")
 
 
-def _open_keyring(service: Provider) -> Ring:
-    """Open the keyring before the user types a key."""
+def _open_keyring() -> Ring | None:
+    """The keyring, or None without a secure one."""
     from accord.coder.credentials import KeyringError, open_keyring
 
     try:
         return open_keyring()
-    except KeyringError as error:
-        raise LoginError(f"{error}: set {service.variable} in the environment instead") from None
+    except KeyringError:
+        return None
+
+
+def _save_in_file(service: Provider, key: str) -> str:
+    """Save a key in the key file. Returns its path."""
+    from accord.coder.key_file import KeyFile, KeyFileError
+
+    file = KeyFile()
+    try:
+        file.save(service.name, key)
+    except KeyFileError as error:
+        raise LoginError(f"{error}; or set {service.variable} in the environment") from None
+    return str(file.path)
 
 
 def _ask_key(service: Provider) -> str:
