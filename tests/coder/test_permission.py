@@ -126,9 +126,8 @@ async def test_architect_mode_changes_nothing_whatever_the_rules_allow(joined: J
         "move_file": {"source": "a.txt", "destination": "b.txt"},
         "run_command": {"command": "rm a.txt"},
     }
-    agent = ObservableCoder(
-        [call(name, **arguments[name])], ["ok"], [call(name, **arguments[name])], ["ok"], allow=["all"]
-    )
+    change, read = [call(name, **arguments[name])], [call("read_file", file_path="a.txt")]
+    agent = ObservableCoder(change, ["ok"], read, change, ["ok"], allow=["all"])
     async with joined(agent) as client:
         session = await client.new_session()
         await session.set_mode("architect")
@@ -136,7 +135,7 @@ async def test_architect_mode_changes_nothing_whatever_the_rules_allow(joined: J
         assert turn.tool_calls[0].status == "failed"
         assert (project / "a.txt").read_text() == "old\n"
         await session.set_mode("ask")
-        assert (await session.prompt("go")).tool_calls[0].status == "completed"
+        assert (await session.prompt("go")).tool_calls[-1].status == "completed"
 
 
 async def test_a_mode_is_switched_by_the_users_consent_alone(joined: Join) -> None:
@@ -163,8 +162,11 @@ async def test_a_mode_switched_while_a_question_is_open_counts(joined: Join, pro
 
 
 async def test_permission_for_one_session_does_not_apply_to_another(joined: Join, project: Path) -> None:
+    read = [call("read_file", file_path="a.txt")]
     write = [call("write_file", file_path="a.txt", content="x\n")]
-    agent = ObservableCoder(write, ["1"], [call("write_file", file_path="a.txt", content="y\n")], ["2"], write, ["3"])
+    agent = ObservableCoder(
+        write, ["1"], [call("write_file", file_path="a.txt", content="y\n")], ["2"], read, write, ["3"]
+    )
     user = User("allow_session", "reject_once")
     async with joined(agent, permissions=user) as client:
         first, second = await client.new_session(), await client.new_session()

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from accord.agent.turn import Turn
     from accord.workspace.checkpoints import Checkpoints, Restored
     from accord.workspace.files import Files
+    from accord.workspace.place import Place
     from accord.workspace.roots import Roots
+
+Stamp = tuple[int, int, int, int]
+"""Size, times and inode of a file. While they stay the same, so does its text."""
 
 
 class ProjectFiles:
@@ -48,8 +52,26 @@ class ProjectFiles:
             self._outside = Files(Roots(os.path.abspath(os.sep)))
         return self._outside
 
+    @property
+    def has_client_files(self) -> bool:
+        """Whether files are read through the client, which may have unsaved changes."""
+        return self._session.client.offers.read_files
+
     def absolute(self, path: str) -> str:
         return self._session.absolute(path)
+
+    async def stamp(self, path: str, *, is_outside: bool = False) -> Stamp | None:
+        """The stamp of a file on disk; None if there is none."""
+        files = self.outside if is_outside else self.disk
+
+        def look(place: Place) -> Stamp | None:
+            status = place.status
+            return (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino) if status else None
+
+        try:
+            return await files.away(lambda _: files.roots.at(path, look))
+        except RequestFailed:
+            return None
 
     async def read(self, path: str, *, line: int | None = None, limit: int | None = None, at: str | None = None) -> str:
         """The text of a file, including unsaved changes in the client.

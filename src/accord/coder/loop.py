@@ -106,9 +106,11 @@ class Loop:
         if not self.model.images and any(isinstance(piece, Image) for piece in self._asked[0].content):
             await self.state.tell_user(f"{self.model.name} can't see images; it only knows that there is one")
         truncated = empty = 0
-        for _ in range(self._max_requests):
+        for number in range(self._max_requests):
             self.tools = self._list_tools()
             await self._add_inserted()
+            if not self.model.reads_data:  # the offline model reads files again before it changes them
+                await self.state.announce_file_changes(ask_client=number == 0)
             await self._compact_if_due()
             ended = await self._ask()
             if ended.reason == "refusal":

@@ -31,6 +31,7 @@ from accord.coder.history import (
 from accord.coder.model_choice import ModelChoice
 from accord.coder.models.base import Spent
 from accord.coder.saved_outputs import SavedOutputs
+from accord.coder.seen_files import SeenFiles, describe_changes
 from accord.errors import RequestFailed
 from accord.model.content import Content, TextContent
 from accord.model.session import Command, PlanEntry, StopReason, Tokens
@@ -95,6 +96,8 @@ class CoderSession:
         """The system prompt, once a request has needed it."""
         self.nested_instructions: NestedInstructions = NestedInstructions(self)
         """The instruction files that tool calls come across."""
+        self.seen_files: SeenFiles = SeenFiles()
+        """The files that the model has read or written."""
         self.plan: list[PlanEntry] = []
         self.planning: bool = False
         """Whether this turn only makes a plan, whatever the session's mode."""
@@ -289,6 +292,7 @@ class CoderSession:
         for message in messages:
             self.remember(message)
         self.nested_instructions.forget()
+        self.seen_files.forget()
 
     def prune(self, history: list[Message]) -> None:
         """Replace the history by one whose older messages are shorter, and save how far that goes."""
@@ -302,6 +306,12 @@ class CoderSession:
         heard = next((said.mode for said in reversed(self.history) if isinstance(said, Reminder) and said.mode), "")
         if text := modes.reminder(self.mode, heard):
             self.remember(Reminder(text=text, mode=self.mode))
+
+    async def announce_file_changes(self, *, ask_client: bool) -> None:
+        """Tell the model which of the files it has read or written were changed by others."""
+        changes = await self.seen_files.find_changes(self.files, ask_client=ask_client)
+        if text := describe_changes(changes, self.session.cwd):
+            self.remember(Reminder(text=text))
 
     async def restore(self, store: SessionStore) -> None:
         """Load the history, plan and usage of a saved session."""

@@ -62,10 +62,43 @@ async def test_a_new_file_is_written_with_its_directories(harness: Harness, lent
 async def test_a_file_is_replaced_whole(harness: Harness, lent: dict[str, Any]) -> None:
     async with harness(**lent) as tools:
         tools.write("a.txt", "old\r\ntext\r\n")
+        await tools.call("read_file", file_path="a.txt")
         assert "Replaced a.txt" in await tools.call("write_file", file_path="a.txt", content="new\ntext\n")
         assert tools.text("a.txt") == "new\r\ntext\r\n"
         change = tools.shown.diffs[0].changes[0]
         assert change.operation == "modify"
+
+
+async def test_replacing_an_unread_file_is_refused_once_for_each_version(
+    harness: Harness, lent: dict[str, Any]
+) -> None:
+    async with harness(**lent) as tools:
+        tools.write("a.txt", "old\n")
+        refused = await tools.call_failing("write_file", file_path="a.txt", content="new\n")
+        assert refused.startswith("a.txt exists (1 line, 4 bytes), and you haven't read its current version.")
+        assert tools.text("a.txt") == "old\n"
+        assert tools.shown.diffs == []
+        tools.write("a.txt", "other\n")
+        assert "haven't read" in await tools.call_failing("write_file", file_path="a.txt", content="new\n")
+        assert "Replaced" in await tools.call("write_file", file_path="a.txt", content="new\n")
+        assert "Replaced" in await tools.call("write_file", file_path="a.txt", content="newer\n")
+
+
+async def test_a_file_that_changed_after_it_was_read_is_unread(harness: Harness, lent: dict[str, Any]) -> None:
+    async with harness(**lent) as tools:
+        tools.write("a.txt", "old\n")
+        await tools.call("read_file", file_path="a.txt")
+        tools.write("a.txt", "theirs\n")
+        assert "haven't read" in await tools.call_failing("write_file", file_path="a.txt", content="new\n")
+        await tools.call("read_file", file_path="a.txt")
+        await tools.call("move_file", source="a.txt", destination="b.txt")
+        assert "Replaced" in await tools.call("write_file", file_path="b.txt", content="new\n")
+
+
+async def test_an_empty_file_can_be_replaced_unread(harness: Harness) -> None:
+    async with harness() as tools:
+        tools.write("a.txt", "\n")
+        assert "Replaced" in await tools.call("write_file", file_path="a.txt", content="new\n")
 
 
 async def test_identical_content_is_not_written_and_needs_no_permission(harness: Harness) -> None:
@@ -102,6 +135,7 @@ async def test_the_diff_is_seen_before_the_change_is_allowed(
     asked = Asked(False)
     async with harness(rules=(), permissions=asked) as tools:
         tools.write("a.txt", "two\n")
+        await tools.call("read_file", file_path="a.txt")
         assert "didn't allow" in await tools.call_failing(name, **arguments)
         assert tools.text("a.txt") == "two\n"
         (request,) = asked.requests
@@ -120,6 +154,7 @@ async def test_a_file_that_changed_while_the_user_thought_is_not_overwritten(har
             ("write_file", {"content": "2\n"}),
         ):
             tools.write("a.txt", "two\n")
+            await tools.call("read_file", file_path="a.txt")
             assert "has changed since" in await tools.call_failing(name, path="a.txt", **arguments)
             assert tools.text("a.txt") == "two\nmore\n"
 
@@ -180,6 +215,15 @@ class TestOnScreen:
     @pytest.fixture
     def version(self) -> int:
         return 1
+
+    async def test_unsaved_changes_in_the_editor_make_a_file_unread(self, harness: Harness, project: Path) -> None:
+        overlay = Overlay()
+        workspace = LocalWorkspace(project, policy=Policy(str(project), flags=ALLOWED), overlay=overlay)
+        async with harness(workspace=workspace) as tools:
+            path = tools.write("a.txt", "saved\n")
+            await tools.call("read_file", file_path="a.txt")
+            overlay.show(str(path), "unsaved\n")
+            assert "haven't read" in await tools.call_failing("write_file", file_path="a.txt", content="new\n")
 
     async def test_the_buffer_on_screen_is_what_is_edited(self, harness: Harness, project: Path) -> None:
         overlay = Overlay()

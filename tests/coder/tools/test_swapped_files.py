@@ -92,6 +92,9 @@ async def test_a_link_swapped_after_the_decision_changes_no_protected_file(
     for name in names:  # so that only the place tells them apart
         (project / name).write_text("same\n")
     async with harness(rules=rules, permissions=user) as tools:
+        await tools.use("set_plan", steps=[{"content": "Edit", "status": "pending"}])
+        for name in names:  # as if the model had read them: otherwise write_file refuses by itself
+            tools.state.seen_files.note(str(project / name), str(project / name), "same\n")
         before_use("write", lambda: files.lead_to(target), monkeypatch)
         await tools.call_failing(tool, path=files.path, **arguments)
     assert [(project / name).read_text() for name in names] == ["same\n"] * len(names)

@@ -66,6 +66,7 @@ class DeleteFile(Tool[DeleteFileArgs]):
             await ctx.state.files.delete(args.file_path, at=found.real)
         except RequestFailed as error:
             raise ToolError(f"couldn't delete {args.file_path}: {error.explanation}") from None
+        ctx.state.seen_files.drop(found.real)
         return Outcome(text=f"Deleted {relative(ctx, args.file_path)}.")
 
 
@@ -126,6 +127,7 @@ class MoveFile(Tool[MoveFileArgs]):
             await ctx.state.files.move(args.source, args.destination, at=at, target_at=target_at)
         except RequestFailed as error:
             raise ToolError(f"couldn't move {args.source}: {error.explanation}") from None
+        ctx.state.seen_files.move(at, ctx.session.absolute(args.destination), target_at)
         return Outcome(text=f"Moved {relative(ctx, args.source)} to {relative(ctx, args.destination)}.")
 
 

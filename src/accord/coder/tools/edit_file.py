@@ -104,9 +104,9 @@ class WriteFileArgs(Record):
 class WriteFile(Tool[WriteFileArgs]):
     name = "write_file"
     description = (
-        "Creates a text file, or replaces all of its content; missing directories are created. The user sees the "
-        "change as a diff before it is made. To change part of an existing file, use edit_file: it is safer and "
-        "shorter."
+        "Creates a text file, or replaces all of its content; missing directories are created. Read an existing file "
+        "before you replace it. The user sees the change as a diff before it is made. To change part of an existing "
+        "file, use edit_file: it is safer and shorter."
     )
     kind: str = "edit"
     changes = True
@@ -128,8 +128,10 @@ class WriteFile(Tool[WriteFileArgs]):
         change = Change(ctx.session.absolute(args.file_path), before, after, [1])
         if before == after:
             ctx.prepared = change
-        else:
-            await _show(ctx, change)
+            return
+        if before is not None and ctx.may_quote:  # otherwise the user decides, and the model must not learn its size
+            _refuse_unseen(ctx, args.file_path, before)
+        await _show(ctx, change)
 
     def actions(self, args: WriteFileArgs, ctx: ToolContext) -> Sequence[Action]:
         if ctx.may_quote and ctx.prepared.before == ctx.prepared.after:
@@ -167,6 +169,16 @@ async def read_if_exists(ctx: ToolContext, path: str) -> str | None:
     return None
 
 
+def _refuse_unseen(ctx: ToolContext, path: str, text: str) -> None:
+    """Refuse to replace a file whose text the model hasn't seen, once for each version of the file."""
+    if not ctx.state.seen_files.may_replace(ctx.reached[ctx.session.absolute(path)], text, ctx.state.history):
+        size = f"{count_of(text.count(chr(10)), 'line')}, {format_size(len(text.encode()))}"
+        raise ToolError(
+            f"{path} exists ({size}), and you haven't read its current version. Nothing was written. Read it first, "
+            "so that nothing is lost; to replace it anyway, repeat this call"
+        )
+
+
 async def _show(ctx: ToolContext, change: Change) -> None:
     ctx.prepared = change
     await ctx.call.diff(change.path, change.before, change.after)
@@ -185,6 +197,7 @@ async def _write(ctx: ToolContext, change: Change, path: str) -> None:
         await ctx.state.files.write(change.path, change.after, at=ctx.reached[change.path])
     except RequestFailed as error:
         raise ToolError(f"{path} was not written: {error.explanation}") from None
+    ctx.state.seen_files.note(change.path, ctx.reached[change.path], change.after)
 
 
 async def _describe_problem(ctx: ToolContext, change: Change) -> str:

@@ -83,7 +83,9 @@ class ReadFile(Tool[ReadFileArgs]):
         if found.size > MAX_WHOLE_BYTES:
             lines = split_lines(await text_of(ctx, found, args.file_path, line=first, limit=limit + 1))
             return "".join(lines[:limit]), None if len(lines) > limit else first + len(lines) - 1
-        lines = split_lines(await text_of(ctx, found, args.file_path))
+        text = await text_of(ctx, found, args.file_path)
+        ctx.state.seen_files.note(found.path, found.real, text, is_outside=found.is_outside)
+        lines = split_lines(text)
         return "".join(lines[first - 1 : first - 1 + limit]), len(lines)
 
 

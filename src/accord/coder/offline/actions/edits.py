@@ -132,6 +132,10 @@ def write(step: r.WriteFile, situation: Situation) -> Script[str]:
         )
         if not found.failed and step.path.removeprefix("./") in names_in(found):
             raise Stopped(f"`{step.path}` already exists. Say `overwrite {step.path} with …` to replace it.")
+    if not step.new and "read_file" in situation.tools:
+        yield from use(  # the tool replaces only files that were read
+            situation, f"Reading `{step.path}`…", call("read_file", file_path=step.path), lenient=True
+        )
     (result,) = yield from use(
         situation, f"Writing `{step.path}`…", call("write_file", file_path=step.path, content=step.content)
     )
