@@ -292,6 +292,23 @@ async def test_every_change_is_in_the_audit_log_whatever_allowed_it(joined: Join
     assert "code mode" in decisions(home)[2]["why"]
 
 
+async def test_a_command_that_only_reads_is_logged_although_nobody_is_asked(
+    joined: Join, project: Path, home: Path
+) -> None:
+    (project / "a.txt").write_text("here\n")
+    user = User(False)
+    async with joined(ObservableCoder([call("run_command", command="cat a.txt")], ["ok"]), permissions=user) as client:
+        session = await client.new_session()
+        turn = await session.prompt("go")
+    assert turn.tool_calls[0].status == "completed"
+    assert user.asked == []
+    [logged] = decisions(home)
+    assert (logged["effect"], logged["by"], logged["source"], logged["command"]) == (
+        *("allow", "rule", "built in"),
+        "cat a.txt",
+    )
+
+
 async def test_a_project_that_is_not_trusted_allows_nothing_to_itself(joined: Join, project: Path) -> None:
     (project / "accord.toml").write_text('[permissions]\nallow = ["command:touch *"]\n[coder]\nmodel = "offline"\n')
     agent = ObservableCoder([call("run_command", command="touch evil")], ["ok"])

@@ -59,6 +59,7 @@ async def test_the_question_contains_the_action_the_reason_and_the_choices() -> 
         "allow_once",
         "allow_session",
         "allow_always",
+        "allow_prefix",
         "reject_once",
         "reject_always",
     ]

@@ -29,7 +29,9 @@ CHOICES = {"allow_once": "allow_once", "allow_always": "allow_session", "reject_
 
 Some clients label buttons by kind (CodeCompanion.nvim), others support only these ids (Avante). With two options of one
 kind, their users could allow something forever, or refuse it, without knowing."""
-OWN_CLIENT_CHOICES = {name: name for name in ("allow_once", "allow_session", "allow_always", "reject_once")}
+OWN_CLIENT_CHOICES = {
+    name: name for name in ("allow_once", "allow_session", "allow_always", "allow_prefix", "reject_once")
+}
 """The same for Accord's own clients, which show option names."""
 
 
@@ -78,7 +80,7 @@ async def check(tool: Tool[Any], args: Any, ctx: ToolContext) -> None:
             state.policy.log_decision(
                 action, Decision(effect="allow", by="default", why=f"{state.mode} mode: {decision.why}")
             )
-        elif decision.source != "built in":
+        elif decision.source != "built in" or action.kind == "command":
             await state.policy.answer(action)
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Literal, Union
@@ -28,8 +29,9 @@ from accord.policy.action import Action
 from accord.policy.audit import Audit
 from accord.policy.decision import Decision
 from accord.policy.grants import Grants
-from accord.policy.matching import catches, covers, may_catch
-from accord.policy.parts import Part, Parts, Resolve, World, split_action
+from accord.policy.matching import catches, covers, is_spelled_out, may_catch, plain_commands
+from accord.policy.parts import Part, Parts, Resolve, World, is_inside, resolve_names, split_action
+from accord.policy.patterns import commands
 from accord.policy.protections import (
     find_protected_name,
     find_virtual_environment,
@@ -38,6 +40,7 @@ from accord.policy.protections import (
     secret_rules,
 )
 from accord.policy.question import Ask, Choice, Question, list_choices, narrowest_rules, resolve_reply, wait_for_reply
+from accord.policy.read_only_commands import files_read
 from accord.policy.remembered_rules import RememberedRules
 from accord.policy.rule import Effect, Rule, format_rule, validate_rule
 from accord.policy.sources import SOURCE_NAMES, SourcedRule, Sources
@@ -61,6 +64,7 @@ class Policy:
         user: Iterable[Rule] = (),
         project_rules: Iterable[Rule] = (),
         built_in: Iterable[Rule] = BUILT_IN,
+        reading_commands: bool = False,
         trusted: bool = False,
         default: Literal["ask", "deny"] = "ask",
         protected: Iterable[str] = (),
@@ -70,6 +74,7 @@ class Policy:
         clock: Callable[[], float] = time.time,
         resolve: Resolve = os.path.realpath,
     ) -> None:
+        """`reading_commands` allows commands that only read files which may be read (see `read_only_commands`)."""
         if default not in ("ask", "deny"):
             raise RuleError(f"default is {default!r}; expected ask or deny (to allow everything, use the rule `all`)")
         self.project: str = os.path.abspath(project)
@@ -89,6 +94,7 @@ class Policy:
         self._protections = protection_rules(dict.fromkeys(os.path.abspath(path) for path in (*protected, *own)))
         self._file_protections = [*installed_program_rules(), *secret_rules()]
         self._default = default
+        self._allows_reading_commands = reading_commands
         self._audit = audit
         self._clock = clock
         self._grants = Grants(clock)
@@ -124,7 +130,7 @@ class Policy:
         self, part: Part, action: Action, rules: list[SourcedRule]
     ) -> tuple[Decision | None, SourcedRule | None]:
         """Decide about one part. No decision means that the part is only suspected, and no rule asks or denies it."""
-        hits = [placed for placed in rules if self._applies(placed.rule, part, action)]
+        hits = [placed for placed in rules if self._applies(placed, part, action)]
         self._matched.update(placed.rule for placed in hits)
         denied = next((placed for placed in hits if placed.rule.effect == "deny"), None)
         if denied is not None:
@@ -132,6 +138,9 @@ class Policy:
         protected = self._check_protections(part, action)
         if protected is not None:
             return protected, None
+        if not hits and self._only_reads(part, action, rules):
+            why = f"it only reads files that may be read ({part.text[:200]})"
+            return Decision(effect="allow", by="rule", why=why, source="built in"), None
         if not hits:
             return (None if part.only_strict else self._by_default(part)), None
         # The first source with a matching rule; within it the most specific rule, with ask before allow.
@@ -162,10 +171,40 @@ class Policy:
                     return _ask_about("protection", f"virtual environments always need approval ({part.text[:200]})")
         return None
 
-    def _applies(self, rule: Rule, part: Part, action: Action) -> bool:
-        if rule.effect == "allow":
-            return not part.only_strict and covers(rule, part, action, self._world)
-        return catches(rule, part, action, self._world)
+    def _only_reads(self, part: Part, action: Action, rules: list[SourcedRule]) -> bool:
+        """Return whether a command is known to only read, and reading each file that it names is allowed."""
+        if not self._allows_reading_commands or action.kind != "command" or not is_spelled_out(part, action):
+            return False
+        assert part.command is not None
+        files = files_read([word.text for word in part.command.words])
+        base = action.cwd or action.project
+        # A program of the project could be named like one of the system's, if the PATH leads there.
+        program = shutil.which(part.command.words[0].text)
+        if files is None or not base or (program and is_inside((self._world.resolve(program),), self._world.project)):
+            return False
+        # Another command could change the directory, or create a link, before this one opens a file.
+        if files and any(files_read(words) is None for words in plain_commands(action)):
+            return False
+        return all(self._may_read(resolve_names(file, base, self._world.resolve), action, rules) for file in files)
+
+    def _may_read(self, names: tuple[str, ...], action: Action, rules: list[SourcedRule]) -> bool:
+        if not is_inside(names, self._world.project):
+            return False
+        if all(name in self._world.project for name in names):
+            return True  # the project directory itself, which `**` doesn't match
+        verdict, _ = self._judge(Part("path", names[0], names=names, access="read"), action, rules)
+        return verdict is not None and verdict.effect == "allow"
+
+    def _applies(self, placed: SourcedRule, part: Part, action: Action) -> bool:
+        rule = placed.rule
+        if rule.effect != "allow":
+            return catches(rule, part, action, self._world)
+        if part.only_strict or not covers(rule, part, action, self._world):
+            return False
+        if placed.source not in ("session", "remembered") or rule.subject != "command":
+            return True
+        # The answer "pytest …" was about lines that start with `pytest`, not about `env pytest` or `sh -c "pytest"`.
+        return not any(commands.read(text).is_open for text in rule.command) or is_spelled_out(part, action)
 
     def _by_default(self, part: Part) -> Decision:
         why = part.text if part.what == "unclear" else f"no rule covers this ({part.text[:200]})"
@@ -221,7 +260,10 @@ class Policy:
             # No rule can allow protected files, and a rule that asks wins over one that allows.
             would = narrowest_rules(action, parts, self._world, "allow") if asked.by == "default" else ()
             return Decision(effect="deny", by="nobody", why=f"{problem}: {asked.why}", would_allow=would)
-        choices = list_choices(action, parts, self._world, request, can_remember=asked.by != "protection")
+        verdicts = zip(parts.parts, self._verdicts(action, parts), strict=True)
+        undecided = [part for part, (verdict, _) in verdicts if verdict is not None and verdict.effect == "ask"]
+        can_remember = asked.by != "protection"
+        choices = list_choices(action, parts, self._world, request, can_remember=can_remember, undecided=undecided)
         question = Question(action=action, choices=choices, why=asked.why, request=request)
         reply, in_time = await wait_for_reply(ask(question), deadline)
         if not in_time:

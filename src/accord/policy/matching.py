@@ -9,6 +9,9 @@ from accord.policy.action import Action
 from accord.policy.parts import Part, World
 from accord.policy.patterns import commands, glob, mcp, urls
 from accord.policy.rule import Rule
+from accord.policy.shell.plain_line import split_plain
+
+_SYSTEM_SHELLS = [(f"{path}/{name}", "-c") for path in ("/bin", "/usr/bin") for name in ("bash", "sh")]
 
 
 def covers(rule: Rule, part: Part, action: Action, world: World) -> bool:
@@ -67,6 +70,23 @@ def may_catch(rule: Rule, part: Part, action: Action) -> bool:
     if rule.subject == "command":
         return any(commands.may_catch(text, part.command) for text in rule.command)
     return rule.subject in ("path", "url") and any(not word.literal for word in part.command.words)
+
+
+def plain_commands(action: Action) -> list[tuple[str, ...]]:
+    """Return the commands of an action whose line is plain (see `shell.plain_line`); empty if it isn't.
+
+    A line that an agent starts with a shell of the system counts as that line: the protocol only has programs."""
+    line = action.command
+    if action.argv[:-1] in _SYSTEM_SHELLS:
+        line = action.argv[-1]
+    return split_plain(line) or [] if line is not None else []
+
+
+def is_spelled_out(part: Part, action: Action) -> bool:
+    """Return whether a command stands in a plain line as it is, and not inside of another command."""
+    if part.command is None or part.only_strict or part.command.assignments:
+        return False
+    return tuple(word.text for word in part.command.words) in plain_commands(action)
 
 
 def _is_about(rule: Rule, action: Action, *, loose: bool) -> bool:

@@ -57,6 +57,7 @@ def build_policy(
         user=user.rules,
         project_rules=project.rules,
         built_in=[*BUILT_IN, *theirs],
+        reading_commands=True,
         trusted=loaded.trusted,
         default="deny" if "deny" in (user.default, project.default) else "ask",
         protected=[str(Trust().path), str(user_config())],

@@ -1,24 +1,29 @@
 """Questions for the user: the choices offered, and the rules that are remembered for each.
 
-Remembered rules are narrow: the exact words of a command, one whole line, one file or the files in its directory, one
-URL, one MCP tool. A kind or a title is never remembered as something to allow. Nothing is remembered for a command that
-can't be analyzed or a protected file."""
+Remembered rules are narrow: the exact words of a command, or its first words if the user chooses so, one whole line,
+one file or the files in its directory, one URL, one MCP tool. A kind or a title is never remembered as something to
+allow. Nothing is remembered for a command that can't be analyzed or a protected file."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import shlex
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Union
 
 import msgspec
 
 from accord.model.requests import PermissionOption, PermissionRequest
 from accord.policy.action import READING_TOOLS, Action
+from accord.policy.matching import is_spelled_out
 from accord.policy.parts import Part, Parts, World
 from accord.policy.patterns import commands, glob, mcp, urls
+from accord.policy.patterns.prefixes import prefix_pattern
 from accord.policy.rule import Access, Effect, Rule, Scope
+
+MAX_PREFIXES = 3
+"""The most commands of a line that one answer allows by their prefixes."""
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,11 +64,18 @@ Ask = Callable[[Question], Awaitable[Reply]]
 
 
 def list_choices(
-    action: Action, parts: Parts, world: World, request: PermissionRequest | None, *, can_remember: bool
+    action: Action,
+    parts: Parts,
+    world: World,
+    request: PermissionRequest | None,
+    *,
+    can_remember: bool,
+    undecided: Sequence[Part] = (),
 ) -> tuple[Choice, ...]:
     """Return the choices for an action: the agent's own options if it asked, else ours.
 
-    `can_remember` says whether an allowing choice may become a remembered rule."""
+    `can_remember` says whether an allowing choice may become a remembered rule; `undecided` are the parts that the
+    question is about."""
     allow = narrowest_rules(action, parts, world, "allow") if can_remember else ()
     deny = narrowest_rules(action, parts, world, "deny")
     if request is not None:
@@ -85,6 +97,11 @@ def list_choices(
         choices.append(
             Choice(id="allow_always", name="Always allow this", kind="allow_always", scope="forever", rules=allow)
         )
+    prefixes = _prefixes(action, parts, undecided) if can_remember else []
+    if prefixes:
+        name = "Always allow " + " and ".join(f"`{each.removesuffix(' *')} …`" for each in prefixes)
+        rules = (Rule(effect="allow", command=tuple(prefixes)),)
+        choices.append(Choice(id="allow_prefix", name=name, kind="allow_always", scope="forever", rules=rules))
     beside = _directory_rules(action, parts, world) if can_remember else ()
     if beside:
         name = f"Always allow files in {_describe_directory(parts, world)}"
@@ -139,6 +156,17 @@ def _command_rules(action: Action, parts: Parts, effect: Effect) -> tuple[Rule, 
         if is_whole and commands.covers(pattern, only):
             return (Rule(effect=effect, command=(pattern,)),)
     return (Rule(effect=effect, line=(line,)),)
+
+
+def _prefixes(action: Action, parts: Parts, undecided: Sequence[Part]) -> list[str]:
+    """Return the patterns that would allow the undecided commands of a line with other arguments, if all have one."""
+    if parts.script is None or parts.script.problem or commands.risky_variables(action.env, action.line):
+        return []
+    found = {
+        prefix_pattern(part.command) if part.command is not None and is_spelled_out(part, action) else None: None
+        for part in undecided
+    }
+    return [each for each in found if each is not None] if None not in found and len(found) <= MAX_PREFIXES else []
 
 
 def _split(line: str) -> list[str]:
