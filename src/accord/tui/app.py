@@ -308,6 +308,9 @@ class AccordApp(PaintingApp):
         else:
             (await self.tabs.add(process)).begin()
 
+    async def action_clear(self) -> None:
+        await self.tabs.start_over()
+
     def action_next_tab(self) -> None:
         self.tabs.step(1)
 
@@ -364,6 +367,12 @@ class AccordApp(PaintingApp):
 
     def action_options(self) -> None:
         run_in_background(self, self.tabs.active.commands.choose_option())
+
+    def action_choose(self, option: str) -> None:
+        run_in_background(self, self.tabs.active.commands.choose(option))
+
+    def action_cost(self) -> None:
+        self.tabs.active.commands.show_cost()
 
     def action_next_mode(self) -> None:
         run_in_background(self, self.tabs.active.commands.next_mode())

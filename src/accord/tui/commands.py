@@ -69,7 +69,7 @@ TYPING = (
     ("ctrl+s", "send now: into the running turn, or in its place"),
     ("ctrl+j, shift+enter, \\ enter", "new line"),
     ("↑ ↓ on the first and last line", "previous prompts"),
-    ("/", "the agent's commands"),
+    ("/", "commands of the agent and of this client"),
     ("@", "mention files; @path:12-40 for lines"),
     ("ctrl+v", "paste the image in the clipboard"),
     ("esc", "stop the turn, or a slow start"),

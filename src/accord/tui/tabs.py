@@ -102,6 +102,16 @@ class Tabs:
         """Find the tab that shows a session."""
         return next((each for each in self if each.controller.session and each.controller.session.id == id), None)
 
+    async def start_over(self) -> None:
+        """Replace the active tab by one with a new session of its agent, which keeps the old session if it can."""
+        old = self.active
+        if old.controller.state in ("running", "waiting"):
+            self._app.notify("The agent is working: press Esc to stop it first.", severity="warning")
+            return
+        await self._app.action_new_session()
+        if self.active is not old:
+            await self.close(old)
+
     async def close(self, tab: Tab) -> None:
         """Close a tab, after a confirmation if something would be lost. Its agent keeps the session if it can."""
         warnings = []

@@ -20,7 +20,7 @@ COMMANDS = [Command(name="plan", description="Plans", hint="what"), Command(name
 
 
 def test_a_slash_lists_the_commands_and_letters_narrow_them() -> None:
-    assert [each.label for each in commands_for("/", COMMANDS)] == ["/explain", "/plan what"]
+    assert [each.label for each in commands_for("/", COMMANDS)] == ["/explain", "/plan"]
     assert [each.text for each in commands_for("/pl", COMMANDS)] == ["/plan ", "/explain "]
     assert commands_for("say /pl", COMMANDS) == []
 

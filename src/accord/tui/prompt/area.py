@@ -26,6 +26,7 @@ from accord.tui.prompt.editor import Editor
 from accord.tui.prompt.files import Files
 from accord.tui.prompt.missing_files import MissingFilesHint
 from accord.tui.prompt.paste import files_in, mentions
+from accord.tui.slash_commands import list_commands
 
 if TYPE_CHECKING:
     from accord.model.session import Command
@@ -57,6 +58,7 @@ class PromptArea(Vertical):
         self.hint: MissingFilesHint = MissingFilesHint(self.editor)
         self._cwd = cwd
         self._commands: Sequence[Command] = ()
+        self._own_commands: Sequence[Command] = list_commands(())
         self._files = Files(cwd)
         self._list: Completions | None = None
         self._known = ""  # text before the cursor when completions were last looked up
@@ -85,7 +87,7 @@ class PromptArea(Vertical):
     def set_commands(self, commands: Sequence[Command]) -> None:
         """Set the agent's slash commands. A slash typed before they arrived is completed now."""
         if commands is not self._commands:
-            self._commands = commands
+            self._commands, self._own_commands = commands, list_commands(commands)
             if self.editor.has_focus and self.editor.text.startswith("/"):
                 self._look_up()
 
@@ -119,7 +121,10 @@ class PromptArea(Vertical):
             work: Any = partial(self._look_up_files, wanted)
             run_in_background(self, work, exclusive=True)
         else:
-            self._show(commands_for(before, self._commands))
+            self._show(self._commands_for(before))
+
+    def _commands_for(self, before: str) -> list[Suggestion]:
+        return commands_for(before, self._commands, self._own_commands)
 
     async def _look_up_files(self, wanted: str) -> None:
         names = await asyncio.to_thread(self._files.matching, wanted)
@@ -186,7 +191,7 @@ class PromptArea(Vertical):
         before = self._before()
         if self._pending_keys or key != "tab" or before in (self._known, self._dismissed):
             return bool(self._pending_keys)
-        is_command = any(not each.only_hint for each in commands_for(before, self._commands))
+        is_command = any(not each.only_hint for each in self._commands_for(before))
         return is_command or partial_file_name(before.rpartition("\n")[2]) is not None
 
     async def _catch_up(self) -> None:
@@ -198,7 +203,7 @@ class PromptArea(Vertical):
                 if wanted is not None:
                     found = files_for(wanted, await asyncio.to_thread(self._files.surely_matching, wanted))
                 else:
-                    found = commands_for(before, self._commands)
+                    found = self._commands_for(before)
                 if self._pending_keys and self._pending_keys[0] is due:  # otherwise the list was dismissed meanwhile
                     del self._pending_keys[0]
                     self._act_at(key, before, found)

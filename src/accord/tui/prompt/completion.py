@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from accord.tui.theme import TextStyles
 
 MAX_ROWS = 8
+OWN = "◆"
+"""Marks the client's own commands."""
 _COMMAND = re.compile(r"/(\S*)$")
 _HINT = re.compile(r"/(\S+) $")
 _FILE = re.compile(r"(?:^|(?<=[\s(\[{<\"']))@([^\s\"']*)$")
@@ -34,10 +36,14 @@ class Suggestion(NamedTuple):
     length: int = 0
     only_hint: bool = False
     is_path: bool = False
+    hint: str = ""
+    """Describes the argument of a command."""
+    is_own: bool = False
+    """Whether it is a command of this client, not of the agent."""
 
 
-def commands_for(before: str, commands: Sequence[Command]) -> list[Suggestion]:
-    """The matching slash commands. `before` is all text before the cursor."""
+def commands_for(before: str, commands: Sequence[Command], own: Sequence[Command] = ()) -> list[Suggestion]:
+    """The matching slash commands: the agent's, then our `own`. `before` is all text before the cursor."""
     if (hinted := _HINT.fullmatch(before)) is not None:
         told = next((each for each in commands if each.name == hinted[1]), None)
         return [Suggestion("", told.hint, told.description, 0, True)] if told is not None and told.hint else []
@@ -45,13 +51,23 @@ def commands_for(before: str, commands: Sequence[Command]) -> list[Suggestion]:
     if typed is None:
         return []
     wanted = typed[1].lower()
-    fitting = [each for each in commands if wanted in each.name.lower()]
-    fitting.sort(key=lambda each: (not each.name.lower().startswith(wanted), each.name))
+    fitting = [(each, is_own) for is_own, some in enumerate((commands, own)) for each in some]
+    fitting = [(each, is_own) for each, is_own in fitting if wanted in each.name.lower()]
+
+    def rank(found: tuple[Command, int]) -> tuple[bool, bool, int, str]:
+        name = found[0].name.lower()
+        return name != wanted, not name.startswith(wanted), found[1], found[0].name
+
     return [
         Suggestion(
-            f"/{each.name} ", f"/{each.name}{f' {each.hint}' if each.hint else ''}", each.description, len(before)
+            f"/{each.name} ",
+            f"/{each.name}",
+            each.description,
+            len(before),
+            hint=f" [{each.hint}]" if each.hint else "",
+            is_own=bool(is_own),
         )
-        for each in fitting
+        for each, is_own in sorted(fitting, key=rank)
     ]
 
 
@@ -83,7 +99,10 @@ class Completions(Widget):
     """The completion list. It has no focus; the editor passes it keys."""
 
     DEFAULT_CSS: ClassVar[str] = """
-    Completions { height: auto; max-height: 10; border: round $primary 40%; padding: 0 1; background: $background; }
+    Completions {
+        height: auto; max-height: 10; border: round $primary 40%; padding: 0 1; background: $background;
+        border-title-color: $foreground 70%; border-subtitle-color: $foreground 70%;
+    }
     """
 
     class Chosen(Message):
@@ -99,12 +118,15 @@ class Completions(Widget):
         self.suggestions: list[Suggestion] = []
         self.cursor: int = 0
         self._top = 0
+        self._column = 0
 
     def show(self, suggestions: list[Suggestion]) -> None:
         if suggestions != self.suggestions:
             self.cursor = self._top = 0
             self.suggestions = suggestions
-        self.border_subtitle = "" if self.is_hint else "↑↓ · tab accept · esc"
+        self._column = max((cell_len(each.label + each.hint) for each in suggestions), default=0)
+        self.border_title = f"{OWN} of this client" if any(each.is_own for each in suggestions) else ""
+        self.border_subtitle = "" if self.is_hint else "↑↓ select · tab accept · esc close"
         self.refresh(layout=True)
 
     @property
@@ -134,13 +156,17 @@ class Completions(Widget):
             return Strip.blank(width, text_styles.base)
         each = self.suggestions[place]
         is_chosen = place == self.cursor and not each.only_hint
-        room = max(width // 2, 20) if each.about else width - 2
+        room = min(self._column, max(width // 2, 20)) if each.about else width - 2
         label = truncate_path(each.label, room) if each.is_path else truncate(each.label, room)
-        about = truncate(each.about, max(width - cell_len(label) - 4, 1)) if each.about else ""
+        hint = truncate(each.hint, room - cell_len(label)) if cell_len(label) + 2 < room else ""
+        about = truncate(each.about, max(width - room - 6, 1)) if each.about else ""
+        gap = " " * (room - cell_len(label + hint) + 2) if about else ""
         return text_styles.line(
             ("❯ " if is_chosen else "  ", text_styles.accent),
             (label, text_styles.primary if is_chosen else None),
-            (f"  {about}", text_styles.dim),
+            (f"{hint}{gap}", text_styles.dim),
+            (f"{OWN if each.is_own else ' '} ", text_styles.accent),
+            (about, text_styles.dim),
         ).adjust_cell_length(width, text_styles.base)
 
     def on_click(self, event: events.Click) -> None:

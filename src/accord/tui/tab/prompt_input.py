@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from accord.tui.errors import run_in_background
 from accord.tui.prompt.paste import warn_about_images
 from accord.tui.session.prompt_queue import Prompt
+from accord.tui.slash_commands import find_command, find_name
 from accord.tui.terminal.editor import edit_text
 
 if TYPE_CHECKING:
+    from accord.model.session import Command
     from accord.tui.tab.tab import Tab
 
 
@@ -20,11 +23,19 @@ class PromptInput:
 
     def __init__(self, tab: Tab) -> None:
         self._tab = tab
+        self._doubted = ""  # a prompt with an unknown slash command, which returned to the editor
 
     def submit(self, text: str, *, is_urgent: bool) -> None:
-        """Send or queue a prompt; an urgent one joins the running turn. Without a session it returns to the editor."""
+        """Run our own slash command, or send or queue a prompt; an urgent one joins the running turn. Without a
+        session, or with an unknown slash command, it returns to the editor."""
         tab, app, controller = self._tab, self._tab.app, self._tab.controller
-        if controller.state == "gone":
+        doubted, self._doubted = self._doubted, ""
+        session = controller.session
+        theirs = session.commands if session is not None else ()
+        own = find_command(text, theirs)
+        if own is not None:
+            run_in_background(app, app.run_action(own.action))
+        elif controller.state == "gone":
             problem = (
                 "There is no session here: ctrl+r starts one"
                 if controller.process.is_open
@@ -36,10 +47,28 @@ class PromptInput:
         elif controller.parent is not None:
             app.notify("This is a subagent's session: it takes no prompts from you.", severity="warning")
             tab.editor.give_back(text)
+        elif text != doubted and session is not None and self._is_unknown(text, theirs):
+            # Before there is a session, the agent's commands aren't known either.
+            self._doubted = text
+            tab.editor.give_back(text)
+            app.notify(f"There is no command /{find_name(text)}. Press Enter again to send it as text.")
         else:
             tab.transcript_view.to_end()
             send = controller.turns.steer if is_urgent else controller.turns.send
             send(Prompt(text))
+
+    def recheck(self) -> None:
+        """Send a prompt whose slash command the agent announced only after the user had sent it."""
+        session, editor = self._tab.controller.session, self._tab.editor
+        if self._doubted and session is not None and not self._is_unknown(self._doubted, session.commands):
+            self._doubted, text = "", self._doubted
+            if editor.text == text:
+                editor.submit()
+
+    @staticmethod
+    def _is_unknown(text: str, theirs: Sequence[Command]) -> bool:
+        name = find_name(text)
+        return name is not None and all(each.name != name for each in theirs)
 
     @property
     def unsent(self) -> list[str]:

@@ -10,6 +10,8 @@ from accord.tui.commands import UNDO_REWIND
 from accord.tui.session.checkpoints import NO_REWIND, describe_restore, list_files
 
 if TYPE_CHECKING:
+    from accord.client.session import Session
+    from accord.model.session import Option
     from accord.tui.tab.tab import Tab
     from accord.workspace.checkpoints import Restored
 
@@ -31,8 +33,22 @@ class SessionCommands:
         rows = [Row(each.id, f"{each.name}: {each.value_name}", each.description or "") for each in session.options]
         picked = await app.dialogs.show(Picker("Set", rows))
         option = session.option(picked.id) if picked is not None else None
-        if option is None:
-            return
+        if option is not None:
+            await self._choose_value(session, option)
+
+    async def choose(self, id: str) -> None:
+        """Let the user choose the value of one option: the model or the mode."""
+        session = self._tab.controller.session
+        option = session.option(id) if session is not None else None
+        if session is None or option is None:
+            self._tab.app.notify(f"This agent lets you choose no {id}.", severity="warning")
+        else:
+            await self._choose_value(session, option)
+
+    async def _choose_value(self, session: Session, option: Option) -> None:
+        from accord.tui.screens.picker import Picker, Row
+
+        app = self._tab.app
         if not option.is_known:
             app.notify(f"This client can't set “{one_line(option.name)}”.", severity="warning")
             return
@@ -47,6 +63,16 @@ class SessionCommands:
             value = chosen.id
         await app.attempt(session.set_option(option.id, value))
         self._tab.schedule_draw()
+
+    def show_cost(self) -> None:
+        """Say how much of the context is in use, and what the session has cost."""
+        from accord.tui.panels.meter import format_cost, format_tokens
+
+        transcript = self._tab.controller.transcript
+        usage = transcript.usage if transcript is not None else None
+        parts = [] if usage is None else [format_tokens(usage), format_cost(usage.cost, 12)]
+        text = " · ".join(filter(None, parts))
+        self._tab.app.notify(text or "This agent hasn't reported its usage.")
 
     async def next_mode(self) -> None:
         """Switch to the next mode."""

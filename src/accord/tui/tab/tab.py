@@ -267,6 +267,7 @@ class Tab(Vertical):
                 self.fit_panels()
             more = self.transcript_view.update_items(controller.take_changes())
             self.area.set_commands(controller.session.commands)
+            self.prompt_input.recheck()
         else:
             self.transcript_view.update_items(())  # the transcript stays when the agent has exited
             self.empty_text.show_failure()

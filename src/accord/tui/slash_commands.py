@@ -1,0 +1,66 @@
+"""The client's own slash commands, which the prompt completes beside those of the agent.
+
+An agent's command of the same name wins; the client's is then called `/accord:NAME`, which always works."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from accord.model.session import Command
+
+PREFIX = "accord:"
+_TYPED = re.compile(r"/([^\s/]+)(?:\s|\Z)")
+"""A slash command at the start of a prompt. A path like `/etc/hosts` isn't one."""
+
+
+class SlashCommand(NamedTuple):
+    """One of our slash commands: the action of the application that it runs."""
+
+    name: str
+    action: str
+    about: str
+
+
+SLASH_COMMANDS = (
+    SlashCommand("new", "new_session", "Start another session in a new tab"),
+    SlashCommand("clear", "clear", "Start over: a new session in place of this one"),
+    SlashCommand("model", "choose('model')", "Choose the model"),
+    SlashCommand("mode", "choose('mode')", "Choose the mode"),
+    SlashCommand("agent", "new_tab", "Choose another agent"),
+    SlashCommand("login", "log_in", "Log in to the agent, or add a model"),
+    SlashCommand("sessions", "sessions", "Search and manage sessions"),
+    SlashCommand("resume", "sessions", "Continue an earlier session"),
+    SlashCommand("rewind", "rewind", "Restore files to their state before a turn"),
+    SlashCommand("cost", "cost", "Show the context in use and the cost"),
+    SlashCommand("export", "export", "Export the transcript"),
+    SlashCommand("theme", "change_theme", "Change the theme"),
+    SlashCommand("keys", "keys", "Show all keys"),
+    SlashCommand("settings", "settings", "Change the settings"),
+    SlashCommand("doctor", "doctor", "Diagnose problems with the agent"),
+    SlashCommand("quit", "quit", "Quit; unsent text is saved"),
+)
+
+
+def list_commands(theirs: Sequence[Command]) -> list[Command]:
+    """Our commands for the completion list, with a prefix where the agent has one of that name."""
+    taken = {each.name for each in theirs}
+    return [
+        Command(name=f"{PREFIX}{each.name}" if each.name in taken else each.name, description=each.about)
+        for each in SLASH_COMMANDS
+    ]
+
+
+def find_name(text: str) -> str | None:
+    """Return the name of the slash command that a prompt starts with, if any."""
+    typed = _TYPED.match(text)
+    return None if typed is None else typed[1]
+
+
+def find_command(text: str, theirs: Sequence[Command]) -> SlashCommand | None:
+    """Return our command if a prompt consists of its name and the agent has none of that name."""
+    name = text.strip().removeprefix("/")
+    if not text.startswith("/") or any(each.name == name for each in theirs):
+        return None
+    return next((each for each in SLASH_COMMANDS if each.name == name.removeprefix(PREFIX)), None)

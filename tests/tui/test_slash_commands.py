@@ -1,0 +1,106 @@
+"""The client's own slash commands: listed beside the agent's, run here, and never sent to the agent by mistake."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from support.tui_driver import Opened
+
+from accord.agent.turn import Turn
+from accord.model.session import Command
+from accord.testing import ScriptedAgent
+from accord.tui.app import AccordApp
+from accord.tui.prompt.completion import commands_for
+from accord.tui.screens.keys import KeysScreen
+from accord.tui.slash_commands import SLASH_COMMANDS, find_command, find_name, list_commands
+
+REVIEW = Command(name="review", description="Review the changes", hint="what")
+KEYS = Command(name="keys", description="Find keys")
+
+
+async def repeats(turn: Turn) -> None:
+    await turn.say(f"heard: {turn.text}")
+
+
+def test_the_agents_commands_come_before_ours_unless_ours_matches_exactly() -> None:
+    found = commands_for("/", [REVIEW], list_commands([REVIEW]))
+    assert [(each.label, each.is_own) for each in found[:2]] == [("/review", False), ("/agent", True)]
+    (exact, *_) = commands_for("/mode", [Command(name="modes", description="")], list_commands([]))
+    assert exact.label == "/mode"
+
+
+def test_an_agents_command_of_the_same_name_wins_and_ours_gets_a_prefix() -> None:
+    assert find_command("/keys", [KEYS]) is None
+    assert "accord:keys" in [each.name for each in list_commands([KEYS])]
+    renamed = find_command("/accord:keys", [KEYS])
+    assert renamed is not None
+    assert renamed.name == "keys"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"), [("/foo", "foo"), ("/foo bar", "foo"), ("/etc/hosts", None), ("a /foo", None), ("/", None)]
+)
+def test_a_path_is_not_a_slash_command(text: str, name: str | None) -> None:
+    assert find_name(text) == name
+
+
+def test_every_slash_command_runs_an_action_of_the_application() -> None:
+    for each in SLASH_COMMANDS:
+        assert callable(AccordApp.__dict__.get(f"action_{each.action.partition('(')[0]}")), each.name
+
+
+async def test_our_command_runs_and_is_not_sent_to_the_agent(opened: Opened) -> None:
+    agent = ScriptedAgent([repeats])
+    async with opened(agent) as chat:
+        await chat.send("/keys")
+        await chat.until(lambda: isinstance(chat.app.screen, KeysScreen))
+        await chat.press("escape")
+        await chat.send("hello")
+        await chat.until("heard: hello")
+
+
+async def test_an_unknown_command_is_sent_only_when_enter_is_pressed_again(opened: Opened) -> None:
+    async with opened(ScriptedAgent([repeats])) as chat:
+        await chat.send("/nothing here")
+        await chat.until(lambda: chat.is_notified("There is no command /nothing"))
+        assert chat.tab.editor.text == "/nothing here"
+        assert "heard" not in chat.text
+        await chat.press("enter")
+        await chat.until("heard: /nothing here")
+
+
+async def test_a_command_that_the_agent_announces_later_is_sent_then(opened: Opened) -> None:
+    is_typed = asyncio.Event()
+
+    async def announces(turn: Turn) -> None:
+        await is_typed.wait()
+        await turn.session.set_commands([Command(name="late", description="Comes late")])
+
+    async with opened(ScriptedAgent([announces])) as chat:
+        await chat.send("go")
+        await chat.until(lambda: chat.tab.controller.state == "running")
+        await chat.send("/late one")
+        await chat.until(lambda: chat.is_notified("There is no command /late"))
+        is_typed.set()
+        await chat.until("You said: /late one")
+
+
+async def test_clear_replaces_the_session_of_the_tab(opened: Opened) -> None:
+    async with opened(ScriptedAgent([repeats])) as chat:
+        await chat.send("hello")
+        await chat.until("heard: hello")
+        before = chat.tab.controller
+        await chat.until(lambda: before.state == "idle")
+        await chat.send("/clear")
+        await chat.until(lambda: chat.tab.controller is not before and chat.tab.controller.session is not None)
+        await chat.until(lambda: len(chat.app.tabs) == 1)
+        await chat.gone("heard: hello")
+
+
+async def test_what_cannot_be_chosen_or_is_not_reported_is_said(opened: Opened) -> None:
+    async with opened(ScriptedAgent([repeats])) as chat:
+        await chat.send("/model")
+        await chat.until(lambda: chat.is_notified("This agent lets you choose no model"))
+        await chat.send("/cost")
+        await chat.until(lambda: chat.is_notified("This agent hasn't reported its usage"))
