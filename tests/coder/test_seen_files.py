@@ -1,4 +1,4 @@
-"""Files that change after the model has read them: what the model is told, and when."""
+"""Files that change after the model has read them: what is reported to the model, and when."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def reminders(request: Request) -> list[str]:
     return [said.text for said in request.messages if isinstance(said, Reminder) and "files" in said.text]
 
 
-async def test_the_model_is_told_at_the_next_turn_which_files_changed(joined: Join, project: Path) -> None:
+async def test_changed_files_are_reported_at_the_next_turn(joined: Join, project: Path) -> None:
     for name in ("a.txt", "b.txt", "c.txt"):
         (project / name).write_text("old\n")
     reads = [call("read_file", file_path=name) for name in ("a.txt", "b.txt", "c.txt")]
@@ -60,7 +60,7 @@ async def test_the_model_is_told_at_the_next_turn_which_files_changed(joined: Jo
     assert model.requests[3].messages[: len(model.requests[2].messages)] == model.requests[2].messages
 
 
-async def test_the_model_is_told_after_its_calls_which_files_a_command_changed(joined: Join, project: Path) -> None:
+async def test_files_that_a_command_changed_are_reported_after_the_calls(joined: Join, project: Path) -> None:
     (project / "a.txt").write_text("old\n")
     run = [call("run_command", command="echo changed by a command > a.txt")]
     model = ScriptedModel(READ, run, READ, ["Done."], context=100_000)
@@ -70,10 +70,10 @@ async def test_the_model_is_told_after_its_calls_which_files_a_command_changed(j
     assert [len(reminders(request)) for request in model.requests] == [0, 0, 1, 1]
 
 
-async def test_its_own_edits_are_no_news_to_the_model(joined: Join, project: Path) -> None:
+async def test_its_own_edits_are_not_reported_to_the_model(joined: Join, project: Path) -> None:
     (project / "a.txt").write_text("old\n")
     edit = [call("edit_file", file_path="a.txt", edits=[{"old_string": "old", "new_string": "newer"}])]
-    delete = [call("delete_file", file_path="a.txt")]
+    delete = [call("move_or_delete", operation="delete", file_path="a.txt")]
     model = ScriptedModel(READ, edit, delete, ["Done."], context=100_000)
     async with joined(coder(model)) as client:
         session = await client.new_session()

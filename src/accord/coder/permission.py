@@ -96,7 +96,7 @@ async def _complete(action: Action, tool: Tool[Any], args: Any, ctx: ToolContext
     return structs.replace(
         action,
         reached=tuple([await reach(ctx, path, follow=tool.follows_links) for path in action.paths]),
-        tool_kind=action.tool_kind or tool.kind,
+        tool_kind=action.tool_kind or tool.kind_of(args),
         title=action.title or tool.title(args),
         agent=AGENT,
         session=ctx.session.id,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from accord.coder import agents_md, modes, permission
 from accord.coder.history import Call, Result, replace_surrogates
 from accord.coder.tools.base import Outcome, Tool, ToolContext, ToolError
-from accord.coder.tools.names import describe_unknown, find_tool
+from accord.coder.tools.names import describe_unknown, find_tool, implied_arguments
 from accord.coder.tools.project.paths import from_cwd
 from accord.coder.tools.text import one_line
 from accord.errors import AccordError, ConnectionClosed, RequestFailed
@@ -84,7 +84,7 @@ async def _run_call(
             raise ToolError(describe_unknown(call.name, offered))
         if call.fault is not None:
             raise ToolError(f"{call.name}: {call.fault}")
-        coerced = tool.coerce(call.arguments)
+        coerced = tool.coerce({**implied_arguments(call.name, tool), **call.arguments})
         args = tool.read(coerced.arguments)
         locations = tool.locations(args)
         title = one_line(_with_short_paths(tool.title(args), locations, turn.session), MAX_TITLE)
@@ -94,7 +94,7 @@ async def _run_call(
         async with turn.tool(named or "unknown tool", raw_input=call.arguments, name=named) as shown:
             await shown.fail(message)
         return Result(id=call.id, name=call.name, text=message, failed=True)
-    shown = turn.tool(title, kind=tool.kind, locations=locations, raw_input=coerced.arguments, name=tool.name)
+    shown = turn.tool(title, kind=tool.kind_of(args), locations=locations, raw_input=coerced.arguments, name=tool.name)
     await shown.announce()
     outcome = await _run_announced(tool, args, ToolContext(turn, state, shown), shown)
     notes = "".join(f"[{one_line(note, MAX_NOTE)}]\n" for note in coerced.notes)

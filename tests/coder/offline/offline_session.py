@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Any, NamedTuple
 
-from accord.coder.history import Message, ModelSaid, Result, ToolsSaid, UserSaid
+from accord.coder.history import Call, Message, ModelSaid, Result, ToolsSaid, UserSaid
 from accord.coder.models.base import CallBegins, CallReady, Ended, Piece, Request, SaidPiece, ToolSpec
 from accord.coder.offline.model import OfflineModel
 from accord.coder.tools.registry import standard_tools
@@ -98,13 +98,17 @@ class Talk:
         given = iter(outcomes)
         results = []
         for call in said.calls:
-            each = "The plan is now: …" if call.name == "set_plan" else next(given)
+            each = "The plan is now: …" if is_whole_plan(call) else next(given)
             if isinstance(each, str):
                 each = file(each) if call.name == "read_file" else Outcome(each)
             results.append(Result(id=call.id, name=call.name, text=each.text, failed=each.failed, data=each.data))
         assert next(given, None) is None, "more was said than called for"
         self.messages.append(ToolsSaid(results=results))
         return await self.answer()
+
+
+def is_whole_plan(call: Call) -> bool:
+    return call.name == "set_plan" and not call.arguments.get("append")
 
 
 def list_calls(said: ModelSaid, *, plans: bool = False) -> list[tuple[str, dict[str, Any]]]:

@@ -60,7 +60,7 @@ async def test_a_missing_file_is_searched_for_by_name() -> None:
     talk = Talk()
     await talk.ask("read app.py")
     assert list_calls(await talk.tools_say(failure("there is no file app.py", "missing"))) == [
-        ("find_files", {"pattern": "**/app.py"})
+        ("list_files", {"pattern": "**/app.py"})
     ]
     assert list_calls(await talk.tools_say(names("src/app.py"))) == [("read_file", {"file_path": "src/app.py"})]
     assert "`src/app.py` has 1 line" in (await talk.tools_say("x\n")).text
@@ -189,7 +189,7 @@ async def test_a_file_that_was_not_read_whole_is_never_written_whole() -> None:
 
 async def test_a_new_file_is_written_unless_it_exists() -> None:
     talk = Talk()
-    assert list_calls(await talk.ask('create docs/a.md with "x"')) == [("find_files", {"pattern": "docs/a.md"})]
+    assert list_calls(await talk.ask('create docs/a.md with "x"')) == [("list_files", {"pattern": "docs/a.md"})]
     assert list_calls(await talk.tools_say(names())) == [("write_file", {"file_path": "docs/a.md", "content": "x\n"})]
     assert (await talk.tools_say("Created docs/a.md (1 line, 2 bytes).")).text == "Created docs/a.md (1 line, 2 bytes)."
 
@@ -204,7 +204,7 @@ async def test_an_existing_file_is_not_created_again() -> None:
 
 async def test_glob_characters_in_a_file_name_are_escaped() -> None:
     said = await Talk().ask('create "a[1]*.md" with "x"')
-    assert list_calls(said) == [("find_files", {"pattern": "/a\\[1\\]\\*.md"})]
+    assert list_calls(said) == [("list_files", {"pattern": "/a\\[1\\]\\*.md"})]
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,9 @@ async def test_appending_to_a_long_file_reads_all_of_it() -> None:
 async def test_files_are_deleted_one_by_one_until_one_is_not() -> None:
     talk = Talk()
     await talk.ask("delete a.py, b.py and c.py")
-    assert list_calls(await talk.tools_say("Deleted a.py.")) == [("delete_file", {"file_path": "b.py"})]
+    assert list_calls(await talk.tools_say("Deleted a.py.")) == [
+        ("move_or_delete", {"operation": "delete", "file_path": "b.py"})
+    ]
     last = await talk.tools_say(failure("the user didn't allow this"))
     assert last.calls == []
     assert "Already deleted: `a.py`." in last.text
@@ -357,7 +359,7 @@ async def test_a_rejected_mode_switch_ends_the_request() -> None:
 
 async def test_todos_are_remembered_shown_and_marked() -> None:
     talk = Talk()
-    assert list_calls(await talk.ask("remember to write docs")) == [("add_todo", {"content": "Write docs"})]
+    assert plan(await talk.ask("remember to write docs")) == [("Write docs", "pending")]
     await talk.tools_say("The plan is now …")
     await talk.ask("todo: release")
     await talk.tools_say("The plan is now …")

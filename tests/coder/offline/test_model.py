@@ -120,7 +120,7 @@ async def test_an_unknown_request_is_answered_with_help_and_the_command_that_add
 async def test_a_tool_that_is_not_offered_is_unknown() -> None:
     said = await Talk(tools=LOOKING).ask("delete a.py")
     assert said.calls == []
-    assert "`delete_file`" in said.text
+    assert "`move_or_delete`" in said.text
     assert "switch to code mode" in said.text
 
 

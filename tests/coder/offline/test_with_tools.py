@@ -149,7 +149,7 @@ async def test_an_agents_file_is_written_and_brought_up_to_date(opened: Open, pr
 async def test_in_architect_mode_it_plans_and_changes_nothing(opened: Open, project: Path) -> None:
     async with opened() as ask:
         assert "The mode is now architect." in await ask("switch to architect mode")
-        assert "`delete_file`" in await ask("delete README.md")
+        assert "`move_or_delete`" in await ask("delete README.md")
         await ask("make a plan for a louder greeting")
         assert ("Run the tests: make test", "pending") in ask.plan
     assert (project / "README.md").exists()

@@ -117,6 +117,12 @@ def test_the_name_of_the_schema_wins_over_its_aliases() -> None:
         ("Grep", {}, "search"),
         ("Bash", {}, "run_command"),
         ("TodoWrite", {}, "set_plan"),
+        ("add_todo", {}, "set_plan"),
+        ("Glob", {}, "list_files"),
+        ("find_files", {}, "list_files"),
+        ("find_symbol", {}, "outline"),
+        ("delete_file", {}, "move_or_delete"),
+        ("functions.move_file", {}, "move_or_delete"),
         ("str_replace_editor", {"command": "view"}, "read_file"),
         ("str_replace_based_edit_tool", {"command": "str_replace"}, "edit_file"),
     ],
@@ -127,7 +133,7 @@ def test_a_tool_is_found_by_the_names_models_know(name: str, arguments: dict[str
 
 
 def test_no_alias_means_two_tools() -> None:
-    aliases = [alias for tool in TOOLS.values() for alias in tool.aliases.split()]
+    aliases = [alias for tool in TOOLS.values() for alias in [*tool.aliases.split(), *tool.implied]]
     assert len(aliases) == len(set(aliases))
     assert not set(aliases) & set(TOOLS)
 

@@ -91,7 +91,7 @@ async def test_a_file_that_changed_after_it_was_read_is_unread(harness: Harness,
         tools.write("a.txt", "theirs\n")
         assert "haven't read" in await tools.call_failing("write_file", file_path="a.txt", content="new\n")
         await tools.call("read_file", file_path="a.txt")
-        await tools.call("move_file", source="a.txt", destination="b.txt")
+        await tools.call("move_or_delete", operation="move", file_path="a.txt", destination="b.txt")
         assert "Replaced" in await tools.call("write_file", file_path="b.txt", content="new\n")
 
 

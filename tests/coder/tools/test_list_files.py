@@ -1,4 +1,4 @@
-"""list_files and find_files."""
+"""list_files: directories, and files by name."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ async def test_files_are_found_by_name(harness: Harness) -> None:
         for path in ("a.py", "src/b.py", "src/deep/c.py", "src/d.pyc", "build/e.py", ".hidden/f.py", ".git/g.py"):
             tools.write(path, "")
         tools.write(".gitignore", "build/\n")
-        assert await tools.call("find_files", pattern="*.py") == (
+        assert await tools.call("list_files", pattern="*.py") == (
             "4 files:\n.hidden/f.py\na.py\nsrc/b.py\nsrc/deep/c.py"
         )
-        assert await tools.call("find_files", pattern="src/*.py") == "1 file:\nsrc/b.py"
-        assert await tools.call("find_files", pattern="./src/**/*.py") == "2 files:\nsrc/b.py\nsrc/deep/c.py"
-        assert await tools.call("find_files", pattern="*.py", path="src/deep") == "1 file:\nsrc/deep/c.py"
-        assert await tools.call("find_files", pattern="{a,b}.py") == "2 files:\na.py\nsrc/b.py"
-        assert await tools.call("find_files", pattern="*.rs") == (
+        assert await tools.call("list_files", pattern="src/*.py") == "1 file:\nsrc/b.py"
+        assert await tools.call("list_files", pattern="./src/**/*.py") == "2 files:\nsrc/b.py\nsrc/deep/c.py"
+        assert await tools.call("list_files", pattern="*.py", path="src/deep") == "1 file:\nsrc/deep/c.py"
+        assert await tools.call("list_files", pattern="{a,b}.py") == "2 files:\na.py\nsrc/b.py"
+        assert await tools.call("list_files", pattern="*.rs") == (
             "No matching files: checked 6 files, without those ignored by .gitignore."
         )
         assert tools.shown.title == "Find *.rs"
@@ -82,7 +82,7 @@ async def test_names_that_are_not_valid_utf8_are_listed(harness: Harness, projec
             "fifo.txt  (special file)",
             "läßt.txt  0 bytes",
         ]
-        assert await tools.call("find_files", pattern="*.txt") == "1 file:\nläßt.txt"
+        assert await tools.call("list_files", pattern="*.txt") == "1 file:\nläßt.txt"
         assert "läßt" in await tools.call("outline")
 
 
@@ -90,5 +90,5 @@ async def test_finding_has_bounds(harness: Harness) -> None:
     async with harness() as tools:
         for number in range(510):
             tools.write(f"deep/{number:03}.txt", "")
-        told = await tools.call("find_files", pattern="*.txt")
+        told = await tools.call("list_files", pattern="*.txt")
         assert told.startswith("500 files:") and told.endswith("give a narrower pattern or path]")

@@ -1,4 +1,4 @@
-"""outline and find_symbol."""
+"""outline: structure, definitions and uses."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ async def test_a_name_is_found_where_it_is_defined(
         monkeypatch.setattr(ripgrep, "find_ripgrep", lambda: None)
     async with harness() as tools:
         await write_sources(tools)
-        told = await tools.call("find_symbol", name="helper")
+        told = await tools.call("outline", symbol="helper")
         assert told == ("2 lines in 2 files:\nlib.py\n  1: def helper(x):\nweb.ts\n  1: export function helper() {}")
         assert tools.shown.title == "Find where helper is defined"
         assert tools.shown.locations == [
@@ -200,15 +200,15 @@ async def test_a_name_is_found_where_it_is_defined(
 async def test_a_method_is_found_by_its_class(harness: Harness) -> None:
     async with harness() as tools:
         await write_sources(tools)
-        told = await tools.call("find_symbol", name="Tool.run")
+        told = await tools.call("outline", symbol="Tool.run")
         assert told == "1 line in 1 file:\nlib.py\n  6:     def run(self): ..."
-        assert (await tools.call("find_symbol", name="run()")).startswith("2 lines")
+        assert (await tools.call("outline", symbol="run()")).startswith("2 lines")
 
 
 async def test_uses_of_a_name_exclude_comments_and_strings_in_python(harness: Harness) -> None:
     async with harness() as tools:
         await write_sources(tools)
-        told = await tools.call("find_symbol", name="helper", what="used")
+        told = await tools.call("outline", symbol="helper", find="uses")
         assert told.splitlines() == [
             "9 lines in 4 files:",
             "README.md",
@@ -230,14 +230,31 @@ async def test_uses_of_a_name_exclude_comments_and_strings_in_python(harness: Ha
 async def test_an_unknown_name_is_an_error(harness: Harness) -> None:
     async with harness() as tools:
         tools.write("a.txt", "nowhere\n")
-        told = await tools.call("find_symbol", name="nowhere")
+        told = await tools.call("outline", symbol="nowhere")
         assert told.startswith("nowhere is not defined in 1 file of the working directory.")
         assert told.endswith("The word itself occurs in 1 line; search shows them.")
-        assert "is not a name" in await tools.call_failing("find_symbol", name="two words")
+        assert "is not a name" in await tools.call_failing("outline", symbol="two words")
 
 
 async def test_symbols_of_the_additional_directories_are_found(harness: Harness, project: Any) -> None:
     other = project.parent / "other"
     (other / "more.py").write_text("def helper(): ...\n")
     async with harness(additional=(str(other),)) as tools:
-        assert str(other / "more.py") in await tools.call("find_symbol", name="helper")
+        assert str(other / "more.py") in await tools.call("outline", symbol="helper")
+
+
+async def test_a_name_is_found_below_a_path_and_not_outside_the_project(harness: Harness) -> None:
+    async with harness() as tools:
+        tools.write("a/x.py", "def f(): ...\n")
+        tools.write("b/y.py", "def f(): ...\n")
+        told = await tools.call("outline", symbol="f", path="b")
+        assert "b/y.py" in told and "a/x.py" not in told
+        assert "outside the project" in await tools.call_failing("outline", symbol="secret", path="../other")
+
+
+async def test_tools_for_definitions_and_references_of_other_agents_are_understood(harness: Harness) -> None:
+    async with harness() as tools:
+        tools.write("x.py", "def f(): ...\n\n\nf()\n")
+        assert "1: def f" in await tools.call("find_symbol", name="f")
+        assert "4: f()" in await tools.call("find_symbol", name="f", what="used")
+        assert "4: f()" in await tools.call("find_references", symbol="f")

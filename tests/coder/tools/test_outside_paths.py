@@ -93,9 +93,14 @@ async def test_nothing_is_moved_in_or_out(harness: Harness, project: Path, path:
     before = state(project)
     async with harness() as tools:
         tools.write("ours.txt", "ours\n")
-        await tools.call_failing("move_file", source=fill_in(path, project), destination="stolen.txt")
         await tools.call_failing(
-            "move_file", source="ours.txt", destination=fill_in(path, project).replace("secret", "planted")
+            "move_or_delete", operation="move", file_path=fill_in(path, project), destination="stolen.txt"
+        )
+        await tools.call_failing(
+            "move_or_delete",
+            operation="move",
+            file_path="ours.txt",
+            destination=fill_in(path, project).replace("secret", "planted"),
         )
         assert tools.text("ours.txt") == "ours\n"
         assert not (project / "stolen.txt").exists()

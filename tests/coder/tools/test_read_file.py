@@ -132,7 +132,7 @@ async def test_a_missing_file_is_an_error_that_suggests_similar_names(harness: H
         assert "did you mean src/reading.py?" in await tools.call_failing("read_file", file_path="src/readin.py")
         assert "did you mean README.md?" in await tools.call_failing("read_file", file_path="readme.md")
         assert "did you mean src/reading.py?" in await tools.call_failing("read_file", file_path="lib/reading.py")
-        assert "find_files" in await tools.call_failing("read_file", file_path="zzzzzz")
+        assert "list_files" in await tools.call_failing("read_file", file_path="zzzzzz")
         assert "did you mean" in await tools.call_failing("read_file", file_path="src/reading.py/more/reading.py")
 
 

@@ -17,39 +17,31 @@ from accord.coder.tools.registry import standard_tools
 NAMES = [
     "read_file",
     "list_files",
-    "find_files",
     "search",
     "outline",
-    "find_symbol",
     "show_changes",
     "edit_file",
     "write_file",
-    "delete_file",
-    "move_file",
+    "move_or_delete",
     "run_command",
     "fetch_url",
     "set_plan",
-    "add_todo",
     "ask_user",
     "switch_mode",
 ]
-KINDS = "read read search search read search read edit edit delete move execute fetch think think other switch_mode"
+KINDS = "read read search read read edit edit move execute fetch think other switch_mode"
 EXAMPLES: dict[str, dict[str, Any]] = {
     "read_file": {"file_path": "a", "offset": 1, "limit": 2},
-    "list_files": {"path": "a", "depth": 2},
-    "find_files": {"pattern": "*.py", "path": "src"},
+    "list_files": {"path": "a", "pattern": "*.py", "depth": 2},
     "search": {"pattern": "x", "path": ".", "glob": "*", "output_mode": "count", "before": 1, "literal": True},
-    "outline": {"path": "a"},
-    "find_symbol": {"name": "f", "what": "used"},
+    "outline": {"path": "a", "symbol": "f", "find": "uses"},
     "show_changes": {"path": "a"},
     "edit_file": {"file_path": "a", "edits": [{"old_string": "x", "new_string": "y", "replace_all": True}]},
     "write_file": {"file_path": "a", "content": ""},
-    "delete_file": {"file_path": "a"},
-    "move_file": {"source": "a", "destination": "b"},
+    "move_or_delete": {"operation": "move", "file_path": "a", "destination": "b"},
     "run_command": {"command": "ls", "cwd": "src", "timeout": 5},
     "fetch_url": {"url": "https://example.com/"},
     "set_plan": {"steps": [{"content": "x", "status": "completed", "priority": "low"}]},
-    "add_todo": {"content": "x"},
     "ask_user": {"question": "x?", "choices": ["a", "b"], "multiple": False},
     "switch_mode": {"mode": "code", "reason": "done"},
 }
@@ -62,8 +54,7 @@ def test_all_tools_are_there_with_their_kinds() -> None:
     assert [name for name, tool in tools.items() if tool.changes] == [
         "edit_file",
         "write_file",
-        "delete_file",
-        "move_file",
+        "move_or_delete",
         "run_command",
     ]
 

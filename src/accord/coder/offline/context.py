@@ -35,7 +35,7 @@ _FILE_KEYS = {
     "write_file": "file_path",
     "edit_file": "file_path",
     "outline": "path",
-    "move_file": "destination",
+    "move_or_delete": "destination",
 }
 
 
@@ -147,11 +147,10 @@ def collect_todos(messages: Sequence[Message]) -> list[Todo]:
         if result is None or result.failed:
             continue
         if call.name == "set_plan":
-            found = _parse_plan(call.arguments.get("steps"), said.model)
-        elif call.name == "add_todo" and isinstance(call.arguments.get("content"), str):
-            content = call.arguments["content"]
-            if not any(todo.content == content and todo.status != "completed" for todo in found):
-                found.append(Todo(content))
+            steps = _parse_plan(call.arguments.get("steps"), said.model)
+            to_do = {todo.content for todo in found if todo.status != "completed"}
+            is_added = call.arguments.get("append")
+            found = [*found, *(todo for todo in steps if todo.content not in to_do)] if is_added else steps
     return found
 
 

@@ -84,12 +84,12 @@ def file_in(result: Result) -> FileText:
 
 
 def hits_in(result: Result) -> list[Hit]:
-    """Return the places that `search` or `find_symbol` found."""
+    """Return the places that `search` or `outline` found."""
     return [Hit(match["name"], match["line"], match["text"]) for match in data_of(result)["matches"]]
 
 
 def names_in(result: Result) -> list[str]:
-    """Return the names that `list_files` or `find_files` found, relative to the directory. Directories end in a
+    """Return the names that `list_files` found, relative to the directory. Directories end in a
     slash."""
     names: list[str] = data_of(result)["names"]
     return names

@@ -69,13 +69,11 @@ def _find_succeeded(messages: Sequence[Message], *names: str) -> list[tuple[Call
 
 
 def _list_changes(messages: Sequence[Message]) -> str:
-    words = {"write_file": "wrote", "edit_file": "edited", "delete_file": "deleted"}
+    words = {"write_file": "wrote", "edit_file": "edited", "move_or_delete": "deleted"}
     lines = []
-    for call, _ in _find_succeeded(messages, "write_file", "edit_file", "delete_file", "move_file"):
-        if call.name == "move_file":
-            lines.append(f"- moved `{call.arguments.get('source')}` to `{call.arguments.get('destination')}`")
-        else:
-            lines.append(f"- {words[call.name]} `{call.arguments.get('file_path')}`")
+    for call, _ in _find_succeeded(messages, *words):
+        path, destination = call.arguments.get("file_path"), call.arguments.get("destination")
+        lines.append(f"- moved `{path}` to `{destination}`" if destination else f"- {words[call.name]} `{path}`")
     return _last(list(dict.fromkeys(lines)))
 
 

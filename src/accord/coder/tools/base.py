@@ -14,7 +14,7 @@ If a path changes its target during the last three steps (`Moved`), all three ar
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import msgspec
@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from accord.policy.action import Action
 
 A = TypeVar("A")
+
+
+HIDDEN = "x-hidden"
+"""Marks a field, in `extra_json_schema`, that isn't in the schema for models: an alias of the tool implies it."""
 
 
 class ToolError(AccordError):
@@ -85,6 +89,8 @@ class Tool(ABC, Generic[A]):
     name: str
     aliases: ClassVar[str] = ""
     """Names of similar tools of other agents, separated by spaces: some models call those."""
+    implied: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    """More such names, of tools that do a part of what this one does, and the arguments they stand for."""
     description: str
     kind: ToolKind = "other"
     changes: bool = False
@@ -119,6 +125,10 @@ class Tool(ABC, Generic[A]):
                 for field in msgspec.structs.fields(self.arguments)
             )
             raise ToolError(f"{self.name}: {error}. Its arguments: {known}") from None
+
+    def kind_of(self, args: A) -> ToolKind:
+        """The kind of a call, if it depends on the arguments."""
+        return self.kind
 
     @abstractmethod
     def title(self, args: A) -> str:
@@ -156,7 +166,9 @@ def schema_of(arguments: Any) -> dict[str, Any]:
         if "$ref" in value:
             return simplify(definitions[value["$ref"]])
         flat = {
-            key: simplify(item) if key != "properties" else {name: simplify(each) for name, each in item.items()}
+            key: simplify(item)
+            if key != "properties"
+            else {name: simplify(each) for name, each in item.items() if HIDDEN not in each}
             for key, item in value.items()
             if key != "title"
         }

@@ -29,7 +29,13 @@ def find_tool(name: str, arguments: Mapping[str, Any], tools: Mapping[str, Tool[
     for tool in own:
         if normalize(tool.name) == wanted:
             return tool
-    return next((tool for tool in own if wanted in map(normalize, tool.aliases.split())), None)
+    return next((tool for tool in own if wanted in map(normalize, [*tool.aliases.split(), *tool.implied])), None)
+
+
+def implied_arguments(name: str, tool: Tool[Any]) -> Mapping[str, Any]:
+    """The arguments that the name of a call stands for: `delete_file` says what to do with the file."""
+    wanted = _bare(name)
+    return next((arguments for alias, arguments in tool.implied.items() if normalize(alias) == wanted), {})
 
 
 def _bare(name: str) -> str:

@@ -1,4 +1,4 @@
-"""outline: the definitions in a file, or the tree of a directory."""
+"""outline: the definitions in a file, the tree of a directory, or where a name is defined or used."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ from msgspec import Meta
 
 from accord.coder.tools.base import Outcome, Tool, ToolContext
 from accord.coder.tools.project.paths import Found, allowed_paths, locate, missing, origin, relative, whole_text
+from accord.coder.tools.project.symbol_search import Use, find_symbol
 from accord.coder.tools.project.symbols import Symbol, summary_of, symbols_of
 from accord.coder.tools.project.walk import Step, Walk, read_bytes
-from accord.coder.tools.text import code_block, count_of, format_size, split_lines, truncate
+from accord.coder.tools.text import code_block, count_of, format_size, one_line, split_lines, truncate
 from accord.model.record import Record
-from accord.model.tool import Location
+from accord.model.tool import Location, ToolKind
 from accord.policy.action import Action
 from accord.workspace.place import Call
 
 MAX_SYMBOLS = 400
+EVERYWHERE = (".", "./", "")
+"""Paths that mean the whole project: for a name, all of the session's directories."""
 MAX_ENTRIES = 300
 MAX_NAMES = 8
 MAX_READ_BYTES = 200_000
@@ -28,32 +31,58 @@ MAX_READ_BYTES = 200_000
 
 
 class OutlineArgs(Record):
-    """The file or directory."""
+    """The file or directory, or the name to find."""
 
-    path: Annotated[str, Meta(description="A file or directory; defaults to the working directory.")] = "."
+    path: Annotated[str, Meta(description="A file or directory; defaults to the whole project.")] = "."
+    symbol: Annotated[
+        str | None,
+        Meta(description="Find this function, class, variable or type instead; Class.method for a method."),
+    ] = None
+    find: Annotated[
+        Use, Meta(description="With symbol: where it is defined, or used.", extra={"aliases": "what kind"})
+    ] = "definitions"
 
 
 class Outline(Tool[OutlineArgs]):
     name = "outline"
     description = (
-        "Shows the structure of a file or directory. For a file: classes, functions and other definitions (for a "
-        "document, headings) with line numbers, so that read_file can read the right part. For a directory: a tree "
-        "without files ignored by .gitignore, with sizes and top-level definitions. The best first look at a project "
-        "or large file."
+        "Shows the structure of code. For a file: classes, functions and other definitions (for a document, headings) "
+        "with line numbers, so that read_file can read the right part. For a directory: a tree with sizes and "
+        "top-level definitions; the best first look at a project. With symbol: the lines that define or use a name, "
+        "in the whole project or below path. Python is parsed, so comments and strings don't count; other languages "
+        "are matched by line and word."
     )
     kind: str = "read"
     arguments = OutlineArgs
+    aliases = "find_symbol symbols list_symbols document_symbols codebase_outline list_code_definition_names"
+    implied = {
+        "find_definition": {"find": "definitions"},
+        "go_to_definition": {"find": "definitions"},
+        "find_references": {"find": "uses"},
+        "find_usages": {"find": "uses"},
+    }
+
+    def kind_of(self, args: OutlineArgs) -> ToolKind:
+        return "search" if args.symbol else "read"
 
     def title(self, args: OutlineArgs) -> str:
-        return f"Outline {args.path}" if args.path not in (".", "./", "") else "Outline the project"
+        if args.symbol:
+            what = "Find where {} is defined" if args.find == "definitions" else "Find uses of {}"
+            return what.format(one_line(args.symbol, 60))
+        return f"Outline {args.path}" if args.path not in EVERYWHERE else "Outline the project"
 
     def locations(self, args: OutlineArgs) -> Sequence[Location]:
-        return [Location(path=args.path)]
+        return [Location(path=args.path)] if args.symbol is None else []
 
     def actions(self, args: OutlineArgs, ctx: ToolContext) -> Sequence[Action]:
-        return [Action.of_read(ctx.session.absolute(args.path), **origin(ctx))]
+        is_everywhere = args.symbol is not None and args.path in EVERYWHERE
+        paths = ctx.session.roots if is_everywhere else [ctx.session.absolute(args.path)]
+        return [Action.of_read(path, **origin(ctx)) for path in paths]
 
     async def run(self, args: OutlineArgs, ctx: ToolContext) -> Outcome:
+        if args.symbol is not None:
+            paths = ctx.session.roots if args.path in EVERYWHERE else [args.path]
+            return await find_symbol(ctx, args.symbol, args.find, paths)
         found = await locate(ctx, args.path or ".")
         if found.kind == "directory":
             text, raw = await _of_directory(ctx, found)

@@ -1,4 +1,4 @@
-"""set_plan and add_todo: the plan that the user sees."""
+"""set_plan: the plan that the user sees."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from accord.coder.tools.base import Outcome, Tool, ToolContext, ToolError
+from accord.coder.tools.base import HIDDEN, Outcome, Tool, ToolContext, ToolError
 from accord.coder.tools.text import count_of, one_line
 from accord.model.record import Record
 from accord.model.session import PlanEntry
@@ -36,6 +36,8 @@ class SetPlanArgs(Record):
     """The plan."""
 
     steps: Annotated[list[Step], Meta(max_length=MAX_STEPS, description="All steps in order, including finished ones.")]
+    append: Annotated[bool, Meta(extra_json_schema={HIDDEN: True})] = False
+    """Whether the steps come after those of the plan: what tools such as `add_todo` mean."""
 
 
 class SetPlan(Tool[SetPlanArgs]):
@@ -48,44 +50,31 @@ class SetPlan(Tool[SetPlanArgs]):
     kind: str = "think"
     arguments = SetPlanArgs
     aliases = "plan update_plan todo_write todo todos write_todos update_todos update_todo_list create_plan"
+    implied = {"add_todo": {"append": True}, "todo_add": {"append": True}}
 
     def title(self, args: SetPlanArgs) -> str:
+        if args.append and args.steps:
+            return f"To do: {one_line(args.steps[0].content)}"
         done = sum(step.status == "completed" for step in args.steps)
         return f"Plan: {done} of {count_of(len(args.steps), 'step')} done" if args.steps else "Clear the plan"
 
     async def run(self, args: SetPlanArgs, ctx: ToolContext) -> Outcome:
         entries = [PlanEntry(content=step.content, status=step.status, priority=step.priority) for step in args.steps]
+        if args.append:
+            entries = _join(ctx.state.plan, entries)
         if entries == ctx.state.plan:
             return Outcome(text="The plan is unchanged.")
         await ctx.state.set_plan(entries)
         return Outcome(text=_describe(entries))
 
 
-class AddTodoArgs(Record):
-    """The new step."""
-
-    content: Annotated[str, Meta(min_length=1, description="The step, in one short line.")]
-
-
-class AddTodo(Tool[AddTodoArgs]):
-    name = "add_todo"
-    description = (
-        "Adds one pending step to the end of the plan. To add several steps or change their status, use set_plan."
-    )
-    kind: str = "think"
-    arguments = AddTodoArgs
-
-    def title(self, args: AddTodoArgs) -> str:
-        return f"To do: {one_line(args.content)}"
-
-    async def run(self, args: AddTodoArgs, ctx: ToolContext) -> Outcome:
-        if any(entry.content == args.content and entry.status != "completed" for entry in ctx.state.plan):
-            return Outcome(text="This step is already in the plan.")
-        if len(ctx.state.plan) >= MAX_STEPS:
-            raise ToolError(f"the plan already has {MAX_STEPS} steps, the maximum; set a shorter one with set_plan")
-        entries = [*ctx.state.plan, PlanEntry(content=args.content)]
-        await ctx.state.set_plan(entries)
-        return Outcome(text=_describe(entries))
+def _join(plan: list[PlanEntry], added: list[PlanEntry]) -> list[PlanEntry]:
+    """The plan with more steps, without those it already has to do."""
+    to_do = {entry.content for entry in plan if entry.status != "completed"}
+    joined = [*plan, *(entry for entry in added if entry.content not in to_do)]
+    if len(joined) > MAX_STEPS:
+        raise ToolError(f"the plan would have more than {MAX_STEPS} steps, the maximum; set a shorter one")
+    return joined
 
 
 def _describe(entries: list[PlanEntry]) -> str:

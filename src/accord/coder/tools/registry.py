@@ -6,13 +6,12 @@ from typing import Any
 
 from accord.coder.tools.ask_user import AskUser, SwitchMode
 from accord.coder.tools.base import Tool
-from accord.coder.tools.delete_move import DeleteFile, MoveFile
 from accord.coder.tools.edit_file import EditFile, WriteFile
 from accord.coder.tools.fetch_url import FetchUrl
-from accord.coder.tools.find_symbol import FindSymbol
-from accord.coder.tools.list_files import FindFiles, ListFiles
+from accord.coder.tools.list_files import ListFiles
+from accord.coder.tools.move_or_delete import MoveOrDelete
 from accord.coder.tools.outline import Outline
-from accord.coder.tools.plan import AddTodo, SetPlan
+from accord.coder.tools.plan import SetPlan
 from accord.coder.tools.read_file import ReadFile
 from accord.coder.tools.run_command import RunCommand
 from accord.coder.tools.search import Search
@@ -24,19 +23,15 @@ def standard_tools() -> dict[str, Tool[Any]]:
     tools: list[Tool[Any]] = [
         ReadFile(),
         ListFiles(),
-        FindFiles(),
         Search(),
         Outline(),
-        FindSymbol(),
         ShowChanges(),
         EditFile(),
         WriteFile(),
-        DeleteFile(),
-        MoveFile(),
+        MoveOrDelete(),
         RunCommand(),
         FetchUrl(),
         SetPlan(),
-        AddTodo(),
         AskUser(),
         SwitchMode(),
     ]

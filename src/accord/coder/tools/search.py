@@ -71,8 +71,8 @@ class Search(Tool[SearchArgs]):
     description = (
         "Finds lines that match a regular expression in the project's files. Returns lines with line numbers, grouped "
         "by file. Skips binary files and files ignored by .gitignore; includes hidden files. Searches what is saved on "
-        "disk, not unsaved changes. Use find_files to find files by name, and find_symbol for the definition or uses "
-        "of a function, class or variable."
+        "disk, not unsaved changes. Use list_files to find files by name, and outline for the definition or uses of a "
+        "function, class or variable."
     )
     kind: str = "search"
     arguments = SearchArgs

@@ -122,12 +122,12 @@ def _make(changes: dict[str, tuple[PlannedCall, int]], step: r.Replace, situatio
 
 def write(step: r.WriteFile, situation: Situation) -> Script[str]:
     situation.require("write_file")
-    if step.new and "find_files" in situation.tools and not step.path.startswith(("/", "~", "..")):
+    if step.new and "list_files" in situation.tools and not step.path.startswith(("/", "~", "..")):
         pattern = re.sub(r"([*?\[\]{}\\])", r"\\\1", step.path.removeprefix("./"))
         (found,) = yield from use(
             situation,
             f"Checking whether `{step.path}` exists…",
-            call("find_files", pattern=f"/{pattern}" if "/" not in pattern else pattern),
+            call("list_files", pattern=f"/{pattern}" if "/" not in pattern else pattern),
             lenient=True,
         )
         if not found.failed and step.path.removeprefix("./") in names_in(found):
@@ -202,14 +202,16 @@ def move(step: r.MoveFile, situation: Situation) -> Script[str]:
     (result,) = yield from use(
         situation,
         f"Moving `{step.source}` to `{step.target}`…",
-        call("move_file", source=step.source, destination=step.target),
+        call("move_or_delete", operation="move", file_path=step.source, destination=step.target),
     )
     return _sentence(result, f"Moved `{step.source}` to `{step.target}`.")
 
 
 def delete(step: r.DeleteFiles, situation: Situation) -> Script[str]:
     for index, path in enumerate(step.paths):
-        (result,) = yield from use(situation, f"Deleting `{path}`…", call("delete_file", file_path=path), lenient=True)
+        (result,) = yield from use(
+            situation, f"Deleting `{path}`…", call("move_or_delete", operation="delete", file_path=path), lenient=True
+        )
         if result.failed:
             done = f" Already deleted: {join_names(step.paths[:index])}." if index else ""
             raise Stopped(describe_failure(result) + done)

@@ -67,12 +67,12 @@ def _limit(step: r.ReadFiles) -> int | None:
 
 def _find_elsewhere(path: str, result: Result, step: r.ReadFiles, situation: Situation) -> Script[tuple[str, Result]]:
     """Look for a missing file in other directories, and read it if there is exactly one with that name."""
-    if "find_files" not in situation.tools or path.startswith(("/", "~")) or re.search(r"[*?\[\]{}]", path):
+    if "list_files" not in situation.tools or path.startswith(("/", "~")) or re.search(r"[*?\[\]{}]", path):
         raise Stopped(describe_failure(result))
     (found,) = yield from use(
         situation,
         f"Couldn't read `{path}`; looking for it in other directories…",
-        call("find_files", pattern=f"**/{path}"),
+        call("list_files", pattern=f"**/{path}"),
         lenient=True,
     )
     others = [other for other in ([] if found.failed else names_in(found)) if other != path]
@@ -112,7 +112,7 @@ def find_files(step: r.FindFiles, situation: Situation) -> Script[str]:
     (result,) = yield from use(
         situation,
         f"Looking for files that match `{pattern}`{where}…",
-        call("find_files", pattern=step.pattern, path=step.path),
+        call("list_files", pattern=step.pattern, path=step.path),
     )
     found = names_in(result)
     if not found:
@@ -162,7 +162,7 @@ def find_symbol(step: r.FindSymbol, situation: Situation) -> Script[str]:
     (result,) = yield from use(
         situation,
         f"Looking for where `{step.name}` is {step.what}…",
-        call("find_symbol", name=step.name, what=step.what),
+        call("outline", symbol=step.name, find="definitions" if step.what == "defined" else "uses"),
     )
     found = hits_in(result)
     if not found:

@@ -95,7 +95,7 @@ def _research(topic: str, situation: Situation) -> Script[list[str]]:
 
 
 def add(step: r.AddTodo, situation: Situation) -> Script[str]:
-    yield from use(situation, "", call("add_todo", content=step.text))
+    yield from use(situation, "", call("set_plan", steps=entries([Todo(step.text)]), append=True))
     if not any(todo.content == step.text and todo.status != "completed" for todo in situation.todos):
         situation.todos.append(Todo(step.text))
     number = next(index for index, todo in enumerate(situation.todos, 1) if todo.content == step.text)

@@ -183,7 +183,7 @@ async def text_of(
 async def missing(ctx: ToolContext, path: str) -> ToolError:
     """The error for a missing file, with suggestions."""
     names = await _similar(ctx, path)
-    hint = f"; did you mean {' or '.join(names)}?" if names else "; use find_files or list_files to see what exists"
+    hint = f"; did you mean {' or '.join(names)}?" if names else "; use list_files to see what exists"
     return ToolError(f"there is no file {path}{hint}", kind="missing")
 
 

@@ -1,4 +1,4 @@
-"""delete_file and move_file."""
+"""move_or_delete, also by the names of its two halves."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .conftest import ALLOWED, Harness
 async def test_a_file_is_deleted_and_what_goes_is_shown(harness: Harness, lent: dict[str, Any]) -> None:
     async with harness(**lent) as tools:
         file = tools.write("a.txt", "one\n")
-        assert await tools.call("delete_file", file_path="a.txt") == "Deleted a.txt."
+        assert await tools.call("move_or_delete", operation="delete", file_path="a.txt") == "Deleted a.txt."
         assert not file.exists()
         shown = tools.shown
         assert (shown.title, shown.kind, shown.status) == ("Delete a.txt", "delete", "completed")
@@ -31,7 +31,7 @@ async def test_a_file_is_deleted_and_what_goes_is_shown(harness: Harness, lent: 
 async def test_a_binary_file_can_be_deleted(harness: Harness) -> None:
     async with harness() as tools:
         file = tools.write("data.bin", b"\0\1\2")
-        await tools.call("delete_file", file_path="data.bin")
+        await tools.call("move_or_delete", operation="delete", file_path="data.bin")
         assert not file.exists()
         assert tools.shown.diffs[0].changes[0].path == str(file)
 
@@ -40,7 +40,7 @@ async def test_of_a_link_the_link_is_deleted(harness: Harness, project: Path) ->
     async with harness() as tools:
         secret = project.parent / "other" / "secret.txt"
         (project / "link").symlink_to(secret)
-        await tools.call("delete_file", file_path="link")
+        await tools.call("move_or_delete", operation="delete", file_path="link")
         assert not (project / "link").is_symlink()
         assert secret.exists()
         assert "the secret" not in str(tools.shown.content)
@@ -49,7 +49,10 @@ async def test_of_a_link_the_link_is_deleted(harness: Harness, project: Path) ->
 async def test_a_file_is_moved(harness: Harness, lent: dict[str, Any]) -> None:
     async with harness(**lent) as tools:
         tools.write("a.txt", "one\n")
-        assert await tools.call("move_file", source="a.txt", destination="deep/b.txt") == "Moved a.txt to deep/b.txt."
+        assert (
+            await tools.call("move_or_delete", operation="move", file_path="a.txt", destination="deep/b.txt")
+            == "Moved a.txt to deep/b.txt."
+        )
         assert tools.text("deep/b.txt") == "one\n"
         assert not (tools.project / "a.txt").exists()
         shown = tools.shown
@@ -62,9 +65,15 @@ async def test_nothing_is_replaced_by_moving(harness: Harness) -> None:
         tools.write("a.txt", "one\n")
         tools.write("b.txt", "two\n")
         tools.write("deep/c.txt", "")
-        assert "already exists" in await tools.call_failing("move_file", source="a.txt", destination="b.txt")
-        assert "is a directory" in await tools.call_failing("move_file", source="a.txt", destination="deep")
-        assert "already exists" in await tools.call_failing("move_file", source="a.txt", destination="a.txt")
+        assert "already exists" in await tools.call_failing(
+            "move_or_delete", operation="move", file_path="a.txt", destination="b.txt"
+        )
+        assert "is a directory" in await tools.call_failing(
+            "move_or_delete", operation="move", file_path="a.txt", destination="deep"
+        )
+        assert "already exists" in await tools.call_failing(
+            "move_or_delete", operation="move", file_path="a.txt", destination="a.txt"
+        )
         assert tools.text("b.txt") == "two\n"
 
 
@@ -75,7 +84,9 @@ async def test_a_target_that_appears_while_the_user_thinks_is_not_replaced(harne
 
     async with harness(rules=(), permissions=permissions) as tools:
         tools.write("a.txt", "one\n")
-        assert "couldn't move" in await tools.call_failing("move_file", source="a.txt", destination="b.txt")
+        assert "couldn't move" in await tools.call_failing(
+            "move_or_delete", operation="move", file_path="a.txt", destination="b.txt"
+        )
         assert tools.text("b.txt") == "theirs\n"
         assert tools.text("a.txt") == "one\n"
 
@@ -89,7 +100,7 @@ async def test_moving_is_asked_about_once(harness: Harness) -> None:
 
     async with harness(rules=(), permissions=permissions) as tools:
         tools.write("a.txt", "one\n")
-        await tools.call("move_file", source="a.txt", destination="b.txt")
+        await tools.call("move_or_delete", operation="move", file_path="a.txt", destination="b.txt")
     assert len(requests) == 1
 
 
@@ -97,7 +108,9 @@ async def test_moving_is_asked_about_once(harness: Harness) -> None:
 async def test_a_rule_about_either_end_holds_for_moving(harness: Harness, denied: str) -> None:
     async with harness(rules=(Rule(effect="deny", path=(denied,), access="write"), *ALLOWED)) as tools:
         tools.write("from/a.txt", "one\n")
-        assert "not allowed" in await tools.call_failing("move_file", source="from/a.txt", destination="to/a.txt")
+        assert "not allowed" in await tools.call_failing(
+            "move_or_delete", operation="move", file_path="from/a.txt", destination="to/a.txt"
+        )
         assert tools.text("from/a.txt") == "one\n"
 
 
@@ -122,16 +135,22 @@ async def test_a_denied_file_is_refused_before_its_text_is_read_and_shown(
 async def test_directories_are_left_alone(harness: Harness) -> None:
     async with harness() as tools:
         tools.write("src/a.txt", "")
-        assert "is a directory" in await tools.call_failing("delete_file", file_path="src")
-        assert "is a directory" in await tools.call_failing("move_file", source="src", destination="lib")
-        assert "is a directory" in await tools.call_failing("delete_file", file_path=".")
+        assert "is a directory" in await tools.call_failing("move_or_delete", operation="delete", file_path="src")
+        assert "is a directory" in await tools.call_failing(
+            "move_or_delete", operation="move", file_path="src", destination="lib"
+        )
+        assert "is a directory" in await tools.call_failing("move_or_delete", operation="delete", file_path=".")
 
 
 async def test_a_missing_file_is_reported_with_similar_names(harness: Harness) -> None:
     async with harness() as tools:
         tools.write("notes.md", "")
-        assert "did you mean notes.md?" in await tools.call_failing("delete_file", file_path="note.md")
-        assert "did you mean notes.md?" in await tools.call_failing("move_file", source="note.md", destination="x.md")
+        assert "did you mean notes.md?" in await tools.call_failing(
+            "move_or_delete", operation="delete", file_path="note.md"
+        )
+        assert "did you mean notes.md?" in await tools.call_failing(
+            "move_or_delete", operation="move", file_path="note.md", destination="x.md"
+        )
 
 
 async def test_a_file_that_changed_while_the_user_thought_stays(harness: Harness, project: Path) -> None:
@@ -162,6 +181,27 @@ class TestOnScreen:
         async with harness(workspace=workspace) as tools:
             tools.write("a.txt", "saved\n")
             overlay.show(str(project / "a.txt"), "unsaved\n")
-            assert "unsaved changes" in await tools.call_failing("delete_file", file_path="a.txt")
-            assert "unsaved changes" in await tools.call_failing("move_file", source="a.txt", destination="b.txt")
+            assert "unsaved changes" in await tools.call_failing(
+                "move_or_delete", operation="delete", file_path="a.txt"
+            )
+            assert "unsaved changes" in await tools.call_failing(
+                "move_or_delete", operation="move", file_path="a.txt", destination="b.txt"
+            )
             assert tools.text("a.txt") == "saved\n"
+
+
+async def test_a_move_needs_a_destination_and_a_deletion_has_none(harness: Harness) -> None:
+    async with harness() as tools:
+        tools.write("a.txt", "")
+        assert "destination is missing" in await tools.call_failing("move_file", source="a.txt")
+        told = await tools.call_failing("move_or_delete", operation="delete", file_path="a.txt", destination="b.txt")
+        assert "operation=move" in told
+        assert tools.text("a.txt") == ""
+
+
+async def test_the_names_of_both_halves_imply_the_operation(harness: Harness) -> None:
+    async with harness() as tools:
+        tools.write("a.txt", "")
+        assert await tools.call("functions.mv", source="a.txt", to="b.txt") == "Moved a.txt to b.txt."
+        assert await tools.call("delete_file", path="b.txt") == "Deleted b.txt."
+        assert not list(tools.project.iterdir())
