@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from typing import Any
 
 import pytest
@@ -180,6 +181,31 @@ async def test_in_version_2_new_content_is_added_and_words_of_ones_own_are_allow
     assert calls[2]["content"] == {"type": "content", "content": {"type": "text", "text": "one"}}
     assert [call["status"] for call in calls if "status" in call][2:] == ["paused", "in_progress", "completed"]
     assert calls[6]["content"] == [{"type": "content", "content": {"type": "text", "text": "three"}}]
+
+
+async def test_a_preview_is_replaced_by_other_content_and_goes_when_the_call_ends(link: Link) -> None:
+    seen: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
+
+    async def work(turn: Turn) -> None:
+        async with turn.tool("Write") as tool:
+            await tool.show("before")
+            await tool.preview("half")
+            await seen["before half"].wait()
+            await tool.preview("more")
+            await seen["before more"].wait()
+            await tool.show("whole")
+        async with turn.tool("Stop") as tool:
+            await tool.preview("half")
+            await seen["half"].wait()
+
+    async with link(script_agent(work)) as client:
+        session = await client.new_session()
+        async for event in session.prompt("go"):
+            if isinstance(event, ToolCall):
+                seen[" ".join(item.text for item in event.content if isinstance(item, TextContent))].set()
+        calls = session.last_turn.tool_calls
+
+    assert [[item.text for item in call.content] for call in calls] == [["before", "whole"], []]
 
 
 @pytest.mark.feature("diffs", "agent", "client")

@@ -9,6 +9,8 @@ from typing import Any
 from accord.coder.agent import Coder
 from accord.coder.history import Call, ModelSaid, Text
 from accord.coder.models.base import (
+    CallArguments,
+    CallBegins,
     CallReady,
     Ended,
     EndReason,
@@ -25,7 +27,7 @@ from accord.coder.shared_resources import SharedResources
 from accord.coder.tools.base import Tool
 from accord.model.requests import AuthMethod
 
-Step = str | Call | ThoughtPiece | ModelError | asyncio.Event | EndReason
+Step = str | Call | ThoughtPiece | CallBegins | CallArguments | ModelError | asyncio.Event | EndReason
 
 
 class ScriptedModel(Model):
@@ -60,7 +62,7 @@ class ScriptedModel(Model):
                         parts.append(step)
                         reason = "calls"
                         yield CallReady(call=step)
-                    case ThoughtPiece():
+                    case ThoughtPiece() | CallBegins() | CallArguments():
                         yield step
                     case "<refusal>" | "<length>":
                         reason = "refusal" if step == "<refusal>" else "length"

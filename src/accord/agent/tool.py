@@ -58,6 +58,8 @@ class Tool:
         self.background = background
         """Whether it outlives its turn."""
         self._meta = meta
+        self._shows_preview = False
+        """Whether the client shows content that isn't in `content`."""
 
     if not TYPE_CHECKING:  # type checkers report these mistakes themselves
 
@@ -122,16 +124,29 @@ class Tool:
         content = [self._as_content(item) for item in items]
         patch = ToolPatch(id=self.id, content=list(content), meta=meta)
         lines = self.session.writer.encode(patch)
+        self._shows_preview = False
         self.content = content
         await self._state(patch, lines)
+
+    async def preview(self, *items: ToolContentLike) -> None:
+        """Show content until other content replaces it or the call ends. It isn't saved with the session."""
+        if self.status is None:
+            await self.announce()
+        patch = ToolPatch(id=self.id, content=[*self.content, *(self._as_content(item) for item in items)])
+        sent = self.session.writer.tell(patch)
+        self._shows_preview = True
+        await sent
 
     async def diff(self, path: str, old: str | None, new: str | None) -> None:
         """Show a change to a file: `old` None creates it, `new` None deletes it."""
         await self._add(Diff.of(self.session.absolute(path), old, new))
 
     def _add(self, content: ToolContent, meta: Meta | None = None) -> Awaitable[None]:
-        patch = ToolPatch(id=self.id, content=[*self.content, content], added=content, meta=meta)
+        patch = ToolPatch(id=self.id, content=[*self.content, content], meta=meta)
+        if not self._shows_preview:
+            patch.added = content
         lines = self.session.writer.encode(patch)
+        self._shows_preview = False
         self.content.append(content)
         return self._state(patch, lines)
 
@@ -176,8 +191,12 @@ class Tool:
         is_final = status in FINAL
         if is_final and self.can_cancel:
             patch.can_cancel = False
+        if is_final and self._shows_preview:
+            patch.content = list(self.content)
         # Encode before changing state, so that the call stays open if its result can't be sent.
         lines = self.session.writer.encode(patch)
+        if is_final:
+            self._shows_preview = False
         if patch.locations is not UNSET:
             self.locations = patch.locations or []
         if patch.title is not UNSET:

@@ -6,6 +6,7 @@ done so far stays in the history."""
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
@@ -17,6 +18,7 @@ from accord.coder.history import Call, Reminder, Result, Text, Thought, UserSaid
 from accord.coder.history import ModelSaid as Answer
 from accord.coder.model_choice import to_request_error
 from accord.coder.models.base import (
+    CallArguments,
     CallBegins,
     CallReady,
     Ended,
@@ -25,8 +27,10 @@ from accord.coder.models.base import (
     ThoughtPiece,
 )
 from accord.coder.repetition import STOP_AT, WARN_AT, FailedCalls
+from accord.coder.streamed_calls import PREVIEW_SECONDS, StreamedCalls
 from accord.coder.tool_calls import run_calls
 from accord.coder.tools.base import Tool
+from accord.errors import ConnectionClosed
 from accord.model.content import Content, Image
 from accord.model.session import StopReason
 
@@ -44,6 +48,7 @@ RETRY_SECONDS = (1.0, 3.0, 8.0, 20.0)
 """How long to wait before each retry when a provider can't answer."""
 NOT_STARTED = "The turn ended before this call was started; it was not done."
 NOT_RUN = "The answer was truncated because it was too long; this call was not run."
+INTERRUPTED = "The answer ended before this call was complete; it was not run."
 CONTINUE = (
     "Your last answer reached the output limit and was truncated. Continue where it stopped. Write large files in "
     "several smaller steps."
@@ -72,6 +77,7 @@ class Loop:
         *,
         max_requests: int | None = None,
         pauses: tuple[float, ...] = RETRY_SECONDS,
+        preview_seconds: float = PREVIEW_SECONDS,
         expand: Expand | None = None,
     ) -> None:
         """`tools` is called for each request, because servers connect and disconnect.
@@ -89,6 +95,7 @@ class Loop:
         self._asked: list[UserSaid] = []
         """The prompts of this turn. Compaction keeps them unchanged."""
         self._cannot_compact = False
+        self._streamed = StreamedCalls(turn, state, preview_seconds)
         self._failed_calls = FailedCalls()
         self._cost_before = state.cost or 0.0
         self._fallback = state.settings.fallback_model
@@ -101,6 +108,8 @@ class Loop:
             return await self._work()
         finally:
             self.state.answer_open_calls(NOT_STARTED)
+            with contextlib.suppress(ConnectionClosed):
+                await self._streamed.end()
 
     async def _work(self) -> StopReason | None:
         if not self.model.images and any(isinstance(piece, Image) for piece in self._asked[0].content):
@@ -119,6 +128,7 @@ class Loop:
             empty = empty + 1 if _is_empty(ended) else 0
             if truncated:
                 self.state.answer_open_calls(NOT_RUN)
+                await self._streamed.end(NOT_RUN, "failed")
                 if truncated > MAX_CONTINUED:
                     await self.state.tell_user("The answer was truncated at the model's output limit")
                     return "max_tokens"
@@ -275,17 +285,24 @@ class Loop:
                             await turn.say(replace_surrogates(text))
                         case ThoughtPiece(text=text):
                             await turn.think(replace_surrogates(text))
-                        case CallBegins() | CallReady():
-                            pass  # shown when complete: the title needs the arguments
+                        case CallBegins(id=id, name=name):
+                            if not self.model.reads_data:  # the offline model has the arguments at once
+                                await self._streamed.begin(id, name, self.tools)
+                        case CallArguments(id=id, text=text):
+                            await self._streamed.extend(id, text)
+                        case CallReady():
+                            pass  # calls run when the answer is complete
                         case Ended():
                             ended = piece  # read to the end, so that the connection can be reused
         except ModelError:
             if ended is None:
+                await self._streamed.end(INTERRUPTED, "failed")
                 raise
         except asyncio.CancelledError:
             self._remember(ended.message if ended is not None else Answer(parts=[Text(text="".join(said))]))
             raise
         if ended is None:
+            await self._streamed.end(INTERRUPTED, "failed")
             raise ModelError(f"{self.model.name} stopped in the middle of its answer", retry=True)
         self._remember(ended.message)
         await self.state.record_usage(ended.spent, self.model.context, turn)
@@ -314,7 +331,7 @@ class Loop:
         """Run calls. Return how often one of them has failed in the same way in this turn; the model is warned."""
         results: list[Result] = []
         try:
-            await run_calls(calls, self.turn, self.state, self.tools, results)
+            await run_calls(calls, self.turn, self.state, self.tools, results, streamed=self._streamed)
         finally:
             if not self.model.reads_data:  # then saving it would only make the history twice as large
                 for result in results:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from accord.agent.tool import Tool as ToolCallHandle
     from accord.agent.turn import Turn
     from accord.coder.session import CoderSession
+    from accord.coder.streamed_calls import StreamedCalls
 
 log: logging.Logger = logging.getLogger("accord.coder")
 MAX_CONCURRENT = 8
@@ -40,18 +41,27 @@ Tools = Mapping[str, Tool[Any]]
 
 
 async def run_calls(
-    calls: Sequence[Call], turn: Turn, state: CoderSession, tools: Tools, results: list[Result]
+    calls: Sequence[Call],
+    turn: Turn,
+    state: CoderSession,
+    tools: Tools,
+    results: list[Result],
+    *,
+    streamed: StreamedCalls | None = None,
 ) -> None:
     """Run calls and append their results, in the order of the calls.
 
-    `results` is the caller's list, so that it has the finished ones even after a cancellation."""
+    `streamed` has the calls that are announced already. `results` is the caller's list, so that it has the finished
+    ones even after a cancellation."""
     order = {call.id: index for index, call in enumerate(calls)}
     slots = asyncio.Semaphore(MAX_CONCURRENT)
     offered = {name: tool for name, tool in tools.items() if modes.offers(state.mode, tool)}
 
     async def run(call: Call) -> None:
         async with slots:
-            results.append(await _run_call(call, turn, state, find_tool(call.name, call.arguments, tools), offered))
+            tool = find_tool(call.name, call.arguments, tools)
+            shown = streamed.take(call) if streamed is not None else None
+            results.append(await _run_call(call, turn, state, tool, offered, shown))
 
     for is_change, group in groupby(calls, key=lambda call: _changes(find_tool(call.name, call.arguments, tools))):
         if is_change:
@@ -77,7 +87,12 @@ async def _run_concurrently(coroutines: Sequence[Any]) -> None:
 
 
 async def _run_call(
-    call: Call, turn: Turn, state: CoderSession, tool: Tool[Any] | None, offered: Iterable[str]
+    call: Call,
+    turn: Turn,
+    state: CoderSession,
+    tool: Tool[Any] | None,
+    offered: Iterable[str],
+    shown: ToolCallHandle | None,
 ) -> Result:
     try:
         if tool is None:
@@ -87,15 +102,23 @@ async def _run_call(
         coerced = tool.coerce({**implied_arguments(call.name, tool), **call.arguments})
         args = tool.read(coerced.arguments)
         locations = tool.locations(args)
-        title = one_line(_with_short_paths(tool.title(args), locations, turn.session), MAX_TITLE)
+        title = one_line(with_short_paths(tool.title(args), locations, turn.session), MAX_TITLE)
     except ToolError as error:
         message = replace_surrogates(str(error))
         named = one_line(call.name, MAX_NAME)
-        async with turn.tool(named or "unknown tool", raw_input=call.arguments, name=named) as shown:
+        if shown is None:
+            shown = turn.tool(named or "unknown tool", raw_input=call.arguments, name=named)
+        else:
+            await shown.update(raw_input=call.arguments, name=named)
+        async with shown:
             await shown.fail(message)
         return Result(id=call.id, name=call.name, text=message, failed=True)
-    shown = turn.tool(title, kind=tool.kind_of(args), locations=locations, raw_input=coerced.arguments, name=tool.name)
-    await shown.announce()
+    about: dict[str, Any] = {"kind": tool.kind_of(args), "locations": locations, "raw_input": coerced.arguments}
+    if shown is None:
+        shown = turn.tool(title, name=tool.name, **about)
+        await shown.announce()
+    else:
+        await shown.update(title=title, name=tool.name, **about)
     outcome = await _run_announced(tool, args, ToolContext(turn, state, shown), shown)
     notes = "".join(f"[{one_line(note, MAX_NOTE)}]\n" for note in coerced.notes)
     text = replace_surrogates(notes) + outcome.text
@@ -116,7 +139,7 @@ async def _nested_instructions(locations: Sequence[str | Location], state: Coder
     return f"\n\n<system-reminder>\n{quoted}\n</system-reminder>" if quoted else ""
 
 
-def _with_short_paths(title: str, locations: Sequence[str | Location], session: Session) -> str:
+def with_short_paths(title: str, locations: Sequence[str | Location], session: Session) -> str:
     """Make the paths in a title relative to the working directory."""
     for location in locations:
         path = location if isinstance(location, str) else location.path

@@ -20,7 +20,7 @@ from coder.providers.script import Calls, Raw, Says, Stops, Thinks, Usage
 from coder.providers.server import FakeProvider
 
 from accord.coder.history import Call
-from accord.coder.models.base import CallBegins, CallReady, Ended, SaidPiece, Spent
+from accord.coder.models.base import CallArguments, CallBegins, CallReady, Ended, SaidPiece, Spent
 
 pytestmark = their_warnings
 
@@ -67,6 +67,18 @@ async def test_a_call_begins_with_its_name_and_is_ready_with_its_arguments(wire:
     assert isinstance(last, Ended)
     assert last.message.calls == ready
     assert last.reason == "calls"
+
+
+@pytest.mark.parametrize("wire", ["anthropic", "chat", "responses"])  # Google sends arguments whole
+async def test_the_arguments_of_a_call_arrive_in_pieces(wire: str) -> None:
+    async with FakeProvider() as fake, connect_model(fake, wire) as model:
+        fake.says(Calls("read_file", {"path": "a.py"}, id="c1"), Calls("read_file", {"path": "ü.py"}, id="c2"))
+        found = await read_pieces(model)
+    pieces = [piece for piece in found if isinstance(piece, CallArguments)]
+    for id, path in (("c1", "a.py"), ("c2", "ü.py")):
+        texts = [piece.text for piece in pieces if piece.id == id]
+        assert len(texts) > 1
+        assert json.loads("".join(texts)) == {"path": path}
 
 
 @every_wire

@@ -53,14 +53,17 @@ def spell(answer: Answer, asked: Any) -> Iterator[bytes | Holds | Cuts | Stops]:
     for index, step in enumerate(answer.steps):
         match step:
             case Thinks(pieces=pieces, signature=signature):
-                deltas: list[dict[str, Any]] = [{"type": "thinking_delta", "thinking": piece} for piece in pieces]
+                deltas: list[Any] = [{"type": "thinking_delta", "thinking": piece} for piece in pieces]
                 deltas.append({"type": "signature_delta", "signature": signature or "sealed"})
                 yield from _block(index, {"type": "thinking", "thinking": "", "signature": ""}, deltas)
             case Says(pieces=pieces):
                 deltas = [{"type": "text_delta", "text": piece} for piece in pieces]
                 yield from _block(index, {"type": "text", "text": ""}, deltas)
             case Calls(name=name, id=id):
-                deltas = [{"type": "input_json_delta", "partial_json": piece} for piece in ["", *step.pieces]]
+                deltas = [
+                    {"type": "input_json_delta", "partial_json": piece} if isinstance(piece, str) else piece
+                    for piece in ["", *step.pieces]
+                ]
                 yield from _block(index, {"type": "tool_use", "id": id, "name": name, "input": {}}, deltas)
             case Raw(text=text):
                 yield text.encode()
@@ -74,10 +77,10 @@ def spell(answer: Answer, asked: Any) -> Iterator[bytes | Holds | Cuts | Stops]:
     yield event("message_stop")
 
 
-def _block(index: int, block: dict[str, Any], deltas: list[dict[str, Any]]) -> Iterator[bytes]:
+def _block(index: int, block: dict[str, Any], deltas: list[Any]) -> Iterator[bytes | Holds | Cuts | Stops]:
     yield event("content_block_start", index=index, content_block=block)
     for delta in deltas:
-        yield event("content_block_delta", index=index, delta=delta)
+        yield event("content_block_delta", index=index, delta=delta) if isinstance(delta, dict) else delta
     yield event("content_block_stop", index=index)
 
 

@@ -47,6 +47,9 @@ def spell(
                 function: dict[str, Any] = {"name": name, "arguments": ""}
                 yield chunk({"tool_calls": [{"index": calls, "id": id, "type": "function", "function": function}]})
                 for piece in step.pieces:
+                    if not isinstance(piece, str):
+                        yield piece
+                        continue
                     yield chunk({"tool_calls": [{"index": calls, "function": {"arguments": piece}}]})
                 calls += 1
             case Raw(text=text):

@@ -103,14 +103,17 @@ class Spelling:
         self.items.append(done)
         yield self.event("response.output_item.done", output_index=at, item=done)
 
-    def _calls(self, step: Calls) -> Iterator[bytes]:
+    def _calls(self, step: Calls) -> Iterator[bytes | Holds | Cuts | Stops]:
         at = len(self.items)
         item = {"type": "function_call", "id": f"fc_{at}", "call_id": step.id, "name": step.name, "arguments": ""}
         where = {"item_id": item["id"], "output_index": at}
         yield self.event("response.output_item.added", output_index=at, item={**item, "status": "in_progress"})
         for piece in step.pieces:
-            yield self.event("response.function_call_arguments.delta", **where, delta=piece)
-        whole = "".join(step.pieces)
+            if isinstance(piece, str):
+                yield self.event("response.function_call_arguments.delta", **where, delta=piece)
+            else:
+                yield piece
+        whole = "".join(piece for piece in step.pieces if isinstance(piece, str))
         yield self.event("response.function_call_arguments.done", **where, name=step.name, arguments=whole)
         done = {**item, "status": "completed", "arguments": whole}
         self.items.append(done)

@@ -30,23 +30,6 @@ class Says:
 
 
 @dataclass
-class Calls:
-    """A tool call; its arguments are streamed as pieces of text."""
-
-    name: str
-    arguments: dict[str, Any] = field(default_factory=dict)
-    id: str = "call_1"
-    text: str | None = None
-    """The raw text of the arguments, if it isn't valid JSON."""
-
-    @property
-    def pieces(self) -> list[str]:
-        text = json.dumps(self.arguments) if self.text is None else self.text
-        third = max(1, len(text) // 3)
-        return [text[start : start + third] for start in range(0, len(text), third)]
-
-
-@dataclass
 class Raw:
     """Raw bytes of the stream."""
 
@@ -66,6 +49,28 @@ class Cuts:
 @dataclass
 class Stops:
     """The stream ends here, although the answer is incomplete."""
+
+
+@dataclass
+class Calls:
+    """A tool call; its arguments are streamed as pieces of text."""
+
+    name: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+    id: str = "call_1"
+    text: str | None = None
+    """The raw text of the arguments, if it isn't valid JSON."""
+    then: Holds | Cuts | Stops | None = None
+    """What happens after two of three pieces."""
+
+    @property
+    def pieces(self) -> list[str | Holds | Cuts | Stops]:
+        text = json.dumps(self.arguments) if self.text is None else self.text
+        third = max(1, len(text) // 3)
+        pieces: list[str | Holds | Cuts | Stops] = [text[start : start + third] for start in range(0, len(text), third)]
+        if self.then is not None:
+            pieces.insert(2, self.then)
+        return pieces
 
 
 @dataclass

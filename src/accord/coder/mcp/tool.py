@@ -55,6 +55,9 @@ class McpTool(Tool[dict[str, Any]]):
             raise ToolError(f"{self.name}: the arguments can't be encoded: {error}") from None
         return arguments
 
+    def name_title(self) -> str:
+        return self.title({})
+
     def title(self, args: dict[str, Any]) -> str:
         return f"{self.server.label}: {self.tool}"
 

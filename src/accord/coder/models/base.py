@@ -69,6 +69,13 @@ class CallBegins(Record):
     name: str
 
 
+class CallArguments(Record):
+    """A piece of a call's arguments, as JSON text. Providers that send arguments whole send none of these."""
+
+    id: str
+    text: str
+
+
 class CallReady(Record):
     """A tool call is complete."""
 
@@ -83,7 +90,7 @@ class Ended(Record):
     spent: Spent
 
 
-Piece = Union[SaidPiece, ThoughtPiece, CallBegins, CallReady, Ended]
+Piece = Union[SaidPiece, ThoughtPiece, CallBegins, CallArguments, CallReady, Ended]
 
 
 class ModelError(AccordError):

@@ -24,7 +24,7 @@ from accord.coder.tools.arguments import Coerced, coerce
 from accord.errors import AccordError
 from accord.model.content import Image
 from accord.model.record import Record
-from accord.model.tool import Location, ToolKind
+from accord.model.tool import FileChange, Location, ToolKind
 
 if TYPE_CHECKING:
     from accord.agent.session import Session
@@ -60,6 +60,16 @@ class Outcome(Record):
     failed: bool = False
     problem: str = ""
     """The kind of the error if the call failed (`ToolError.kind`)."""
+
+
+class Preview(Record):
+    """The title and content of a call while its arguments arrive. No file is read for it."""
+
+    title: str
+    path: str
+    """The file the call is about."""
+    changes: Sequence[FileChange] = ()
+    """Their paths may be relative to the working directory."""
 
 
 class ToolContext:
@@ -129,6 +139,17 @@ class Tool(ABC, Generic[A]):
     def kind_of(self, args: A) -> ToolKind:
         """The kind of a call, if it depends on the arguments."""
         return self.kind
+
+    def name_title(self) -> str:
+        """The title of a call whose arguments are still unknown: `Write file`."""
+        return self.name.replace("_", " ").capitalize()
+
+    def preview(self, arguments: dict[str, Any], partial: dict[str, Any]) -> Preview | None:
+        """Describe the call while its arguments arrive. Return None if there is nothing to show yet.
+
+        `arguments` holds those that are complete. `partial` also holds the one that is arriving, up to its last whole
+        line. Both have the names of the schema, but nothing has checked their types."""
+        return None
 
     @abstractmethod
     def title(self, args: A) -> str:

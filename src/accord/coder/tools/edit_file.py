@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from msgspec import Meta
 
-from accord.coder.tools.base import Outcome, Tool, ToolContext, ToolError
+from accord.coder.tools.base import Outcome, Preview, Tool, ToolContext, ToolError
 from accord.coder.tools.edits.passage import match_line_endings, replace
 from accord.coder.tools.edits.syntax import find_new_problem
 from accord.coder.tools.project.paths import locate, missing, origin, relative, whole_text
 from accord.coder.tools.text import count_of, format_size
 from accord.errors import RequestFailed
 from accord.model.record import Record
-from accord.model.tool import Location
+from accord.model.tool import FileChange, Location
 from accord.policy.action import Action
 
 
@@ -58,6 +58,22 @@ class EditFile(Tool[EditFileArgs]):
     changes = True
     arguments = EditFileArgs
     aliases = "edit replace str_replace multi_edit search_replace replace_in_file apply_edit patch_file"
+
+    def preview(self, arguments: dict[str, Any], partial: dict[str, Any]) -> Preview | None:
+        path, edits = arguments.get("file_path"), partial.get("edits")
+        if not isinstance(path, str):
+            return None
+        texts = [
+            (edit.get("old_string"), edit.get("new_string"))
+            for edit in (edits if isinstance(edits, list) else [])
+            if isinstance(edit, dict)
+        ]
+        changes = [
+            FileChange(operation="modify", path=path, old_text=old, new_text=new, is_fragment=True)
+            for old, new in texts
+            if isinstance(old, str) and isinstance(new, str)
+        ]
+        return Preview(title=f"Edit {path}", path=path, changes=changes)
 
     def title(self, args: EditFileArgs) -> str:
         return f"Edit {args.file_path}"
@@ -112,6 +128,15 @@ class WriteFile(Tool[WriteFileArgs]):
     changes = True
     arguments = WriteFileArgs
     aliases = "write create create_file write_to_file save_file new_file"
+
+    def preview(self, arguments: dict[str, Any], partial: dict[str, Any]) -> Preview | None:
+        path, content = arguments.get("file_path"), partial.get("content")
+        if not isinstance(path, str):
+            return None
+        changes = []
+        if isinstance(content, str) and content:
+            changes.append(FileChange(operation="add", path=path, new_text=content))
+        return Preview(title=f"Write {path}", path=path, changes=changes)
 
     def title(self, args: WriteFileArgs) -> str:
         return f"Write {args.file_path}"

@@ -11,6 +11,7 @@ import msgspec
 from accord.coder import json_repair
 from accord.coder.history import Call, ModelSaid, Part, Text, Thought
 from accord.coder.models.base import (
+    CallArguments,
     CallBegins,
     CallReady,
     Ended,
@@ -51,7 +52,14 @@ class EventTranslator:
 
     def translate(self, event: ModelResponseStreamEvent) -> Iterator[Piece]:
         """Translate an event."""
-        from pydantic_ai.messages import PartDeltaEvent, PartEndEvent, PartStartEvent, TextPartDelta, ThinkingPartDelta
+        from pydantic_ai.messages import (
+            PartDeltaEvent,
+            PartEndEvent,
+            PartStartEvent,
+            TextPartDelta,
+            ThinkingPartDelta,
+            ToolCallPartDelta,
+        )
 
         self.started = True
         match event:
@@ -61,6 +69,9 @@ class EventTranslator:
                 yield SaidPiece(text=text)
             case PartDeltaEvent(delta=ThinkingPartDelta(content_delta=text)) if text:
                 yield ThoughtPiece(text=text)
+            case PartDeltaEvent(index=index, delta=ToolCallPartDelta(args_delta=str(text))) if text:
+                if index in self._ids:
+                    yield CallArguments(id=self._ids[index], text=text)
             case PartEndEvent(index=index, part=part) if _whole(part):
                 yield from self._is_ready(index, part)
 
@@ -98,8 +109,10 @@ class EventTranslator:
                 yield SaidPiece(text=text)
             case ThinkingPart(content=text) if text:
                 yield ThoughtPiece(text=text)
-            case ToolCallPart(tool_name=name) if index not in self._ids:
+            case ToolCallPart(tool_name=name, args=args) if index not in self._ids:
                 yield CallBegins(id=self._id(index, part), name=name)
+                if isinstance(args, str) and args:
+                    yield CallArguments(id=self._ids[index], text=args)
 
     def _is_ready(self, index: int, part: Any) -> Iterator[Piece]:
         if index in self._ready:
