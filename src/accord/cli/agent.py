@@ -40,7 +40,14 @@ def agent(
     """Run the built-in coding agent on standard input and output.
 
     Add this command to your editor's settings (see accord editors). Without an API key it uses the offline model, which
-    understands a small set of requests. To use a language model, run accord login."""
+    understands a small set of requests. To use a language model, run accord login.
+
+    \b
+    Examples:
+      accord agent
+      accord agent --model anthropic:claude-sonnet-5
+      accord editors zed --write
+    """
     if ctx.invoked_subcommand is not None:
         return
     if record and cassette is None:
@@ -72,7 +79,14 @@ def agent(
 @click.option("--check/--no-check", default=True, help="Check the key with the provider.")
 @click.option("--file", "in_file", is_flag=True, help="Save the key in a file, even if there is a keyring.")
 def login(provider: str | None, check: bool, in_file: bool) -> None:
-    """Save a model provider's API key in the keyring, or in a file that only you can read."""
+    """Save a model provider's API key in the keyring, or in a file that only you can read.
+
+    \b
+    Examples:
+      accord login
+      accord login anthropic
+      accord agent login openai --no-check
+    """
     from accord.coder.login import log_in
 
     click.echo(log_in(provider, check=check, in_file=in_file, settings=_settings()), err=True)
@@ -81,7 +95,13 @@ def login(provider: str | None, check: bool, in_file: bool) -> None:
 @agent.command()
 @click.argument("provider", required=False)
 def logout(provider: str | None) -> None:
-    """Remove a provider's saved API key, or all of them."""
+    """Remove a provider's saved API key, or all of them.
+
+    \b
+    Examples:
+      accord logout anthropic
+      accord agent logout
+    """
     from accord.coder.login import log_out
 
     click.echo(log_out(provider, settings=_settings()), err=True)
@@ -91,7 +111,13 @@ def logout(provider: str | None) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 @click.option("--refresh", "refreshes", is_flag=True, help="First download the current list from models.dev.")
 def models(as_json: bool, refreshes: bool) -> None:
-    """List the available models."""
+    """List the available models.
+
+    \b
+    Examples:
+      accord agent models
+      accord agent models --refresh
+    """
     import asyncio
 
     from accord.coder.credentials import Keys

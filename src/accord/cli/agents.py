@@ -22,7 +22,15 @@ if TYPE_CHECKING:
 )
 @click.pass_context
 def agents(ctx: click.Context) -> None:
-    """List, install, add, pin, update and run agents. Without a command, lists them."""
+    """List, install, add, pin, update and run agents. Without a command, lists them.
+
+    \b
+    Examples:
+      accord agents
+      accord agents install claude
+      accord agents add mine --default -- python my_agent.py
+      accord agents update
+    """
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_agents, as_json=False)
 
@@ -30,7 +38,13 @@ def agents(ctx: click.Context) -> None:
 @agents.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def list_agents(as_json: bool) -> None:
-    """Show the configured and the well-known agents: which are installed, outdated, logged in. Runs none of them."""
+    """Show the configured and the well-known agents: which are installed, outdated, logged in. Runs none of them.
+
+    \b
+    Examples:
+      accord agents list
+      accord agents list --json | jq 'keys'
+    """
     import shlex
 
     from accord.config.agents import argv
@@ -107,7 +121,13 @@ def _describe_well_known(row: dict[str, object]) -> str:
 @agents.command("install")
 @click.argument("name")
 def install_agent(name: str) -> None:
-    """Install the well-known agent NAME, or an agent of the configured registry."""
+    """Install the well-known agent NAME, or an agent of the configured registry.
+
+    \b
+    Examples:
+      accord agents install claude
+      accord agents install gemini
+    """
     from accord.config.agents import AgentFile, nearest
     from accord.config.install import is_installed
     from accord.config.well_known import find_well_known, well_known_names
@@ -157,7 +177,14 @@ def add(
     environment: Literal["inherit", "minimal", "login-shell"],
     as_default: bool,
 ) -> None:
-    """Add an agent by COMMAND (after --), or from a registry by ID."""
+    """Add an agent by COMMAND (after --), or from a registry by ID.
+
+    \b
+    Examples:
+      accord agents add mine -- python my_agent.py
+      accord agents add mine --default --env DEBUG=1 -- python my_agent.py
+      accord agents add example --registry registry.json
+    """
     from accord.config.agents import AgentFile, looks_like_name
     from accord.config.settings import AgentEntry
     from accord.config.well_known import find_well_known
@@ -189,7 +216,12 @@ def add(
 @agents.command()
 @click.argument("name")
 def remove(name: str) -> None:
-    """Remove a configured agent. Installed files stay in the cache."""
+    """Remove a configured agent. Installed files stay in the cache.
+
+    \b
+    Examples:
+      accord agents remove mine
+    """
     from accord.config.agents import AgentFile
 
     file = AgentFile()
@@ -202,7 +234,12 @@ def remove(name: str) -> None:
 @click.argument("version")
 @click.option("--registry", help="Registry, a file or URL (default: the configured one).")
 def pin(name: str, version: str, registry: str | None) -> None:
-    """Pin a registry agent to VERSION: an installed one, or the registry's current one."""
+    """Pin a registry agent to VERSION: an installed one, or the registry's current one.
+
+    \b
+    Examples:
+      accord agents pin example 1.2.0
+    """
     from accord.config.install import versions
 
     known = versions(_registry_id(name))
@@ -222,7 +259,13 @@ def pin(name: str, version: str, registry: str | None) -> None:
 @click.argument("name", required=False)
 @click.option("--registry", help="Registry, a file or URL (default: the configured one).")
 def update(name: str | None, registry: str | None) -> None:
-    """Update an installed agent. Without NAME, download the versions of the well-known agents."""
+    """Update an installed agent. Without NAME, download the versions of the well-known agents.
+
+    \b
+    Examples:
+      accord agents update
+      accord agents update claude
+    """
     from accord.config.agents import AgentFile
     from accord.config.well_known import find_well_known
 
@@ -243,7 +286,13 @@ def update(name: str | None, registry: str | None) -> None:
 @click.argument("name")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def run(name: str, arguments: tuple[str, ...]) -> None:
-    """Run an agent on standard input and output, as an editor would. ARGUMENTS (after --) are appended."""
+    """Run an agent on standard input and output, as an editor would. ARGUMENTS (after --) are appended.
+
+    \b
+    Examples:
+      accord agents run mine
+      accord agents run mine -- --debug
+    """
     import os
 
     from accord.cli.support.launch import ask_and_install

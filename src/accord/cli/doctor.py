@@ -39,7 +39,15 @@ def doctor(agent: str | None, prompt: str | None, as_json: bool, timeout: float,
     exit status is 0 if all steps succeed and 1 if one fails.
 
     For the URL of a remote agent, the steps are resolve, dns, tcp, tls, token, http, initialize, auth, session and
-    prompt."""
+    prompt.
+
+    \b
+    Examples:
+      accord doctor
+      accord doctor claude
+      accord doctor "python my_agent.py" --prompt hello
+      accord doctor https://agents.example.org/acp
+    """
     import asyncio
 
     from accord.cli.support.diagnosis import run_steps
@@ -64,13 +72,19 @@ async def _walk(steps: AsyncIterator[Step], as_json: bool) -> int:
         if as_json:
             click.echo(msgspec.json.encode(step))
             continue
-        click.echo(escape(f"{'ok  ' if step.ok else 'FAIL'} {step.stage}: {step.found}"))
+        click.echo(escape(f"{_mark(step)} {step.stage}: {step.found}"))
         for key, value in step.details.items():
             for line in _lines(value):
                 click.echo(escape(f"       {key}: {line}"))
         if step.advice:
             click.echo(escape(f"     → {step.advice}"))
     return 0 if good else 1
+
+
+def _mark(step: Step) -> str:
+    if not step.ok:
+        return "FAIL"
+    return "warn" if step.warns else "ok  "
 
 
 def _lines(value: Any) -> list[str]:

@@ -22,7 +22,14 @@ if TYPE_CHECKING:
 def editors(name: str | None, agent: str | None, called: str | None, write: bool, path: Path | None) -> None:
     """Print the configuration that makes the editor NAME start an agent (default: the built-in one).
 
-    Without NAME, lists the supported editors and whether they were found on this machine."""
+    Without NAME, lists the supported editors and whether they were found on this machine.
+
+    \b
+    Examples:
+      accord editors
+      accord editors zed --write
+      accord editors zed --agent claude
+    """
     if name is None:
         if agent is not None or called is not None or write or path is not None:
             raise click.UsageError("name an editor: accord editors NAME")
@@ -47,12 +54,15 @@ def _list() -> None:
     from accord.config.editors.editor import Machine
     from accord.terminal_text import escape_line
 
-    machine = Machine.this()
+    machine, first = Machine.this(), None
     width, wide = max(map(len, EDITORS)), max(len(editor.title) for editor in EDITORS.values())
     for editor in EDITORS.values():
         sign = editor.detect(machine)
         found = f"found: {escape_line(sign)}" if sign is not None else "not found"
         click.echo(f"{editor.name:{width}}  {editor.title:{wide}}  {found}")
+        first = first or (editor.name if sign is not None else None)
+    name = first or next(iter(EDITORS))
+    click.echo(f"\nNext: accord editors {name} prints its configuration, and --write saves it.", err=True)
 
 
 def _editor(name: str) -> Editor:

@@ -11,7 +11,12 @@ HELP = {"help_option_names": ["-h", "--help"]}
 
 @click.group(context_settings=HELP)
 def new() -> None:
-    """Create a project."""
+    """Create a project.
+
+    \b
+    Examples:
+      accord new agent my-agent
+    """
 
 
 @new.command(

@@ -15,7 +15,12 @@ HELP = {"help_option_names": ["-h", "--help"]}
 
 @click.group(context_settings=HELP)
 def registry() -> None:
-    """Check an agent's entry for the ACP registry."""
+    """Check an agent's entry for the ACP registry.
+
+    \b
+    Examples:
+      accord registry lint agent.json
+    """
 
 
 @registry.command(

@@ -5,6 +5,7 @@ status tells how the last turn ended:
 
     0 end_turn    1 error    2 invalid usage    3 refusal    4 max_tokens    5 max_turn_requests
     6 end_turn, but an action was refused because nobody could be asked
+    7 end_turn, but the agent didn't understand the prompt (the offline demo)
     124 --timeout    130 cancelled, or Ctrl-C    141 broken pipe on standard output    143 SIGTERM
 """
 
@@ -39,6 +40,8 @@ class RunOptions(NamedTuple):
     """Save the session."""
     newest: bool
     """Continue the latest session of the directory."""
+    name: str | None
+    """The name of the session to continue or begin."""
     options: list[tuple[str, str]]
     rules: list[Any]
     timeout: float | None
@@ -48,6 +51,8 @@ class RunOptions(NamedTuple):
     shows_protocol: bool
     """Name the methods and error codes of the protocol in messages."""
     can_install: bool
+    shows_stderr: bool
+    """Print the agent's standard error."""
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -66,6 +71,7 @@ class RunOptions(NamedTuple):
 )
 @click.option("-c", "--continue", "newest", is_flag=True, help="Continue the latest session in this directory.")
 @click.option("--session", "session_id", metavar="ID", help="Continue this session.")
+@click.option("-s", "--name", metavar="NAME", help="Continue the session of this name here, or begin one.")
 @click.option("--mode", help="Set the mode first.")
 @click.option("--model", help="Set the model first.")
 @click.option("--set", "options", multiple=True, metavar="OPTION=VALUE", help="Set any option first.")
@@ -82,7 +88,7 @@ class RunOptions(NamedTuple):
     "--mcp-config", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="JSON file with mcpServers."
 )
 @click.option("--v2", is_flag=True, help="Also offer protocol version 2 (a draft).")
-@click.option("-v", "--verbose", is_flag=True, help="Name the protocol's method and error code in errors.")
+@click.option("-v", "--verbose", is_flag=True, help="Print the agent's log, and protocol details in errors.")
 @click.option("-q", "--quiet", is_flag=True, help="Don't print progress to standard error.")
 @click.pass_context
 def run(ctx: click.Context, /, **given: Any) -> int:
@@ -95,6 +101,7 @@ def run(ctx: click.Context, /, **given: Any) -> int:
     Examples:
       accord run "what does this project do?"
       accord run --continue "now add tests"
+      accord run --name api "add an endpoint for health checks"
       accord run --allow "write:src/**" --allow "command:make *" "fix the failing test"
       git diff | accord run --no-save "review this:" -
       accord run --agent "python my_agent.py" --json hello
@@ -108,6 +115,7 @@ def run(ctx: click.Context, /, **given: Any) -> int:
       4    the agent ran out of tokens
       5    the agent ran out of model requests
       6    the agent finished, but an action was refused because nobody could be asked (see --allow)
+      7    the offline demo didn't understand the prompt
       124  timed out (--timeout)
       130  cancelled (Ctrl-C)"""
     if given["output_schema"]:
@@ -141,7 +149,7 @@ def _start(options: RunOptions) -> StartedAgent:
 
     try:
         get = install if options.can_install else None
-        once = options.session_id is None and not options.newest
+        once = options.session_id is None and not options.newest and options.name is None
         return start_agent(options.agent, options.cwd, get, once=once, save=options.saves)
     except AccordError as error:
         if options.as_json:
@@ -158,10 +166,13 @@ def _parse(given: dict[str, Any]) -> RunOptions:
     prompts = [check_text(text, "the prompt") for text in _prompts(given)]
     if not prompts:
         raise click.UsageError("no prompt: pass one as an argument, or pipe one in")
-    if given["newest"] and given["session_id"] is not None:
-        raise click.UsageError("use --continue or --session, not both")
-    if given["no_save"] and (given["newest"] or given["session_id"] is not None):
+    chosen = [given["newest"], given["session_id"] is not None, given["name"] is not None]
+    if sum(chosen) > 1:
+        raise click.UsageError("use one of --continue, --session and --name")
+    if given["no_save"] and any(chosen):
         raise click.UsageError("--no-save is for new sessions")
+    if given["name"] is not None and not _is_session_name(given["name"]):
+        raise click.UsageError(f"--name {given['name']!r}: use letters, digits, -, _ and .")
     if given["yes"]:
         given["allow"] = (*given["allow"], "all")
     cwd = given["cwd"].resolve()
@@ -177,6 +188,7 @@ def _parse(given: dict[str, Any]) -> RunOptions:
         session_id=given["session_id"],
         saves=not given["no_save"],
         newest=given["newest"],
+        name=given["name"],
         options=parse_options(given["mode"], given["model"], [check_text(each, "--set") for each in given["options"]]),
         rules=parse_rules(given),
         timeout=given["timeout"],
@@ -185,7 +197,13 @@ def _parse(given: dict[str, Any]) -> RunOptions:
         quiet=given["quiet"],
         shows_protocol=given["verbose"] or given["as_json"],
         can_install=given["can_install"],
+        shows_stderr=given["verbose"] and not given["as_json"],
     )
+
+
+def _is_session_name(text: str) -> bool:
+    """Return whether a text can be the name of a session."""
+    return re.fullmatch(r"[\w][\w.-]{0,63}", text) is not None
 
 
 def _prompts(given: dict[str, Any]) -> list[str]:

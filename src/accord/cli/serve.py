@@ -159,13 +159,15 @@ class ServeGroup(click.Group):
 def serve(ctx: click.Context, /, **given: Any) -> int | None:
     """Serve an agent over HTTP and WebSocket.
 
-    \b
-    accord serve                         the default agent
-    accord serve -- python my_agent.py   any command that speaks ACP
-    accord serve token new laptop        a token for another machine
-
     Clients on this machine find the token automatically: accord chat URL, accord run --agent URL,
-    accord connect URL."""
+    accord connect URL.
+
+    \b
+    Examples:
+      accord serve
+      accord serve -- python my_agent.py
+      accord serve token new laptop --expires 4w
+    """
     if ctx.invoked_subcommand is not None:
         return None
     _check(given)
@@ -380,7 +382,14 @@ def _print_banner(server: Server, agent: str, root: Path, *, show_token: bool) -
 
 @serve.group()
 def token() -> None:
-    """Create, list and revoke tokens for other machines."""
+    """Create, list and revoke tokens for other machines.
+
+    \b
+    Examples:
+      accord serve token new laptop --expires 4w
+      accord serve token list
+      accord serve token revoke laptop
+    """
 
 
 @token.command()
@@ -398,7 +407,13 @@ def token() -> None:
     help="When it expires: in 12h, 30d or 4w, or on a date such as 2027-01-31 (default: never).",
 )
 def new(name: str, role: Any, expires: str | None) -> None:
-    """Create a token called NAME and print it. It is printed only once; only its hash is saved."""
+    """Create a token called NAME and print it. It is printed only once; only its hash is saved.
+
+    \b
+    Examples:
+      accord serve token new laptop --expires 4w
+      accord serve token new screen --role watcher
+    """
     from accord.server.tokens import TokenFile
 
     file = TokenFile()
@@ -409,7 +424,13 @@ def new(name: str, role: Any, expires: str | None) -> None:
 @token.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 def list_tokens(as_json: bool) -> None:
-    """List tokens with their roles and expiry dates."""
+    """List tokens with their roles and expiry dates.
+
+    \b
+    Examples:
+      accord serve token list
+      accord serve token list --json
+    """
     import time
 
     from accord.server.tokens import TokenFile
@@ -432,7 +453,12 @@ def list_tokens(as_json: bool) -> None:
 @token.command()
 @click.argument("name")
 def revoke(name: str) -> None:
-    """Revoke a token. Running servers close its connections."""
+    """Revoke a token. Running servers close its connections.
+
+    \b
+    Examples:
+      accord serve token revoke laptop
+    """
     from accord.server.tokens import TokenFile
 
     TokenFile().revoke(name)

@@ -26,7 +26,14 @@ _PATH = click.Path(path_type=Path)
 @click.option("--file", "file", type=_PATH, help="Session database (default: the built-in agent's).")
 @click.pass_context
 def sessions(ctx: click.Context, file: Path | None) -> None:
-    """List, search, show, export and delete stored sessions. A unique prefix of an ID is enough."""
+    """List, search, show, export and delete stored sessions. A unique prefix of an ID is enough.
+
+    \b
+    Examples:
+      accord sessions list
+      accord sessions search migration plan
+      accord sessions export 3f2a -o session.md
+    """
     ctx.obj = file
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
@@ -39,7 +46,13 @@ def sessions(ctx: click.Context, file: Path | None) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 @click.pass_obj
 def list_sessions(file: Path | None, folder: Path | None, everything: bool, archived: bool, as_json: bool) -> None:
-    """List the latest sessions."""
+    """List the latest sessions.
+
+    \b
+    Examples:
+      accord sessions list --cwd .
+      accord sessions list --all --json
+    """
     from accord.cli.support.stored_sessions import with_store
 
     where = _absolute(folder)
@@ -79,7 +92,13 @@ def list_sessions(file: Path | None, folder: Path | None, everything: bool, arch
 def search(
     file: Path | None, words: tuple[str, ...], folder: Path | None, limit: int, thoughts: bool, as_json: bool
 ) -> None:
-    """Search sessions for all of WORDS. Put a phrase in quotes."""
+    """Search sessions for all of WORDS. Put a phrase in quotes.
+
+    \b
+    Examples:
+      accord sessions search migration plan
+      accord sessions search "exact phrase" --cwd .
+    """
     from accord.cli.support.stored_sessions import with_store
 
     text = " ".join(f'"{word}"' if " " in word and '"' not in word else word for word in words)
@@ -117,7 +136,13 @@ def search(
 @click.option("--tools", is_flag=True, help="Include the content of tool calls: diffs, output.")
 @click.pass_obj
 def show(file: Path | None, id: str, thoughts: bool, tools: bool) -> None:
-    """Print a session as text."""
+    """Print a session as text.
+
+    \b
+    Examples:
+      accord sessions show 3f2a
+      accord sessions show 3f2a --tools
+    """
     from accord.cli.support.stored_sessions import read
     from accord.store.export.sections import sections as of
     from accord.store.export.text import text
@@ -138,7 +163,13 @@ def show(file: Path | None, id: str, thoughts: bool, tools: bool) -> None:
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Output file.")
 @click.pass_obj
 def export(file: Path | None, id: str, format: str | None, output: Path | None) -> None:
-    """Export a session as Markdown, JSON or a self-contained HTML page."""
+    """Export a session as Markdown, JSON or a self-contained HTML page.
+
+    \b
+    Examples:
+      accord sessions export 3f2a -o session.md
+      accord sessions export 3f2a --format html > session.html
+    """
     from accord.cli.support.stored_sessions import read
 
     info, transcript, skipped = read(file, id)
@@ -189,7 +220,13 @@ def _pieces(kind: str, info: SessionInfo, transcript: Transcript, skipped: dict[
 @click.option("--yes", is_flag=True, help="Don't ask for confirmation.")
 @click.pass_obj
 def delete(file: Path | None, ids: tuple[str, ...], yes: bool) -> None:
-    """Permanently delete sessions."""
+    """Permanently delete sessions.
+
+    \b
+    Examples:
+      accord sessions delete 3f2a
+      accord sessions delete 3f2a 9c01 --yes
+    """
     from accord.cli.support.stored_sessions import find_session, raise_unknown, with_store
 
     async def find(store: SqliteStore) -> list[SessionInfo]:

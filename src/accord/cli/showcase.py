@@ -17,7 +17,13 @@ def showcase(pace: float) -> None:
     """Run a demo agent on standard input and output that shows the features of the protocol.
 
     Add this command to your client's settings and send /help. It speaks versions 1 and 2, needs no API key and no
-    network, and changes no files without your permission."""
+    network, and changes no files without your permission.
+
+    \b
+    Examples:
+      accord showcase
+      accord chat "accord showcase"
+    """
     from accord.agent.run import run
     from accord.showcase.agent import Showcase
 

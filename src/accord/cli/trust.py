@@ -15,7 +15,14 @@ def trust(directory: Path | None, remove: bool, listing: bool) -> None:
     """Trust DIRECTORY (default: the current one), so that its accord.toml applies in full.
 
     The accord.toml of an untrusted directory can only add ask and deny rules. A trusted one can also allow actions, add
-    agents and MCP servers, and set the default agent."""
+    agents and MCP servers, and set the default agent.
+
+    \b
+    Examples:
+      accord trust
+      accord trust ../other --remove
+      accord trust --list
+    """
     from accord.policy.trust import Trust
 
     known = Trust()

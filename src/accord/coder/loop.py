@@ -32,7 +32,7 @@ from accord.coder.tool_calls import run_calls
 from accord.coder.tools.base import Tool
 from accord.errors import ConnectionClosed
 from accord.model.content import Content, Image
-from accord.model.session import StopReason
+from accord.model.session import NOT_UNDERSTOOD, StopReason
 
 if TYPE_CHECKING:
     from accord.agent.turn import Prompt, Turn
@@ -144,6 +144,8 @@ class Loop:
             else:
                 if empty:
                     await self.state.tell_user(f"{self.model.name} returned an empty answer", severity="warning")
+                if ended.reason == "not_understood":
+                    self.turn.response_meta = {NOT_UNDERSTOOD: True}
                 return None
             limit = self.state.settings.max_cost
             if limit is not None and (self.state.cost or 0.0) - self._cost_before >= limit:

@@ -14,6 +14,8 @@ Priority = Union[Literal["high", "medium", "low"], str]
 Severity = Union[Literal["info", "warning", "error"], str]
 CompactionStatus = Union[Literal["in_progress", "completed", "failed", "cancelled"], str]
 Category = Union[Literal["mode", "model", "model_config", "thought_level"], str]
+NOT_UNDERSTOOD = "accord/notUnderstood"
+"""The `_meta` key with which an agent without a language model says that it didn't understand a prompt."""
 EntryStatus = Union[Literal["pending", "in_progress", "completed", "cancelled"], str]
 
 

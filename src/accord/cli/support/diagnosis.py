@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from accord.cli.support.errors import TRY_VERSION_2
-from accord.config.command import URLS
+from accord.config.command import BUILT_IN, URLS
 from accord.config.redaction import redact_text
 from accord.errors import AccordError, AuthRequired, LaunchError, PeerDied, VersionError
 
@@ -36,6 +36,8 @@ class Step(msgspec.Struct, kw_only=True, omit_defaults=True):
     found: str
     advice: str = ""
     details: dict[str, Any] = {}
+    warns: bool = False
+    """Whether the step succeeded, but something may not be what the user wants."""
 
 
 async def run_steps(
@@ -71,6 +73,8 @@ async def run_steps(
     for step in news:
         yield step
     if found is not None:
+        if target is None or target == BUILT_IN:
+            yield await _model(loaded)
         async for step in _start_and_check(found, prompt, timeout, cwd, loaded, versions):
             yield step
 
@@ -158,6 +162,41 @@ def _resolve(target: str | None, loaded: Loaded, news: list[Step]) -> Resolved |
         details = {"environment": found.environment} if found.environment != "inherit" else {}
         news.append(Step(stage="resolve", ok=True, found=f"{found.how}: {command}", details=details))
     return found
+
+
+async def _model(loaded: Loaded) -> Step:
+    """Report the model of new sessions of the built-in agent, and what chose it."""
+    from accord.coder.credentials import Keys
+    from accord.coder.models.base import ModelError
+    from accord.coder.models.catalog import default_model, model
+    from accord.coder.offline.context import OFFLINE
+
+    settings, keys = loaded.settings.coder, Keys()
+    await keys.read(settings)
+    id = default_model(settings, keys)
+    key = keys.find(id.partition(":")[0])
+    if os.environ.get("ACCORD_MODEL"):
+        why = "chosen by ACCORD_MODEL"
+    elif settings.model:
+        why = "chosen by coder.model in the configuration"
+    elif key is not None:
+        why = "of the first provider with a key"
+    else:
+        why = "because no key of a model provider was found"
+    if id == OFFLINE:
+        return Step(
+            stage="model",
+            ok=True,
+            found=f"the offline demo, {why}; it only understands simple requests",
+            advice="to use a language model, run: accord login",
+            warns=True,
+        )
+    try:
+        model(id, settings, keys)
+    except ModelError as error:
+        return Step(stage="model", ok=False, found=f"{id}, {why}: {error}", advice="choose another model, or log in")
+    details = {"key": f"from {key.source}"} if key is not None else {}
+    return Step(stage="model", ok=True, found=f"{id}, {why}", details=details)
 
 
 async def _start_and_check(

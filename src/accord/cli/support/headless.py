@@ -12,16 +12,19 @@ import click
 
 from accord.cli.support import output_events
 from accord.cli.support.errors import CommandError, configure_logging, is_debugging
-from accord.cli.support.interrupts import Interrupts
+from accord.cli.support.interrupts import TIMED_OUT, Interrupts
 from accord.cli.support.launch import StartedAgent, cannot_create_files
-from accord.cli.support.output import JsonOutput, TextOutput
+from accord.cli.support.named_sessions import NamedSessions
+from accord.cli.support.output import JsonOutput, Output, TextOutput
 from accord.cli.support.terminal import Terminal
 from accord.cli.support.workspace import LazyWorkspace
 from accord.client.connect import Connecting, connect
 from accord.client.launch import preload
 from accord.config.directories import remembered_file
-from accord.errors import AccordError, RequestFailed
+from accord.errors import RESOURCE_NOT_FOUND, AccordError, RequestFailed
 from accord.model.content import uri_of
+from accord.model.session import NOT_UNDERSTOOD
+from accord.model.tool import ToolCall
 from accord.policy.project import load_configuration
 from accord.process.child import Child
 from accord.process.launch import start
@@ -45,27 +48,31 @@ if TYPE_CHECKING:
 _STEPS_TO_GREETING = 4
 """How many steps of the event loop it takes to write the `initialize` request."""
 STATUS = {"end_turn": 0, "refusal": 3, "max_tokens": 4, "max_turn_requests": 5, "cancelled": 130}
+UNKNOWN_AGENT = "The agent"
 NOT_ASKED = 6
 """Exit status: all turns finished, but an action was refused because nobody could be asked."""
+NOT_UNDERSTOOD_STATUS = 7
+"""Exit status: the agent says that it didn't understand the prompt."""
 
 
 class HeadlessRun:
     """One invocation of `accord run`."""
 
     def __init__(self, options: RunOptions, launched: StartedAgent) -> None:
-        progress = not options.quiet and sys.stderr is not None and sys.stderr.isatty()
         self.options = options
         self.launched = launched
-        self.show: JsonOutput | TextOutput = JsonOutput() if options.as_json else TextOutput(progress=progress)
+        self.show: Output = _choose_output(options)
         self.stops: Interrupts = Interrupts(options.timeout, self._kill, lambda words: self._note("info", words))
         self.terminal: Terminal
         self.loaded: Loaded
         self._fresh = True
         self._transport: SubprocessTransport | None = None
         self._workspace: LazyWorkspace | None = None
-        self._agent = "The agent"
+        self._agent = UNKNOWN_AGENT
         self._logins: list[str] = []
         self._was_refused_unasked = False
+        self._awaited = "to start"
+        """The step that the agent is expected to do, for the message after a timeout."""
 
     async def run(self) -> int:
         """Return the exit status. Errors are printed in JSON mode, and raised as `CommandError`."""
@@ -82,8 +89,7 @@ class HeadlessRun:
                 raise BrokenPipeError from None
             if self.stops.status is None:
                 raise
-            if self.stops.status == 124:
-                self._report_error(f"timed out after {self.options.timeout:g} s", None)
+            self._raise_timeout()
             return self.stops.status
         except click.ClickException as error:
             self._report_error(error.format_message(), error)
@@ -95,6 +101,8 @@ class HeadlessRun:
                 raise
             raise CommandError(words) from error
         finally:
+            if not self.show.is_broken:
+                self.show.stop()
             if self._fresh:
                 self.launched.started.abandon()
             self.stops.over()
@@ -168,9 +176,10 @@ class HeadlessRun:
         found = self.launched
         if self._fresh:
             self._fresh = False
-            child = Child.of(found.started)
+            started = found.started
         else:
-            child = Child.of(start(found.found.argv, cwd=self.options.cwd, env=found.env))
+            started = start(found.found.argv, cwd=self.options.cwd, env=found.env)
+        child = Child.of(started, on_stderr=self._show_stderr if self.options.shows_stderr else None)
         self._transport = SubprocessTransport(child)
         return self._transport
 
@@ -186,7 +195,11 @@ class HeadlessRun:
     # -- the turns
 
     async def _turns(self, agent: ConnectedAgent) -> int:
+        self._awaited = "to open the session"
         session = await self._session(agent)
+        if self.options.name is not None:
+            NamedSessions().save(self.launched.found.name, self.options.cwd, self.options.name, session.id)
+        self._awaited = "to answer"
         if self.options.options:
             from accord.cli.support.options import set_options
 
@@ -229,6 +242,18 @@ class HeadlessRun:
         id = self.options.session_id
         if self.options.newest:
             id = await self._find_newest(agent)
+        elif self.options.name is not None:
+            id = NamedSessions().find(self.launched.found.name, self.options.cwd, self.options.name)
+            try:
+                return await self._open(agent, id, servers)
+            except RequestFailed as error:
+                if id is None or error.code != RESOURCE_NOT_FOUND:
+                    raise
+                self._note("warning", f"The session {self.options.name!r} no longer exists; this is a new one.")
+                id = None
+        return await self._open(agent, id, servers)
+
+    async def _open(self, agent: ConnectedAgent, id: str | None, servers: list[McpServer]) -> Session:
         if id is None:
             return await agent.new_session(mcp_servers=servers)
         if agent.offers.resume or not agent.offers.load:
@@ -265,6 +290,7 @@ class HeadlessRun:
 
     async def _turn(self, session: Session, text: str, content: list[Any]) -> int:
         turn = self.stops.turn = session.prompt(*content)
+        self._awaited = "to answer"
         gc.enable()
         self.show.line(output_events.Prompt(text=text, attached=[uri for piece in content if (uri := uri_of(piece))]))
         error: AccordError | None = None
@@ -272,6 +298,9 @@ class HeadlessRun:
         try:
             async for event in turn:
                 is_silent = is_silent and not output_events.is_output(event)
+                if isinstance(event, ToolCall):
+                    is_open = event.status in ("pending", "in_progress")
+                    self._awaited = f"to finish {event.title!r}" if is_open else "to answer"
                 self.show.event(event)
         except AccordError as failure:
             error = failure
@@ -280,13 +309,16 @@ class HeadlessRun:
                 stop_reason=turn.stop_reason,
                 text=turn.text,
                 silent=error is None and turn.stop_reason == "end_turn" and is_silent,
-                error=self._describe(error) if error is not None else None,
+                error=f"{self._describe(error)}{self._point_to_traceback()}" if error is not None else None,
                 code=error.code if isinstance(error, RequestFailed) else None,
                 data=self._data(error),
             )
         )
         if self.stops.status is not None:
+            self._raise_timeout()
             return self.stops.status
+        if error is None and (turn.response_meta or {}).get(NOT_UNDERSTOOD) is True:
+            return NOT_UNDERSTOOD_STATUS
         return 1 if error is not None else STATUS.get(str(turn.stop_reason), 1)
 
     # -- questions and notes
@@ -294,17 +326,20 @@ class HeadlessRun:
     async def _ask(self, question: Any) -> Any:
         from accord.cli.support.questions import ask_policy
 
-        return await self.stops.unless_cancelled(ask_policy(self.terminal, question))
+        with self.show.suspended():
+            return await self.stops.unless_cancelled(ask_policy(self.terminal, question))
 
     async def _elicit(self, question: Any) -> Any:
         from accord.cli.support.questions import fill_form
 
-        return await self.stops.unless_cancelled(fill_form(self.terminal, question, self._agent))
+        with self.show.suspended():
+            return await self.stops.unless_cancelled(fill_form(self.terminal, question, self._agent))
 
     async def _log_in(self, methods: list[AuthMethod]) -> AuthMethod | None:
         from accord.cli.support.questions import ask_login
 
-        return await ask_login(self.terminal, methods)
+        with self.show.suspended():
+            return await ask_login(self.terminal, methods)
 
     async def _log_in_by_terminal(self, method: AuthMethod) -> bool:
         from accord.client.launch import Command, log_in_by_terminal
@@ -344,13 +379,36 @@ class HeadlessRun:
         text = str(error)
         if isinstance(error, RequestFailed) and (error.method == "initialize" or not self.options.shows_protocol):
             text = error.explanation
+            failed = f"{error.method} failed: "
+            text = f"the agent failed: {text.removeprefix(failed)}" if text.startswith(failed) else text
         words = redact_text(text, self.launched.found.env)
         return words + suggest(error, self._logins, self.options.versions, can_ask=self.terminal.is_there)
+
+    def _show_stderr(self, line: str) -> None:
+        """Show a line that the agent logs, for --verbose."""
+        from accord.config.redaction import redact_text
+
+        self.show.log(redact_text(line, self.launched.found.env))
+
+    def _point_to_traceback(self) -> str:
+        """Say where the agent's traceback is, if it has logged one."""
+        if self._transport is None or self.options.shows_stderr or self.options.as_json:
+            return ""
+        has_traceback = "Traceback (most recent call last)" in self._transport.stderr_tail()
+        return "\nThe agent logged a traceback; to see it, run again with --verbose" if has_traceback else ""
 
     def _data(self, error: Exception | None) -> Any:
         from accord.config.redaction import redact_data
 
         return redact_data(error.data, self.launched.found.env) if isinstance(error, RequestFailed) else None
+
+    def _raise_timeout(self) -> None:
+        """After a timeout, say what it was waited for."""
+        if self.stops.status == TIMED_OUT:
+            who = self.launched.found.name if self._agent == UNKNOWN_AGENT else self._agent
+            words = f"timed out after {self.options.timeout:g} s waiting for {who} {self._awaited}"
+            self._report_error(words, None)
+            raise CommandError(words, TIMED_OUT)
 
     def _report_error(self, message: str, error: Exception | None) -> None:
         """Report an error: as an event in JSON mode; `main` prints it otherwise."""
@@ -358,8 +416,16 @@ class HeadlessRun:
             stage = error.stage or None if isinstance(error, AccordError) else None
             code = error.code if isinstance(error, RequestFailed) else None
             self.show.line(output_events.Error(message=message, stage=stage, code=code, data=self._data(error)))
-        elif error is None:
-            self._note("error", message)
+
+
+def _choose_output(options: RunOptions) -> Output:
+    if options.as_json:
+        return JsonOutput()
+    from accord.cli.support.terminal_output import TerminalOutput, fits_terminal
+
+    if fits_terminal():
+        return TerminalOutput(quiet=options.quiet)
+    return TextOutput(progress=not options.quiet and sys.stderr is not None and sys.stderr.isatty())
 
 
 async def _await(connecting: Connecting) -> ConnectedAgent:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import IO, Any
 
 import msgspec
@@ -14,7 +15,7 @@ from accord.terminal_text import escape, escape_line
 from accord.transcript.events import Event
 
 _encode = msgspec.json.Encoder().encode
-_MARKS = {"pending": "…", "in_progress": "▸", "completed": "✓", "failed": "✗", "cancelled": "–"}
+MARKS = {"pending": "…", "in_progress": "▸", "completed": "✓", "failed": "✗", "cancelled": "–"}
 
 
 class Output:
@@ -35,12 +36,27 @@ class Output:
         try:
             self.put(line)
         except BrokenPipeError:
-            self.is_broken = True
-            if self.on_broken is not None:
-                self.on_broken()
+            self.break_off()
+
+    def break_off(self) -> None:
+        """Stop printing: nobody reads it."""
+        self.is_broken = True
+        if self.on_broken is not None:
+            self.on_broken()
 
     def put(self, line: output_events.Line) -> None:
         raise NotImplementedError
+
+    def log(self, text: str) -> None:
+        """Print a line that the agent wrote to its log."""
+
+    @contextmanager
+    def suspended(self) -> Iterator[None]:
+        """Leave the terminal to a question."""
+        yield
+
+    def stop(self) -> None:
+        """End what is rewritten in place: the run is over."""
 
 
 class TextOutput(Output):
@@ -56,8 +72,8 @@ class TextOutput(Output):
     ) -> None:
         super().__init__(on_broken)
         self._progress = progress
-        self._out = _lenient(out or sys.stdout)
-        self._err = _lenient(err or sys.stderr)
+        self._out = lenient(out or sys.stdout)
+        self._err = lenient(err or sys.stderr)
         self._is_terminal = self._out.isatty()
         self._in_text = False
         self._shown: dict[str, tuple[str, str]] = {}
@@ -73,7 +89,7 @@ class TextOutput(Output):
             case output_events.ToolCall(id=id, title=title, status=status):
                 if self._shown.get(id) != (status, title):
                     self._shown[id] = (status, title)
-                    self._tell(f"{_MARKS.get(status, '?')} {title}{'' if status in _MARKS else f' ({status})'}")
+                    self._tell(f"{MARKS.get(status, '?')} {title}{'' if status in MARKS else f' ({status})'}")
             case output_events.Plan(steps=steps):
                 done = sum(step.status == "completed" for step in steps)
                 now = next((step.content for step in steps if step.status == "in_progress"), None)
@@ -98,13 +114,19 @@ class TextOutput(Output):
             case output_events.Ended(stop_reason=reason, error=error, silent=silent):
                 self._finish()
                 if error:
-                    self._tell(f"accord: {error}", always=True)
+                    for words in error.split("\n"):
+                        self._tell(f"accord: {words}", always=True)
                 elif silent:
                     self._tell("The agent ended its turn without any output.", always=True)
                 elif reason not in ("end_turn", None):
                     self._tell(f"The agent stopped: {reason}", always=True)
             case _:
                 return
+
+    def log(self, text: str) -> None:
+        if self._in_text and self._is_terminal:
+            self._finish()
+        print(f"agent: {escape(text)}", file=self._err, flush=True)
 
     def _say(self, text: str, id: str | None) -> None:
         if id is not None:
@@ -152,7 +174,7 @@ class JsonOutput(Output):
         self._out.flush()
 
 
-def _lenient(stream: Any) -> Any:
+def lenient(stream: Any) -> Any:
     """Replace what the encoding of a stream can't represent, instead of failing."""
     if hasattr(stream, "reconfigure"):
         stream.reconfigure(errors="replace")

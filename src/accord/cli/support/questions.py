@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _PAGE_LINES = 60
 """Lines shown before the user is prompted to continue."""
+_PATCH_COLORS = {"+": "green", "-": "red", "@": "cyan"}
 _VERBS = {"read": "read", "write": "write", "delete": "delete", "fetch": "fetch", "command": "run"}
 
 
@@ -30,22 +31,28 @@ async def ask_policy(terminal: Terminal, question: Question) -> Choice | None:
         about = (
             _request(question.request, question.action) if question.request is not None else _action(question.action)
         )
-        lines = [*about, *_changes(question.action), *_agent_description(question.request)]
+        changes = _changes(question.action)
+        lines = [*about, *changes, *_agent_description(question.request)]
         lines.append(f"  why you are asked: {escape_line(question.why)}")
-        if not await _show(terminal, lines):
+        if not await _show(terminal, lines, range(len(about), len(about) + len(changes))):
             return question.choice("reject_once")
-        for number, choice in enumerate(question.choices, 1):
-            terminal.say(f"  {number}. {_on_one_line(choice.name)}{_remembers(choice)}")
+        words = _words(question)
+        keys = {index: f"  ({word})" for word, index in words.items() if len(word) == 1}
+        for number, choice in enumerate(question.choices):
+            name = _on_one_line(choice.name)
+            terminal.say(f"  {number + 1}. {name}{keys.get(number, '')}{_remembers(choice)}")
         names = [choice.name for choice in question.choices]
-        chosen = await terminal.choose("Your choice: ", names, _words(question))
+        # With ten or more choices, a digit could be the first of two.
+        chosen = await terminal.choose("Your choice: ", names, words, by_key=len(names) < 10)
         return None if chosen is None else question.choices[chosen]
 
 
-async def _show(terminal: Terminal, lines: Sequence[str]) -> bool:
-    """Show lines page by page. Returns False if the user rejects before the end."""
+async def _show(terminal: Terminal, lines: Sequence[str], patch: range) -> bool:
+    """Show lines page by page, those in `patch` in colors. Returns False if the user rejects before the end."""
     for start in range(0, len(lines), _PAGE_LINES):
-        for line in lines[start : start + _PAGE_LINES]:
-            terminal.say(line)
+        for number, line in enumerate(lines[start : start + _PAGE_LINES], start):
+            color = _PATCH_COLORS.get(line[2:3], "") if number in patch else ""
+            terminal.say(line, color)
         left = len(lines) - start - _PAGE_LINES
         if left > 0:
             said = await terminal.line(f"  {left} more lines. Enter: show, n: reject: ")

@@ -1,4 +1,4 @@
-"""The person at the terminal: asked in plain lines, by numbers or words, without colours.
+"""The person at the terminal: asked in plain lines, answered by one key, a number or a word.
 
 Questions go to the terminal itself and answers come from it, so that standard input and output stay free for pipes.
 One question at a time; waiting for an answer can be cancelled at any time."""
@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import TextIO
 
 from accord.client.form import pick
@@ -45,8 +45,18 @@ class Terminal:
             self.say()
             yield
 
-    def say(self, text: str = "") -> None:
-        self._write(f"{escape(text)}\n")
+    def say(self, text: str = "", color: str = "") -> None:
+        """Print a line. Colors are left out with NO_COLOR and on terminals without them."""
+        safe = escape(text)
+        if color and self._has_color:
+            import click
+
+            safe = click.style(safe, fg=color)
+        self._write(f"{safe}\n")
+
+    @property
+    def _has_color(self) -> bool:
+        return not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
 
     def _write(self, text: str) -> None:
         assert self._writing is not None
@@ -56,20 +66,9 @@ class Terminal:
 
     async def line(self, question: str) -> str | None:
         """Read one line; None at the end of input."""
-        assert self._reading is not None
         self._write(escape(question))
-        loop = asyncio.get_running_loop()
         while b"\n" not in self._buffer:
-            ready: asyncio.Future[None] = loop.create_future()
-            loop.add_reader(self._reading, _set, ready)
-            try:
-                await ready
-            finally:
-                loop.remove_reader(self._reading)
-            try:
-                got = os.read(self._reading, 4096)
-            except OSError:  # the terminal is gone
-                got = b""
+            got = await self._read()
             if not got:
                 self._write("\n")
                 return None
@@ -77,10 +76,44 @@ class Terminal:
         line, _, self._buffer = self._buffer.partition(b"\n")
         return line.decode("utf-8", "replace").strip()
 
-    async def choose(self, question: str, names: Sequence[str], words: dict[str, int] | None = None) -> int | None:
+    async def _read(self) -> bytes:
+        """Wait for input; empty if the terminal is gone."""
+        assert self._reading is not None
+        loop = asyncio.get_running_loop()
+        ready: asyncio.Future[None] = loop.create_future()
+        loop.add_reader(self._reading, _set, ready)
+        try:
+            await ready
+        finally:
+            loop.remove_reader(self._reading)
+        try:
+            return os.read(self._reading, 4096)
+        except OSError:
+            return b""
+
+    async def key(self, question: str) -> str | None:
+        """Read one key, or a line that arrives at once; None at the end of input. Enter and escape sequences are
+        ignored, so that a key press from before the question answers nothing."""
+        with _unbuffered(self._reading) as is_unbuffered:
+            if not is_unbuffered:
+                return await self.line(question)
+            self._write(escape(question))
+            while True:
+                got = await self._read()
+                said = got.decode("utf-8", "replace").strip("\r\n\t ")
+                if not got or said.startswith("\x04"):
+                    self._write("\n")
+                    return None
+                if said and not said.startswith("\x1b"):
+                    self._write(f"{escape(said)}\n")
+                    return said
+
+    async def choose(
+        self, question: str, names: Sequence[str], words: dict[str, int] | None = None, *, by_key: bool = False
+    ) -> int | None:
         """Return the index of the choice, given by number, name or one of `words`; None at the end of input."""
         while True:
-            said = await self.line(question)
+            said = await (self.key(question) if by_key else self.line(question))
             if said is None:
                 return None
             chosen = pick(said, names)
@@ -89,6 +122,28 @@ class Terminal:
             if chosen is not None:
                 return chosen
             self.say(f"Type a number from 1 to {len(names)}, or the start of a name.")
+
+
+@contextmanager
+def _unbuffered(device: int | None) -> Iterator[bool]:
+    """Read a terminal key by key; yields whether that is possible. Ctrl-C still sends its signal."""
+    if device is None or sys.platform == "win32":
+        yield False
+        return
+    import termios
+    import tty
+
+    try:
+        before = termios.tcgetattr(device)
+        tty.setcbreak(device)
+    except (OSError, termios.error):  # not a terminal
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        with suppress(OSError, termios.error):
+            termios.tcsetattr(device, termios.TCSADRAIN, before)
 
 
 def _set(ready: asyncio.Future[None]) -> None:

@@ -10,7 +10,8 @@ from accord.coder.history import Call, Message, ModelSaid
 from accord.errors import AccordError
 from accord.model.record import Record
 
-EndReason = Literal["end", "calls", "length", "refusal"]
+EndReason = Literal["end", "calls", "length", "refusal", "not_understood"]
+"""Why a reply ended. Only the offline model doesn't understand prompts."""
 
 
 class ToolSpec(Record):

@@ -17,7 +17,7 @@ import msgspec
 from accord.coder.history import Call, Message, ModelSaid, Part, Result, Summary, Text, ToolsSaid, UserSaid
 from accord.coder.models.base import CallBegins, CallReady, Ended, EndReason, Model, Piece, Request, SaidPiece, Spent
 from accord.coder.offline.context import OFFLINE, collect_todos, find_last_file, parse_prompt
-from accord.coder.offline.requests import Continue, Step, Summarise, describe_step
+from accord.coder.offline.requests import Continue, Step, Summarise, Unclear, Unknown, describe_step
 from accord.coder.offline.runner import Progress, run_steps
 from accord.coder.offline.script import ModelReply, Script, Situation
 from accord.coder.offline.summary import INTERRUPTED
@@ -46,7 +46,7 @@ class OfflineModel(Model):
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
         reply = next_answer(request)
         said = reply.text
-        reason: EndReason = "calls" if reply.calls else "end"
+        reason: EndReason = "calls" if reply.calls else "end" if reply.is_understood else "not_understood"
         if request.max_tokens is not None and len(said) > request.max_tokens * CHARACTERS_PER_TOKEN:
             said, reason, reply = said[: request.max_tokens * CHARACTERS_PER_TOKEN], "length", ModelReply("", ())
         async for text in self._collect_words(said):
@@ -103,7 +103,8 @@ def next_answer(request: Request) -> ModelReply:
     left = _mention_abandoned(messages, index, tools) if is_first else ""
     said = _join(left, answer.text)
     # The next reply may be shown right after this one, so end the paragraph.
-    return ModelReply(f"{said}\n\n" if said and answer.calls else said, answer.calls)
+    is_understood = not any(isinstance(step, (Unclear, Unknown)) for step in steps)
+    return ModelReply(f"{said}\n\n" if said and answer.calls else said, answer.calls, is_understood)
 
 
 def _was_broken_off(before: Sequence[Message]) -> bool:

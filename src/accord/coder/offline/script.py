@@ -28,6 +28,8 @@ class ModelReply(NamedTuple):
 
     text: str
     calls: Sequence[PlannedCall]
+    is_understood: bool = True
+    """Whether the whole prompt was understood."""
 
 
 Script = Generator[ModelReply, list[Result], T]
