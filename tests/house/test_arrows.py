@@ -23,6 +23,7 @@ ARROWS: dict[str, set[str]] = {
     "model": {"errors", "schema", "git_patch"},
     "process": {"errors"},
     "config": {"errors", "version", "model", "process"},
+    "status": {"errors", "terminal_text", "config"},
     "workspace": {"errors", "process", "model", "config"},
     "policy": {"errors", "schema", "model", "config"},
     "transports": {"errors", "process", "version"},
@@ -111,6 +112,7 @@ ARROWS: dict[str, set[str]] = {
         "config",
         "workspace",
         "version",
+        "status",
     },
 }
 ARROWS["cli"] = set(ARROWS)  # commands import what they need when they are called

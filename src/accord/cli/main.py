@@ -34,6 +34,7 @@ COMMANDS = {
     "serve": ("accord.cli.serve", "Serve an agent over HTTP and WebSocket, and manage its tokens."),
     "sessions": ("accord.cli.sessions", "List, search, show, export and delete stored sessions."),
     "showcase": ("accord.cli.showcase", "Run a demo agent that shows the features of the protocol."),
+    "status": ("accord.cli.status", "List running sessions, and those that wait for you."),
     "trust": ("accord.cli.trust", "Trust a directory, so that its accord.toml applies."),
 }
 STARTING = {"run", "chat"}

@@ -181,6 +181,9 @@ async def _run(given: Mapping[str, Any], command: Sequence[str] | None) -> int:
         import hypercorn  # noqa: F401
     except ImportError:
         raise CommandError("accord serve needs another package: pip install 'accord-acp[serve]'") from None
+    import asyncio
+
+    from accord.cli.support.served_status import publish_sessions
     from accord.server.server import Server
 
     root = given["root"].resolve()
@@ -188,11 +191,14 @@ async def _run(given: Mapping[str, Any], command: Sequence[str] | None) -> int:
     options = _options(given)
     spawner = _spawner(found, given)
     hub = _hub(spawner, given, root, found.name)
+    publishing = asyncio.ensure_future(publish_sessions(hub, found.name))
     try:
         server = Server(hub, options, on_problem=lambda words: click.echo(words, err=True))
         server.add_hub_metrics(hub)
         await server.run(lambda: _print_banner(server, spawner.describe(), root, show_token=given["show_token"]))
     finally:
+        publishing.cancel()
+        await asyncio.gather(publishing, return_exceptions=True)
         await hub.close()
     return 0
 

@@ -54,6 +54,8 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     title: str | None
     updated_at: str
     is_busy: bool
+    is_asking: bool
+    """Whether a request of the agent waits for a client."""
     clients: Mapping[str, str]
     """The role of each attached principal."""
 
@@ -209,5 +211,6 @@ def _describe(session: HubSession) -> SessionView:
         title=record.title,
         updated_at=format_time(record.updated_at),
         is_busy=session.is_busy,
+        is_asking=bool(session.requests),
         clients={each.subscriber.principal.name: each.role for each in session.attachments.values()},
     )

@@ -24,6 +24,7 @@ from accord.tui.commands import COMMANDS, bindings
 from accord.tui.dialogs import Dialogs
 from accord.tui.errors import run_in_background
 from accord.tui.exit import Exit
+from accord.tui.overview import Overview
 from accord.tui.questions import Questions
 from accord.tui.saved_state import SavedState
 from accord.tui.session_list import SessionList
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
 
 DRAFT_SECONDS = 1.0
 """How often drafts are saved."""
+STATUS_SECONDS = 0.5
+"""How often the state of the sessions is published, if it has changed."""
 TITLE_SECONDS = 0.5
 """How often the window title is updated."""
 
@@ -97,6 +100,7 @@ class AccordApp(PaintingApp):
         self.settings: Settings = Settings(self)
         self.start_page: StartPage = StartPage(self)
         self.session_list: SessionList = SessionList(self)
+        self.overview: Overview = Overview(self)
         self.restorer: TerminalRestorer = restorer or TerminalRestorer()
         self.first_session: tuple[str | None, OpenMode] = None, "new"
         """The session of the first tab, and how to open it."""
@@ -150,6 +154,7 @@ class AccordApp(PaintingApp):
             self.restorer.start_standby()
         self.set_interval(DRAFT_SECONDS, self.saved.update_drafts)
         self.set_interval(TITLE_SECONDS, self._update_title)
+        self.set_interval(STATUS_SECONDS, self.overview.publish)
         self._tuning.begin()
 
     def begin_first(self, tab: Tab) -> None:
@@ -254,6 +259,7 @@ class AccordApp(PaintingApp):
         is_seen = self.attention.is_here and tab.display
         tab.has_news = not tab.display
         self.tabs.refresh()
+        self.overview.note_end(tab, is_seen=is_seen)
         if is_seen:
             return
         words = f"{tab.controller.title}: {why}"
@@ -329,6 +335,9 @@ class AccordApp(PaintingApp):
 
     def action_sessions(self) -> None:
         self.session_list.show()
+
+    def action_status(self) -> None:
+        self.overview.show()
 
     def action_rename(self) -> None:
         self.session_list.rename(self.tabs.active)
@@ -454,6 +463,7 @@ class AccordApp(PaintingApp):
 
     async def on_unmount(self) -> None:
         self.attention.restore_title()
+        self.overview.close()
         self.saved.drafts.close()
         await self.agents.close()
         self._tuning.end()

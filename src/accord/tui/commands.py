@@ -25,6 +25,9 @@ COMMANDS = (
     Command("new_tab", "ctrl+n", "New tab", "Choose an agent and start a session in a new tab"),
     Command("new_session", "ctrl+t", "New session", "Start another session with the same agent in a new tab"),
     Command("sessions", "ctrl+o", "Sessions", "Search, load, resume, fork, rename, delete and export sessions"),
+    Command(
+        "status", "alt+s", "All sessions", "The sessions of all agents on this machine, and those that wait for you"
+    ),
     Command("options", "ctrl+g", "Mode, model and options", "Change the agent's mode, model and options"),
     Command("next_mode", "shift+tab", "Next mode", "Switch to the agent's next mode"),
     Command("logs", "ctrl+l", "Logs", "The agent's output and all protocol messages"),

@@ -32,6 +32,7 @@ SLASH_COMMANDS = (
     SlashCommand("login", "log_in", "Log in to the agent, or add a model"),
     SlashCommand("sessions", "sessions", "Search and manage sessions"),
     SlashCommand("resume", "sessions", "Continue an earlier session"),
+    SlashCommand("status", "status", "List the sessions of all agents on this machine"),
     SlashCommand("rewind", "rewind", "Restore files to their state before a turn"),
     SlashCommand("cost", "cost", "Show the context in use and the cost"),
     SlashCommand("export", "export", "Export the transcript"),

@@ -16,6 +16,7 @@ from accord.cli.support.interrupts import TIMED_OUT, Interrupts
 from accord.cli.support.launch import StartedAgent, cannot_create_files
 from accord.cli.support.named_sessions import NamedSessions
 from accord.cli.support.output import JsonOutput, Output, TextOutput
+from accord.cli.support.run_status import RunStatus
 from accord.cli.support.terminal import Terminal
 from accord.cli.support.workspace import LazyWorkspace
 from accord.client.connect import Connecting, connect
@@ -71,6 +72,7 @@ class HeadlessRun:
         self._agent = UNKNOWN_AGENT
         self._logins: list[str] = []
         self._was_refused_unasked = False
+        self._status = RunStatus(launched.found, options.agent, options.cwd)
         self._awaited = "to start"
         """The step that the agent is expected to do, for the message after a timeout."""
 
@@ -105,6 +107,7 @@ class HeadlessRun:
                 self.show.stop()
             if self._fresh:
                 self.launched.started.abandon()
+            self._status.close()
             self.stops.over()
 
     async def _run(self, workspace: LazyWorkspace) -> int:
@@ -290,6 +293,7 @@ class HeadlessRun:
 
     async def _turn(self, session: Session, text: str, content: list[Any]) -> int:
         turn = self.stops.turn = session.prompt(*content)
+        self._status.start(session.id, session.title or text)
         self._awaited = "to answer"
         gc.enable()
         self.show.line(output_events.Prompt(text=text, attached=[uri for piece in content if (uri := uri_of(piece))]))
@@ -314,6 +318,7 @@ class HeadlessRun:
                 data=self._data(error),
             )
         )
+        self._status.end(turn.stop_reason, self._describe(error) if error is not None else "")
         if self.stops.status is not None:
             self._raise_timeout()
             return self.stops.status
@@ -326,13 +331,14 @@ class HeadlessRun:
     async def _ask(self, question: Any) -> Any:
         from accord.cli.support.questions import ask_policy
 
-        with self.show.suspended():
+        about = question.request.title if question.request is not None else question.action.title
+        with self.show.suspended(), self._status.waiting(about or question.action.line or question.action.kind):
             return await self.stops.unless_cancelled(ask_policy(self.terminal, question))
 
     async def _elicit(self, question: Any) -> Any:
         from accord.cli.support.questions import fill_form
 
-        with self.show.suspended():
+        with self.show.suspended(), self._status.waiting(question.message):
             return await self.stops.unless_cancelled(fill_form(self.terminal, question, self._agent))
 
     async def _log_in(self, methods: list[AuthMethod]) -> AuthMethod | None:

@@ -116,9 +116,10 @@ class Terminal:
             said = await (self.key(question) if by_key else self.line(question))
             if said is None:
                 return None
-            chosen = pick(said, names)
-            if chosen is None and words is not None:
-                chosen = words.get(said.lower())
+            # Words first: they are shown beside their choices, and `n` mustn't mean "Never".
+            chosen = (words or {}).get(said.lower())
+            if chosen is None:
+                chosen = pick(said, names)
             if chosen is not None:
                 return chosen
             self.say(f"Type a number from 1 to {len(names)}, or the start of a name.")

@@ -1,0 +1,71 @@
+"""The entry of an `accord run` in the attention list."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from accord.config.command import BUILT_IN, built_in
+from accord.status.entry import SessionStatus, State, describe
+from accord.status.publisher import Publisher
+
+if TYPE_CHECKING:
+    from accord.config.command import Resolved
+
+
+class RunStatus:
+    """Publishes the session of one run, while it works and until its end has been seen."""
+
+    def __init__(self, agent: Resolved, target: str | None, cwd: Path) -> None:
+        from accord.config.redaction import redact_text
+
+        self._publisher = Publisher()
+        self._agent = BUILT_IN if agent == built_in() else redact_text(target or agent.name, agent.env)
+        self._cwd = str(cwd)
+        self._id = self._title = ""
+
+    def start(self, id: str, title: str) -> None:
+        """Publish that a turn runs."""
+        self._id, self._title = id, self._title or describe(title)
+        self._publish("running")
+
+    @contextmanager
+    def waiting(self, question: str) -> Iterator[None]:
+        """Publish that a question waits for the user."""
+        self._publish("waiting", question)
+        try:
+            yield
+        finally:
+            self._publish("running")
+
+    def end(self, stop_reason: str | None, error: str) -> None:
+        """Publish how a turn ended."""
+        if error:
+            self._publish("failed", error)
+        elif stop_reason == "cancelled":
+            self._publisher.publish([])
+        else:
+            self._publish("finished", "" if stop_reason == "end_turn" else f"stopped: {stop_reason}")
+
+    def close(self) -> None:
+        """End publishing. If the output isn't on a terminal, the user hasn't seen the end yet."""
+        self._publisher.close(unseen=sys.stdout is None or not sys.stdout.isatty())
+
+    def _publish(self, state: State, why: str = "") -> None:
+        if self._id:
+            self._publisher.publish(
+                [
+                    SessionStatus(
+                        id=self._id,
+                        agent=self._agent,
+                        cwd=self._cwd,
+                        state=state,
+                        title=self._title,
+                        why=describe(why),
+                        client="run",
+                    )
+                ]
+            )

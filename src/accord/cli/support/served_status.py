@@ -1,0 +1,64 @@
+"""The entries of a server's sessions in the attention list."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from accord.status.entry import SessionStatus, State, describe
+from accord.status.publisher import Publisher
+
+if TYPE_CHECKING:
+    from accord.hub.hub import Hub, SessionView
+
+PUBLISH_SECONDS = 1.0
+
+
+class ServedStatus:
+    """Publishes the sessions of a hub."""
+
+    def __init__(self, hub: Hub, agent: str, publisher: Publisher) -> None:
+        self._hub = hub
+        self._agent = agent
+        self._publisher = publisher
+        self._states: dict[str, State] = {}
+
+    def publish(self) -> None:
+        """Publish the sessions, if anything has changed."""
+        sessions = self._hub.sessions
+        self._states = {each.id: self._state(each) for each in sessions}
+        self._publisher.publish(
+            [
+                SessionStatus(
+                    id=each.id,
+                    agent=describe(self._agent),
+                    cwd=each.cwd,
+                    state=self._states[each.id],
+                    title=describe(each.title or ""),
+                    why="a client has to answer the agent" if each.is_asking else "",
+                    client="serve",
+                )
+                for each in sessions
+            ]
+        )
+
+    def _state(self, session: SessionView) -> State:
+        """A session whose turn ended while no client was attached counts as finished until one attaches."""
+        if session.is_asking:
+            return "waiting"
+        if session.is_busy:
+            return "running"
+        was_working = self._states.get(session.id) in ("running", "waiting", "finished")
+        return "finished" if was_working and not session.clients else "idle"
+
+
+async def publish_sessions(hub: Hub, agent: str) -> None:
+    """Publish the sessions of a hub until cancelled."""
+    publisher = Publisher()
+    status = ServedStatus(hub, agent, publisher)
+    try:
+        while True:
+            status.publish()
+            await asyncio.sleep(PUBLISH_SECONDS)
+    finally:
+        publisher.close()

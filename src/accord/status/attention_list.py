@@ -1,0 +1,133 @@
+"""Reads what the clients of this user have published, and keeps what ended until the user has seen it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from accord.config.directories import data_directory
+from accord.config.files import replace
+from accord.config.locking import hold, try_lock
+from accord.status.entry import ORDER, SessionStatus
+
+MAX_ENTRIES = 100
+"""Sessions of one process, and sessions that have ended."""
+MAX_PROCESSES = 200
+MAX_BYTES = 256 * 1024
+"""The size of one list. Larger files aren't ours."""
+KEPT_SECONDS = 7 * 24 * 3600.0
+"""How long sessions that have ended stay in the list if nobody looks."""
+CRASHED = "Accord ended while the agent was working"
+_ENDED = "ended.json"
+
+
+def status_directory() -> Path:
+    """Return the directory of the lists."""
+    return data_directory() / "status"
+
+
+class AttentionList:
+    """The sessions of all agents on this machine."""
+
+    def __init__(self, directory: Path | None = None, *, clock: Callable[[], float] = time.time) -> None:
+        self.directory = directory or status_directory()
+        self._clock = clock
+
+    def read(self) -> list[SessionStatus]:
+        """Return all sessions, the most urgent first. Processes that have crashed are cleaned up."""
+        if not self.directory.is_dir():
+            return []
+        live: list[SessionStatus] = []
+        for path in self._lists():
+            sessions = _decode(path)
+            if _is_alive(path):
+                live += sessions
+            else:
+                self._bury(path, sessions)
+        known = {(each.agent, each.id) for each in live}
+        ended = [each for each in self._ended() if (each.agent, each.id) not in known]
+        return sorted([*live, *ended], key=lambda each: (ORDER[each.state], -each.since))
+
+    def keep(self, ended: Sequence[SessionStatus]) -> None:
+        """Add sessions that have ended and that nobody has seen."""
+        if ended:
+            new = {(each.agent, each.id) for each in ended}
+            self._change(lambda old: [*(each for each in old if (each.agent, each.id) not in new), *ended])
+
+    def mark_seen(self, *ids: str) -> None:
+        """Forget sessions that have ended: these, or all."""
+        self._change(lambda old: [each for each in old if ids and each.id not in ids])
+
+    def _change(self, change: Callable[[list[SessionStatus]], list[SessionStatus]]) -> None:
+        self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with hold(self.directory / "ended.guard"):
+            old = self._ended()
+            new = change(old)[-MAX_ENTRIES:]
+            if new != old:
+                replace(self.directory / _ENDED, msgspec.json.encode(new).decode())
+
+    def _ended(self) -> list[SessionStatus]:
+        oldest = self._clock() - KEPT_SECONDS
+        return [each for each in _decode(self.directory / _ENDED) if each.since >= oldest]
+
+    def _lists(self) -> Iterator[Path]:
+        with suppress(OSError), os.scandir(self.directory) as found:
+            names = [each.name for each in found if each.name.endswith(".json") and each.name != _ENDED]
+            yield from (self.directory / name for name in sorted(names)[:MAX_PROCESSES])
+
+    def _bury(self, path: Path, sessions: Iterable[SessionStatus]) -> None:
+        """Clean up after a process that has crashed. Its sessions that were at work have failed."""
+        kept = [
+            msgspec.structs.replace(each, state="failed", why=CRASHED) if each.state in ("running", "waiting") else each
+            for each in sessions
+            if each.state != "idle"
+        ]
+        with suppress(OSError):
+            self.keep(kept)
+            path.unlink(missing_ok=True)
+            path.with_suffix(".new").unlink(missing_ok=True)
+            path.with_suffix(".lock").unlink(missing_ok=True)
+
+
+def _is_alive(path: Path) -> bool:
+    """Return whether the process that wrote a list still holds its lock."""
+    try:
+        handle = os.open(path.with_suffix(".lock"), os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True  # can't tell, so don't claim that it crashed
+    try:
+        return not try_lock(handle)
+    finally:
+        os.close(handle)
+
+
+def _decode(path: Path) -> list[SessionStatus]:
+    """Read a list. One that is damaged or too large counts as empty."""
+    from accord.terminal_text import one_line
+
+    try:
+        with open(path, "rb") as file:
+            data = file.read(MAX_BYTES + 1)
+        found = msgspec.json.decode(data, type=list[SessionStatus]) if len(data) <= MAX_BYTES else []
+    except (OSError, msgspec.DecodeError):
+        return []
+    # Sanitized again: another version of Accord, or another program, may have written it.
+    return [
+        msgspec.structs.replace(
+            each,
+            id=one_line(each.id),
+            agent=one_line(each.agent),
+            cwd=one_line(each.cwd, 1000),
+            title=one_line(each.title),
+            why=one_line(each.why),
+            client=one_line(each.client, 20),
+        )
+        for each in found[:MAX_ENTRIES]
+    ]

@@ -1,0 +1,48 @@
+"""One session in the attention list."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Literal
+
+import msgspec
+
+State = Literal["waiting", "failed", "finished", "running", "idle"]
+ORDER: dict[State, int] = {"waiting": 0, "failed": 1, "finished": 2, "running": 3, "idle": 4}
+"""The states by urgency."""
+MAX_TITLE = 80
+
+
+class SessionStatus(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The state of a session, as its client sees it. Texts are sanitized, and secrets are redacted."""
+
+    id: str
+    agent: str
+    """The name or command line by which the user starts the agent."""
+    cwd: str
+    state: State
+    title: str = ""
+    why: str = ""
+    """The question if it waits, or the error if it failed."""
+    client: str = "chat"
+    """The command that shows it: chat, run or serve."""
+    since: float = 0.0
+    """When it came into this state, in seconds since the epoch."""
+
+    @property
+    def open_command(self) -> str:
+        """The command that opens it in the terminal client."""
+        words = [shlex.quote(each) for each in (self.cwd, self.agent, self.id)]
+        return "cd {} && accord chat {} --session {}".format(*words)
+
+    def is_same_as(self, other: SessionStatus) -> bool:
+        """Return whether both describe the same session in the same state."""
+        return (self.id, self.agent, self.state) == (other.id, other.agent, other.state)
+
+
+def describe(text: str, limit: int = MAX_TITLE) -> str:
+    """Make a text fit for the list: one line, sanitized, without secrets."""
+    from accord.config.redaction import redact_text
+    from accord.terminal_text import one_line
+
+    return one_line(redact_text(text[: 10 * limit]), limit)

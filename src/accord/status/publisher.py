@@ -1,0 +1,73 @@
+"""Publishes the sessions of this process.
+
+Each process has two files, named by chance: a lock that it holds while it lives, and the list, which it replaces. The
+system releases the lock however the process ends, so a list without a holder is known to be outdated; process ids
+aren't used, because they are reused. The list isn't synced to disk: after a crash of the machine, nothing runs."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from accord.config.locking import open_lock_file, try_lock
+from accord.errors import ConfigError
+from accord.status.attention_list import MAX_ENTRIES, AttentionList, status_directory
+from accord.status.entry import SessionStatus
+
+
+class Publisher:
+    """Keeps the list of this process up to date. A directory that isn't writable turns it off."""
+
+    def __init__(self, directory: Path | None = None, *, clock: Callable[[], float] = time.time) -> None:
+        self._directory = directory
+        self._clock = clock
+        self._name = f"{os.getpid()}-{secrets.token_hex(6)}"
+        self._lock: int | None = None
+        self._is_off = False
+        self._last: list[SessionStatus] = []
+
+    def publish(self, sessions: Sequence[SessionStatus]) -> None:
+        """Publish the sessions of this process. Does nothing if they haven't changed."""
+        new = [self._date(each) for each in sessions[:MAX_ENTRIES]]
+        if self._is_off or new == self._last:
+            return
+        self._last = new
+        try:
+            self._write(new)
+        except (OSError, ConfigError):
+            self._is_off = True
+
+    def close(self, *, unseen: bool = False) -> None:
+        """End publishing. With `unseen`, sessions that have finished or failed stay in the list until they are seen."""
+        directory, lock, self._is_off = self._directory, self._lock, True
+        if directory is None or lock is None:
+            return
+        with suppress(OSError):
+            if unseen:
+                AttentionList(directory).keep([each for each in self._last if each.state in ("finished", "failed")])
+            (directory / f"{self._name}.json").unlink(missing_ok=True)
+            (directory / f"{self._name}.lock").unlink(missing_ok=True)
+        os.close(lock)
+
+    def _date(self, new: SessionStatus) -> SessionStatus:
+        old = next((each for each in self._last if each.is_same_as(new)), None)
+        return msgspec.structs.replace(new, since=old.since if old is not None else self._clock())
+
+    def _write(self, sessions: list[SessionStatus]) -> None:
+        if self._directory is None:
+            self._directory = status_directory()
+        if self._lock is None:
+            self._directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._lock = open_lock_file(self._directory / f"{self._name}.lock")
+            try_lock(self._lock)
+        new = self._directory / f"{self._name}.new"
+        handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(msgspec.json.encode(sessions))
+        os.replace(new, self._directory / f"{self._name}.json")

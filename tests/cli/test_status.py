@@ -1,0 +1,108 @@
+"""accord status: the list for people and programs, and what runs and servers publish."""
+
+from __future__ import annotations
+
+import pytest
+from support.cli_runner import Accord, Here, agent
+
+from accord.cli.support.served_status import ServedStatus
+from accord.hub.hub import SessionView
+from accord.status.attention_list import AttentionList
+from accord.status.entry import SessionStatus
+from accord.status.publisher import Publisher
+
+
+def test_an_empty_list_says_so(here: Here) -> None:
+    done = here("status")
+    assert (done.status, done.out) == (0, "No session needs you, and none is running.\n")
+    assert here("status", "--json").out == ""
+
+
+def test_a_run_that_waits_for_a_permission_is_listed_with_its_question(accord: Accord, here: Here) -> None:
+    screen = accord.on_terminal("run", "--agent", agent(), "permission make test")
+    screen.until("Your choice: ")
+    done = here("status", "--json")
+    assert done.status == 10
+    (line,) = done.lines
+    assert (line["state"], line["title"], line["why"]) == ("waiting", "permission make test", "Run make test")
+    assert (line["cwd"], line["client"]) == (str(accord.project), "run")
+    shown = here("status").out
+    assert "waiting" in shown and "Run make test" in shown and line["open_with"] in shown
+    screen.type("n")
+    screen.until("chosen: no")
+    assert screen.end() == 0
+    screen.close()
+    assert here("status", "--json").lines == [], "its end was seen on the terminal"
+
+
+def test_a_run_in_a_script_stays_in_the_list_until_it_is_cleared(accord: Accord, here: Here) -> None:
+    accord.run("hello")
+    assert [line["state"] for line in here("status", "--json").lines] == ["finished"]
+    accord.run("fail {}")
+    assert [line["state"] for line in here("status", "--json").lines] == ["failed"], "the same session, run again"
+    assert here("status", "--clear", "--json").out == ""
+    assert here("status", "--json").out == ""
+
+
+def test_an_open_session_without_work_is_listed_only_on_request(accord: Accord, here: Here) -> None:
+    publisher = Publisher(accord.data / "status")
+    publisher.publish([SessionStatus(id="s", agent="a", cwd="/", state="idle")])
+    assert here("status", "--json").lines == []
+    assert [line["id"] for line in here("status", "--json", "--all").lines] == ["s"]
+    publisher.close()
+
+
+def test_watching_updates_the_list_in_place(accord: Accord) -> None:
+    publisher = Publisher(accord.data / "status")
+    screen = accord.on_terminal("status", "--watch")
+    screen.until("No session needs you")
+    publisher.publish([SessionStatus(id="s", agent="a", cwd="/", state="running", title="Fix it")])
+    assert "\x1b[J" in screen.until("Fix it")
+    screen.press("c")
+    assert screen.end() == 0
+    publisher.close()
+    screen.close()
+
+
+class FakeHub:
+    def __init__(self) -> None:
+        self.sessions: list[SessionView] = []
+
+    def set(self, *, is_busy: bool = False, is_asking: bool = False, clients: tuple[str, ...] = ()) -> None:
+        roles = dict.fromkeys(clients, "driver")
+        view = SessionView(
+            id="s", owner="me", cwd="/", title="T", updated_at="", is_busy=is_busy, is_asking=is_asking, clients=roles
+        )  # type: ignore[arg-type]
+        self.sessions = [view]
+
+
+def test_a_served_turn_that_ends_without_a_client_is_finished_until_one_attaches(accord: Accord) -> None:
+    hub, found = FakeHub(), AttentionList(accord.data / "status")
+    publisher = Publisher(found.directory)
+    status = ServedStatus(hub, "claude", publisher)  # type: ignore[arg-type]
+    states = []
+    for change in (
+        {},
+        {"is_busy": True},
+        {"is_busy": True, "is_asking": True},
+        {},
+        {"clients": ("me",)},
+        {},
+    ):
+        hub.set(**change)  # type: ignore[arg-type]
+        status.publish()
+        states.append(found.read()[0].state)
+    assert states == ["idle", "running", "waiting", "finished", "idle", "idle"]
+    publisher.close()
+
+
+@pytest.mark.parametrize("flags", [["--json"], []])
+def test_without_a_terminal_watching_prints_changes(accord: Accord, flags: list[str]) -> None:
+    publisher = Publisher(accord.data / "status")
+    publisher.publish([SessionStatus(id="s", agent="a", cwd="/", state="running", title="Fix it")])
+    with accord.start("status", "--watch", *flags) as process:
+        assert process.stdout is not None
+        assert "Fix it" in process.stdout.readline()
+        process.send_signal(2)
+        assert process.wait() == 0
+    publisher.close()
