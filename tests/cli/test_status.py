@@ -12,7 +12,7 @@ from accord.status.entry import SessionStatus
 from accord.status.publisher import Publisher
 
 
-def test_an_empty_list_says_so(here: Here) -> None:
+def test_an_empty_list_is_reported(here: Here) -> None:
     done = here("status")
     assert (done.status, done.out) == (0, "No session needs you, and none is running.\n")
     assert here("status", "--json").out == ""

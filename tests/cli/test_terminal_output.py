@@ -24,7 +24,7 @@ class Paper(io.StringIO):
 
     @property
     def rows(self) -> list[str]:
-        """What a terminal shows in the end."""
+        """The lines that a terminal shows in the end."""
         shown = [""]
         for text in self.getvalue().replace("\r", "\n\r").split("\n"):
             if not text.startswith("\r"):

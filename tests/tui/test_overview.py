@@ -21,7 +21,7 @@ class Asking(Agent):
         await turn.say("ended")
 
 
-def published(chat: Chat) -> list[SessionStatus]:
+def read_published(chat: Chat) -> list[SessionStatus]:
     chat.app.overview.publish()
     return AttentionList().read()
 
@@ -29,10 +29,10 @@ def published(chat: Chat) -> list[SessionStatus]:
 async def test_a_permission_request_is_published_with_its_question(opened: Opened) -> None:
     async with opened(Asking()) as chat:
         await chat.ready()
-        assert [each.state for each in published(chat)] == ["idle"]
+        assert [each.state for each in read_published(chat)] == ["idle"]
         await chat.send("test it")
         await chat.until("Permission needed")
-        (status,) = published(chat)
+        (status,) = read_published(chat)
         assert (status.state, status.why, status.cwd) == ("waiting", "Run make test", str(chat.app.host.cwd))
         await chat.until("number or")
         await chat.press("n")
@@ -46,12 +46,12 @@ async def test_a_turn_that_ended_while_the_user_was_away_stays_in_the_list(opene
         chat.app.attention.set_focus(False)
         await chat.send("hello")
         await chat.until("You said")
-        await chat.until(lambda: published(chat)[0].state == "finished")
+        await chat.until(lambda: read_published(chat)[0].state == "finished")
         chat.app.attention.set_focus(True)
-        assert published(chat)[0].state == "idle"
+        assert read_published(chat)[0].state == "idle"
         chat.app.attention.set_focus(False)
         await chat.send("again")
-        await chat.until(lambda: published(chat)[0].state == "finished")
+        await chat.until(lambda: read_published(chat)[0].state == "finished")
     assert [each.state for each in AttentionList().read()] == ["finished"]
 
 
@@ -82,7 +82,7 @@ async def test_choosing_a_session_of_this_client_shows_its_tab(opened: Opened) -
         first = chat.tab
         await chat.app.action_new_session()
         await chat.ready()
-        await chat.until(lambda: len(published(chat)) == 2)
+        await chat.until(lambda: len(read_published(chat)) == 2)
         await chat.app.run_action("status")
         await chat.until("All sessions")
         screen = chat.app.screen

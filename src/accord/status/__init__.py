@@ -1,1 +1,1 @@
-"""What the sessions of all agents on this machine are doing, published by each client for all others."""
+"""The state of all sessions on this machine, published by each client for all others."""

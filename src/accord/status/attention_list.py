@@ -50,11 +50,11 @@ class AttentionList:
             else:
                 self._bury(path, sessions)
         known = {(each.agent, each.id) for each in live}
-        ended = [each for each in self._ended() if (each.agent, each.id) not in known]
+        ended = [each for each in self._load_ended() if (each.agent, each.id) not in known]
         return sorted([*live, *ended], key=lambda each: (ORDER[each.state], -each.since))
 
     def keep(self, ended: Sequence[SessionStatus]) -> None:
-        """Add sessions that have ended and that nobody has seen."""
+        """Add sessions that have ended and are still unseen."""
         if ended:
             new = {(each.agent, each.id) for each in ended}
             self._change(lambda old: [*(each for each in old if (each.agent, each.id) not in new), *ended])
@@ -66,12 +66,12 @@ class AttentionList:
     def _change(self, change: Callable[[list[SessionStatus]], list[SessionStatus]]) -> None:
         self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         with hold(self.directory / "ended.guard"):
-            old = self._ended()
+            old = self._load_ended()
             new = change(old)[-MAX_ENTRIES:]
             if new != old:
                 replace(self.directory / _ENDED, msgspec.json.encode(new).decode())
 
-    def _ended(self) -> list[SessionStatus]:
+    def _load_ended(self) -> list[SessionStatus]:
         oldest = self._clock() - KEPT_SECONDS
         return [each for each in _decode(self.directory / _ENDED) if each.since >= oldest]
 

@@ -45,7 +45,7 @@ class Overview:
             run_in_background(self._app, _mark_seen(new))
 
     def close(self) -> None:
-        """End publishing, when the client exits. Turns that nobody has looked at stay in the list."""
+        """End publishing, when the client exits. Unseen turns stay in the list."""
         self._publisher.close(unseen=True)
 
     def _describe(self, tab: Tab) -> SessionStatus | None:
