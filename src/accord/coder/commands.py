@@ -31,6 +31,8 @@ REVIEW = (
     "wrong or risky, most important first, with file and line. Change nothing."
 )
 TEST = "Run the tests, and tell what failed and why."
+MAX_LISTED = 50
+"""How many restored files `/undo` lists."""
 
 
 class SlashCommands:
@@ -112,7 +114,9 @@ class SlashCommands:
     async def _undo(self, turn: Turn) -> None:
         done = await self._state.files.undo()
         if done is None:
-            await turn.say("No turn of this session has changed a file with the agent's own tools.")
+            await turn.say(
+                "\n\n".join(["No turn of this session has changed a file.", self._state.files.uncovered]).strip()
+            )
             return
         label, report = done
         text = _describe(f"Restored the files as they were before “{label}”.", report)
@@ -147,7 +151,11 @@ def _describe_cache(state: CoderSession) -> str:
 
 def _describe(sentence: str, report: Restored) -> str:
     lines = [sentence] if report.restored else ["Nothing was changed."]
-    lines += [f"- restored `{path}`" for path in report.restored]
+    lines += [f"- restored `{path}`" for path in report.restored[:MAX_LISTED]]
+    if len(report.restored) > MAX_LISTED:
+        lines.append(f"- and {len(report.restored) - MAX_LISTED} more")
     lines += [f"- skipped, because it has changed since: `{path}`" for path in report.conflicts]
     lines += [f"- can't be restored, because no copy was saved: `{path}`" for path in report.lost]
-    return "\n".join([*lines, "", "Changes made by commands are not undone."])
+    if report.commands:
+        lines += ["", *report.commands]
+    return "\n".join(lines)

@@ -9,7 +9,9 @@ import contextlib
 import os
 from typing import TYPE_CHECKING
 
+from accord.config.directories import data_directory
 from accord.errors import ConfigError, RemoteProtocolError, RequestFailed
+from accord.process.thread import run_in_thread
 from accord.workspace.disk import Entry
 
 if TYPE_CHECKING:
@@ -131,17 +133,28 @@ class ProjectFiles:
             self._checkpoints = Checkpoints(self.disk, directory)
         return self._checkpoints
 
-    async def checkpoint(self, turn: Turn) -> None:
-        """Start a checkpoint before the first change of a turn."""
+    async def checkpoint(self, turn: Turn, *, is_recorded: bool = True) -> None:
+        """Start a checkpoint before the first change of a turn.
+
+        A change that isn't `is_recorded` is made by another program, and found at the end of the turn."""
         if self._checkpointed is not turn:
             self._checkpointed = turn
-            await self.checkpoints.begin(" ".join(turn.text.split())[:80])
+            if self._checkpoints is None:
+                from accord.workspace.checkpoints import remove_old
 
-    def end_checkpoint(self) -> None:
+                await run_in_thread(remove_old, str(data_directory()))
+            await self.checkpoints.begin(" ".join(turn.text.split())[:80])
+        if not is_recorded:
+            await self.checkpoints.before_commands()
+
+    async def end_checkpoint(self) -> None:
         """End the turn's checkpoint."""
         self._checkpointed = None
         if self._checkpoints is not None:
-            self._checkpoints.end()
+            try:
+                await self._checkpoints.after_commands()
+            finally:
+                self._checkpoints.end()
 
     async def undo(self) -> tuple[str, Restored] | None:
         """Restore the files as they were before the last turn that changed any; None if there is no such turn.
@@ -157,6 +170,11 @@ class ProjectFiles:
             return None
         id, label = turns[-1]
         return label, await self._refresh_client(await self.checkpoints.restore(id))
+
+    @property
+    def uncovered(self) -> str:
+        """What `/undo` doesn't restore of the changes that commands made in the last turn with changes."""
+        return next((each.commands for each in reversed(self.checkpoints.all) if not each.is_restore), "")
 
     async def redo(self) -> Restored:
         """Revert the last `undo`. Raises `NotFound` if there was none."""

@@ -222,8 +222,10 @@ class CoderSession:
         try:
             return await loop.run(content)
         finally:
-            self.files.end_checkpoint()
-            await self.models.close_replaced()
+            try:
+                await self._end_checkpoint()
+            finally:
+                await self.models.close_replaced()
 
     def tools(self) -> dict[str, Any]:
         """Every tool of this session, those of MCP servers included, by name."""
@@ -391,16 +393,25 @@ class CoderSession:
 
     # -- changes
 
-    async def before_change(self, turn: Turn) -> None:
+    async def before_change(self, turn: Turn, *, is_recorded: bool = True) -> None:
         """Make a checkpoint before a tool changes something, so that `/undo` can restore the files.
 
-        If that fails, the turn continues and the user is warned."""
+        `is_recorded` is as for `files.checkpoint`. If that fails, the turn continues and the user is warned."""
         try:
-            await self.files.checkpoint(turn)
+            await self.files.checkpoint(turn, is_recorded=is_recorded)
         except (OSError, ValueError) as error:
-            if not self._warned_no_undo:
-                self._warned_no_undo = True
-                await self.tell_user("/undo won't work for these changes", str(error), severity="warning")
+            await self._warn_no_undo(error)
+
+    async def _end_checkpoint(self) -> None:
+        try:
+            await self.files.end_checkpoint()
+        except (OSError, ValueError) as error:
+            await self._warn_no_undo(error)
+
+    async def _warn_no_undo(self, error: Exception) -> None:
+        if not self._warned_no_undo:
+            self._warned_no_undo = True
+            await self.tell_user("/undo won't work for these changes", str(error), severity="warning")
 
 
 def _title(text: str) -> str:

@@ -181,7 +181,7 @@ async def _prepare_and_run(tool: Tool[Any], args: Any, ctx: ToolContext, shown: 
             await tool.prepare(args, ctx)
             await permission.check(tool, args, ctx)
             if tool.changes:
-                await ctx.state.before_change(ctx.turn)
+                await ctx.state.before_change(ctx.turn, is_recorded=tool.records_changes)
             await shown.start()
             return await tool.run(args, ctx)
         except Moved:

@@ -60,6 +60,8 @@ class Checkpoint(Record):
     restores: str = ""
     """The id of the checkpoint to restore, if this one was added by a restore."""
     is_undone: bool = False
+    commands: str = ""
+    """A note for the user about changes of commands that can't be restored; empty if no command ran."""
 
     @property
     def is_restore(self) -> bool:
@@ -70,7 +72,7 @@ class CheckpointStore:
     """The checkpoints in one directory, oldest first."""
 
     def __init__(self, directory: str, *, max_checkpoints: int, max_bytes: int, sync: bool = True) -> None:
-        self._directory = directory
+        self.directory = directory
         self._objects = os.path.join(directory, "objects")
         self._max_checkpoints = max_checkpoints
         self._max_bytes = max_bytes
@@ -151,22 +153,22 @@ class CheckpointStore:
     # -- Files
 
     def _path(self, id: str) -> str:
-        return os.path.join(self._directory, f"{id}.json")
+        return os.path.join(self.directory, f"{id}.json")
 
     def _object(self, sha: str) -> str:
         return os.path.join(self._objects, sha[:2], sha[2:])
 
     def _load(self) -> list[Checkpoint]:
         found = []
-        for name in sorted(os.listdir(self._directory)):
+        for name in sorted(os.listdir(self.directory)):
             id, extension = os.path.splitext(name)
             if extension != ".json" or not id.isdecimal():
                 continue
             try:
-                with open(os.path.join(self._directory, name), "rb") as file:
+                with open(os.path.join(self.directory, name), "rb") as file:
                     found.append(msgspec.json.decode(file.read(), type=Checkpoint))
             except (OSError, msgspec.MsgspecError) as error:  # empty if the process was killed while creating it
-                log.warning("can't read the checkpoint %s: %s", os.path.join(self._directory, name), error)
+                log.warning("can't read the checkpoint %s: %s", os.path.join(self.directory, name), error)
         return found
 
     def _contents(self) -> Iterator[tuple[str, int]]:

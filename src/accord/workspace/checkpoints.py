@@ -5,7 +5,8 @@
     …                                              # the agent works
     report = await checkpoints.restore(before)     # undo_restore() reverts this
 
-Only changes made through `files` are tracked, not those of commands in a terminal. Restoring a checkpoint reverts all
+Changes made through `files` are tracked. Those of commands are tracked if `before_commands` was called before them.
+Restoring a checkpoint reverts all
 changes since it began, including those of later turns. A file that was changed by others in the meantime is left alone
 and reported, unless `force` is used. A restore is a checkpoint itself, so even a forced one can be undone."""
 
@@ -14,20 +15,27 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
+import shutil
 import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from accord.errors import NotFound
 from accord.model.record import Record
+from accord.process.thread import run_in_thread
 from accord.workspace.changes import ABSENT, State, file_state
 from accord.workspace.checkpoint_store import ChangedFile, Checkpoint, CheckpointStore, SavedState
 from accord.workspace.files import Files
 from accord.workspace.overlay import Buffer
 from accord.workspace.paths import quote_path
 from accord.workspace.place import QUIET, Call
+from accord.workspace.work_trees import WorkTrees
 
 MAX_CHECKPOINTS = 100
 MAX_BYTES = 1 << 30
+MAX_AGE_SECONDS = 30 * 86_400.0
+"""How long checkpoints of a session without changes are kept."""
 
 
 class Restored(Record):
@@ -42,6 +50,8 @@ class Restored(Record):
     """Changed by others in the meantime, and left alone."""
     lost: list[str] = []
     """Not restorable: the saved content is missing (too large) or corrupted."""
+    commands: list[str] = []
+    """Changes of commands that aren't restored."""
 
     @property
     def is_complete(self) -> bool:
@@ -77,6 +87,7 @@ class Checkpoints:
             directory, max_checkpoints=max_checkpoints, max_bytes=max_bytes, sync=files.disk.sync
         )
         self._current: Checkpoint | None = None
+        self._trees: WorkTrees | None = None
         self._lock = threading.Lock()
         self._restoring = asyncio.Lock()
         self._stop: Callable[[], None] | None = files.before_change(self._note)
@@ -108,7 +119,9 @@ class Checkpoints:
         """Restore files to their state when a checkpoint began. Begin another checkpoint before the next changes."""
         id = checkpoint if isinstance(checkpoint, str) else checkpoint.id
         async with self._restoring:
-            return await self._restore_files(self._changes_since(id), f"restore of {id}", force, restores=id)
+            report = await self._restore_files(self._changes_since(id), f"restore of {id}", force, restores=id)
+            report.commands = self._notes_since(id)
+            return report
 
     async def undo_restore(self, *, force: bool = False) -> Restored:
         """Undo the last restore that hasn't been undone. Files changed since then are conflicts."""
@@ -122,6 +135,49 @@ class Checkpoints:
             last.is_undone = True
             await self._files.away(self._save, last)
             return report
+
+    # -- Commands
+
+    async def before_commands(self) -> None:
+        """Look at the files before the first command of a checkpoint, so that `after_commands` finds its changes."""
+        with self._lock:
+            current = self._current
+            if current is None or current.commands:
+                return
+            edited = frozenset(current.files)
+        if self._trees is None:
+            self._trees = WorkTrees(self._files.roots.paths, os.path.dirname(self._history.directory))
+        notes = await run_in_thread(self._trees.begin, edited)
+        with self._lock:
+            current.commands = notes
+            self._history.save(current)
+
+    async def after_commands(self) -> None:
+        """Record what commands have changed since `before_commands`."""
+        if self._trees is not None and self._trees.is_open:
+            await run_in_thread(self._record_commands, finishes=True)
+
+    def _record_commands(self) -> None:
+        assert self._trees is not None
+        found, notes = self._trees.finish()
+        with self._lock:
+            current = self._current
+            if current is None:
+                return
+            current.commands = notes
+            for change in found:
+                touched = current.files.get(change.path)
+                if touched is None or not change.is_edited_before:
+                    before = self._history.save_state(change.before)
+                    made = touched.made_directories if touched is not None else list(change.made_directories)
+                    touched = current.files[change.path] = ChangedFile(before=before, made_directories=made)
+                touched.ours = [*touched.ours[-1:], change.after.digest]
+            self._history.save(current)
+
+    def _notes_since(self, id: str) -> list[str]:
+        with self._lock:
+            since = [each for each in self._history.checkpoints if each.id >= id and not each.is_restore]
+            return list(dict.fromkeys(each.commands for each in since if each.commands))
 
     # -- Recording
 
@@ -230,3 +286,23 @@ def default_directory(files: Files, session: str) -> str:
     if files.roots.contains(os.path.realpath(directory)):
         raise ValueError(f"checkpoints would be saved in {directory}, inside the workspace; pass another directory=")
     return directory
+
+
+def remove_old(data_directory: str, max_age_seconds: float = MAX_AGE_SECONDS) -> None:
+    """Remove the default directories of checkpoints in which nothing has been saved for a time. Blocking."""
+    limit = time.time() - max_age_seconds
+    with suppress(OSError):
+        for project in list(os.scandir(os.path.join(data_directory, "checkpoints"))):
+            with suppress(OSError):
+                shadow = os.path.join(project.path, "shadow")
+                for parent in (project.path, shadow):
+                    _remove_old_entries(parent, limit)
+                for empty in (shadow, project.path):
+                    os.rmdir(empty)
+
+
+def _remove_old_entries(parent: str, limit: float) -> None:
+    for entry in list(os.scandir(parent)) if os.path.isdir(parent) else ():
+        is_ours = len(entry.name) == 16 and entry.is_dir(follow_symlinks=False)
+        if is_ours and entry.stat(follow_symlinks=False).st_mtime < limit:
+            shutil.rmtree(entry.path, ignore_errors=True)

@@ -69,6 +69,7 @@ class RunCommand(Tool[RunCommandArgs]):
     )
     kind: str = "execute"
     changes = True
+    records_changes = False
     arguments = RunCommandArgs
     aliases = "bash shell sh exec exec_command execute_command run_shell_command run_terminal_cmd terminal execute run"
 

@@ -1,0 +1,99 @@
+"""Find what commands change in the directories of a session, for checkpoints.
+
+The snapshots of a directory are in `<project's checkpoints>/shadow/<directory>`, which all sessions of the project
+share. A directory inside another one is part of it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from accord.workspace.changes import State
+from accord.workspace.shadow_repository import MAX_FILE_BYTES, NotCovered, ShadowRepository, TreeSnapshot
+
+LEFT_OUT = f"ignored files and files above {MAX_FILE_BYTES // 1_000_000} MB"
+
+
+class CommandChange(NamedTuple):
+    """A file that commands changed."""
+
+    path: str
+    before: State
+    after: State
+    made_directories: tuple[str, ...]
+    """Directories of the file that had no files before."""
+    is_edited_before: bool
+    """Whether the agent had edited it before the first command: then the state before that is already saved."""
+
+
+class WorkTrees:
+    """Snapshots of all directories of a session, one before and one after its commands. Blocking."""
+
+    def __init__(self, roots: Sequence[str], checkpoints: str) -> None:
+        self._roots = [root for root in roots if not any(_is_below(root, other) for other in roots if other != root)]
+        self._parent = os.path.join(checkpoints, "shadow")
+        self._before: dict[str, tuple[ShadowRepository, TreeSnapshot]] = {}
+        self._edited: frozenset[str] = frozenset()
+        self._failed: dict[str, str] = {}
+        self._pruned = False
+        self.is_open = False
+        """Whether commands may run: `begin` was called, and `finish` wasn't."""
+
+    def begin(self, edited: frozenset[str]) -> str:
+        """Take the first snapshots; `edited` are the files that are already saved. Returns what isn't covered."""
+        self._before.clear()
+        self._edited = edited
+        self.is_open = True
+        for root in self._roots:
+            if root in self._failed:  # don't let the user wait each time
+                continue
+            name = hashlib.sha256(os.path.realpath(root).encode(errors="surrogateescape")).hexdigest()[:16]
+            shadow = ShadowRepository(root, os.path.join(self._parent, name))
+            try:
+                self._before[root] = shadow, shadow.take()
+            except NotCovered as error:
+                self._failed[root] = str(error)
+        return self._describe()
+
+    def finish(self) -> tuple[list[CommandChange], str]:
+        """Take the second snapshots. Returns the changes in between, and what isn't covered."""
+        self.is_open = False
+        changes: list[CommandChange] = []
+        for root, (shadow, before) in list(self._before.items()):
+            try:
+                found = shadow.compare(before, shadow.take())
+            except NotCovered as error:
+                self._failed[root] = str(error)
+                continue
+            kept = {os.path.dirname(each.path) for each in found if each.before.kind != "absent"}
+            for each in found:
+                path = os.path.join(root, each.path)
+                made = () if each.before.kind != "absent" else _parents(root, each.path, kept)
+                changes.append(CommandChange(path, each.before, each.after, made, path in self._edited))
+            if not self._pruned:
+                shadow.prune()
+        self._pruned = True
+        notes = self._describe()
+        self._before.clear()
+        return changes, notes
+
+    def _describe(self) -> str:
+        reasons = "; ".join(dict.fromkeys(self._failed.values()))
+        if reasons:
+            return f"Changes made by commands are not undone: {reasons}."
+        more = dict.fromkeys(each for shadow, _ in self._before.values() for each in shadow.left_out)
+        more = {each: None for each in more if not each.startswith("files above")}
+        return f"Not covered: {', '.join([LEFT_OUT, *more])}."
+
+
+def _parents(root: str, path: str, kept: set[str]) -> tuple[str, ...]:
+    """Return the directories above a new file, outermost first. An empty one is removed with the file."""
+    names = path.split("/")[:-1]
+    found = ["/".join(names[: end + 1]) for end in range(len(names))]
+    return tuple(os.path.join(root, each) for each in found if each not in kept)
+
+
+def _is_below(path: str, other: str) -> bool:
+    return os.path.realpath(path).startswith(os.path.realpath(other).rstrip(os.sep) + os.sep)
