@@ -35,13 +35,13 @@ async def test_undo_restores_what_commands_changed_and_undo_back_reverts_it(join
         session = await client.new_session()
         await session.prompt("change it")
         assert not (project / "gone.bin").exists()
-        told = (await session.prompt("/undo")).text
+        answer = (await session.prompt("/undo")).text
         assert (project / "a.txt").read_text() == "old\n"
         assert (project / "gone.bin").read_bytes() == b"\0\1"
         assert (project / "gone.bin").stat().st_mode & 0o777 == 0o600
         assert not (project / "made").exists()
-        assert "“change it”" in told and "restored `" in told
-        assert "Not covered: ignored files and files above 5 MB." in told
+        assert "“change it”" in answer and "restored `" in answer
+        assert "Not covered: ignored files and files above 5 MB." in answer
         await session.prompt("/undo back")
         assert (project / "a.txt").read_text() == "new\n"
         assert (project / "made" / "deep" / "x").read_text() == "x\n"
@@ -75,8 +75,8 @@ async def test_what_the_user_changed_after_the_turn_is_left_alone_and_named(join
         session = await client.new_session()
         await session.prompt("change it")
         (project / "a").write_text("mine\n")
-        told = (await session.prompt("/undo")).text
-        assert (project / "a").read_text() == "mine\n" and "changed since" in told
+        answer = (await session.prompt("/undo")).text
+        assert (project / "a").read_text() == "mine\n" and "changed since" in answer
         assert (project / "b").read_text() == "old\n" and not (project / "new").exists()
 
 
@@ -100,9 +100,9 @@ async def test_without_git_undo_says_that_commands_are_not_covered(
     async with joined(agent) as client:
         session = await client.new_session()
         await session.prompt("write them")
-        told = (await session.prompt("/undo")).text
+        answer = (await session.prompt("/undo")).text
         assert not (project / "a").exists() and (project / "b").exists()
-        assert "Changes made by commands are not undone: Git isn't installed." in told
+        assert "Changes made by commands are not undone: Git isn't installed." in answer
 
 
 async def test_checkpoints_unused_for_a_month_are_removed(joined: Join, home: Path) -> None:

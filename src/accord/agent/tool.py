@@ -215,6 +215,11 @@ class Tool:
             self.session.background.update()
         return sent
 
+    async def move_to_background(self, *, can_cancel: bool = False) -> None:
+        """Let the call outlive its turn. With `can_cancel` the user can cancel it alone from now on (version 2)."""
+        self.background, self.can_cancel = True, can_cancel
+        await self._send(ToolPatch(id=self.id, status="in_progress", can_cancel=True if can_cancel else UNSET))
+
     async def complete(self, raw_output: Any = UNSET, *, meta: Meta | None = None) -> None:
         """End the call successfully."""
         if self.status is None:

@@ -154,6 +154,10 @@ class Coder(Agent):
     async def prompt(self, turn: Turn) -> StopReason | None:
         return await self.state(turn.session).prompt(turn)
 
+    async def cancel_tool_call(self, session: Session, tool_call_id: str) -> None:
+        """Stop a background command."""
+        await self.state(session).background.cancel_call(tool_call_id)
+
     # -- options and login
 
     async def set_option(self, session: Session, option: Option, value: str | bool) -> None:

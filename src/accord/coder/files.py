@@ -173,7 +173,7 @@ class ProjectFiles:
 
     @property
     def uncovered(self) -> str:
-        """What `/undo` doesn't restore of the changes that commands made in the last turn with changes."""
+        """A note about changes of commands that `/undo` can't restore, from the last turn with changes."""
         return next((each.commands for each in reversed(self.checkpoints.all) if not each.is_restore), "")
 
     async def redo(self) -> Restored:

@@ -120,6 +120,7 @@ class Loop:
             await self._add_inserted()
             if not self.model.reads_data:  # the offline model reads files again before it changes them
                 await self.state.announce_file_changes(ask_client=number == 0)
+                self.state.announce_ended_commands()
             await self._compact_if_due()
             ended = await self._ask()
             if ended.reason == "refusal":

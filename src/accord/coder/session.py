@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from accord.coder import modes
 from accord.coder.agents_md import NestedInstructions
+from accord.coder.background_commands import BackgroundCommands
 from accord.coder.commands import SlashCommands
 from accord.coder.context import omit_results, size
 from accord.coder.custom_commands import CustomCommands
@@ -81,6 +82,8 @@ class CoderSession:
         self.policy: Policy = policy
         self.files: ProjectFiles = ProjectFiles(session)
         self._outputs: SavedOutputs | None = None
+        self.background: BackgroundCommands = BackgroundCommands()
+        """The commands that run beside the conversation."""
         self.models: ModelChoice = ModelChoice(session, shared)
         self.commands: SlashCommands = SlashCommands(self)
         self.custom_commands: CustomCommands = CustomCommands(
@@ -153,6 +156,7 @@ class CoderSession:
         if self.session.turns.working is not None:
             raise RequestFailed("can't change directories while a turn is running; try again when it has ended")
         policy = self.shared.policy(self.session.roots, self.shared.settings(self.session.cwd))
+        await self.background.close()
         await self.session.stop_commands()  # ends terminals and closes files of the old directories
         self.files.close()
         self.files = ProjectFiles(self.session)
@@ -181,6 +185,7 @@ class CoderSession:
         """Stop everything that runs for this session."""
         self.is_open = False
         self.custom_commands.close()
+        await self.background.close()
         self.files.close()
         try:
             if self.servers is not None:
@@ -313,6 +318,11 @@ class CoderSession:
         """Tell the model which of the files it has read or written were changed by others."""
         changes = await self.seen_files.find_changes(self.files, ask_client=ask_client)
         if text := describe_changes(changes, self.session.cwd):
+            self.remember(Reminder(text=text))
+
+    def announce_ended_commands(self) -> None:
+        """Tell the model which background commands have ended since it last read their output."""
+        if text := self.background.take_ended():
             self.remember(Reminder(text=text))
 
     async def restore(self, store: SessionStore) -> None:

@@ -167,6 +167,8 @@ async def _run_announced(tool: Tool[Any], args: Any, ctx: ToolContext, shown: To
         log.exception("%s failed", tool.name)
         outcome = Outcome(text=replace_surrogates(f"{tool.name} failed: {type(error).__name__}: {error}"), failed=True)
         await shown.show(outcome.text)
+    if outcome.is_in_background:
+        return outcome
     raw = outcome.text if outcome.raw is None else outcome.raw
     await shown.update(status="failed" if outcome.failed else "completed", raw_output=raw)
     return outcome

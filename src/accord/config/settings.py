@@ -71,6 +71,19 @@ class ProviderEntry(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, om
     """Whether its models accept images, if unknown."""
 
 
+SandboxMode = Literal["auto", "on", "off"]
+
+
+class SandboxEntry(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The sandbox for commands of the coding agent."""
+
+    mode: SandboxMode = "auto"
+    """`auto` and `on` use a sandbox where it works: in code mode, or (`on`) in every mode."""
+    network: bool = False
+    writable: list[str] = []
+    """Directories that commands may write to, besides the session's."""
+
+
 class CoderSettings(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """Settings of the built-in coding agent."""
 
@@ -88,6 +101,8 @@ class CoderSettings(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, om
     fallback_model: str | None = None
     """The model that continues a turn whose provider stays unavailable."""
     providers: dict[str, ProviderEntry] = {}
+    sandbox: SandboxMode | SandboxEntry | None = None
+    """The sandbox of commands: its mode alone, or a table."""
     pass_environment: list[str] = []
     """Variables that commands get although their names look like a secret's, such as `GITHUB_TOKEN`."""
 
@@ -102,8 +117,20 @@ class CoderSettings(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, om
             max_cost=other.max_cost or self.max_cost,
             fallback_model=other.fallback_model or self.fallback_model,
             providers={**self.providers, **other.providers},
+            sandbox=other.sandbox or self.sandbox,
             pass_environment=[*self.pass_environment, *other.pass_environment],
         )
+
+    @property
+    def sandbox_entry(self) -> SandboxEntry:
+        """The settings of the sandbox."""
+        match self.sandbox:
+            case None:
+                return SandboxEntry()
+            case SandboxEntry():
+                return self.sandbox
+            case mode:
+                return SandboxEntry(mode=mode)
 
 
 class ProjectRegistry(str):

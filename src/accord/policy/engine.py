@@ -31,7 +31,7 @@ from accord.policy.decision import Decision
 from accord.policy.grants import Grants
 from accord.policy.matching import catches, covers, is_spelled_out, may_catch, plain_commands
 from accord.policy.parts import Part, Parts, Resolve, World, is_inside, resolve_names, split_action
-from accord.policy.patterns import commands
+from accord.policy.patterns import commands, glob
 from accord.policy.protections import (
     find_protected_name,
     find_virtual_environment,
@@ -103,13 +103,49 @@ class Policy:
 
     # -- Decisions
 
-    def decide(self, action: Action) -> Decision:
-        """Decide by the rules, without asking the user."""
-        return self._decide(action, split_action(action, self._world))[0]
+    def decide(self, action: Action, *, otherwise: Rule | None = None) -> Decision:
+        """Decide by the rules, without asking the user. `otherwise` is a rule to apply after all others."""
+        return self._decide(action, split_action(action, self._world), otherwise)[0]
 
-    def _decide(self, action: Action, parts: Parts) -> tuple[Decision, list[SourcedRule]]:
+    def restricts(self, path: str, access: Literal["read", "write"]) -> bool:
+        """Return whether a rule denies or asks about a file. Doesn't consider protected files.
+
+        The path must have no links."""
+        rules = self._restricting_rules(access)
+        part = Part("path", path, names=(path,), access=access)
+        action = Action(kind=access, paths=(path,), tool_kind="execute", agent=self.agent, project=self.project)
+        return any(catches(rule, part, action, self._world) for rule in rules)
+
+    def restricts_files(self, access: Literal["read", "write"]) -> bool:
+        """Return whether there are rules that `restricts` has to check."""
+        return bool(self._restricting_rules(access))
+
+    def restricted_places(self) -> list[tuple[str, Literal["read", "write"]]]:
+        """Return the directories outside the project in which rules deny or ask about files: read or written."""
+        found: list[tuple[str, Literal["read", "write"]]] = []
+        for rule in self._restricting_rules(None):
+            for text in rule.path:
+                place = glob.fixed_part(text, self._world.home[-1])
+                if place is not None:
+                    found.append((place, "write" if rule.access == "write" else "read"))
+        return found
+
+    def _restricting_rules(self, access: Literal["read", "write"] | None) -> list[Rule]:
+        now = self._clock()
+        return [
+            placed.rule
+            for placed in self._sources
+            if placed.rule.effect != "allow"
+            and placed.rule.subject == "path"
+            and (access is None or placed.rule.access in (None, "any", access))
+            and not placed.rule.is_expired(now)
+        ]
+
+    def _decide(
+        self, action: Action, parts: Parts, otherwise: Rule | None = None
+    ) -> tuple[Decision, list[SourcedRule]]:
         """Return the decision and the rules it is based on."""
-        verdicts = self._verdicts(action, parts)
+        verdicts = self._verdicts(action, parts, otherwise)
         found = [(decision, placed) for decision, placed in verdicts if decision is not None]
         # If a file is protected, report that as the reason, because the answer then can't be remembered.
         for effect, by in (("deny", None), ("ask", "protection"), ("ask", None)):
@@ -120,10 +156,14 @@ class Policy:
                     return decision, [placed] if placed is not None else []
         return found[0][0], [placed for _, placed in found if placed is not None]
 
-    def _verdicts(self, action: Action, parts: Parts) -> list[tuple[Decision | None, SourcedRule | None]]:
+    def _verdicts(
+        self, action: Action, parts: Parts, otherwise: Rule | None = None
+    ) -> list[tuple[Decision | None, SourcedRule | None]]:
         """Apply the rules to each part."""
         now = self._clock()
         rules = [placed for placed in self._sources if not placed.rule.is_expired(now)]
+        if otherwise is not None:
+            rules.append(SourcedRule("built in", otherwise))
         return [self._judge(part, action, rules) for part in parts.parts]
 
     def _judge(

@@ -9,7 +9,6 @@ import os
 import secrets
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,10 +16,10 @@ from pathlib import Path
 from accord.config.served_agents import serve_directory
 from accord.errors import LaunchError
 from accord.hub.principal import Principal
+from accord.process import bubblewrap
 from accord.transports.base import Transport
 from accord.transports.subprocess import SubprocessTransport
 
-CHECK_SECONDS = 30.0
 MAX_CONTAINER_PROCESSES = 512
 
 
@@ -50,21 +49,9 @@ class BubblewrapSpawner:
                 "or use --sandbox docker or --sandbox none",
                 stage="resolve",
             )
-        try:
-            done = subprocess.run(
-                [self._program, "--ro-bind", "/", "/", *self._isolation(), "--", "true"],
-                capture_output=True,
-                text=True,
-                timeout=CHECK_SECONDS,
-                check=False,
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise LaunchError(f"bwrap doesn't run: {error}", stage="resolve") from None
-        if done.returncode != 0:
-            raise LaunchError(
-                f"bwrap can't create a sandbox here: {done.stderr.strip()}; the system may forbid user namespaces",
-                stage="resolve",
-            )
+        words = ["--ro-bind", "/", "/", *bubblewrap.isolation(network=self._network)]
+        if problem := bubblewrap.probe(self._program, words):
+            raise LaunchError(problem, stage="resolve")
 
     def command(self, cwd: str) -> list[str]:
         """Return the command line for an agent that works in a directory."""
@@ -77,7 +64,15 @@ class BubblewrapSpawner:
         # The server's tokens are not for its agents.
         if (own := serve_directory()).is_dir():
             words += ["--tmpfs", str(own)]
-        return [*words, *self._isolation(), "--new-session", "--chdir", root, "--", *self._argv]
+        return [
+            *words,
+            *bubblewrap.isolation(network=self._network),
+            "--new-session",
+            "--chdir",
+            root,
+            "--",
+            *self._argv,
+        ]
 
     async def spawn(self, cwd: str, principal: Principal) -> Transport:
         for path in self._writable:
@@ -92,10 +87,6 @@ class BubblewrapSpawner:
         package = Path(__file__).resolve().parents[2]
         found = [sys.prefix, str(package), os.path.dirname(shutil.which(self._argv[0]) or "")]
         return [path for path in found if path.startswith("/tmp/")]
-
-    def _isolation(self) -> list[str]:
-        words = ["--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent"]
-        return words if self._network else [*words, "--unshare-net"]
 
 
 class DockerSpawner:

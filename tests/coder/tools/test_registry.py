@@ -24,12 +24,14 @@ NAMES = [
     "write_file",
     "move_or_delete",
     "run_command",
+    "read_output",
+    "stop_command",
     "fetch_url",
     "set_plan",
     "ask_user",
     "switch_mode",
 ]
-KINDS = "read read search read read edit edit move execute fetch think other switch_mode"
+KINDS = "read read search read read edit edit move execute read execute fetch think other switch_mode"
 EXAMPLES: dict[str, dict[str, Any]] = {
     "read_file": {"file_path": "a", "offset": 1, "limit": 2},
     "list_files": {"path": "a", "pattern": "*.py", "depth": 2},
@@ -39,7 +41,9 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "edit_file": {"file_path": "a", "edits": [{"old_string": "x", "new_string": "y", "replace_all": True}]},
     "write_file": {"file_path": "a", "content": ""},
     "move_or_delete": {"operation": "move", "file_path": "a", "destination": "b"},
-    "run_command": {"command": "ls", "cwd": "src", "timeout": 5},
+    "run_command": {"command": "ls", "cwd": "src", "timeout": 5, "background": True, "on_timeout": "background"},
+    "read_output": {"id": "cmd-1", "wait_for": "ready", "wait_seconds": 5},
+    "stop_command": {"id": "cmd-1"},
     "fetch_url": {"url": "https://example.com/"},
     "set_plan": {"steps": [{"content": "x", "status": "completed", "priority": "low"}]},
     "ask_user": {"question": "x?", "choices": ["a", "b"], "multiple": False},

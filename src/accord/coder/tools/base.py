@@ -58,6 +58,8 @@ class Outcome(Record):
     raw: Any = None
     """Structured output for clients that show it; `text` if None. The offline model decides by it alone."""
     failed: bool = False
+    is_in_background: bool = False
+    """Whether the call stays open: what it started reports the end."""
     problem: str = ""
     """The kind of the error if the call failed (`ToolError.kind`)."""
 

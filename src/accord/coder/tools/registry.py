@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from accord.coder.tools.ask_user import AskUser, SwitchMode
+from accord.coder.tools.background import ReadOutput, StopCommand
 from accord.coder.tools.base import Tool
 from accord.coder.tools.edit_file import EditFile, WriteFile
 from accord.coder.tools.fetch_url import FetchUrl
@@ -30,6 +31,8 @@ def standard_tools() -> dict[str, Tool[Any]]:
         WriteFile(),
         MoveOrDelete(),
         RunCommand(),
+        ReadOutput(),
+        StopCommand(),
         FetchUrl(),
         SetPlan(),
         AskUser(),

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Sequence
-from typing import Annotated
+from contextlib import AsyncExitStack
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
 from accord.agent.workspace import Output, Terminal
+from accord.coder.background_commands import MAX_RUNNING, describe_end, describe_exit
 from accord.coder.tools.base import Outcome, Tool, ToolContext, ToolError
 from accord.coder.tools.project.paths import locate, missing, origin, relative
 from accord.coder.tools.text import head_and_tail, one_line, plain_output
@@ -23,6 +25,8 @@ DEFAULT_SECONDS = 120
 MAX_SECONDS = 600
 TERMINAL_SECONDS = 10.0
 """How long a client may take to return a terminal's output and release it."""
+FIRST_OUTPUT_SECONDS = 2.0
+"""How long to wait for the first output of a background command."""
 OUTPUT_BYTES = 8_000_000
 """How much output the terminal keeps: the end of it."""
 HEAD_CHARS = 4_000
@@ -55,6 +59,17 @@ class RunCommandArgs(Record):
         Annotated[float, Meta(gt=0)] | None,
         Meta(description=f"Seconds until it is killed; default {DEFAULT_SECONDS}, at most {MAX_SECONDS}."),
     ] = None
+    background: Annotated[
+        bool,
+        Meta(
+            description="Return at once, with an id for read_output and stop_command. No timeout.",
+            extra={"aliases": "run_in_background is_background in_background background_run detach"},
+        ),
+    ] = False
+    on_timeout: Annotated[
+        Literal["kill", "background"],
+        Meta(description="Whether the timeout kills it (default), or lets it continue in the background."),
+    ] = "kill"
 
 
 class RunCommand(Tool[RunCommandArgs]):
@@ -62,10 +77,10 @@ class RunCommand(Tool[RunCommandArgs]):
     description = (
         "Runs a shell command in the project and waits until it exits. Returns the exit status and the output (stdout "
         "and stderr together). Of long output you get the start and the end, and the path of a file with all of it, "
-        "for read_file and search. Each call is a new shell: the directory and "
-        "variables don't carry over, so set cwd, or join commands with &&. There is no standard input: use "
-        "non-interactive flags. Servers and watchers never exit on their own and are killed after the timeout. To "
-        "read, search or edit files use the tools for that: the user sees what they do and is asked less often."
+        "for read_file and search. Each call is a new shell: set cwd, or join commands with &&. There is no standard "
+        "input: use non-interactive flags. Start servers and watchers with background=true; they run until stopped or "
+        "until the session ends. To read, search or edit files use the tools for that: the user sees what they do and "
+        "is asked less often."
     )
     kind: str = "execute"
     changes = True
@@ -91,26 +106,18 @@ class RunCommand(Tool[RunCommandArgs]):
 
     async def run(self, args: RunCommandArgs, ctx: ToolContext) -> Outcome:
         await locate(ctx, args.cwd or ".")  # a client's terminal opens the path again; ours is pinned by `at`
+        if (args.background or args.on_timeout == "background") and ctx.state.background.is_full:
+            raise ToolError(f"{MAX_RUNNING} background commands are running, the maximum; stop one with stop_command")
+        terminal = await self._start(args, ctx)
+        if args.background:
+            return await _move_to_background(terminal, args, ctx)
         seconds = min(args.timeout or DEFAULT_SECONDS, MAX_SECONDS)
-        try:
-            # Some clients take a command line for a program's name, so pass the shell explicitly.
-            shell, *flags = commands.shell_command(os.environ)
-            blanks = ctx.state.secrets.blanks if ctx.session.client.offers.terminals else {}
-            terminal = await ctx.session.terminals.create(
-                shell,
-                [*flags, args.command],
-                cwd=ctx.prepared,
-                at=ctx.prepared,
-                env={**ENVIRONMENT, **blanks},
-                output_limit=OUTPUT_BYTES,
-            )
-        except RequestFailed as error:
-            raise ToolError(f"couldn't start the command: {error.explanation}") from None
-        ended, printed = await _watch(terminal, seconds, ctx)
+        ended, printed = await _watch(terminal, seconds, ctx, releases=args.on_timeout == "kill")
+        if printed is None:
+            return await _move_to_background(terminal, args, ctx, after_seconds=seconds)
         whole = plain_output(printed.text)
         output = head_and_tail(whole, head=HEAD_CHARS, tail=TAIL_CHARS)
-        said = _status(ended, seconds)
-        notes = [said]
+        notes = [_status(ended, seconds)]
         if args.timeout is not None and args.timeout > MAX_SECONDS:
             notes.append(f"the timeout was reduced to {MAX_SECONDS} s, the maximum")
         if printed.truncated:
@@ -128,19 +135,71 @@ class RunCommand(Tool[RunCommandArgs]):
         }
         return Outcome(text=text, raw=raw, failed=ended is None or ended.signal is not None)
 
+    async def _start(self, args: RunCommandArgs, ctx: ToolContext) -> Terminal:
+        # Some clients take a command line for a program's name, so pass the shell explicitly.
+        shell, *flags = commands.shell_command(os.environ)
+        blanks = ctx.state.secrets.blanks if ctx.session.client.offers.terminals else {}
+        try:
+            return await ctx.session.terminals.create(
+                shell,
+                [*flags, args.command],
+                cwd=ctx.prepared,
+                at=ctx.prepared,
+                env={**ENVIRONMENT, **blanks},
+                output_limit=OUTPUT_BYTES,
+            )
+        except RequestFailed as error:
+            raise ToolError(f"couldn't start the command: {error.explanation}") from None
 
-async def _watch(terminal: Terminal, seconds: float, ctx: ToolContext) -> tuple[ExitStatus | None, Output]:
-    """Show a command and wait until it exits, or kill it. Gives up on a client that stops answering."""
+
+async def _move_to_background(
+    terminal: Terminal, args: RunCommandArgs, ctx: ToolContext, *, after_seconds: float | None = None
+) -> Outcome:
+    """Let a command continue, and return its first output."""
+    if after_seconds is None:
+        await ctx.call.show(terminal)
+    await ctx.call.move_to_background(can_cancel=True)
+    command = ctx.state.background.add(args.command, terminal, ctx.call)
+    try:
+        if after_seconds is None:
+            await command.wait_for_output(FIRST_OUTPUT_SECONDS)
+        new = plain_output(await command.read())
+    except TimeoutError:
+        new = ""
+    except asyncio.CancelledError:
+        await command.close()
+        raise
+    command.is_end_known = command.ended.is_set()
+    output = head_and_tail(new, head=HEAD_CHARS, tail=TAIL_CHARS)
+    notes = [describe_end(command)]
+    if not command.is_end_known:
+        notes = [f"still running after {after_seconds:g} s"] if after_seconds is not None else ["running"]
+        notes.append(f"in the background as {command.id}: use read_output and stop_command")
+    text = f"[{', '.join(notes)}]\n{output or '[nothing was printed yet]'}"
+    raw = {**describe_exit(command.status, ""), "running": not command.is_end_known, "output": output}
+    return Outcome(text=text, raw={**raw, "id": command.id}, is_in_background=True)
+
+
+async def _watch(
+    terminal: Terminal, seconds: float, ctx: ToolContext, *, releases: bool
+) -> tuple[ExitStatus | None, Output | None]:
+    """Show a command and wait until it exits. When the time is over, kill it, or (without `releases`) return no output.
+
+    Gives up on a client that stops answering."""
     ended: ExitStatus | None = None
     printed: Output | None = None
     loop = asyncio.get_running_loop()
     try:
-        async with asyncio.timeout(seconds + TERMINAL_SECONDS) as patience, terminal:
+        async with asyncio.timeout(seconds + TERMINAL_SECONDS) as patience, AsyncExitStack() as stack:
+            await stack.enter_async_context(terminal)
             await ctx.call.show(terminal)
             try:
                 async with asyncio.timeout(seconds):
                     ended = await terminal.wait()
             except TimeoutError:
+                if not releases:
+                    stack.pop_all()
+                    return None, None
                 await terminal.kill()
             patience.reschedule(loop.time() + TERMINAL_SECONDS)
             printed = await terminal.output()

@@ -261,3 +261,16 @@ def _is(token: Token, char: str) -> bool:
     if isinstance(token, str):
         return token == char
     return token.has(char) if isinstance(token, _Any) else isinstance(token, _One)
+
+
+def fixed_part(text: str, home: str) -> str | None:
+    """Return the directory or file that everything matched by an absolute pattern is in; None for relative ones."""
+    pattern = read(text)
+    if not pattern.anchor:
+        return None
+    names = [home.rstrip("/")] if pattern.anchor == "~" else [""]
+    for segment in pattern.segments:
+        if segment is None or not all(isinstance(token, str) for token in segment):
+            break
+        names.append("".join(token for token in segment if isinstance(token, str)))
+    return "/".join(names) or "/"

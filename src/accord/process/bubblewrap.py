@@ -1,0 +1,83 @@
+"""Command lines for bubblewrap (`bwrap`), which runs a program in namespaces with its own view of the file system.
+
+Whether it works here is found out by trying: versions say nothing about user namespaces, which the kernel, a security
+module or a container may forbid."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
+
+PROBE_SECONDS = 30.0
+INSTALL = "install the package bubblewrap"
+
+Access = Literal["write", "read", "hide"]
+_STRICTNESS: dict[Access, int] = {"write": 0, "read": 1, "hide": 2}
+
+
+class Mount(NamedTuple):
+    """The access to a path from inside. The path has no links."""
+
+    path: str
+    access: Access
+    source: str = ""
+    """The path outside; the same one if empty."""
+    is_file: bool = False
+
+
+def isolation(*, network: bool) -> list[str]:
+    """The options for namespaces: the program sees no other processes, and ends with the one that started it."""
+    words = ["--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent"]
+    return words if network else [*words, "--unshare-net"]
+
+
+def strict_isolation(*, network: bool) -> list[str]:
+    """The same without capabilities, and without access to the terminal. User namespaces are required."""
+    words = ["--unshare-user", "--unshare-cgroup-try", "--cap-drop", "ALL", "--new-session"]
+    return [*isolation(network=network), *words]
+
+
+def mount_words(mounts: Iterable[Mount]) -> list[str]:
+    """The options for mounts on top of a read-only file system. The innermost one decides about a path."""
+    words = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+    ordered = sorted(set(mounts), key=lambda mount: (mount.path.count("/"), mount.path, _STRICTNESS[mount.access]))
+    for mount in ordered:
+        match mount.access:
+            case "hide":
+                words += ["--ro-bind", os.devnull, mount.path] if mount.is_file else ["--tmpfs", mount.path]
+            case "read":
+                words += ["--ro-bind", mount.source or mount.path, mount.path]
+            case "write":
+                words += ["--bind", mount.source or mount.path, mount.path]
+    return words
+
+
+def find_program(name: str = "bwrap", *, outside: str = "") -> str | None:
+    """Find the program on the PATH, ignoring relative entries and those in the directory `outside`."""
+    entries = [entry for entry in os.environ.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(entry)]
+    found = shutil.which(name, path=os.pathsep.join(entries) or os.defpath)
+    if found and outside and os.path.realpath(found).startswith(os.path.realpath(outside).rstrip(os.sep) + os.sep):
+        return None
+    return found
+
+
+def probe(program: str, words: Sequence[str], test: Sequence[str] = ("true",)) -> str:
+    """Run a harmless command in a sandbox. Return the problem, or an empty string if it works."""
+    try:
+        done = subprocess.run(
+            [program, *words, "--", *test],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=PROBE_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"bwrap doesn't run: {error}"
+    if done.returncode != 0:
+        return f"bwrap can't create a sandbox here: {done.stderr.strip()}; the system may forbid user namespaces"
+    return ""
