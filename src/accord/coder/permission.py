@@ -123,9 +123,9 @@ async def _ask(actions: Sequence[Action], ctx: ToolContext) -> None:
     for action in actions:
         decision = await ctx.state.policy.answer(action, ask=ask)
         if not decision.allowed:
-            raise PermissionDenied(
-                f"not allowed: {decision.why}" if decision.by == "rule" else "the user didn't allow this"
-            )
+            if decision.by == "rule":
+                raise PermissionDenied(f"not allowed: {decision.why}")
+            raise PermissionDenied("the user didn't allow this", kind="declined")
 
 
 def _outside_paths(action: Action, ctx: ToolContext) -> list[str]:

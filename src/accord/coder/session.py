@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from accord.store.base import SessionStore
 
 WATCH_SECONDS = 2.0
+MEANS_UNDO = frozenset({"undo", "undo it", "undo that", "undo this", "undo the last change", "revert that"})
+"""Prompts that mean `/undo` without a language model."""
 EMPTY_PROMPT = "That prompt was empty. Say what should be done, or send `/help`."
 MAX_TITLE = 60
 _SLASH = re.compile(r"\s*/(\S+)\s*(.*)", re.DOTALL)
@@ -214,6 +216,9 @@ class CoderSession:
         if self.session.title is None and turn.text.strip():
             await self.session.set_title(_title(turn.text))
         model = await self.models.get()
+        if model.reads_data and turn.text.strip().rstrip(".!").lower() in MEANS_UNDO:
+            await self.commands.undo(turn)
+            return None
         if self.servers is not None:
             await self.servers.ready()
         loop = Loop(

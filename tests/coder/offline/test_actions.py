@@ -18,6 +18,7 @@ from coder.offline.offline_session import (
 )
 
 from accord.coder.history import Summary
+from accord.coder.offline.actions.about import first_paragraph
 from accord.coder.offline.actions.commands import find_failed_tests
 from accord.coder.offline.actions.plans import keywords
 from accord.coder.offline.summary import summarize
@@ -440,3 +441,91 @@ async def test_a_page_is_fetched_and_its_beginning_shown() -> None:
     talk = Talk(tools=TOOLS)
     assert list_calls(await talk.ask("fetch https://example.com")) == [("fetch_url", {"url": "https://example.com"})]
     assert "Example" in (await talk.tools_say("# Example\n")).text
+
+
+# -- the project, its files and names
+
+
+async def test_the_project_is_explained_from_its_own_files() -> None:
+    talk = Talk()
+    first = await talk.ask("what is this project?")
+    assert list_calls(first) == [("list_files", {"path": "."})]
+    second = await talk.tools_say(names("README.md", "main.py", "src/", "package.json"))
+    assert list_calls(second) == [
+        ("read_file", {"file_path": "package.json"}),
+        ("read_file", {"file_path": "README.md"}),
+    ]
+    await talk.tools_say(
+        '{\n  "name": "calc",\n  "scripts": {"test": "node --test"}\n}',
+        "# Calc\n\n[![build](b.svg)](ci)\n\nAdds *numbers*,\nfast.\n\nMore.\n",
+    )
+    last = await talk.tools_say(Outcome("…", {"files": 5, "directories": {"src": 2, ".git": 9}}))
+    assert last.text.startswith("**calc**: Adds *numbers*, fast. (from `README.md`)\n\n- Language: JavaScript\n")
+    assert "- Directories: `src/` (2 files)\n" in last.text
+    assert "- Commands: test: `npm test`" in last.text
+    assert ".git" not in last.text
+
+
+async def test_an_empty_directory_gets_a_suggestion() -> None:
+    talk = Talk()
+    await talk.ask("what is this project?")
+    await talk.tools_say(names())
+    last = await talk.tools_say(Outcome("…", {"files": 0, "directories": {}}))
+    assert last.text.startswith("This directory is empty.")
+
+
+async def test_a_source_file_is_explained_by_its_docstring_and_definitions() -> None:
+    talk = Talk()
+    await talk.ask("what does main.py do?")
+    last = await talk.tools_say('"""Command line\nof Calc.\n\nMore."""\n\ndef main():\n    """Print a sum."""\n')
+    assert last.text == (
+        "`main.py`: 7 lines of Python.\n\nCommand line of Calc.\n\nDefines:\n\n- line 6: `def main()`: Print a sum."
+    )
+
+
+async def test_a_source_file_in_another_language_is_explained_by_its_first_comment() -> None:
+    talk = Talk()
+    await talk.ask("explain main.rs")
+    last = await talk.tools_say("// Adds numbers.\n// Fast.\n\nfn main() {}\n")
+    assert "Adds numbers. Fast." in last.text
+    assert "- line 4: `fn main() {}`" in last.text
+
+
+async def test_a_file_that_says_nothing_about_itself_is_shown() -> None:
+    talk = Talk()
+    await talk.ask("explain data.csv")
+    last = await talk.tools_say("a,b\n1,2\n")
+    assert last.text == "`data.csv`: 2 lines.\n\n```csv\na,b\n1,2\n```"
+
+
+async def test_a_name_is_explained_by_its_definition() -> None:
+    talk = Talk()
+    first = await talk.ask("what does add() do?")
+    assert [name for name, _ in list_calls(first)] == ["find_symbol"]
+    await talk.tools_say(hits("calc.py:3:def add(a, b):"))
+    last = await talk.tools_say(file("def add(a, b):\n    return a + b\n\n\ndef other():\n    pass\n", 3, 9))
+    assert last.text == ("`add` is defined in `calc.py`, line 3:\n\n```py\ndef add(a, b):\n    return a + b\n```")
+
+
+async def test_files_and_lines_are_counted() -> None:
+    talk = Talk()
+    await talk.ask("how many lines in a.py?")
+    assert (await talk.tools_say(file("1\n2\n", total=7000))).text == "`a.py` has 7,000 lines."
+    await talk.ask("how many files are there?")
+    last = await talk.tools_say(Outcome("…", {"files": 12, "directories": {}}))
+    assert last.text == "There are 12 files in the project, without ignored ones."
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("# Title\nText.\n", "Text."),
+        ("Title\n=====\n\nText\nhere.\n\nMore.", "Text here."),
+        ("<p align=center><img src=x></p>\n\n![logo](a.png)\n\n> quoted\n\n- item\n\nText.", "Text."),
+        ("```sh\nrun\n\nit\n```\n\nText.", "Text."),
+        ("<!-- hidden\n\nstill -->\nText.", "Text."),
+        ("# Only a title\n", ""),
+    ],
+)
+def test_the_first_paragraph_of_a_document_is_prose(text: str, first: str) -> None:
+    assert first_paragraph(text) == first

@@ -109,12 +109,38 @@ async def test_nothing_is_done_when_a_step_is_not_understood() -> None:
     assert "Nothing was done." in said.text
 
 
-async def test_an_unknown_request_is_answered_with_help_and_the_command_that_adds_a_model() -> None:
-    said = await Talk().ask("explain src/app.py to me")
-    assert "no language model is configured" in said.text
-    assert "`outline src/app.py`" in said.text
-    assert "`accord agent login`" in said.text
+async def test_the_first_miss_suggests_a_request_and_tells_how_to_set_up_a_model() -> None:
+    said = await Talk().ask("fix the bug in src/app.py")
+    assert said.text.startswith("That takes a language model. I can `explain src/app.py`; say `yes` to run that.")
+    assert "`accord login`" in said.text
     assert "ANTHROPIC_API_KEY" in said.text
+
+
+async def test_later_misses_are_one_line() -> None:
+    talk = Talk()
+    await talk.ask("sing a song")
+    said = await talk.ask("fix the bug in src/app.py")
+    assert said.text == "That takes a language model. I can `explain src/app.py`; say `yes` to run that."
+
+
+async def test_yes_runs_the_suggested_request() -> None:
+    talk = Talk()
+    await talk.ask("fix the bug in src/app.py")
+    assert list_calls(await talk.ask("yes")) == [("read_file", {"file_path": "src/app.py"})]
+
+
+async def test_a_suggestion_is_never_followed_without_a_yes() -> None:
+    talk = Talk()
+    await talk.ask("fix the bug in src/app.py")
+    await talk.ask("thanks")
+    assert (await talk.ask("yes")).calls == []
+
+
+async def test_a_declined_permission_is_not_reported_as_a_failure() -> None:
+    talk = Talk()
+    await talk.ask("run `make`")
+    last = await talk.tools_say(failure("the user didn't allow this", "declined"))
+    assert last.text == "Not run: the permission was declined."
 
 
 async def test_a_tool_that_is_not_offered_is_unknown() -> None:

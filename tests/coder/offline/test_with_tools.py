@@ -86,7 +86,7 @@ async def test_a_request_of_many_steps_is_planned_asked_about_and_carried_out(op
 async def test_a_refusal_ends_the_request_and_leaves_the_rest_alone(opened: Open, project: Path) -> None:
     async with opened(allow=lambda number: number > 1) as ask:
         text = await ask('replace "hello" with "x" everywhere then delete README.md')
-        assert "the user didn't allow this" in text
+        assert "the permission was declined" in text
         assert text.endswith("0 of 2 steps are done. Not done: Delete README.md.")
         assert len(ask.questions) == 1
         assert "Deleted `README.md`." not in await ask("list files")

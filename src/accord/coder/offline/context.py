@@ -106,6 +106,11 @@ def _is_word(content: Sequence[KnownContent], index: int) -> bool:
     )
 
 
+def had_miss(messages: Sequence[Message]) -> bool:
+    """Return whether an earlier prompt wasn't understood."""
+    return any(isinstance(message, UserSaid) and _has_unknown(parse_prompt(message).steps) for message in messages)
+
+
 def _has_unknown(steps: Sequence[Step]) -> bool:
     return any(isinstance(step, (Unknown, Unclear)) for step in steps)
 

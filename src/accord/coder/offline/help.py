@@ -1,4 +1,4 @@
-"""The forms of the grammar as shown to users: in the help, and when a request isn't understood."""
+"""The forms of the grammar, for the help and for suggestions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-LOGIN = "accord agent login"
+LOGIN = "accord login"
 """The one command that configures a language model."""
 
 
@@ -23,13 +23,15 @@ class Form(NamedTuple):
 GROUPS: dict[str, list[Form]] = {
     "Look": [
         Form("list files in DIRECTORY", "list files folder directory ls tree contents", "folder"),
-        Form("read FILE lines 1-40", "read show open print view cat display file lines look explain", "file"),
+        Form("read FILE lines 1-40", "read show open print view cat display file lines look", "file"),
         Form("find files named *.py", "find files named matching locate glob"),
         Form('search for "TEXT" in src', "search find grep look text mention occurrences todo", "text"),
+        Form("outline FILE", "outline structure functions classes", "file"),
         Form(
-            "outline FILE", "outline structure functions classes summarise describe explain overview understand", "file"
+            "what is this project?", "project overview summarise describe explain architecture codebase about language"
         ),
-        Form("what is in this project", "project structure overview summarise describe explain architecture codebase"),
+        Form("explain FILE", "explain describe understand summarise tell about file what does", "file"),
+        Form("what is in this project", "project structure layout tree contents"),
         Form("where is NAME defined", "where defined definition declared implemented", "symbol"),
         Form("who calls NAME", "who calls used usages references callers uses", "symbol"),
         Form("what changed", "changed diff status git changes modified uncommitted"),
@@ -58,6 +60,7 @@ GROUPS: dict[str, list[Form]] = {
     ],
 }
 FORMS = [form for forms in GROUPS.values() for form in forms]
+_PLACEHOLDER = re.compile(r'\b(?:FILE|DIRECTORY|NAME|OTHER|THIS|COMMAND)\b|"(?:TEXT|A|B|CONTENT)"|\bA to B\b|…')
 _STOP = {
     *(
         "a",
@@ -96,19 +99,17 @@ def _code(text: str) -> str:
     return f"`` {text} ``" if "`" in text else f"`{text}`"
 
 
-def find_nearest(text: str, limit: int = 3) -> list[str]:
-    """Return the forms most similar to a text, with its names filled in."""
+def find_nearest(text: str) -> str | None:
+    """Return the request most similar to a text, with its names filled in. It must be complete, so that it works."""
     text = text[:400]
     words = [word for word in re.findall(r"[a-z]+", text.lower()) if word not in _STOP][:40]
-    if not words:
-        return []
     scored = []
     for index, form in enumerate(FORMS):
-        keys = form.words.split()
-        score = sum(max((_similarity(word, key) for key in keys), default=0.0) for word in words)
-        if score >= 0.8:
-            scored.append((-score, index, form))
-    return [_code(_fill(form, text)) for _, _, form in sorted(scored)[:limit]]
+        score = sum(max((_similarity(word, key) for key in form.words.split()), default=0.0) for word in words)
+        filled = _fill(form, text)
+        if score >= 0.8 and not _PLACEHOLDER.search(filled):
+            scored.append((-score, index, filled))
+    return min(scored)[2] if scored else None
 
 
 def _similarity(word: str, key: str) -> float:
@@ -122,30 +123,15 @@ def _similarity(word: str, key: str) -> float:
 
 def _fill(form: Form, text: str) -> str:
     """Fill in the file or quoted text that the user named."""
-    file = re.search(r"(?<![\w/])[\w./-]*\w\.[A-Za-z]\w{0,4}\b", text)
-    if form.about == "file" and file:
-        return form.example.replace("FILE", file[0])
+    if form.about == "file" and (file := find_file(text)):
+        return form.example.replace("FILE", file)
     quoted = re.search(r"[\"“`]([^\"”`\n]{1,60})[\"”`]", text)
     if form.about in ("symbol", "text") and quoted:
         return form.example.replace("NAME", quoted[1]).replace("TEXT", quoted[1])
     return form.example
 
 
-def explain_no_model(text: str, place: str = "") -> str:
-    """Say that a request isn't understood, and suggest similar ones."""
-    lines = [
-        f"I don't understand {place or 'that'}: no language model is configured, "
-        "so I only know a fixed set of requests."
-    ]
-    near = find_nearest(text)
-    if near:
-        lines.append("Did you mean " + _either(near) + "?")
-    lines.append(
-        f"Say `help` to list them. To use a language model, run `{LOGIN}` "
-        "(or set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY` or `GEMINI_API_KEY`)."
-    )
-    return "\n\n".join(lines)
-
-
-def _either(near: list[str]) -> str:
-    return " or ".join(filter(None, [", ".join(near[:-1]), near[-1]]))
+def find_file(text: str) -> str | None:
+    """Return the first word that looks like a file name."""
+    found = re.search(r"(?<![\w/])[\w./-]*\w\.[A-Za-z]\w{0,4}\b", text)
+    return found[0] if found else None

@@ -16,17 +16,20 @@ import msgspec
 
 from accord.coder.history import Call, Message, ModelSaid, Part, Result, Summary, Text, ToolsSaid, UserSaid
 from accord.coder.models.base import CallBegins, CallReady, Ended, EndReason, Model, Piece, Request, SaidPiece, Spent
-from accord.coder.offline.context import OFFLINE, collect_todos, find_last_file, parse_prompt
-from accord.coder.offline.requests import Continue, Step, Summarise, Unclear, Unknown, describe_step
+from accord.coder.offline.context import OFFLINE, Prompt, collect_todos, find_last_file, parse_prompt
+from accord.coder.offline.misses import suggest
+from accord.coder.offline.requests import Continue, Step, Summarise, Talk, Unclear, Unknown, describe_step
 from accord.coder.offline.runner import Progress, run_steps
 from accord.coder.offline.script import ModelReply, Script, Situation
 from accord.coder.offline.summary import INTERRUPTED
+from accord.model.content import TextContent
 
 CHARACTERS_PER_TOKEN = 4
 """Tokens are free here, but clients show how full the context is."""
 CONTEXT = 200_000
 COLLECT_SECONDS = 0.03
 """Seconds of output to collect into one update. Clients redraw for each update, and some start a new paragraph."""
+CONFIRMATION = Talk(about="yes")
 PIECE = re.compile(r"\S{1,40}\s*|\s+")
 LOST = "The conversation was compacted in the middle of this request, so I stopped. Tell me what's left to do."
 DIVERGED = "Another model worked on this request, and I can't continue from the middle. Please ask again."
@@ -126,11 +129,23 @@ def _begin(messages: Sequence[Message], index: int, tools: frozenset[str]) -> tu
     before, prompt = messages[:index], messages[index]
     assert isinstance(prompt, UserSaid)
     found = parse_prompt(prompt, find_last_file(before))
+    if found.steps == [CONFIRMATION]:
+        found = _find_confirmed(before) or found
     situation = Situation(tools=tools, attached=found.attached, todos=collect_todos(before), before=before)
     steps = found.steps
     if len(steps) == 1 and isinstance(steps[0], Continue):
         steps = find_undone(messages, index, tools) or steps
     return steps, situation
+
+
+def _find_confirmed(before: Sequence[Message]) -> Prompt | None:
+    """Return the request that was suggested in the last reply, which the user confirms."""
+    index = _last_prompt(before, len(before))
+    earlier = before[index] if index is not None else None
+    assert earlier is None or isinstance(earlier, UserSaid)
+    steps = parse_prompt(earlier, find_last_file(before[:index])).steps if earlier is not None else []
+    suggestion = suggest(steps[0]) if len(steps) == 1 else None
+    return parse_prompt(UserSaid(content=[TextContent(suggestion)])) if suggestion is not None else None
 
 
 def find_undone(messages: Sequence[Message], index: int, tools: frozenset[str]) -> list[Step]:

@@ -27,7 +27,7 @@ from accord.coder.offline.requests import (
     Where,
     WriteFile,
 )
-from accord.coder.offline.rules import commands, edits, files, navigation, talk
+from accord.coder.offline.rules import about, commands, edits, files, navigation, talk
 from accord.coder.offline.rules.rule import BEFORE, HEAD, MAX_POLITE_WORDS, Context, Reader, Rule, compile_rule
 
 # Ignored after a request.
@@ -50,6 +50,7 @@ RULES = [
     *commands.RULES,
     *talk.RULES,
     *navigation.RULES,
+    *about.RULES,
     *files.RULES,
     *edits.MIDDLE_RULES,
     *talk.MIDDLE_RULES,

@@ -132,6 +132,31 @@ class SwitchMode(Record):
     mode: Literal["ask", "architect", "code"]
 
 
+class ExplainProject(Record):
+    """Tell what the project is, from its own files."""
+
+
+class ExplainFile(Record):
+    """Tell what a file is, from its documentation and definitions."""
+
+    path: str
+
+
+class ExplainName(Record):
+    """Tell what a function or class is, from its definition."""
+
+    name: str
+
+
+class CountFiles(Record):
+    path: str = "."
+    glob: str | None = None
+
+
+class CountLines(Record):
+    paths: list[str]
+
+
 class DescribeProject(Record):
     """Write an AGENTS.md from the project's files."""
 
@@ -153,13 +178,15 @@ class Help(Record):
 class Talk(Record):
     """Small talk that has a reply."""
 
-    about: Literal["hello", "thanks", "who", "stop"]
+    about: Literal["hello", "thanks", "who", "stop", "undo", "leave", "yes"]
 
 
 class Unclear(Record):
     """Almost understood: `words` asks for what is missing."""
 
     words: str
+    suggestion: str | None = None
+    """A similar request that works; `yes` sends it."""
 
 
 class Unknown(Record):
@@ -191,6 +218,11 @@ Step = Union[
     MarkTodo,
     Fetch,
     SwitchMode,
+    ExplainProject,
+    ExplainFile,
+    ExplainName,
+    CountFiles,
+    CountLines,
     DescribeProject,
     Summarise,
     Continue,
@@ -257,6 +289,14 @@ def _other(step: Step) -> str:
             return f"Fetch {_short(url)}"
         case SwitchMode(mode=mode):
             return f"Switch to {mode} mode"
+        case ExplainProject():
+            return "Explain the project"
+        case ExplainFile(path=name) | ExplainName(name=name):
+            return f"Explain {name}"
+        case CountFiles(path=path):
+            return "Count the files" + ("" if path == "." else f" in {path}")
+        case CountLines(paths=paths):
+            return f"Count the lines of {_names(paths)}"
         case DescribeProject(path=path):
             return f"Write {path}"
         case Summarise():

@@ -7,10 +7,10 @@ from typing import Any
 
 from accord.coder.history import Result
 from accord.coder.offline import requests as r
-from accord.coder.offline.actions import agents_md, commands, edits, files, plans, review, talk
+from accord.coder.offline.actions import about, agents_md, commands, edits, files, plans, review, talk
 from accord.coder.offline.actions.plans import entries
-from accord.coder.offline.context import URGENT
-from accord.coder.offline.help import explain_no_model
+from accord.coder.offline.context import URGENT, had_miss
+from accord.coder.offline.misses import explain_miss
 from accord.coder.offline.requests import Step, Unclear, Unknown, describe_step
 from accord.coder.offline.script import ModelReply, PlannedCall, Script, Situation, Stopped
 
@@ -23,7 +23,7 @@ class Progress:
 
 def run_steps(steps: Sequence[Step], situation: Situation, progress: Progress) -> Script[str]:
     """Run the steps, and return the last text of the turn."""
-    refused = _refuse(steps)
+    refused = _refuse(steps, situation)
     if refused:
         progress.index = len(steps)
         return refused
@@ -55,15 +55,13 @@ def run_steps(steps: Sequence[Step], situation: Situation, progress: Progress) -
     return _join([*words, *_close(steps, progress.index, stopped)])
 
 
-def _refuse(steps: Sequence[Step]) -> str:
+def _refuse(steps: Sequence[Step], situation: Situation) -> str:
     """Return the refusal if a step isn't understood, so that nothing is done unless everything is."""
     for number, step in enumerate(steps, 1):
-        place = f"step {number} of {len(steps)}, “{describe_step(step)}”" if len(steps) > 1 else ""
-        nothing = "\n\nNothing was done." if len(steps) > 1 else ""
-        if isinstance(step, Unknown):
-            return explain_no_model(step.text, place) + nothing
-        if isinstance(step, Unclear):
-            return (f"In {place}: " if place else "") + step.words + nothing
+        if isinstance(step, (Unknown, Unclear)):
+            place = f"step {number} of {len(steps)}, “{describe_step(step)}”" if len(steps) > 1 else ""
+            nothing = "\n\nNothing was done." if len(steps) > 1 else ""
+            return explain_miss(step, place, is_first=not had_miss(situation.before)) + nothing
     return ""
 
 
@@ -137,7 +135,17 @@ def script_for(step: r.Step, situation: Situation) -> Script[str]:
             return plans.show(step, situation)
         case r.MarkTodo():
             return plans.mark(step, situation)
+        case r.ExplainProject():
+            return about.explain_project(step, situation)
+        case r.ExplainFile():
+            return about.explain_file(step, situation)
+        case r.ExplainName():
+            return about.explain_name(step, situation)
+        case r.CountFiles():
+            return about.count_files(step, situation)
+        case r.CountLines():
+            return about.count_lines(step, situation)
         case r.DescribeProject():
             return agents_md.describe(step, situation)
-        case r.Summarise() | r.Help() | r.Talk() | r.Continue() | r.Unclear() | r.Unknown():
+        case _:
             return talk.answer(step, situation)

@@ -102,6 +102,8 @@ def data_of(result: Result) -> dict[str, Any]:
 
 def describe_failure(result: Result) -> str:
     """Describe the failure of a tool."""
+    if result.data and result.data.get("problem") == "declined":
+        return f"Not {'run' if result.name == 'run_command' else 'done'}: the permission was declined."
     first, _, rest = result.text.strip().partition("\n")
     if not rest:
         end = "" if first.endswith((".", "!", "?", ":")) else "."

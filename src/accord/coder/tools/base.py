@@ -46,7 +46,8 @@ class ToolError(AccordError):
     def __init__(self, message: str, *, kind: str = "") -> None:
         super().__init__(message)
         self.kind = kind
-        """The kind of problem, where a caller may react to it: `missing` if a file doesn't exist."""
+        """The kind of problem, where a caller may react to it: `missing` if a file doesn't exist, `declined` if a
+        permission was."""
 
 
 class Outcome(Record):

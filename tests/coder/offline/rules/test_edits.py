@@ -143,7 +143,6 @@ UNKNOWN = [
     "find and fix the failing test",
     "rm -rf /",
     "explain how the parser works",
-    "explain src/app.py",
     "why does the test fail?",
     "translate README.md into German",
     "",

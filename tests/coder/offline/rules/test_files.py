@@ -135,7 +135,7 @@ SYMBOLS: list[tuple[str, Step]] = [
     ("what's in the repo", Outline()),
     ("summarise the structure", Outline()),
     ("summarize the structure of src", Outline(path="src")),
-    ("give me an overview of the project", Outline()),
+    ("give me an outline of the project", Outline()),
     ("show me the structure of src/app.py", Outline(path="src/app.py")),
     ("what functions are in a.py?", Outline(path="a.py")),
     ("list the classes in a.py", Outline(path="a.py")),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from accord.coder.offline import requests as r
+from accord.coder.offline.actions.about import READMES, first_paragraph
 from accord.coder.offline.actions.commands import inspect_project
 from accord.coder.offline.replies import pluralize
 from accord.coder.offline.script import Script, Situation, call, data_of, use
@@ -29,9 +30,7 @@ DIRECTORIES = {
 
 def describe(step: r.DescribeProject, situation: Situation) -> Script[str]:
     situation.require("list_files", "read_file", "write_file")
-    project = yield from inspect_project(
-        situation, "Looking at the project…", "README.md", "README.rst", "README", step.path
-    )
+    project = yield from inspect_project(situation, "Looking at the project…", *READMES, step.path)
     counts: dict[str, int] = {}
     if "outline" in situation.tools:
         (result,) = yield from use(situation, "Outlining the project…", call("outline", path="."), lenient=True)
@@ -81,12 +80,7 @@ def _folder(name: str, files: int | None) -> str:
 
 def _first_words(project: Project) -> str:
     """Return the first paragraph of the README."""
-    text = next((project.texts[name] for name in ("README.md", "README.rst", "README") if name in project.texts), "")
-    for paragraph in re.split(r"\n\s*\n", text[:4000]):
-        words = " ".join(paragraph.split())
-        if words and not re.match(r"[#=\-<!\[|`*]", words):
-            return words[:400]
-    return ""
+    return next((first_paragraph(project.texts[name], 400) for name in READMES if name in project.texts), "")
 
 
 def _conventions(project: Project) -> list[str]:

@@ -56,7 +56,7 @@ def read_files(step: r.ReadFiles, situation: Situation) -> Script[str]:
         results = yield from use(situation, f"Reading {join_names(some)}…", *calls, lenient=True)
         for path, result in zip(some, results, strict=True):
             if result.failed:
-                path, result = yield from _find_elsewhere(path, result, step, situation)
+                path, result = yield from read_or_find(path, result, step, situation)
             answers.append(_describe(path, file_in(result), step))
     return "\n\n".join(answers)
 
@@ -65,7 +65,7 @@ def _limit(step: r.ReadFiles) -> int | None:
     return step.last - (step.first or 1) + 1 if step.last is not None else None
 
 
-def _find_elsewhere(path: str, result: Result, step: r.ReadFiles, situation: Situation) -> Script[tuple[str, Result]]:
+def read_or_find(path: str, result: Result, step: r.ReadFiles, situation: Situation) -> Script[tuple[str, Result]]:
     """Look for a missing file in other directories, and read it if there is exactly one with that name."""
     if "list_files" not in situation.tools or path.startswith(("/", "~")) or re.search(r"[*?\[\]{}]", path):
         raise Stopped(describe_failure(result))

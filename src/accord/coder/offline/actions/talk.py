@@ -1,20 +1,23 @@
-"""Replies that need no tool: help, small talk, summaries and unclear requests."""
+"""Replies that need no tool: help, small talk and summaries."""
 
 from __future__ import annotations
 
 from accord.coder.offline import requests as r
-from accord.coder.offline.help import LOGIN, explain_no_model
+from accord.coder.offline.help import LOGIN
 from accord.coder.offline.replies import CAPABILITIES
 from accord.coder.offline.script import Script, Situation
 from accord.coder.offline.summary import summarize
 
 TALK = {
-    "hello": "Hello. No language model is configured, so I only understand a fixed set of requests. Say `help` "
-    "to see them, or try `what is in this project`.",
+    "hello": "Hi! This is the demo without a language model, so I only understand simple requests. Try "
+    "`what is this project?`, or say `help`.",
     "thanks": "You're welcome.",
-    "who": "I'm Accord without a language model: the same agent with the same tools, but I only understand a fixed set "
-    f"of requests. Say `help` to see them, or configure a language model with `{LOGIN}`.",
-    "stop": "Nothing is running. The previous request is left as it is.",
+    "who": "I'm Accord's coding agent, running without a language model: same tools, but I only understand simple "
+    f"requests. Say `help` to see them, or set up a model with `{LOGIN}`.",
+    "stop": "Nothing is running.",
+    "undo": "Type `/undo` to undo the file changes of the last turn.",
+    "leave": "Type `/quit` or press Ctrl-C twice to leave. Your session is saved.",
+    "yes": "There is nothing to confirm. Say `help` to see what I understand.",
 }
 
 
@@ -29,9 +32,5 @@ def answer(step: r.Step, situation: Situation) -> Script[str]:
             return summarize(situation.before)
         case r.Continue():
             return "There is nothing to continue."
-        case r.Unclear(words=words):
-            return words
-        case r.Unknown(text=text):
-            return explain_no_model(text)
         case _:
             raise AssertionError(step)

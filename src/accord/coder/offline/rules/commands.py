@@ -95,6 +95,8 @@ RULES = [
         r"(?P<task>lint|format|build|compile)(?: (?:it|this|that|everything|the project|the code|the files))?",
         task,
     ),
+    Rule(r"(?P<task>lint|format|test) {the}(?:file |script |module )(?P<f>{q}|[^\s,;]+)", task),
+    Rule(r"(?P<task>lint|format) {the}(?P<f>{q}|[^\s,;]+\.\w+)", task),
     Rule(r"(?:do|are) {the}tests? (?:pass|passing|green|work|run|fail|failing)", always(RunTask(task="test"))),
     Rule(
         r"(?:fetch|get|download|open|read|show|curl|load|look at|retrieve|visit|browse){me} "

@@ -123,7 +123,7 @@ RULES = [
     ),
     # The agent itself.
     Rule(
-        r"(?:help|\?|usage|commands|options|what (?:else )?can you do|what can i (?:ask|say|do)"
+        r"(?:help(?: me)?|\?|usage|commands|options|what (?:else )?can you do|what can i (?:ask|say|do)"
         r"|what do you understand|how do(?:es)? (?:you|this|it) work|how do i use (?:you|this)"
         r"|show{me} (?:the )?(?:help|commands|grammar))(?: with)?(?: here| for me)?",
         always(Help()),
@@ -143,7 +143,8 @@ RULES = [
         r"|are you (?:a |an )?(?:ai|llm|language model|robot|bot|human|there))",
         always(Talk(about="who")),
     ),
-    Rule(r"(?:stop|cancel|abort|never ?mind|forget it|nothing|quit|exit)", always(Talk(about="stop"))),
+    Rule(r"(?:stop|cancel|abort|never ?mind|forget it|nothing)", always(Talk(about="stop"))),
+    Rule(r"(?:yes|y|yeah|yep|yup|sure|yes please|do it|do that|that's right|exactly)", always(Talk(about="yes"))),
 ]
 
 # The rest of the step is the literal topic or todo.

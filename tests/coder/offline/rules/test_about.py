@@ -1,0 +1,86 @@
+"""Questions about the project, its files and names."""
+
+from __future__ import annotations
+
+import pytest
+
+from accord.coder.offline.parser import parse
+from accord.coder.offline.requests import (
+    CountFiles,
+    CountLines,
+    ExplainFile,
+    ExplainName,
+    ExplainProject,
+    Help,
+    Outline,
+    ReadFiles,
+    Run,
+    RunTask,
+    Step,
+    Summarise,
+    Talk,
+    Unclear,
+)
+from accord.coder.offline.rules.rule import Context
+
+PROJECT = ExplainProject()
+QUESTIONS: list[tuple[str, Step]] = [
+    ("what is this project?", PROJECT),
+    ("What does this project do?", PROJECT),
+    ("what's this repo about", PROJECT),
+    ("explain the codebase to me", PROJECT),
+    ("tell me about this project", PROJECT),
+    ("give me an overview of the project", PROJECT),
+    ("can you describe this repository please", PROJECT),
+    ("what language is this?", PROJECT),
+    ("which programming language is the project written in?", PROJECT),
+    ("explain main.py", ExplainFile(path="main.py")),
+    ("what does src/foo.py do?", ExplainFile(path="src/foo.py")),
+    ("tell me about main.py", ExplainFile(path="main.py")),
+    ("summarize README.md", ExplainFile(path="README.md")),
+    ("explain the file `a b.py`", ExplainFile(path="a b.py")),
+    ("what is the Makefile for?", ExplainFile(path="Makefile")),
+    ("what does add() do?", ExplainName(name="add")),
+    ("how does SessionStore work?", ExplainName(name="SessionStore")),
+    ("explain parse_line", ExplainName(name="parse_line")),
+    ("how many lines in main.py", CountLines(paths=["main.py"])),
+    ("how long is main.py?", CountLines(paths=["main.py"])),
+    ("count the files", CountFiles()),
+    ("how many files are there in src?", CountFiles(path="src")),
+    ("how many python files are there?", CountFiles(glob="*.py")),
+    ("recent commits", Run(command="git log --oneline -15")),
+    ("show me the git log", Run(command="git log --oneline -15")),
+    (
+        'commit my changes with the message "Fix the total"',
+        Run(command="git add --all && git commit -m 'Fix the total'"),
+    ),
+    (
+        'commit with message "it\'s; rm -rf ."',
+        Run(command="git add --all && git commit -m 'it'\\''s; rm -rf .'"),
+    ),
+    ("undo", Talk(about="undo")),
+    ("undo the last change", Talk(about="undo")),
+    ("exit", Talk(about="leave")),
+    ("help me", Help()),
+    ("format foo.py", RunTask(task="format", only="foo.py")),
+    # Not about the project.
+    ("what does README.md say?", ReadFiles(paths=["README.md"])),
+    ("summarize this conversation", Summarise()),
+    ("outline the project", Outline()),
+]
+
+
+@pytest.mark.parametrize(("sentence", "step"), QUESTIONS, ids=lambda value: value if isinstance(value, str) else "")
+def test_a_question_is_understood(sentence: str, step: Step) -> None:
+    assert parse(sentence) == [step]
+
+
+def test_this_is_the_attached_file_or_the_project() -> None:
+    assert parse("explain this", Context(attached=["a.py"])) == [ExplainFile(path="a.py")]
+    assert parse("explain this") == [PROJECT]
+
+
+def test_a_commit_without_a_message_is_not_guessed() -> None:
+    (step,) = parse("commit my changes")
+    assert isinstance(step, Unclear)
+    assert "message" in step.words
