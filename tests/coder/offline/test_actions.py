@@ -501,7 +501,7 @@ async def test_a_file_that_says_nothing_about_itself_is_shown() -> None:
 async def test_a_name_is_explained_by_its_definition() -> None:
     talk = Talk()
     first = await talk.ask("what does add() do?")
-    assert [name for name, _ in list_calls(first)] == ["find_symbol"]
+    assert list_calls(first) == [("outline", {"symbol": "add", "find": "definitions"})]
     await talk.tools_say(hits("calc.py:3:def add(a, b):"))
     last = await talk.tools_say(file("def add(a, b):\n    return a + b\n\n\ndef other():\n    pass\n", 3, 9))
     assert last.text == ("`add` is defined in `calc.py`, line 3:\n\n```py\ndef add(a, b):\n    return a + b\n```")

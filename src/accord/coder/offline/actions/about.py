@@ -133,7 +133,7 @@ def explain_name(step: r.ExplainName, situation: Situation) -> Script[str]:
     (found,) = yield from use(
         situation,
         f"Looking for where `{step.name}` is defined…",
-        call("find_symbol", name=step.name, what="defined"),
+        call("outline", symbol=step.name, find="definitions"),
     )
     hits = hits_in(found)
     if not hits:
@@ -157,7 +157,7 @@ def count_files(step: r.CountFiles, situation: Situation) -> Script[str]:
     (result,) = yield from use(
         situation,
         f"Counting the files in {where}…",
-        call("find_files", pattern=f"**/{step.glob}", path=step.path),
+        call("list_files", pattern=f"**/{step.glob}", path=step.path),
     )
     found = names_in(result)
     least = "" if data_of(result)["complete"] else "at least "

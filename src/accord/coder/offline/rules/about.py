@@ -110,7 +110,7 @@ RULES = [
         commit,
     ),
     Rule(
-        r"(?:undo|revert|take back|roll back|rollback)(?: (?:it|this|that|everything"
+        r"(?:undo|revert|roll ?back)(?: (?:it|this|that|everything"
         r"|{the}(?:last |previous |latest )?(?:changes?|edits?|turn|step)))?",
         always(Talk(about="undo")),
     ),
