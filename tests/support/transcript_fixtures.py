@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import msgspec
 from support.snapshots import paint, plain
-from textual.app import App
 from textual.color import Color
 from textual.strip import Strip
 
@@ -17,7 +16,7 @@ from accord.transcript.timing import Span
 from accord.transcript.transcript import Transcript
 from accord.tui.agent.workspace import CommandOutput
 from accord.tui.terminal.filters import NoColorFilter
-from accord.tui.theme import TextStyles
+from accord.tui.theme import THEMES, TextStyles
 from accord.tui.transcript.blocks.base import BlockContext
 from accord.tui.transcript.blocks.tool import ToolBlock
 from accord.tui.transcript.layout import Layout
@@ -52,10 +51,8 @@ PRINTED = (
 
 def look_of(theme: str) -> TextStyles:
     """Return the colors of a theme."""
-    app: App[None] = App()
-    chosen = app.get_theme(theme)
-    assert chosen is not None
-    return TextStyles(chosen.to_color_system().generate(), dark=chosen.dark)
+    chosen = next(each for each in THEMES if each.name == theme)
+    return TextStyles(chosen.to_color_system().generate() | chosen.variables, dark=chosen.dark)
 
 
 def context(text_styles: TextStyles, width: int = 76) -> BlockContext:
@@ -135,20 +132,20 @@ def page(text_styles: TextStyles) -> list[Strip]:
 
 
 DRAWN: dict[str, Callable[[], list[str]]] = {
-    "conversation": lambda: plain(conversation(look_of("textual-dark"))),
-    "conversation-narrow": lambda: plain(conversation(look_of("textual-dark"), 36)),
-    "calls-folded": lambda: plain(calls(look_of("textual-dark"))),
-    "calls-open": lambda: plain(calls(look_of("textual-dark"), is_open=True)),
-    "change-80": lambda: plain(change(look_of("textual-dark"), 80)),
-    "change-120": lambda: plain(change(look_of("textual-dark"), 120)),
-    "change-200": lambda: plain(change(look_of("textual-dark"), 200)),
-    "painted-dark": lambda: paint(page(look_of("textual-dark"))),
-    "painted-light": lambda: paint(page(look_of("textual-light"))),
-    "painted-without-colours": lambda: paint(bare(page(look_of("textual-dark")))),
+    "conversation": lambda: plain(conversation(look_of("accord-dark"))),
+    "conversation-narrow": lambda: plain(conversation(look_of("accord-dark"), 36)),
+    "calls-folded": lambda: plain(calls(look_of("accord-dark"))),
+    "calls-open": lambda: plain(calls(look_of("accord-dark"), is_open=True)),
+    "change-80": lambda: plain(change(look_of("accord-dark"), 80)),
+    "change-120": lambda: plain(change(look_of("accord-dark"), 120)),
+    "change-200": lambda: plain(change(look_of("accord-dark"), 200)),
+    "painted-dark": lambda: paint(page(look_of("accord-dark"))),
+    "painted-light": lambda: paint(page(look_of("accord-light"))),
+    "painted-without-colours": lambda: paint(bare(page(look_of("accord-dark")))),
 }
 
 
 def bare(strips: list[Strip]) -> list[Strip]:
     """Render them as with `NO_COLOR`."""
-    ground = Color.parse("#121212")
+    ground = Color.parse("#15161c")
     return [Strip(NoColorFilter().apply(list(strip), ground)) for strip in strips]

@@ -37,15 +37,16 @@ from accord.tui.terminal.keyboard import install_chord_parser, wait_until_handle
 from accord.tui.terminal.notification import Attention
 from accord.tui.terminal.painter import Page, PaintingApp
 from accord.tui.terminal.restore import TerminalRestorer
+from accord.tui.terminal.scrollbar import install_scrollbar
 from accord.tui.terminal.textual_internals import exit_after_crash, get_driver, is_writer_busy
 from accord.tui.terminal.tuning import ProcessTuning
+from accord.tui.theme import THEMES, TextStyles
 from accord.tui.transcript.images.upload import ImageUploader
 
 if TYPE_CHECKING:
     from accord.client.turn import Turn
     from accord.tui.host import Host
     from accord.tui.session.opener import OpenMode, SetUp
-    from accord.tui.theme import TextStyles
 
 DRAFT_SECONDS = 1.0
 """How often drafts are saved."""
@@ -60,6 +61,7 @@ class AccordApp(PaintingApp):
 
     TITLE: str | None = "Accord"
     CSS: ClassVar[str] = """
+    * { scrollbar-size-vertical: 1; }
     Screen { background: $background; }
     ModalScreen { background: $background 70%; }
     #tabs { height: 1fr; }
@@ -86,7 +88,10 @@ class AccordApp(PaintingApp):
     ) -> None:
         """`is_undecided` shows the start page first. The owner of a given `restorer` handles signals and the exit."""
         super().__init__()
+        for theme in THEMES:
+            self.register_theme(theme)
         install_chord_parser(self.driver_class)
+        install_scrollbar()
         self.host = host
         self.preferences: preferences.Preferences = preferences.load()
         self.appearance: Appearance = Appearance(self, self.preferences)
@@ -183,6 +188,10 @@ class AccordApp(PaintingApp):
     @property
     def text_styles(self) -> TextStyles:
         return self.appearance.text_styles
+
+    def get_css_variables(self) -> dict[str, str]:
+        variables = super().get_css_variables()
+        return variables | TextStyles(variables, dark=self.current_theme.dark).css_variables
 
     def apply_preferences(self) -> None:
         """Follow the preferences that aren't read at every use."""

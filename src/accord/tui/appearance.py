@@ -12,7 +12,7 @@ from textual.timer import Timer
 from accord.tui.terminal.background import MOMENT, LateReply
 from accord.tui.terminal.filters import NoColorFilter, SanitizingFilter, ScreenReaderFilter, wants_screen_reader
 from accord.tui.terminal.textual_internals import get_line_filters
-from accord.tui.theme import TextStyles
+from accord.tui.theme import DARK, LIGHT, TextStyles
 
 if TYPE_CHECKING:
     from accord.tui.app import AccordApp
@@ -38,8 +38,7 @@ class Appearance:
             filters[:] = [*(each for each in filters if not isinstance(each, Monochrome)), NoColorFilter()]
         self._reader_filter = ScreenReaderFilter(enabled=self.is_calm)
         filters += [self._reader_filter, SanitizingFilter()]
-        if preferences.theme in app.available_themes:
-            app.theme = preferences.theme
+        app.theme = preferences.theme if preferences.theme in app.available_themes else DARK.name
 
     @property
     def text_styles(self) -> TextStyles:
@@ -76,7 +75,7 @@ class Appearance:
         """Follow the terminal's background, unless the user chose a theme. None is unknown."""
         self._is_dark = self._is_dark if is_dark is None else is_dark
         if is_dark is not None and not self._preferences.theme:
-            self._app.theme = "textual-dark" if is_dark else "textual-light"
+            self._app.theme = DARK.name if is_dark else LIGHT.name
             self.forget_styles()  # before the app runs, nobody is notified of the change
 
     def choose_theme(self, name: str) -> None:
@@ -88,7 +87,7 @@ class Appearance:
         from accord.tui.terminal.background import QUESTION, by_variable, can_be_queried
 
         self._is_dark = by_variable() if self._is_dark is None else self._is_dark
-        self._app.theme = "textual-light" if self._is_dark is False else "textual-dark"
+        self._app.theme = LIGHT.name if self._is_dark is False else DARK.name
         if self._is_dark is None and can_be_queried():
             self.late = LateReply()
             self._app.write_terminal(QUESTION.decode())

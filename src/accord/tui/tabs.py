@@ -175,7 +175,7 @@ class TabBar(Widget):
         for words, tab in list(zip(tabs, self.tabs, strict=True))[self._first : end]:
             mark = _mark(tab)
             style = (
-                text_styles.primary + text_styles.strong
+                text_styles.accent + text_styles.strong
                 if tab.display
                 else text_styles.warn
                 if mark in f"?{_NEWS}"

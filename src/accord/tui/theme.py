@@ -1,24 +1,89 @@
-"""Colours and styles for line-by-line rendering, derived from the Textual theme."""
+"""Our two themes, and the styles of a theme for line-by-line rendering.
+
+The rule of colour: each colour has one meaning, in every theme and every widget.
+
+| colour | meaning |
+|---|---|
+| accent | active: has the focus, is selected, is running, or can be opened |
+| success | it worked, or was added |
+| warning | waits for you, or needs your care |
+| danger | failed, was refused, or was removed |
+| muted | of secondary importance: hints, times, what is over |
+
+Everything else has the colour of text, and stands out by weight or by a tinted background. Source code has colours of
+its own. Nothing is indicated by colour alone."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from rich.color import Color as RichColor
 from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
 from textual.strip import Strip
+from textual.theme import Theme
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.syntax import SyntaxTheme
     from rich.text import Text
 
-_FEW_DARK = (236, 22, 28, 52, 88)
-_FEW_LIGHT = (254, 194, 157, 224, 217)
-"""Backgrounds for 256 colours: the user's text, added lines and words, removed lines and words."""
+DARK = Theme(
+    name="accord-dark",
+    dark=True,
+    background="#15161c",
+    surface="#1d1e26",
+    panel="#262833",
+    foreground="#e3e3ea",
+    primary="#a79bff",
+    secondary="#7f8cd9",
+    accent="#a79bff",
+    success="#7ccf8f",
+    warning="#edbb5f",
+    error="#ff7d85",
+    variables={
+        "block-cursor-background": "#a79bff",
+        "block-cursor-foreground": "#15161c",
+        "input-selection-background": "#a79bff 30%",
+        "code-keyword": "#c59bf5",
+        "code-string": "#9ece8a",
+        "code-number": "#f0a672",
+        "code-name": "#7fb4f5",
+        "code-type": "#67c7cf",
+    },
+)
+LIGHT = Theme(
+    name="accord-light",
+    dark=False,
+    background="#fcfbf9",
+    surface="#f3f1ed",
+    panel="#e9e6e0",
+    foreground="#24242c",
+    primary="#5743c4",
+    secondary="#4a5bb0",
+    accent="#5743c4",
+    success="#1a7339",
+    warning="#8a5700",
+    error="#b92331",
+    variables={
+        "block-cursor-background": "#5743c4",
+        "block-cursor-foreground": "#fcfbf9",
+        "input-selection-background": "#5743c4 25%",
+        "code-keyword": "#8228a8",
+        "code-string": "#2c6b2f",
+        "code-number": "#a3480a",
+        "code-name": "#1d58b8",
+        "code-type": "#0b6673",
+    },
+)
+THEMES = (DARK, LIGHT)
+_FEW_DARK = (235, 237, 22, 28, 52, 88)
+_FEW_LIGHT = (255, 253, 194, 157, 224, 217)
+"""Backgrounds for 256 colours: the user's text, code, added lines and words, removed lines and words."""
 
 
 class TextStyles:
@@ -38,52 +103,99 @@ class TextStyles:
         self.dark = dark
         self.ground: RichColor = ground.rich_color
         self.base: Style = Style(color=ink.rich_color, bgcolor=ground.rich_color)
-        self.dim: Style = Style(color=readable(ground.blend(ink, 0.6), ground, ink).rich_color)
-        self.faint: Style = Style(color=ground.blend(ink, 0.3).rich_color)
         self.strong: Style = Style(bold=True)
-        self.accent: Style = Style(color=words("accent").rich_color)
-        self.primary: Style = Style(color=words("primary").rich_color)
+        self.faint: Style = Style(color=ground.blend(ink, 0.3).rich_color)
+        """Lines and other decoration; too pale for text."""
+        # Themes of others use their own accent for decoration, some even the same colour as for warnings.
+        self.accent: Style = Style(color=words("primary").rich_color)
         self.good: Style = Style(color=words("success").rich_color)
         self.warn: Style = Style(color=words("warning").rich_color)
         self.bad: Style = Style(color=words("error").rich_color)
-        self.said: Style = Style(bgcolor=colour("primary", 0.12).rich_color)
+        self.dim: Style = Style(color=readable(ground.blend(ink, 0.6), ground, ink).rich_color)
+        self.said: Style = Style(bgcolor=ground.blend(ink, 0.09).rich_color)
         """Background of the user's own messages."""
+        self.code: Style = Style(bgcolor=ground.blend(ink, 0.13).rich_color)
+        """Background of code within a line."""
         self.added: Style = Style(bgcolor=colour("success", 0.16).rich_color)
         self.added_word: Style = Style(bgcolor=colour("success", 0.38).rich_color)
         self.removed: Style = Style(bgcolor=colour("error", 0.16).rich_color)
         self.removed_word: Style = Style(bgcolor=colour("error", 0.38).rich_color)
         if depth != "truecolor":  # such weak shades would all be rounded to the same colour
             few = _FEW_DARK if dark else _FEW_LIGHT
-            self.said, self.added, self.added_word, self.removed, self.removed_word = (
+            self.said, self.code, self.added, self.added_word, self.removed, self.removed_word = (
                 Style(bgcolor=f"color({number})") for number in few
             )
-        self.code_theme = "ansi_dark" if dark else "ansi_light"
-        self.code: Style = Style(color=words("accent").rich_color)
-        self._heading = Style(color=words("primary").rich_color, bold=True)
+        self._colours = colours
+        self._code_theme: SyntaxTheme | None = None
         self._console: Console | None = None
+
+    @property
+    def code_theme(self) -> SyntaxTheme:
+        """The colours of source code, without a background. Created lazily, because Pygments is slow to import."""
+        if self._code_theme is None:
+            self._code_theme = self._make_code_theme()
+        return self._code_theme
+
+    def _make_code_theme(self) -> SyntaxTheme:
+        from rich.syntax import ANSISyntaxTheme
+
+        token: Any = import_module("pygments.token")  # it has no types
+
+        ink, ground = Color.from_rich_color(self.base.color), Color.from_rich_color(self.ground)
+
+        def style(name: str, otherwise: str) -> Style:
+            wanted = self._colours.get(name) or self._colours.get(otherwise) or self._colours["primary"]
+            return Style(color=readable(opaque(wanted, "#808080"), ground, ink).rich_color)
+
+        name = style("code-name", "primary")
+        number = style("code-number", "warning")
+        comment = Style(color=readable(ground.blend(ink, 0.75), ground, ink).rich_color, italic=True)
+        return ANSISyntaxTheme(
+            {
+                token.Comment: comment,
+                token.Keyword: style("code-keyword", "accent"),
+                token.Keyword.Constant: number,
+                token.Keyword.Type: style("code-type", "secondary"),
+                token.Operator.Word: style("code-keyword", "accent"),
+                token.Name.Builtin: style("code-type", "secondary"),
+                token.Name.Class: style("code-type", "secondary"),
+                token.Name.Decorator: name,
+                token.Name.Function: name,
+                token.Name.Tag: style("code-keyword", "accent"),
+                token.Name.Attribute: name,
+                token.Literal.String: style("code-string", "success"),
+                token.Literal.Number: number,
+                token.Generic.Inserted: self.good,
+                token.Generic.Deleted: self.bad,
+                token.Generic.Heading: Style(bold=True),
+                token.Generic.Subheading: Style(bold=True),
+                token.Generic.Emph: Style(italic=True),
+                token.Generic.Strong: Style(bold=True),
+            }
+        )
 
     @property
     def console(self) -> Console:
         """Renders Markdown, code and tables. Created lazily, so that it doesn't delay the first prompt."""
         if self._console is None:
             from rich.console import Console
-            from rich.theme import Theme
+            from rich.theme import Theme as ConsoleTheme
 
-            quiet = self.dim
-            theme = Theme(
+            heading, link = self.strong, self.accent + Style(underline=True)
+            theme = ConsoleTheme(
                 {
                     "markdown.code": self.code,
                     "markdown.code_block": Style(),
-                    "markdown.h1": self._heading + Style(underline=True),
-                    **{f"markdown.h{level}": self._heading for level in range(2, 7)},
-                    "markdown.block_quote": quiet,
+                    "markdown.h1": heading + Style(underline=True),
+                    **{f"markdown.h{level}": heading for level in range(2, 7)},
+                    "markdown.block_quote": self.dim,
                     "markdown.hr": self.faint,
-                    "markdown.item.bullet": self.accent,
-                    "markdown.item.number": self.accent,
-                    "markdown.link": self.primary + Style(underline=True),
-                    "markdown.link_url": self.primary + Style(underline=True),
+                    "markdown.item.bullet": self.dim,
+                    "markdown.item.number": self.dim,
+                    "markdown.link": link,
+                    "markdown.link_url": link,
                     "markdown.table.border": self.faint,
-                    "markdown.table.header": self._heading,
+                    "markdown.table.header": heading,
                     "markdown.s": Style(strike=True),
                 }
             )
@@ -91,6 +203,27 @@ class TextStyles:
                 file=io.StringIO(), force_terminal=True, color_system="truecolor", theme=theme, legacy_windows=False
             )
         return self._console
+
+    @property
+    def css_variables(self) -> dict[str, str]:
+        """The colours that widgets of Textual need besides those of the theme."""
+        ground, ink = Color.from_rich_color(self.ground), Color.from_rich_color(self.base.color)
+        thumb, track = ground.blend(ink, 0.3).hex, ground.hex
+        return {
+            "muted": Color.from_rich_color(self.dim.color).hex,
+            "line": ground.blend(ink, 0.2).hex,
+            "tint": ground.blend(ink, 0.09).hex,
+            "scrollbar": thumb,
+            "scrollbar-hover": Color.from_rich_color(self.dim.color).hex,
+            "scrollbar-active": Color.from_rich_color(self.accent.color).hex,
+            **dict.fromkeys(
+                (
+                    f"scrollbar-{each}"
+                    for each in ("background", "background-hover", "background-active", "corner-color")
+                ),
+                track,
+            ),
+        }
 
     def draw(self, what: RenderableType, width: int, style: Style | None = None) -> list[Strip]:
         """Render something with Rich, as lines."""

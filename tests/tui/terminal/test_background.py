@@ -87,7 +87,7 @@ async def test_the_theme_follows_the_terminal_until_one_is_chosen(folders: Path)
     async with app.run_test(size=(80, 24)) as pilot:
         chat = Chat(app, pilot)
         await chat.ready()
-        assert app.theme == "textual-light" and chat.tab.editor.text == "early"
+        assert app.theme == "accord-light" and chat.tab.editor.text == "early"
     app = AccordApp(Memory(folders, ScriptedAgent(), frozenset({1})))
     app.preferences.theme = app.theme = "nord"
     app.appearance.set_background(False)
@@ -106,9 +106,9 @@ async def test_a_theme_that_was_chosen_can_be_given_up_again(opened: Opened) -> 
         await pick_theme(chat, "nord")
         await chat.until(lambda: chat.app.theme == preferences.load().theme == "nord")
         await pick_theme(chat, "same as the terminal")
-        await chat.until(lambda: (chat.app.theme, preferences.load().theme) == ("textual-light", ""))
+        await chat.until(lambda: (chat.app.theme, preferences.load().theme) == ("accord-light", ""))
         await chat.press("f10")
-        await chat.until("Theme: same as the terminal (textual-light)")
+        await chat.until("Theme: same as the terminal (accord-light)")
 
 
 async def test_a_terminal_that_was_not_asked_is_asked_when_the_theme_is_as_it_is(
@@ -121,7 +121,7 @@ async def test_a_terminal_that_was_not_asked_is_asked_when_the_theme_is_as_it_is
         chat.app.write_terminal = asked.append  # type: ignore[method-assign]
         chat.app.appearance.choose_theme("nord")
         chat.app.appearance.choose_theme("")
-        assert chat.app.theme == "textual-dark" and asked == ["\x1b]11;?\x1b\\\x1b[c"]
+        assert chat.app.theme == "accord-dark" and asked == ["\x1b]11;?\x1b\\\x1b[c"]
         assert chat.app.appearance.late is not None
 
 

@@ -79,7 +79,7 @@ async def test_a_late_answer_changes_the_theme_and_not_the_prompt(opened: Opened
             chat.app.post_message(key)
         await chat.type("after")
         await chat.until("before after")
-        assert chat.app.theme == "textual-light" and chat.app.appearance.late is None
+        assert chat.app.theme == "accord-light" and chat.app.appearance.late is None
 
 
 async def test_a_key_that_starts_no_reply_counts_after_a_moment(opened: Opened) -> None:

@@ -118,7 +118,7 @@ async def test_lines_that_were_broken_to_fit_are_copied_whole(opened: Opened) ->
         await chat.send("go")
         await chat.until("short")
         await drag(chat, where(chat, "First"), where(chat, "short"))
-        expected = f"First {WORDS * 3}".rstrip() + "\nA line that was meant.\n\n • " + (WORDS * 2).rstrip() + "\n • s"
+        expected = f"First {WORDS * 3}".rstrip() + "\nA line that was meant.\n\n• " + (WORDS * 2).rstrip() + "\n• s"
         assert await copy_selection(chat) == expected
 
 

@@ -39,8 +39,8 @@ class FollowPanel(Widget):
 
     DEFAULT_CSS: ClassVar[str] = """
     FollowPanel { background: $background; padding: 0 1; }
-    FollowPanel.beside { width: 42%; height: 1fr; border-left: solid $foreground 20%; }
-    FollowPanel.below { width: 1fr; height: 30%; min-height: 6; border-top: solid $foreground 20%; }
+    FollowPanel.beside { width: 42%; height: 1fr; border-left: solid $line; }
+    FollowPanel.below { width: 1fr; height: 30%; min-height: 6; border-top: solid $line; }
     """
 
     class Chosen(Message):
@@ -129,7 +129,7 @@ class FollowPanel(Widget):
         title = one_line(place.title, room) if room > 8 and place.title else ""
         lines = [
             text_styles.line(
-                (one_line(name, width), text_styles.primary + text_styles.strong), (f"  {title}", text_styles.dim)
+                (one_line(name, width), text_styles.accent + text_styles.strong), (f"  {title}", text_styles.dim)
             )
         ]
         if seen.words:

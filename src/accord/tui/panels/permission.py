@@ -77,13 +77,13 @@ def render_action(question: Question, text_styles: TextStyles, width: int, *, co
                 Text(sanitize(" ".join(filter(None, [where, with_]))), style=text_styles.dim), width
             )
     if action.url:
-        lines += text_styles.draw(Text(sanitize(_in_one_line(action.url)), style=text_styles.primary), width)
+        lines += text_styles.draw(Text(sanitize(_in_one_line(action.url)), style=text_styles.accent), width)
     title = request.title if request is not None else lines_above
     changed = {change.path for diff in action.changes for change in diff.changes}
     if request is not None:
         for path in action.paths:
             if path not in changed and not _names(request.title, path.removeprefix(f"{cwd}/")):
-                lines += text_styles.draw(Text(sanitize(_in_one_line(path)), style=text_styles.primary), width)
+                lines += text_styles.draw(Text(sanitize(_in_one_line(path)), style=text_styles.accent), width)
     for diff in action.changes:  # little context, so that the change itself is visible
         lines += diffs.draw(
             diff, text_styles, width, side_by_side=True, cwd=cwd, context=context, named=sanitize(title)
@@ -121,7 +121,7 @@ class PermissionPanel(AskingPanel):
     DEFAULT_CSS: ClassVar[str] = """
     PermissionPanel {
         height: auto; border: heavy $warning; padding: 0 1; background: $background;
-        border-title-color: $warning; border-title-style: bold; border-subtitle-color: $foreground 60%;
+        border-title-color: $warning; border-title-style: bold; border-subtitle-color: $muted;
     }
     """
 

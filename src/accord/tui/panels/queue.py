@@ -26,7 +26,7 @@ class QueuePanel(Widget, can_focus=True):
     """One line per queued prompt."""
 
     DEFAULT_CSS: ClassVar[str] = """
-    QueuePanel { height: auto; max-height: 7; border: round $foreground 30%; padding: 0 1; background: $background; }
+    QueuePanel { height: auto; max-height: 7; border: round $line; padding: 0 1; background: $background; }
     QueuePanel:focus { border: round $primary; }
     """
 

@@ -31,7 +31,7 @@ class SidePanel(Widget):
 
     DEFAULT_CSS: ClassVar[str] = """
     SidePanel {
-        width: 34; height: 1fr; border-left: solid $foreground 20%; padding: 0 1; background: $background;
+        width: 34; height: 1fr; border-left: solid $line; padding: 0 1; background: $background;
     }
     """
 
@@ -136,7 +136,7 @@ class SidePanel(Widget):
         if plan.markdown:
             lines += text_styles.draw(Text(sanitize(plan.markdown)[:2000], style=text_styles.dim), width)
         if plan.uri:
-            lines.append(text_styles.line((one_line(plan.uri, width), text_styles.primary)))
+            lines.append(text_styles.line((one_line(plan.uri, width), text_styles.accent)))
         return lines
 
     def _render_work(self, width: int) -> list[Strip]:
@@ -193,7 +193,7 @@ class SidePanel(Widget):
     def _title(self, words: str) -> list[Strip]:
         return [
             self.text_styles.line(("", None)),
-            self.text_styles.line((words, self.text_styles.primary + self.text_styles.strong)),
+            self.text_styles.line((words, self.text_styles.accent + self.text_styles.strong)),
         ]
 
     def on_resize(self) -> None:

@@ -87,9 +87,9 @@ class StatusLine(Widget):
         if waiting := self._waiting_tabs():
             parts.append(Part(0, waiting, text_styles.warn))
         if not self.is_following():
-            parts.append(Part(2, "  ↓ more below (ctrl+end)", text_styles.primary))
+            parts.append(Part(2, "  ↓ more below (ctrl+end)", text_styles.accent))
         if controller.queue.waiting:
-            parts.append(Part(2, f"  {len(controller.queue.waiting)} queued", text_styles.primary))
+            parts.append(Part(2, f"  {len(controller.queue.waiting)} queued", text_styles.accent))
         if going := controller.activity.count:
             parts.append(Part(2, f"  {going} in background (alt+a)", text_styles.accent))
         if controller.unknown_updates and self.app.size.width < NARROW:

@@ -101,7 +101,7 @@ class Completions(Widget):
     DEFAULT_CSS: ClassVar[str] = """
     Completions {
         height: auto; max-height: 10; border: round $primary 40%; padding: 0 1; background: $background;
-        border-title-color: $foreground 70%; border-subtitle-color: $foreground 70%;
+        border-title-color: $muted; border-subtitle-color: $muted;
     }
     """
 
@@ -163,7 +163,7 @@ class Completions(Widget):
         gap = " " * (room - cell_len(label + hint) + 2) if about else ""
         return text_styles.line(
             ("❯ " if is_chosen else "  ", text_styles.accent),
-            (label, text_styles.primary if is_chosen else None),
+            (label, text_styles.accent if is_chosen else None),
             (f"{hint}{gap}", text_styles.dim),
             (f"{OWN if each.is_own else ' '} ", text_styles.accent),
             (about, text_styles.dim),

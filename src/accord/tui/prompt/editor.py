@@ -80,7 +80,7 @@ class Editor(Killing):
     DEFAULT_CSS: ClassVar[str] = """
     Editor {
         height: auto; max-height: 14; border: round $primary 60%; padding: 0 1; background: $background;
-        border-subtitle-color: $foreground 60%;
+        border-subtitle-color: $muted;
     }
     Editor:focus { border: round $primary; }
     """

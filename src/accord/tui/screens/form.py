@@ -98,7 +98,7 @@ class FormScreen(Modal[Reply]):
     FormScreen PlainCheckbox:focus { background: $primary 25%; }
     FormScreen Input, FormScreen Input:focus { border: none; height: 1; padding: 0 1 !important; background: $surface; }
     FormScreen Input:focus { background: $primary 25%; }
-    FormScreen .about { color: $foreground 60%; }
+    FormScreen .about { color: $muted; }
     FormScreen .error { color: $error; }
     """
     )

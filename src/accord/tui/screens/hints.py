@@ -41,7 +41,7 @@ def _break_words(text: str, width: int) -> list[str]:
 class Hints(Widget):
     """Key hints at the bottom of a box."""
 
-    DEFAULT_CSS: ClassVar[str] = "Hints { height: auto; color: $foreground 60%; }"
+    DEFAULT_CSS: ClassVar[str] = "Hints { height: auto; color: $muted; }"
 
     def __init__(self, *hints: str) -> None:
         super().__init__()

@@ -159,7 +159,7 @@ def _colour(text_styles: TextStyles, kind: Kind) -> Style:
     return {
         "stderr": text_styles.warn,
         "in": text_styles.good,
-        "out": text_styles.primary,
+        "out": text_styles.accent,
         "problem": text_styles.bad,
     }.get(kind, text_styles.warn)
 

@@ -71,7 +71,7 @@ class Picker(Modal["Picked | None"]):
     Picker Input { border: none; height: 1; padding: 0; background: $background; }
     Picker OptionList { height: auto; border: none; padding: 0; background: $background; }
     Picker OptionList { text-wrap: nowrap; text-overflow: ellipsis; }
-    Picker .about { color: $foreground 60%; height: auto; }
+    Picker .about { color: $muted; height: auto; }
     Picker .whole { height: 2; display: none; }
     """
 

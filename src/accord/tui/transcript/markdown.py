@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from markdown_it import MarkdownIt
-from rich.markdown import CodeBlock, Heading, Markdown
+from rich.markdown import BlockQuote, CodeBlock, Heading, HorizontalRule, ListElement, ListItem, Markdown
 from rich.segment import Segment
 from rich.style import Style
 from rich.syntax import Syntax
@@ -23,8 +23,10 @@ from accord.tui.transcript.blocks.base import EDGE
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token
     from rich.console import Console, ConsoleOptions, RenderResult
+    from rich.syntax import SyntaxTheme
 
     from accord.tui.theme import TextStyles
 
@@ -32,7 +34,41 @@ if TYPE_CHECKING:
 MAX_UNSETTLED = 6000
 """Characters up to which the last block is rendered again as it grows; a longer block is split."""
 _parser = MarkdownIt("commonmark").enable(["strikethrough", "table"]).disable(["html_inline", "html_block"])
+_FOOTNOTE = re.compile(r"\[\^([^\s\]]{1,40})\]")
+_SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_TASK = re.compile(r"\[([ xX])\]\s+")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
+
+
+def _footnote(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """A rule of the parser: a paragraph that begins with `[^1]:` is a footnote, not the definition of a link."""
+    begin = state.bMarks[start] + state.tShift[start]
+    label = _FOOTNOTE.match(state.src, begin, state.eMarks[start])
+    if label is None or state.src[label.end() : label.end() + 1] != ":" or state.is_code_block(start):
+        return False
+    if silent:
+        return True
+    line = start + 1
+    while line < end and not state.isEmpty(line):
+        line += 1
+    token = state.push("paragraph_open", "p", 1)
+    token.map = [start, line]
+    token = state.push("inline", "", 0)
+    words = state.getLines(start, line, state.blkIndent, False).strip()[label.end() - begin + 1 :].strip()
+    token.content, token.map, token.children = f"{label[0]} {words}", [start, line], []
+    state.push("paragraph_close", "p", -1)
+    state.line = line
+    return True
+
+
+_parser.block.ruler.before("reference", "footnote", _footnote, {"alt": ["paragraph"]})
+
+
+def _raise_footnotes(text: str) -> str:
+    """Show `[^1]` as a raised number."""
+    return _FOOTNOTE.sub(
+        lambda found: found[1].translate(_SUPERSCRIPT) if found[1].isdecimal() else f"[{found[1]}]", text
+    )
 
 
 class Prose:
@@ -140,14 +176,71 @@ class _Code(CodeBlock):
     """A code block with syntax highlighting, and a bar at its side instead of a background."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        code = str(self.text).rstrip("\n")
-        width = max(options.max_width - 2, 4)
-        syntax = Syntax(code, self.lexer_name, theme=self.theme, word_wrap=True)
+        # `Syntax` itself would give each line a background as wide as its text.
+        syntax: Any = Syntax("", self.lexer_name, theme=self.theme)
+        code = syntax.highlight(str(self.text).rstrip("\n"))
+        code.rstrip()
         bar = Segment("│ ", console.get_style("markdown.hr") + EDGE)
-        for line in console.render_lines(syntax, options.update(width=width), pad=False):
+        for line in console.render_lines(code, options.update(width=max(options.max_width - 2, 4)), pad=False):
             yield bar
             yield from line
             yield Segment.line()
+
+
+class _Quote(BlockQuote):
+    """A quotation, with a bar at its side."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        bar = Segment("▎ ", console.get_style("markdown.hr") + EDGE)
+        options = options.update(width=max(options.max_width - 2, 4))
+        for line in console.render_lines(self.elements, options, style=self.style, pad=False):
+            yield bar
+            yield from line
+            yield Segment.line()
+
+
+class _Rule(HorizontalRule):
+    """A line across the page."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield Segment("─" * options.max_width, console.get_style("markdown.hr"))
+        yield Segment.line()
+
+
+class _List(ListElement):
+    """A list with bullets, numbers or boxes of tasks."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        first = 1 if self.list_start is None else self.list_start
+        width = len(str(first + len(self.items) - 1))
+        for number, item in enumerate(self.items, first):
+            mark = "•" if self.list_type == "bullet_list_open" else f"{number:>{width}}."
+            task = item.task if isinstance(item, _Item) else None
+            if task is not None:
+                mark = f"{'' if mark == '•' else f'{mark} '}{'☐' if task == ' ' else '☑'}"
+            yield from _render_item(item, f"{mark} ", console, options)
+
+
+class _Item(ListItem):
+    """An item of a list, and whether it is a task: a space while it is open, else x."""
+
+    def __init__(self, task: str | None = None) -> None:
+        super().__init__()
+        self.task = task
+
+    @classmethod
+    def create(cls, markdown: Markdown, token: Token) -> _Item:
+        return cls(token.meta.get("task"))
+
+
+def _render_item(item: ListItem, mark: str, console: Console, options: ConsoleOptions) -> RenderResult:
+    options = options.update(width=max(options.max_width - len(mark), 1))
+    edge = Segment(mark, console.get_style("markdown.item.bullet"))
+    for line in console.render_lines(item.elements, options, style=item.style, pad=False):
+        yield edge
+        yield from line
+        yield Segment.line()
+        edge = Segment(" " * len(mark))
 
 
 class _Heading(Heading):
@@ -159,24 +252,49 @@ class _Heading(Heading):
 class _Words(Markdown):
     """Markdown from parsed tokens."""
 
-    elements = {**Markdown.elements, "fence": _Code, "code_block": _Code, "heading_open": _Heading}
+    elements = {
+        **Markdown.elements,
+        "fence": _Code,
+        "code_block": _Code,
+        "heading_open": _Heading,
+        "blockquote_open": _Quote,
+        "hr": _Rule,
+        "bullet_list_open": _List,
+        "ordered_list_open": _List,
+        "list_item_open": _Item,
+    }
 
-    def __init__(self, tokens: list[Token], code_theme: str) -> None:
+    def __init__(self, tokens: list[Token], code_theme: SyntaxTheme) -> None:
         self.markup = ""
         self.parsed = tokens
-        self.code_theme = code_theme
+        self.code_theme: Any = code_theme
         self.justify = None
         self.style: Any = "none"
         self.hyperlinks = True
         self.inline_code_lexer = None
-        self.inline_code_theme = code_theme
+        self.inline_code_theme: Any = code_theme
 
     def _flatten_tokens(self, tokens: Iterable[Token]) -> Iterable[Token]:
+        tokens = list(tokens)
+        _mark_tasks(tokens)
         for token in super()._flatten_tokens(tokens):
             # Keep single line breaks inside a paragraph: agents write lists of short lines and mean them.
             if token.type == "softbreak":
                 token.type = "hardbreak"
+            elif token.type == "text":
+                token.content = _raise_footnotes(token.content)
             yield token
+
+
+def _mark_tasks(tokens: list[Token]) -> None:
+    """Note at each list item whether it is a task, and remove the box from its text."""
+    for item, paragraph_open, inline in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if item.type != "list_item_open" or paragraph_open.type != "paragraph_open" or not inline.children:
+            continue
+        first = inline.children[0]
+        if (box := _TASK.match(f"{first.content} ")) is not None:
+            item.meta["task"] = box[1].lower()
+            first.content = first.content[box.end() :]
 
 
 _STYLES = {"strong": Style(bold=True), "em": Style(italic=True), "s": Style(strike=True)}
@@ -186,12 +304,25 @@ def paragraph(tokens: list[Token], text_styles: TextStyles) -> Text | None:
     """The text of a simple paragraph; None for any other block. Much faster than Rich's Markdown."""
     if len(tokens) != 3 or tokens[0].type != "paragraph_open":
         return None
+    return _inline(tokens[1].children or (), text_styles)
+
+
+def first_line(source: str, text_styles: TextStyles) -> Text:
+    """The first line of a text, without the marks of Markdown."""
+    source = source.strip().partition("\n")[0]
+    inline = next((token for token in _parser.parse(source) if token.type == "inline"), None)
+    words = _inline(inline.children or (), text_styles) if inline is not None else None
+    return Text(source) if words is None else words
+
+
+def _inline(children: Iterable[Token], text_styles: TextStyles) -> Text | None:
+    """A text with simple styles; None if it has links or anything else that isn't simple."""
     words = Text()
     styles = [Style.null()]
-    for child in tokens[1].children or ():
+    for child in children:
         kind, _, end = child.type.rpartition("_")
         if child.type == "text":
-            words.append(child.content, styles[-1])
+            words.append(_raise_footnotes(child.content), styles[-1])
         elif child.type == "code_inline":
             words.append(child.content, styles[-1] + text_styles.code)
         elif child.type in ("softbreak", "hardbreak"):

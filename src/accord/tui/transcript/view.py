@@ -16,6 +16,7 @@ from textual.widget import Widget
 
 from accord.terminal_text import one_line
 from accord.tui.errors import run_in_background
+from accord.tui.terminal.scrollbar import THUMB
 from accord.tui.transcript.blocks.attachment import images_of
 from accord.tui.transcript.blocks.base import GUTTER, Block, BlockContext
 from accord.tui.transcript.blocks.factory import Key, key_of
@@ -208,7 +209,7 @@ class TranscriptView(Widget, can_focus=True):
             )
         line, index = visible[y]
         start, size = self._thumb
-        bar = " " if not size else "█" if start <= y < start + size else "│"
+        bar = THUMB if start <= y < start + size else " "
         is_selected = index == self._cursor and self.has_focus
         span = self._selected_cells.get(y)
         key = (id(line), bar, is_selected, span)

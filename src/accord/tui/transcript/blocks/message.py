@@ -288,10 +288,14 @@ class ThoughtBlock(AgentBlock):
         text = self.message.text
         lines = text.count("\n") + 1
         more = f" ({lines} lines)" if lines > 1 else ""
-        first = one_line(text, max(self.width - len(more) - 14, 10))
-        line = self.text_styles.line(
-            ("▸ ", self.text_styles.faint), ("Thought: ", self.text_styles.dim), (first + more, self.style)
-        )
+        from accord.tui.transcript.markdown import first_line
+
+        room = max(self.width - len(more) - 14, 10)
+        first = first_line(one_line(text.strip().partition("\n")[0], 4 * room), self.text_styles)
+        first.truncate(room, overflow="ellipsis")
+        words = self.text_styles.draw(first, room, self.style)[:1]
+        head = self.text_styles.line(("▸ ", self.text_styles.faint), ("Thought: ", self.text_styles.dim))
+        line = Strip.join([head, *words, self.text_styles.line((more, self.style))])
         return [*self.blank(), *self.margin([line])]
 
 
@@ -328,7 +332,7 @@ class UserBlock(Block):
                 body += render_attachment(piece, self)
         style = text_styles.base + text_styles.said
         padded = [line.extend_cell_length(self.width, style) for line in body]
-        return [*self.blank(), *self.margin(padded, "▌", text_styles.primary)]
+        return [*self.blank(), *self.margin(padded, "▌", text_styles.accent)]
 
     def text(self) -> str:
         return self.message.text

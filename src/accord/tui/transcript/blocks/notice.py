@@ -24,7 +24,7 @@ class NoticeBlock(Block):
 
     def render(self, before: list[Strip]) -> list[Strip]:
         text_styles, notice = self.text_styles, self.notice
-        style = {"warning": text_styles.warn, "error": text_styles.bad}.get(notice.severity, text_styles.primary)
+        style = {"warning": text_styles.warn, "error": text_styles.bad}.get(notice.severity, text_styles.accent)
         head = f"{_ICONS.get(notice.severity, 'i')} {sanitize(notice.title)[:_MAX_LENGTH]}"
         lines = text_styles.draw(Text(head, style=style), self.width)
         if notice.description:

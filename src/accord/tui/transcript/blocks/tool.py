@@ -303,7 +303,7 @@ class ToolBlock(Block):
         text_styles, call = self.text_styles, self.call
         lines: list[Strip] = []
         lines += [
-            text_styles.line(("→ ", text_styles.accent), (self._place(location), text_styles.primary))
+            text_styles.line(("→ ", text_styles.accent), (self._place(location), text_styles.accent))
             for location in call.locations[:20]
         ]
         command, rest = split_command(call.raw_input)
