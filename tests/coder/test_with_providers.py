@@ -126,3 +126,39 @@ async def test_a_session_continues_with_another_providers_model(
     assert fake.asked[2].wire == "google"
     assert "It prints 1." in told
     assert "seal" not in told
+
+
+PATCH = """\
+*** Begin Patch
+*** Update File: a.py
+@@ def greet():
+-    return "hi"
++    return "hello"
+*** Add File: b.py
++LIMIT = 10
+*** End Patch"""
+
+
+@pytest.mark.parametrize("model", ["gpt-6.1-sol", "gpt-4o"])
+async def test_gpt_edits_with_a_patch_over_the_responses_api(
+    fake: FakeProvider, joined: Join, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str
+) -> None:
+    (tmp_path / "config.toml").write_text(
+        f'[coder.providers.openai]\nbase_url = "{fake.base_url("responses")}"\napi = "responses"\n'
+    )
+    monkeypatch.setenv("ACCORD_CONFIG", str(tmp_path / "config.toml"))
+    (project / "a.py").write_text('def greet():\n    return "hi"\n')
+    fake.says(Thinks("I patch it."), Calls("apply_patch", {"patch": PATCH}, id="c1"))
+    fake.says(Says("Done."))
+    agent = Coder(shared=SharedResources(model=f"openai:{model}", pauses=()))
+    async with joined(agent, permissions=lambda request: True) as client:
+        session = await client.new_session()
+        turn = await session.prompt("Greet better.")
+    assert turn.text == "Done."
+    assert (project / "a.py").read_text() == 'def greet():\n    return "hello"\n'
+    assert (project / "b.py").read_text() == "LIMIT = 10\n"
+    assert [len(call.diffs) for call in turn.tool_calls] == [2]
+    assert {asked.wire for asked in fake.asked} == {"responses"}
+    names = {tool["name"] for tool in fake.asked[0].body["tools"]}
+    assert ("apply_patch" in names, "edit_file" in names) == (model == "gpt-6.1-sol", model == "gpt-4o")
+    assert "Success. Updated the following files:\\nM a.py\\nA b.py" in json.dumps(fake.asked[1].body)

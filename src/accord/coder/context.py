@@ -73,10 +73,10 @@ async def build_request(state: CoderSession, model: Model, tools: Iterable[Tool[
 
     if model.reads_data:  # the offline model: it has no cache, and learns the mode from the tools
         messages: list[Message] = [message for message in state.history if not isinstance(message, Reminder)]
-        specs = [tool.spec() for tool in tools if modes.offers(state.mode, tool)]
+        specs = [tool.spec() for tool in tools if tool.suits(model.id) and modes.offers(state.mode, tool)]
     else:
         state.announce_mode()
-        messages, specs = list(state.history), [tool.spec() for tool in tools]
+        messages, specs = list(state.history), [tool.spec() for tool in tools if tool.suits(model.id)]
     effort = state.models.effort
     return Request(
         instructions=await instructions(state, model),

@@ -95,7 +95,7 @@ async def _complete(action: Action, tool: Tool[Any], args: Any, ctx: ToolContext
     """Add the fields that rules can match."""
     return structs.replace(
         action,
-        reached=tuple([await reach(ctx, path, follow=tool.follows_links) for path in action.paths]),
+        reached=tuple([await reach(ctx, path, follow=tool.follows(args, path, ctx)) for path in action.paths]),
         tool_kind=action.tool_kind or tool.kind_of(args),
         title=action.title or tool.title(args),
         agent=AGENT,

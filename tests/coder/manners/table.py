@@ -16,6 +16,7 @@ FILES: dict[str, str] = {
     "src/util.py": "LIMIT = 10\n",
 }
 OLD, NEW = "return a + b", "return a - b"
+PATCH = f"*** Begin Patch\n*** Update File: app.py\n@@ def add(a, b):\n-    {OLD}\n+    {NEW}\n*** End Patch"
 
 
 class Send(NamedTuple):
@@ -73,6 +74,17 @@ MANNERS: list[Manner] = [
         files={"new.py": "x = 1\n"},
     ),
     Manner("`Write`", Send("Write", {"path": "new.py", "contents": "x = 1\n"}), files={"new.py": "x = 1\n"}),
+    Manner("`apply_patch`", Send("apply_patch", {"input": PATCH}), files=EDITED),
+    Manner(
+        "patch without its markers",
+        Send("apply_patch", {"patch": "\n".join(PATCH.split("\n")[1:-1])}),
+        files=EDITED,
+    ),
+    Manner(
+        "patch in a shell command",
+        Send("shell", {"command": ["bash", "-lc", f"apply_patch <<'EOF'\n{PATCH}\nEOF"]}),
+        files=EDITED,
+    ),
     Manner(
         "unknown tool",
         Send("read_fil", {"file_path": "app.py"}),

@@ -121,6 +121,7 @@ def test_the_name_of_the_schema_wins_over_its_aliases() -> None:
         ("Glob", {}, "list_files"),
         ("find_files", {}, "list_files"),
         ("find_symbol", {}, "outline"),
+        ("shell", {"command": "apply_patch <<'EOF'\n*** Begin Patch\nEOF"}, "apply_patch"),
         ("delete_file", {}, "move_or_delete"),
         ("functions.move_file", {}, "move_or_delete"),
         ("str_replace_editor", {"command": "view"}, "read_file"),

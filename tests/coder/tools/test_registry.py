@@ -22,6 +22,7 @@ NAMES = [
     "show_changes",
     "edit_file",
     "write_file",
+    "apply_patch",
     "move_or_delete",
     "run_command",
     "read_output",
@@ -31,7 +32,7 @@ NAMES = [
     "ask_user",
     "switch_mode",
 ]
-KINDS = "read read search read read edit edit move execute read execute fetch think other switch_mode"
+KINDS = "read read search read read edit edit edit move execute read execute fetch think other switch_mode"
 EXAMPLES: dict[str, dict[str, Any]] = {
     "read_file": {"file_path": "a", "offset": 1, "limit": 2},
     "list_files": {"path": "a", "pattern": "*.py", "depth": 2},
@@ -40,6 +41,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "show_changes": {"path": "a"},
     "edit_file": {"file_path": "a", "edits": [{"old_string": "x", "new_string": "y", "replace_all": True}]},
     "write_file": {"file_path": "a", "content": ""},
+    "apply_patch": {"patch": "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch"},
     "move_or_delete": {"operation": "move", "file_path": "a", "destination": "b"},
     "run_command": {"command": "ls", "cwd": "src", "timeout": 5, "background": True, "on_timeout": "background"},
     "read_output": {"id": "cmd-1", "wait_for": "ready", "wait_seconds": 5},
@@ -58,6 +60,7 @@ def test_all_tools_are_there_with_their_kinds() -> None:
     assert [name for name, tool in tools.items() if tool.changes] == [
         "edit_file",
         "write_file",
+        "apply_patch",
         "move_or_delete",
         "run_command",
     ]
@@ -67,7 +70,7 @@ def test_all_tools_are_there_with_their_kinds() -> None:
 def test_the_example_arguments_match_the_schema(name: str) -> None:
     spec = standard_tools()[name].spec()
     assert re.fullmatch(r"[a-z_]{3,64}", spec.name)
-    assert 60 <= len(spec.description) <= 700
+    assert 60 <= len(spec.description) <= 800
     schema = jsonschema_rs.validator_for({**spec.parameters, "additionalProperties": False})
     assert schema.is_valid(EXAMPLES[name])
     assert not re.search(r"\$ref|\$defs|anyOf|oneOf|'null'|title", str(spec.parameters))
@@ -107,3 +110,13 @@ def test_the_page_about_the_tools_names_them_all() -> None:
         row = next(line for line in page.splitlines() if line.startswith(f"| `{name}("))
         assert set(tool.spec().parameters["properties"]) <= set(re.findall(r"\w+", row.split("|")[1])), row
         assert row.split("|")[2].strip() == tool.kind
+
+
+def test_gpt_models_edit_with_patches_and_others_with_passages() -> None:
+    edits = ("edit_file", "write_file", "apply_patch", "move_or_delete")
+    offered = {
+        model: [name for name, tool in standard_tools().items() if name in edits and tool.suits(model)]
+        for model in ("openai:gpt-6.1-sol", "anthropic:claude-sonnet-5-5", "offline")
+    }
+    others = ["edit_file", "write_file", "move_or_delete"]
+    assert list(offered.values()) == [["apply_patch"], others, others]

@@ -156,6 +156,14 @@ class Tool(ABC, Generic[A]):
         line. Both have the names of the schema, but nothing has checked their types."""
         return None
 
+    def suits(self, model: str) -> bool:
+        """Return whether it is offered to a model, by its id. Other models may call it nevertheless."""
+        return True
+
+    def follows(self, args: A, path: str, ctx: ToolContext) -> bool:
+        """Return whether it uses the file that a link leads to, if that depends on the path."""
+        return self.follows_links
+
     @abstractmethod
     def title(self, args: A) -> str:
         """One line for the user: the action and its object."""

@@ -13,26 +13,23 @@ from typing import Annotated, Any, NamedTuple
 from msgspec import Meta
 
 from accord.coder.tools.base import Outcome, Preview, Tool, ToolContext, ToolError
+from accord.coder.tools.edits.change import (
+    Change,
+    check_current,
+    read_and_write,
+    read_if_exists,
+    refuse_unseen,
+    show_change,
+    write_text,
+)
 from accord.coder.tools.edits.passage import match_line_endings, replace
-from accord.coder.tools.edits.syntax import find_new_problem
-from accord.coder.tools.project.paths import locate, missing, origin, relative, whole_text
+from accord.coder.tools.edits.patch import prefers_patches
+from accord.coder.tools.edits.problems import describe_problems
+from accord.coder.tools.project.paths import origin, relative, whole_text
 from accord.coder.tools.text import count_of, format_size
-from accord.errors import RequestFailed
 from accord.model.record import Record
 from accord.model.tool import FileChange, Location
 from accord.policy.action import Action
-
-
-class Change(NamedTuple):
-    """A change that is about to be made."""
-
-    path: str
-    before: str | None
-    """None if the file doesn't exist."""
-    after: str
-    lines: list[int]
-    adjusted: str = ""
-    """How the model's text differed from the file's, for the result."""
 
 
 class EditFileArgs(Record):
@@ -75,6 +72,9 @@ class EditFile(Tool[EditFileArgs]):
         ]
         return Preview(title=f"Edit {path}", path=path, changes=changes)
 
+    def suits(self, model: str) -> bool:
+        return not prefers_patches(model)
+
     def title(self, args: EditFileArgs) -> str:
         return f"Edit {args.file_path}"
 
@@ -82,7 +82,7 @@ class EditFile(Tool[EditFileArgs]):
         return [Location(path=args.file_path)]
 
     def early_actions(self, args: EditFileArgs, ctx: ToolContext) -> Sequence[Action]:
-        return _read_and_write(args.file_path, ctx)
+        return read_and_write(args.file_path, ctx)
 
     async def prepare(self, args: EditFileArgs, ctx: ToolContext) -> None:
         before = await whole_text(ctx, args.file_path)
@@ -92,21 +92,23 @@ class EditFile(Tool[EditFileArgs]):
             if ctx.may_quote:
                 raise
             raise ToolError(f"the edits can't be applied to {args.file_path}; read it first") from None
-        await _show(ctx, Change(ctx.session.absolute(args.file_path), before, *edited))
+        ctx.prepared = Change(ctx.session.absolute(args.file_path), before, *edited)
+        await show_change(ctx, ctx.prepared)
 
     def actions(self, args: EditFileArgs, ctx: ToolContext) -> Sequence[Action]:
         return [Action.of_write(ctx.session.absolute(args.file_path), **origin(ctx))]
 
     async def run(self, args: EditFileArgs, ctx: ToolContext) -> Outcome:
         change: Change = ctx.prepared
-        await _write(ctx, change, args.file_path)
+        await check_current(ctx, change, args.file_path)
+        await write_text(ctx, change, args.file_path)
         lines = sorted(dict.fromkeys(change.lines))
         where = ", ".join(map(str, lines[:20])) + (", …" if len(lines) > 20 else "")
         done = count_of(len(change.lines), "replacement")
         text = f"Edited {relative(ctx, args.file_path)}: {done}, at line{'s' if len(lines) > 1 else ''} {where}."
         if change.adjusted:
             text += f"\n{change.adjusted}"
-        text += await _describe_problem(ctx, change)
+        text += await describe_problems(ctx, [change])
         return Outcome(text=text, raw={"path": change.path, "lines": lines})
 
 
@@ -138,6 +140,9 @@ class WriteFile(Tool[WriteFileArgs]):
             changes.append(FileChange(operation="add", path=path, new_text=content))
         return Preview(title=f"Write {path}", path=path, changes=changes)
 
+    def suits(self, model: str) -> bool:
+        return not prefers_patches(model)
+
     def title(self, args: WriteFileArgs) -> str:
         return f"Write {args.file_path}"
 
@@ -145,7 +150,7 @@ class WriteFile(Tool[WriteFileArgs]):
         return [Location(path=args.file_path)]
 
     def early_actions(self, args: WriteFileArgs, ctx: ToolContext) -> Sequence[Action]:
-        return _read_and_write(args.file_path, ctx)
+        return read_and_write(args.file_path, ctx)
 
     async def prepare(self, args: WriteFileArgs, ctx: ToolContext) -> None:
         before = await read_if_exists(ctx, args.file_path)
@@ -155,8 +160,9 @@ class WriteFile(Tool[WriteFileArgs]):
             ctx.prepared = change
             return
         if before is not None and ctx.may_quote:  # otherwise the user decides, and the model must not learn its size
-            _refuse_unseen(ctx, args.file_path, before)
-        await _show(ctx, change)
+            refuse_unseen(ctx, args.file_path, before)
+        ctx.prepared = change
+        await show_change(ctx, change)
 
     def actions(self, args: WriteFileArgs, ctx: ToolContext) -> Sequence[Action]:
         if ctx.may_quote and ctx.prepared.before == ctx.prepared.after:
@@ -168,69 +174,12 @@ class WriteFile(Tool[WriteFileArgs]):
         name = relative(ctx, args.file_path)
         if ctx.may_quote and change.before == change.after:
             return Outcome(text=f"{name} already has this content; nothing was written.")
-        await _write(ctx, change, args.file_path)
+        await check_current(ctx, change, args.file_path)
+        await write_text(ctx, change, args.file_path)
         did = "Created" if change.before is None else "Replaced"
         size = f"{count_of(change.after.count(chr(10)), 'line')}, {format_size(len(change.after.encode()))}"
-        text = f"{did} {name} ({size})." + await _describe_problem(ctx, change)
+        text = f"{did} {name} ({size})." + await describe_problems(ctx, [change])
         return Outcome(text=text, raw={"path": change.path, "created": change.before is None})
-
-
-def _read_and_write(path: str, ctx: ToolContext) -> Sequence[Action]:
-    absolute = ctx.session.absolute(path)
-    return [Action.of_read(absolute, **origin(ctx)), Action.of_write(absolute, **origin(ctx))]
-
-
-async def read_if_exists(ctx: ToolContext, path: str) -> str | None:
-    """A file's text; None if it exists neither on disk nor in the client."""
-    found = await locate(ctx, path)
-    if found.kind != "absent":
-        return await whole_text(ctx, path)
-    if ctx.session.client.offers.read_files:
-        # Some clients return empty text for a missing file. Writing it then loses nothing.
-        try:
-            return await ctx.state.files.read(found.path) or None
-        except RequestFailed:
-            return None
-    return None
-
-
-def _refuse_unseen(ctx: ToolContext, path: str, text: str) -> None:
-    """Refuse to replace a file whose text the model hasn't seen, once for each version of the file."""
-    if not ctx.state.seen_files.may_replace(ctx.reached[ctx.session.absolute(path)], text, ctx.state.history):
-        size = f"{count_of(text.count(chr(10)), 'line')}, {format_size(len(text.encode()))}"
-        raise ToolError(
-            f"{path} exists ({size}), and you haven't read its current version. Nothing was written. Read it first, "
-            "so that nothing is lost; to replace it anyway, repeat this call"
-        )
-
-
-async def _show(ctx: ToolContext, change: Change) -> None:
-    ctx.prepared = change
-    await ctx.call.diff(change.path, change.before, change.after)
-    if change.before is not None:
-        await ctx.call.update(locations=[Location(path=change.path, line=min(change.lines))])
-
-
-async def _write(ctx: ToolContext, change: Change, path: str) -> None:
-    """Write the change that was shown, unless the file has changed since."""
-    now = await read_if_exists(ctx, path)
-    if now is None and change.before is not None:
-        raise await missing(ctx, path)
-    if now != change.before:
-        raise ToolError(f"{path} has changed since the edit was prepared; read it again and repeat the edit")
-    try:
-        await ctx.state.files.write(change.path, change.after, at=ctx.reached[change.path])
-    except RequestFailed as error:
-        raise ToolError(f"{path} was not written: {error.explanation}") from None
-    ctx.state.seen_files.note(change.path, ctx.reached[change.path], change.after)
-
-
-async def _describe_problem(ctx: ToolContext, change: Change) -> str:
-    """A sentence about the syntax error that a change introduced; empty if there is none."""
-    if not ctx.may_quote:
-        return ""
-    problem = await asyncio.to_thread(find_new_problem, change.path, change.before, change.after)
-    return f"\nThe file now has a {problem}. Correct it." if problem is not None else ""
 
 
 class Edit(Record):

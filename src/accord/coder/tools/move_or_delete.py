@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from msgspec import Meta
 
 from accord.coder.tools.base import Outcome, Tool, ToolContext, ToolError
+from accord.coder.tools.edits.patch import prefers_patches
 from accord.coder.tools.project.paths import Found, locate, missing, origin, relative
 from accord.errors import RequestFailed
 from accord.model.record import Record
@@ -49,6 +50,9 @@ class MoveOrDelete(Tool[MoveOrDeleteArgs]):
         **{alias: {"operation": "delete"} for alias in ("delete_file", "delete", "remove_file", "remove", "rm")},
         **{alias: {"operation": "move"} for alias in ("move_file", "move", "rename_file", "rename", "mv")},
     }
+
+    def suits(self, model: str) -> bool:
+        return not prefers_patches(model)
 
     def kind_of(self, args: MoveOrDeleteArgs) -> ToolKind:
         return args.operation

@@ -9,16 +9,29 @@ from typing import Any
 
 from accord.coder.tools.arguments import normalize
 from accord.coder.tools.base import Tool
+from accord.coder.tools.edits.patch import read_command
 
 MAX_NAME = 100
 MAX_LISTED = 40
 EDITORS = frozenset({"strreplaceeditor", "strreplacebasededittool", "fileeditor", "texteditor", "editor"})
 """Anthropic's text editor tool and its relatives (normalized): one tool whose `command` says what to do."""
+COMMANDS = frozenset({"command", "cmd", "script"})
+"""Arguments (normalized) that hold a shell command."""
 EDITOR_COMMANDS = {"view": "read_file", "create": "write_file", "str_replace": "edit_file", "read": "read_file"}
 
 
 def find_tool(name: str, arguments: Mapping[str, Any], tools: Mapping[str, Tool[Any]]) -> Tool[Any] | None:
     """Find a tool by the name that a model used."""
+    found = _find_by_name(name, arguments, tools)
+    patcher = tools.get("apply_patch")
+    if patcher is not None and found is not None and found.name == "run_command":
+        commands = [value for key, value in arguments.items() if normalize(key) in COMMANDS]
+        if any(read_command(command) is not None for command in commands):
+            return patcher  # GPT models are used to a shell that has this command
+    return found
+
+
+def _find_by_name(name: str, arguments: Mapping[str, Any], tools: Mapping[str, Tool[Any]]) -> Tool[Any] | None:
     if name in tools:
         return tools[name]
     wanted = _bare(name)

@@ -69,7 +69,7 @@ class ReadFile(Tool[ReadFileArgs]):
             whole = f" of {total:,}" if total is not None else ""
             notes.append(f"lines {first:,} to {last:,}{whole}" + (f"; continue with offset={last + 1}" if more else ""))
         if text.count("\r\n") * 2 > text.count("\n"):
-            notes.append("this file has CRLF line endings; edit_file and write_file keep them")
+            notes.append("this file has CRLF line endings; edits keep them")
         await ctx.call.show(code_block(part.text, language_of(args.file_path)))
         told = part.text + ("\n" if notes and not part.text.endswith("\n") else "")
         raw = {"path": found.path, "line": first, "lines": part.lines, "total": total, "text": part.text}

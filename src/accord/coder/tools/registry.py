@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from accord.coder.tools.apply_patch import ApplyPatch
 from accord.coder.tools.ask_user import AskUser, SwitchMode
 from accord.coder.tools.background import ReadOutput, StopCommand
 from accord.coder.tools.base import Tool
@@ -29,6 +30,7 @@ def standard_tools() -> dict[str, Tool[Any]]:
         ShowChanges(),
         EditFile(),
         WriteFile(),
+        ApplyPatch(),
         MoveOrDelete(),
         RunCommand(),
         ReadOutput(),

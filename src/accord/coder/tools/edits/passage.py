@@ -221,7 +221,7 @@ def simplify(line: str) -> str:
     return _RUN.sub(" ", line).strip()
 
 
-_LEVELS: tuple[Callable[[str], str], ...] = (str.rstrip, str.strip, simplify)
+LEVELS: tuple[Callable[[str], str], ...] = (str.rstrip, str.strip, simplify)
 """Ways to compare lines, the strictest first."""
 
 
@@ -234,7 +234,7 @@ def _replace_lines(text: str, form: _Form) -> Replaced | None:
     if not any(line.strip() for line in wanted):
         return None
     lines = text.split("\n")
-    for level in _LEVELS:
+    for level in LEVELS:
         keys = [level(line) for line in wanted]
         if not any(keys):
             return None
@@ -249,6 +249,12 @@ def _replace_lines(text: str, form: _Form) -> Replaced | None:
         if starts:
             return _put(lines, starts[0], wanted, has_end, form)
     return None
+
+
+def replace_at(lines: Sequence[str], start: int, old: Sequence[str], new: Sequence[str]) -> Replaced:
+    """Replace the lines from `start`, which match `old` loosely. The new lines are indented like them."""
+    form = _Form("".join(f"{line}\n" for line in old), "".join(f"{line}\n" for line in new))
+    return _put(list(lines), start, old, True, form)
 
 
 def find_lines(keys: Sequence[str], wanted: Sequence[str], *, first: int = 0, most: int = 1) -> list[int]:
