@@ -6,6 +6,7 @@ status tells how the last turn ended:
     0 end_turn    1 error    2 invalid usage    3 refusal    4 max_tokens    5 max_turn_requests
     6 end_turn, but an action was refused because nobody could be asked
     7 end_turn, but the agent didn't understand the prompt (the offline demo)
+    8 stopped because a budget was reached
     124 --timeout    130 cancelled, or Ctrl-C    141 broken pipe on standard output    143 SIGTERM
 """
 
@@ -51,6 +52,7 @@ class RunOptions(NamedTuple):
     shows_protocol: bool
     """Name the methods and error codes of the protocol in messages."""
     can_install: bool
+    ignores_budget: bool
     shows_stderr: bool
     """Print the agent's standard error."""
 
@@ -79,6 +81,7 @@ class RunOptions(NamedTuple):
 @click.option("--ask", multiple=True, metavar="RULE", help="Always ask, such as 'write:src/**'.")
 @click.option("--deny", multiple=True, metavar="RULE", help="Never allow, such as 'path:**/.env'.")
 @click.option("-y", "--yes", is_flag=True, help="Allow everything that no rule denies, as --allow all does.")
+@click.option("--ignore-budget", is_flag=True, help="Continue when a budget is reached.")
 @click.option("--no-save", is_flag=True, help="Don't save the session.")
 @click.option("--timeout", type=Seconds(), metavar="SECONDS", help="Stop after this many seconds.")
 @click.option(
@@ -116,6 +119,7 @@ def run(ctx: click.Context, /, **given: Any) -> int:
       5    the agent ran out of model requests
       6    the agent finished, but an action was refused because nobody could be asked (see --allow)
       7    the offline demo didn't understand the prompt
+      8    a budget was reached (see --ignore-budget)
       124  timed out (--timeout)
       130  cancelled (Ctrl-C)"""
     if given["output_schema"]:
@@ -197,6 +201,7 @@ def _parse(given: dict[str, Any]) -> RunOptions:
         quiet=given["quiet"],
         shows_protocol=given["verbose"] or given["as_json"],
         can_install=given["can_install"],
+        ignores_budget=given["ignore_budget"],
         shows_stderr=given["verbose"] and not given["as_json"],
     )
 

@@ -45,13 +45,44 @@ def status(as_json: bool, watch: bool, everything: bool, clear: bool) -> int:
     if as_json:
         _print_json(sessions)
     else:
-        for line in format_list(sessions, time.time()):
+        for line in [*format_list(sessions, time.time()), *_describe_spending()]:
             click.echo(line)
     return WAITING if any(each.state == "waiting" for each in sessions) else 0
 
 
 def _select(sessions: Sequence[SessionStatus], everything: bool) -> list[SessionStatus]:
     return [each for each in sessions if everything or each.state != "idle"]
+
+
+def _describe_spending() -> list[str]:
+    """Describe what the agents used today, and the budgets."""
+    from pathlib import Path
+
+    from accord.config.budget import Spent
+    from accord.policy.project import load_configuration
+    from accord.status.spending_log import SpendingLog
+    from accord.terminal_text import escape_line
+
+    today = SpendingLog().read_today()
+    settings = load_configuration(Path.cwd()).settings
+    if not today and settings.budget is None and not settings.budgets:
+        return []
+    rows = [
+        (
+            "All agents",
+            Spent(sum(each.tokens for each in today.values()), sum(each.cost for each in today.values())),
+            settings.budget,
+        )
+    ]
+    names = sorted({*today, *settings.budgets})
+    rows += [(name, today.get(name, Spent()), settings.budgets.get(name)) for name in names]
+    width = max(len(name) for name, _, _ in rows)
+    lines = ["", "Used today:"]
+    for name, spent, budget in rows:
+        tokens = f", {spent.tokens:,} tokens" if spent.tokens else ""
+        limit = f"  (budget: {budget})" if budget else ""
+        lines.append(escape_line(f"{name:{width}}", 100).ljust(width + 2) + f"${spent.cost:.2f}{tokens}{limit}")
+    return lines
 
 
 def format_list(sessions: Sequence[SessionStatus], now: float) -> list[str]:

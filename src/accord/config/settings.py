@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from accord.config.budget import parse_budget
 from accord.config.directories import config_directory
 from accord.errors import ConfigError
 
@@ -150,6 +151,10 @@ class Settings(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     deadlines: dict[str, float] = {}
     """Deadlines in seconds, by the name of the wait; 0 means no deadline."""
     coder: CoderSettings = msgspec.field(default_factory=CoderSettings)
+    budget: str | None = None
+    """Limits for all agents together, such as `$2/turn, $20/day`."""
+    budgets: dict[str, str] = {}
+    """Limits for single agents, by name."""
 
     @property
     def chosen_agent(self) -> str | None:
@@ -216,6 +221,8 @@ def _add_project(loaded: Loaded, project: Settings, path: Path, trusted: bool) -
             ("default_agent", project.default_agent),
             ("registry", project.registry),
             ("deadlines", project.deadlines),
+            ("budget", project.budget),
+            ("budgets", project.budgets),
             ("coder", project.coder != CoderSettings()),
         )
         if value
@@ -239,6 +246,8 @@ def _add_project(loaded: Loaded, project: Settings, path: Path, trusted: bool) -
     settings.registry = ProjectRegistry(project.registry) if project.registry else settings.registry
     settings.deadlines = {**settings.deadlines, **project.deadlines}
     settings.coder = settings.coder.override(project.coder)
+    settings.budget = project.budget or settings.budget
+    settings.budgets = {**settings.budgets, **project.budgets}
 
 
 def read(path: Path) -> Settings:
@@ -313,6 +322,11 @@ def find_problems(settings: Settings) -> Iterator[tuple[list[str], str]]:
         if not NAME.fullmatch(name) or name in ("offline", "local"):
             words = "a provider's name has letters, digits, - and _ only, and is not offline or local"
             yield ["coder", "providers", name], words
+    for keys, budget in [(["budget"], settings.budget), *((["budgets", n], b) for n, b in settings.budgets.items())]:
+        try:
+            parse_budget(budget) if budget is not None else None
+        except ValueError as error:
+            yield keys, str(error)
     for name, seconds in settings.deadlines.items():
         if name not in WAITS:
             yield ["deadlines", name], f"unknown wait; expected {', '.join(WAITS)}"

@@ -8,6 +8,8 @@ from typing import Any
 
 import msgspec
 
+from accord.config.budget import Limits
+from accord.config.budget import Spent as Amount
 from accord.errors import RequestFailed
 from accord.hub.event_log import EventLog, Spent, format_time
 
@@ -71,12 +73,14 @@ class Budgets:
             return
         spent = log.read_spent(principal, self.today())
         resets = format_time((self._clock() // DAY_SECONDS + 1) * DAY_SECONDS)
-        if budget.tokens_per_day is not None and spent.tokens >= budget.tokens_per_day:
-            text = f"you used {spent.tokens} of {budget.tokens_per_day} tokens today; the limit resets at {resets}"
-            raise _refuse("tokens_per_day", budget.tokens_per_day, spent.tokens, text, resets)
-        if budget.cost_per_day is not None and spent.cost >= budget.cost_per_day:
-            text = f"you spent {spent.cost:g} of {budget.cost_per_day:g} today; the limit resets at {resets}"
-            raise _refuse("cost_per_day", budget.cost_per_day, spent.cost, text, resets)
+        limits = Limits(tokens_per_day=budget.tokens_per_day, cost_per_day=budget.cost_per_day)
+        found = limits.find_exceeded(Amount(), Amount(spent.tokens, spent.cost))
+        if found is None:
+            return
+        used = f"used {found.used} of {found.limit} tokens"
+        if found.name == "cost_per_day":
+            used = f"spent {found.used:g} of {found.limit:g}"
+        raise _refuse(found.name, found.limit, found.used, f"you {used} today; the limit resets at {resets}", resets)
 
     def add(self, principal: str, tokens: int, cost: float, log: EventLog) -> None:
         """Add what a turn used."""

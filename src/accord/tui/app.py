@@ -20,6 +20,7 @@ from accord.terminal_text import sanitize
 from accord.tui import preferences
 from accord.tui.agents import Agents
 from accord.tui.appearance import Appearance
+from accord.tui.budget_watch import BudgetWatch
 from accord.tui.commands import COMMANDS, bindings
 from accord.tui.dialogs import Dialogs
 from accord.tui.errors import run_in_background
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
 
 DRAFT_SECONDS = 1.0
 """How often drafts are saved."""
+BUDGET_SECONDS = 0.5
+"""How often the costs that agents report are compared with the budgets."""
 STATUS_SECONDS = 0.5
 """How often the state of the sessions is published, if it has changed."""
 TITLE_SECONDS = 0.5
@@ -105,6 +108,7 @@ class AccordApp(PaintingApp):
         self.settings: Settings = Settings(self)
         self.start_page: StartPage = StartPage(self)
         self.session_list: SessionList = SessionList(self)
+        self.budgets: BudgetWatch = BudgetWatch(self)
         self.overview: Overview = Overview(self)
         self.restorer: TerminalRestorer = restorer or TerminalRestorer()
         self.first_session: tuple[str | None, OpenMode] = None, "new"
@@ -160,6 +164,7 @@ class AccordApp(PaintingApp):
         self.set_interval(DRAFT_SECONDS, self.saved.update_drafts)
         self.set_interval(TITLE_SECONDS, self._update_title)
         self.set_interval(STATUS_SECONDS, self.overview.publish)
+        self.set_interval(BUDGET_SECONDS, self.budgets.look)
         self._tuning.begin()
 
     def begin_first(self, tab: Tab) -> None:

@@ -53,7 +53,9 @@ class Overview:
         if controller.id is None or controller.parent is not None:
             return None
         state, why = _state(controller)
-        if state == "idle" and tab in self._unseen:
+        if (budget := self._app.budgets.find_question(tab)) is not None:
+            state, why = "waiting", budget
+        elif state == "idle" and tab in self._unseen:
             state = "finished"
         name = self._app.host.resolve_name(controller.process.target)
         return SessionStatus(

@@ -16,6 +16,7 @@ from accord.cli.support.interrupts import TIMED_OUT, Interrupts
 from accord.cli.support.launch import StartedAgent, cannot_create_files
 from accord.cli.support.named_sessions import NamedSessions
 from accord.cli.support.output import JsonOutput, Output, TextOutput
+from accord.cli.support.run_budget import RunBudget
 from accord.cli.support.run_status import RunStatus
 from accord.cli.support.terminal import Terminal
 from accord.cli.support.workspace import LazyWorkspace
@@ -24,7 +25,7 @@ from accord.client.launch import preload
 from accord.config.directories import remembered_file
 from accord.errors import RESOURCE_NOT_FOUND, AccordError, RequestFailed
 from accord.model.content import uri_of
-from accord.model.session import NOT_UNDERSTOOD
+from accord.model.session import NOT_UNDERSTOOD, Usage
 from accord.model.tool import ToolCall
 from accord.policy.project import load_configuration
 from accord.process.child import Child
@@ -72,6 +73,7 @@ class HeadlessRun:
         self._agent = UNKNOWN_AGENT
         self._logins: list[str] = []
         self._was_refused_unasked = False
+        self._budget: RunBudget
         self._status = RunStatus(launched.found, options.agent, options.cwd)
         self._awaited = "to start"
         """The step that the agent is expected to do, for the message after a timeout."""
@@ -91,8 +93,15 @@ class HeadlessRun:
                 raise BrokenPipeError from None
             if self.stops.status is None:
                 raise
-            self._raise_timeout()
+            try:
+                self._raise_timeout()
+            except CommandError as error:
+                self._report_error(str(error), None)
+                raise
             return self.stops.status
+        except CommandError as error:
+            self._report_error(str(error), None)
+            raise
         except click.ClickException as error:
             self._report_error(error.format_message(), error)
             raise
@@ -216,6 +225,10 @@ class HeadlessRun:
                 model=_value(session, "model"),
             )
         )
+        is_new = self.options.session_id is None and not self.options.newest and self.options.name is None
+        self._budget = RunBudget(
+            self._status.agent, self.loaded.settings, is_new=is_new, is_ignored=self.options.ignores_budget
+        )
         status = 0
         for number, text in enumerate(self.options.prompts):
             content = self._content(text, self.options.images if number == 0 else (), agent.offers)
@@ -292,8 +305,10 @@ class HeadlessRun:
         return chosen.servers
 
     async def _turn(self, session: Session, text: str, content: list[Any]) -> int:
+        await self._budget.check()
         turn = self.stops.turn = session.prompt(*content)
         self._status.start(session.id, session.title or text)
+        self._budget.start_turn()
         self._awaited = "to answer"
         gc.enable()
         self.show.line(output_events.Prompt(text=text, attached=[uri for piece in content if (uri := uri_of(piece))]))
@@ -306,6 +321,8 @@ class HeadlessRun:
                     is_open = event.status in ("pending", "in_progress")
                     self._awaited = f"to finish {event.title!r}" if is_open else "to answer"
                 self.show.event(event)
+                if isinstance(event, Usage) and await self._budget.follow(event):
+                    await turn.cancel()
         except AccordError as failure:
             error = failure
         self.show.line(
@@ -318,10 +335,13 @@ class HeadlessRun:
                 data=self._data(error),
             )
         )
+        await self._budget.finish(turn.tokens)
         self._status.end(turn.stop_reason, self._describe(error) if error is not None else "")
         if self.stops.status is not None:
             self._raise_timeout()
             return self.stops.status
+        if turn.stop_reason == "cancelled":
+            self._budget.raise_exceeded()
         if error is None and (turn.response_meta or {}).get(NOT_UNDERSTOOD) is True:
             return NOT_UNDERSTOOD_STATUS
         return 1 if error is not None else STATUS.get(str(turn.stop_reason), 1)
@@ -413,7 +433,6 @@ class HeadlessRun:
         if self.stops.status == TIMED_OUT:
             who = self.launched.found.name if self._agent == UNKNOWN_AGENT else self._agent
             words = f"timed out after {self.options.timeout:g} s waiting for {who} {self._awaited}"
-            self._report_error(words, None)
             raise CommandError(words, TIMED_OUT)
 
     def _report_error(self, message: str, error: Exception | None) -> None:
