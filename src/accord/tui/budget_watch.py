@@ -49,7 +49,7 @@ class BudgetWatch:
             meter = self._sessions.get(session)
             usage = session.transcript.usage
             if meter is None:
-                meter = self._sessions[session] = SessionMeter(is_new=usage is None)
+                meter = self._sessions[session] = SessionMeter(is_new=tab.controller.opener.is_new)
             began = tab.controller.turns.turn_began
             is_new_turn = self._turns.get(session) != began
             if is_new_turn:

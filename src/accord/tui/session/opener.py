@@ -48,6 +48,8 @@ class SessionOpener:
         """Sets options of the session before its first prompt; raises `AccordError`."""
         self.is_set_up: bool = True
         """Whether `set_up` succeeded; if not, a notice says why."""
+        self.is_new: bool = False
+        """Whether the session was created here, rather than continued."""
         self.began: float = time.monotonic()
         self._context = context
         self._opening: asyncio.Future[tuple[Session, OpenMode]] | None = None
@@ -82,6 +84,7 @@ class SessionOpener:
         if process.session_locks.add(session.id) and how != "new":
             notice = Notice(severity="warning", title=OPEN_ELSEWHERE, description=OPEN_ELSEWHERE_ADVICE)
             process.notes.append(notice)
+        self.is_new = how == "new"
         self._context.session = session
         self.failure = ""
         return True
