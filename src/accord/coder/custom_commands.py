@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
+from accord.coder.front_matter import split_front_matter
 from accord.errors import AccordError
 from accord.model.record import Record
 from accord.model.session import Command
@@ -30,7 +31,6 @@ MAX_COMMANDS = 100
 MAX_BYTES = 100_000
 MAX_DESCRIPTION = 200
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-_HEAD = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
 
 
 class CustomCommand(Record):
@@ -87,16 +87,7 @@ class CustomCommands:
 
 def parse(name: str, text: str) -> CustomCommand:
     """Parse a command's file."""
-    text = text.replace("\r\n", "\n").removeprefix("\ufeff")
-    head = _HEAD.match(text)
-    fields: dict[str, str] = {}
-    if head is not None:
-        for line in head[1].splitlines():
-            key, colon, value = line.partition(":")
-            if colon:
-                fields[key.strip()] = value.strip().strip("\"'")
-        text = text[head.end() :]
-    text = text.strip()
+    fields, text = split_front_matter(text)
     first = next((line.strip("# ").strip() for line in text.splitlines() if line.strip()), name)
     command = Command(
         name=name,

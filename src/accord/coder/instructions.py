@@ -116,6 +116,8 @@ class SystemPrompt(Record):
     """The model, the directories and the client's own prompt. If one of them changes, it is made again."""
     delivered: list[str] = []
     """The paths of the instruction files it contains."""
+    skills: list[str] = []
+    """The names of the skills it lists."""
     date: str = ""
     is_override: bool = False
     """Whether it is the client's own, which replaces ours completely."""
@@ -163,7 +165,9 @@ async def _is_current(state: CoderSession, prompt: SystemPrompt) -> bool:
     return (
         prompt.date == str(datetime.date.today())
         and prompt.delivered == [each.path for each in found]
+        and prompt.skills == [each.name for each in state.skills.offered]
         and _finish(agents_md.quote(found), state) in prompt.text
+        and _finish(state.skills.describe(), state) in prompt.text
     )
 
 
@@ -184,11 +188,18 @@ async def _build(state: CoderSession, model: Model) -> SystemPrompt:
         family_notes(model.id),
         await describe_environment(state, model),
         agents_md.quote(found),
+        state.skills.describe(),
         custom.text if custom is not None else "",
     ]
     text = _finish("\n\n".join(piece for piece in pieces if piece), state)
     delivered = [each.path for each in found]
-    return SystemPrompt(text=text, made_for=made_for, delivered=delivered, date=str(datetime.date.today()))
+    return SystemPrompt(
+        text=text,
+        made_for=made_for,
+        delivered=delivered,
+        skills=[each.name for each in state.skills.offered],
+        date=str(datetime.date.today()),
+    )
 
 
 def _finish(text: str, state: CoderSession) -> str:

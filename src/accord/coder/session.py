@@ -33,6 +33,7 @@ from accord.coder.model_choice import ModelChoice
 from accord.coder.models.base import Spent
 from accord.coder.saved_outputs import SavedOutputs
 from accord.coder.seen_files import SeenFiles, describe_changes
+from accord.coder.skills import Skills
 from accord.errors import RequestFailed
 from accord.model.content import Content, TextContent
 from accord.model.session import Command, PlanEntry, StopReason, Tokens
@@ -91,6 +92,8 @@ class CoderSession:
         self.custom_commands: CustomCommands = CustomCommands(
             session, lambda: self.files.disk, reserved_commands, self._publish_commands
         )
+        self.skills: Skills = Skills(self, reserved_commands)
+        """The skills of the user and the project."""
         self.servers: Servers | None = None
         """Its MCP servers, if it has any."""
         self._server_configs: list[McpServer] = []
@@ -139,7 +142,10 @@ class CoderSession:
         self.custom_commands.watch(watch_seconds)
         self.models.preload()
         self._start_servers()
+        await self.skills.load()
         await self.custom_commands.reload()
+        if self.skills.by_name and not self.custom_commands.by_name:
+            self._publish_commands()
 
     async def reopen(self) -> None:
         """Follow a client that opens the session again, perhaps with other directories or servers."""
@@ -165,6 +171,7 @@ class CoderSession:
         self.roots = self.session.roots
         self.policy = policy
         self._allow_reading_outputs()
+        await self.skills.load()
         await self.custom_commands.reload()
 
     def _start_servers(self) -> None:
@@ -178,6 +185,7 @@ class CoderSession:
 
     def _publish_commands(self) -> None:
         commands: list[Command] = [custom.command for custom in self.custom_commands.by_name.values()]
+        commands += self.skills.commands(taken=self.custom_commands.by_name)
         if self.servers is not None:
             commands += self.servers.commands()
         if not self.session.closed:
@@ -239,7 +247,8 @@ class CoderSession:
 
     def tools(self) -> dict[str, Any]:
         """Every tool of this session, those of MCP servers included, by name."""
-        return {**self.shared.tools(), **(self.servers.tools() if self.servers is not None else {})}
+        own = {name: tool for name, tool in self.shared.tools().items() if tool.is_offered(self)}
+        return {**own, **(self.servers.tools() if self.servers is not None else {})}
 
     async def _expand(self, turn: Turn, prompt: Prompt) -> list[Content] | None:
         """The content that a custom command or an MCP prompt stands for, or None for any other prompt.
@@ -262,6 +271,8 @@ class CoderSession:
             rest = [other for other in content if other is not piece]
             if custom := self.custom_commands.by_name.get(name):
                 return [TextContent(custom.fill(argument)), *rest]
+            if (skill := await self.skills.expand(name, argument)) is not None:
+                return [TextContent(skill), *rest]
             if self.servers is not None and name.startswith("mcp:"):
                 await self.servers.ready()
                 if name in {command.name for command in self.servers.commands()}:

@@ -31,8 +31,9 @@ NAMES = [
     "set_plan",
     "ask_user",
     "switch_mode",
+    "skill",
 ]
-KINDS = "read read search read read edit edit edit move execute read execute fetch think other switch_mode"
+KINDS = "read read search read read edit edit edit move execute read execute fetch think other switch_mode read"
 EXAMPLES: dict[str, dict[str, Any]] = {
     "read_file": {"file_path": "a", "offset": 1, "limit": 2},
     "list_files": {"path": "a", "pattern": "*.py", "depth": 2},
@@ -50,6 +51,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "set_plan": {"steps": [{"content": "x", "status": "completed", "priority": "low"}]},
     "ask_user": {"question": "x?", "choices": ["a", "b"], "multiple": False},
     "switch_mode": {"mode": "code", "reason": "done"},
+    "skill": {"name": "release", "file": "steps.md"},
 }
 
 

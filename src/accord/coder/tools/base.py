@@ -115,6 +115,11 @@ class Tool(ABC, Generic[A]):
     arguments: ClassVar[Any] = None
     """The msgspec struct for its arguments. The schema is made from its fields."""
 
+    def is_offered(self, state: CoderSession) -> bool:
+        """Return whether a session has this tool. The answer must not change between two requests: it would cost the
+        provider's cache."""
+        return True
+
     def spec(self) -> ToolSpec:
         """The tool's description for the model."""
         return ToolSpec(name=self.name, description=self.description, parameters=schema_of(self.arguments))

@@ -1,4 +1,4 @@
-"""The built-in tools, which every session has."""
+"""The built-in tools. Some are offered only to sessions that can use them (`Tool.is_offered`)."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from accord.coder.tools.read_file import ReadFile
 from accord.coder.tools.run_command import RunCommand
 from accord.coder.tools.search import Search
 from accord.coder.tools.show_changes import ShowChanges
+from accord.coder.tools.skill import UseSkill
 
 
 def standard_tools() -> dict[str, Tool[Any]]:
@@ -39,5 +40,6 @@ def standard_tools() -> dict[str, Tool[Any]]:
         SetPlan(),
         AskUser(),
         SwitchMode(),
+        UseSkill(),
     ]
     return {tool.name: tool for tool in tools}
