@@ -131,3 +131,15 @@ async def test_a_child_ends_with_its_parent(link: Link) -> None:
     assert child.closed
     assert left == []
     assert client.sessions == {}
+
+
+async def test_the_agent_forgets_a_child_when_its_parent_is_closed(link: Link) -> None:
+    agent = Delegating()
+    async with link(agent, unstable=True) as client:
+        session = await client.new_session()
+        await session.prompt("go")
+        assert agent.child is not None
+        children = agent.child._registry.children
+        assert list(children) == ["child"]
+        await session.close()
+        assert children == {}

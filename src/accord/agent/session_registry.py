@@ -41,6 +41,8 @@ class SessionRegistry:
         self.open: dict[str, Session] = {}
         self.children: dict[str, Session] = {}
         """The sessions of subagents. A client can watch them and at most cancel them."""
+        self._parents: dict[str, Session] = {}
+        """The session that each of them belongs to, by its id."""
         self.ids: IdGenerator = IdGenerator(os.urandom(4).hex())
 
     def find(self, id: str) -> Session:
@@ -116,7 +118,12 @@ class SessionRegistry:
         child = self.children[subagent.session_id] = self._make(subagent.session_id, setup)
         child.writer.is_muted = not parent.client.offers.subagents
         child.writer.stop_saving()
+        self._parents[child.id] = parent
         return child
+
+    def _remove_children(self, parent: Session) -> None:
+        for id in [id for id, session in self._parents.items() if session is parent]:
+            del self._parents[id], self.children[id]
 
     # -- stored sessions
 
@@ -268,6 +275,7 @@ class SessionRegistry:
             await session.stop_commands()
             if self.open.get(id) is session:
                 del self.open[id]
+            self._remove_children(session)
             session.end()
 
     async def delete(self, id: str) -> None:

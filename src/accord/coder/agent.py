@@ -158,6 +158,11 @@ class Coder(Agent):
         """Stop a background command."""
         await self.state(session).background.cancel_call(tool_call_id)
 
+    async def cancel_subagent(self, session: Session) -> None:
+        for state in self._states.values():
+            if state.subagents.cancel(session.id):
+                return
+
     # -- options and login
 
     async def set_option(self, session: Session, option: Option, value: str | bool) -> None:

@@ -83,7 +83,7 @@ async def build_request(state: CoderSession, model: Model, tools: Iterable[Tool[
         messages=messages,
         tools=specs,
         effort=effort if effort in model.efforts else None,
-        session=state.session.id,
+        session=state.cache_key,
     )
 
 

@@ -184,7 +184,7 @@ async def _build(state: CoderSession, model: Model) -> SystemPrompt:
         return SystemPrompt(text=custom.text, made_for=made_for, is_override=True)
     found = await agents_md.collect(state)
     pieces = [
-        ROLE,
+        state.role or ROLE,
         family_notes(model.id),
         await describe_environment(state, model),
         agents_md.quote(found),

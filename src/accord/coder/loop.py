@@ -79,11 +79,13 @@ class Loop:
         pauses: tuple[float, ...] = RETRY_SECONDS,
         preview_seconds: float = PREVIEW_SECONDS,
         expand: Expand | None = None,
+        sum_up: str = SUM_UP,
     ) -> None:
         """`tools` is called for each request, because servers connect and disconnect.
 
         `max_requests` is the most requests of this turn; the configured number if it is None.
-        `expand` returns the content that a slash command stands for, or None for any other prompt."""
+        `expand` returns the content that a slash command stands for, or None for any other prompt. `sum_up` asks for
+        the last answer if the turn ends at a limit; `{}` stands for the reason."""
         self.turn = turn
         self.state = state
         self.model = model
@@ -97,7 +99,8 @@ class Loop:
         self._cannot_compact = False
         self._streamed = StreamedCalls(turn, state, preview_seconds)
         self._failed_calls = FailedCalls()
-        self._cost_before = state.cost or 0.0
+        self._sum_up = sum_up
+        state.start_budget()
         self._fallback = state.settings.fallback_model
 
     async def run(self, content: list[Content] | None = None) -> StopReason | None:
@@ -148,8 +151,8 @@ class Loop:
                 if ended.reason == "not_understood":
                     self.turn.response_meta = {NOT_UNDERSTOOD: True}
                 return None
-            limit = self.state.settings.max_cost
-            if limit is not None and (self.state.cost or 0.0) - self._cost_before >= limit:
+            if self.state.is_over_budget:
+                limit = self.state.settings.max_cost
                 await self._stop(f"Stopped because this turn has reached its cost limit of ${limit:g}.")
                 return "max_turn_requests"
         await self._stop(f"Stopped after {self._max_requests} model requests in one turn.")
@@ -165,7 +168,7 @@ class Loop:
         await self.state.tell_user(why.rstrip("."), severity="warning")
         if self.model.reads_data:
             return
-        self._remind(SUM_UP.format(why))
+        self._remind(self._sum_up.format(why))
         try:
             await self._stream()
         except ModelError as error:

@@ -71,6 +71,8 @@ async def check(tool: Tool[Any], args: Any, ctx: ToolContext) -> None:
             allowed.append((action, decision))
         else:
             questions.append(action)
+    if questions and state.parent is not None:
+        raise PermissionDenied("this needs the user's permission, which a sub-agent can't ask for")
     if questions:
         async with state.asking:  # one question at a time: its answer may settle the next one
             await _ask(questions, ctx)

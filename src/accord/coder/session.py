@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from accord.coder.mcp.servers import Servers
     from accord.coder.secrets import Secrets
     from accord.coder.shared_resources import SharedResources
+    from accord.coder.subagents import Subagents
     from accord.config.settings import CoderSettings
     from accord.model.requests import McpServer
     from accord.policy.engine import Policy
@@ -92,6 +93,11 @@ class CoderSession:
         self.custom_commands: CustomCommands = CustomCommands(
             session, lambda: self.files.disk, reserved_commands, self._publish_commands
         )
+        self.parent: CoderSession | None = None
+        """The session that a sub-agent works for. It pays, and the user isn't asked for permission."""
+        self.parent_turn: Turn | None = None
+        self.role: str | None = None
+        """The role in the system prompt of a sub-agent; None for the agent itself."""
         self.skills: Skills = Skills(self, reserved_commands)
         """The skills of the user and the project."""
         self.servers: Servers | None = None
@@ -129,8 +135,24 @@ class CoderSession:
         """The tokens of all requests since the session was opened."""
         self.saved: float | None = None
         """US dollars that the provider's cache has saved since then; None while unknown."""
+        self._cost_before_turn = 0.0
         self._pending_notices: list[str] = []
         self._warned_no_undo = False
+        self._subagents: Subagents | None = None
+
+    @property
+    def subagents(self) -> Subagents:
+        """The sub-agents that work for this session."""
+        if self._subagents is None:
+            from accord.coder.subagents import Subagents
+
+            self._subagents = Subagents(self)
+        return self._subagents
+
+    @property
+    def cache_key(self) -> str:
+        """Requests with the same key probably share a prefix. Sub-agents have another prompt than their parent."""
+        return self.session.id if self.parent is None else f"{self.parent.session.id}-sub"
 
     # -- opening and closing
 
@@ -384,6 +406,20 @@ class CoderSession:
             self.saved = (self.saved or 0.0) + spent.saved
         self.tokens = _sum(self.tokens, spent)
         turn.tokens = _sum(turn.tokens, spent)
+        if self.parent is not None and self.parent_turn is not None:
+            self.parent.add_cost(spent, self.parent_turn)
+
+    def start_budget(self) -> None:
+        """Count the cost of a turn from here."""
+        self._cost_before_turn = self.cost or 0.0
+
+    @property
+    def is_over_budget(self) -> bool:
+        """Whether the turn has reached the configured cost limit, sub-agents included."""
+        if self.parent is not None:
+            return self.parent.is_over_budget
+        limit = self.settings.max_cost
+        return limit is not None and (self.cost or 0.0) - self._cost_before_turn >= limit
 
     async def tell_user(self, title: str, description: str | None = None, *, severity: str = "info") -> None:
         """Show a notice, or a thought in a turn if the client has no notices."""

@@ -101,6 +101,8 @@ class CoderSettings(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, om
     """The most that one turn may cost, in US dollars."""
     fallback_model: str | None = None
     """The model that continues a turn whose provider stays unavailable."""
+    explore_model: str | None = None
+    """The model of sub-agents; that of the session by default."""
     providers: dict[str, ProviderEntry] = {}
     sandbox: SandboxMode | SandboxEntry | None = None
     """The sandbox of commands: its mode alone, or a table."""
@@ -117,6 +119,7 @@ class CoderSettings(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, om
             max_steps=other.max_steps or self.max_steps,
             max_cost=other.max_cost or self.max_cost,
             fallback_model=other.fallback_model or self.fallback_model,
+            explore_model=other.explore_model or self.explore_model,
             providers={**self.providers, **other.providers},
             sandbox=other.sandbox or self.sandbox,
             pass_environment=[*self.pass_environment, *other.pass_environment],

@@ -1,7 +1,7 @@
 """One session of the coding agent on each provider API, and the requests that the provider received.
 
 The session visits every situation in which a request is built: a new session, a result, an error, another mode, an
-image, another process, and a compacted history."""
+image, another process, and a compacted history. A second session starts a sub-agent."""
 
 from __future__ import annotations
 
@@ -32,6 +32,8 @@ MODELS = {
 }
 SITUATIONS = ("new", "after_tool", "failed_tool", "mode_switched", "image", "resumed", "summary", "compacted")
 """In the order in which the session visits them. `summary` is the request that compacts the history."""
+SUBAGENT = ("subagent", "subagent_after_tool", "after_report")
+"""In another session: two requests of a sub-agent, and the next one of its parent."""
 KEY = "sk-of-the-user-0123456789"
 AGENTS_MD = "# Rules\n\nUse tabs.\n"
 _DAY = re.compile(r"\b20\d\d-\d\d-\d\d\b")
@@ -46,13 +48,15 @@ class Recorded:
 
     wire: str
     project: str
-    session_id: str = ""
+    session_ids: list[str] = field(default_factory=list)
     bodies: dict[str, Any] = field(default_factory=dict)
     headers: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def normalize(self, situation: str) -> Any:
         """Return a request without what differs between machines, runs and days."""
-        text = json.dumps(self.bodies[situation]).replace(self.project, "/project").replace(self.session_id, "SESSION")
+        text = json.dumps(self.bodies[situation]).replace(self.project, "/project")
+        for id in self.session_ids:
+            text = text.replace(id, "SESSION")
         text = _MACHINE.sub(r"\1: this machine's", text)
         return json.loads(_ID.sub("ID", _DAY.sub("DAY", text)))
 
@@ -123,14 +127,19 @@ async def _record(wire: str, directory: Path, project: Path) -> Recorded:
         store = SqliteStore(directory / "sessions.sqlite")
         async with link(_agent(wire, store), cwd=str(project)) as client:
             session = await client.new_session()
-            recorded.session_id = session.id
+            recorded.session_ids.append(session.id)
             await _first_process(session, provider)
         async with link(_agent(wire, store), cwd=str(project)) as client:
             await _second_process(await client.load_session(session.id), provider)
+            parent = await client.new_session()
+            recorded.session_ids.append(parent.id)
+            await _with_subagent(parent, provider)
         await store.close()
         requests = [asked for asked in provider.asked if asked.method == "POST"]
-        assert [asked.wire for asked in requests] == [wire] * len(SITUATIONS)
-        for situation, asked in zip(SITUATIONS, requests, strict=True):
+        first = len(SITUATIONS)  # the request that starts the sub-agent
+        situations = zip((*SITUATIONS, *SUBAGENT), requests[:first] + requests[first + 1 :], strict=True)
+        for situation, asked in situations:
+            assert asked.wire == wire
             recorded.bodies[situation] = asked.body
             recorded.headers[situation] = asked.headers
         return recorded
@@ -167,6 +176,16 @@ async def _second_process(session: Session, provider: FakeProvider) -> None:
     await session.prompt("/compact")
     provider.says(Says("I go on."), usage=spent)
     await session.prompt("Go on.")
+
+
+async def _with_subagent(session: Session, provider: FakeProvider) -> None:
+    spent = Usage(input=4000, output=50)
+    question = {"question": "Where is add() used?", "thoroughness": "quick"}
+    provider.says(Calls("explore", question, id="call_1"), usage=spent)
+    provider.says(Calls("read_file", {"file_path": "src/calc.py"}, id="call_2"), usage=spent)
+    provider.says(Says("Only defined, in `src/calc.py:4`."), usage=spent)
+    provider.says(Says("Nobody uses it."), usage=spent)
+    await session.prompt("Who uses add()?")
 
 
 def _agent(wire: str, store: SqliteStore) -> Coder:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from coder.models.provider_client import their_warnings
-from coder.payloads.sessions import MODELS, SITUATIONS, Recorded
+from coder.payloads.sessions import MODELS, SITUATIONS, SUBAGENT, Recorded
 
 pytestmark = their_warnings
 GOLDEN = Path(__file__).with_name("golden")
@@ -21,7 +21,7 @@ SAME = "as in {}_new.json"
 
 
 @pytest.mark.parametrize("wire", MODELS)
-@pytest.mark.parametrize("situation", SITUATIONS)
+@pytest.mark.parametrize("situation", [*SITUATIONS, *SUBAGENT])
 def test_a_request_is_what_it_was(wire: str, situation: str, recorded: Callable[[str], Recorded]) -> None:
     path = GOLDEN / f"{wire}_{situation}.json"
     now = json.dumps(_short(recorded(wire), situation), indent=1, ensure_ascii=False) + "\n"
@@ -32,7 +32,7 @@ def test_a_request_is_what_it_was(wire: str, situation: str, recorded: Callable[
 
 
 def test_there_is_no_golden_request_without_a_test() -> None:
-    expected = {f"{wire}_{situation}.json" for wire in MODELS for situation in SITUATIONS}
+    expected = {f"{wire}_{situation}.json" for wire in MODELS for situation in (*SITUATIONS, *SUBAGENT)}
     assert {path.name for path in GOLDEN.iterdir()} == expected
 
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 from coder.models.provider_client import their_warnings
-from coder.payloads.sessions import KEY, MODELS, SITUATIONS, Recorded
+from coder.payloads.sessions import KEY, MODELS, SITUATIONS, SUBAGENT, Recorded
 
 pytestmark = their_warnings
 Record = Callable[[str], Recorded]
 MAX_PREFIX_TOKENS = 5_000
 every_wire = pytest.mark.parametrize("wire", MODELS)
-every_situation = pytest.mark.parametrize("situation", SITUATIONS)
+every_situation = pytest.mark.parametrize("situation", [*SITUATIONS, *SUBAGENT])
 UNCOMPACTED = list(pairwise(SITUATIONS[:-1]))
 
 
@@ -34,6 +34,24 @@ def test_a_compacted_session_keeps_its_tools_and_its_system_prompt(wire: str, re
     before, after = recorded(wire).conversation("resumed"), recorded(wire).conversation("compacted")
     assert after.prefix() == before.prefix()
     assert len(json.dumps(after.messages)) < len(json.dumps(before.messages))
+
+
+@every_wire
+def test_a_sub_agent_extends_its_own_request(wire: str, recorded: Record) -> None:
+    before, after = recorded(wire).conversation("subagent"), recorded(wire).conversation("subagent_after_tool")
+    assert after.prefix() == before.prefix()
+    assert json.dumps(after.messages[: len(before.messages)]) == json.dumps(before.messages)
+
+
+@every_wire
+def test_after_a_report_the_agents_prefix_is_that_of_any_new_session(wire: str, recorded: Record) -> None:
+    assert recorded(wire).conversation("after_report").tools == recorded(wire).conversation("new").tools
+    assert recorded(wire).conversation("after_report").system == recorded(wire).conversation("new").system
+
+
+@every_wire
+def test_a_sub_agent_starts_with_half_the_tokens(wire: str, recorded: Record) -> None:
+    assert len(recorded(wire).conversation("subagent").prefix()) / 4 <= 2_500
 
 
 @every_wire
@@ -55,7 +73,11 @@ def test_claude_caches_the_tools_the_system_prompt_and_the_conversation(situatio
 @every_situation
 def test_gpt_finds_its_cache_by_the_session(situation: str, recorded: Record) -> None:
     requests = recorded("responses").bodies
-    assert requests[situation]["prompt_cache_key"] == requests["new"]["prompt_cache_key"]
+    assert requests[situation]["prompt_cache_key"]
+    if situation in SITUATIONS:
+        assert requests[situation]["prompt_cache_key"] == requests["new"]["prompt_cache_key"]
+    assert requests["subagent"]["prompt_cache_key"] == requests["subagent_after_tool"]["prompt_cache_key"]
+    assert requests["subagent"]["prompt_cache_key"] != requests["after_report"]["prompt_cache_key"]
 
 
 @every_situation

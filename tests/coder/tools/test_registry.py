@@ -20,6 +20,7 @@ NAMES = [
     "search",
     "outline",
     "show_changes",
+    "explore",
     "edit_file",
     "write_file",
     "apply_patch",
@@ -33,13 +34,14 @@ NAMES = [
     "switch_mode",
     "skill",
 ]
-KINDS = "read read search read read edit edit edit move execute read execute fetch think other switch_mode read"
+KINDS = "read read search read read search edit edit edit move execute read execute fetch think other switch_mode read"
 EXAMPLES: dict[str, dict[str, Any]] = {
     "read_file": {"file_path": "a", "offset": 1, "limit": 2},
     "list_files": {"path": "a", "pattern": "*.py", "depth": 2},
     "search": {"pattern": "x", "path": ".", "glob": "*", "output_mode": "count", "before": 1, "literal": True},
     "outline": {"path": "a", "symbol": "f", "find": "uses"},
     "show_changes": {"path": "a"},
+    "explore": {"question": "Where are rules parsed?", "thoroughness": "quick"},
     "edit_file": {"file_path": "a", "edits": [{"old_string": "x", "new_string": "y", "replace_all": True}]},
     "write_file": {"file_path": "a", "content": ""},
     "apply_patch": {"patch": "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch"},

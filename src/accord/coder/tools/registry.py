@@ -9,6 +9,7 @@ from accord.coder.tools.ask_user import AskUser, SwitchMode
 from accord.coder.tools.background import ReadOutput, StopCommand
 from accord.coder.tools.base import Tool
 from accord.coder.tools.edit_file import EditFile, WriteFile
+from accord.coder.tools.explore import Explore
 from accord.coder.tools.fetch_url import FetchUrl
 from accord.coder.tools.list_files import ListFiles
 from accord.coder.tools.move_or_delete import MoveOrDelete
@@ -29,6 +30,7 @@ def standard_tools() -> dict[str, Tool[Any]]:
         Search(),
         Outline(),
         ShowChanges(),
+        Explore(),
         EditFile(),
         WriteFile(),
         ApplyPatch(),
