@@ -1,4 +1,4 @@
-"""Sub-agents: read only, with a context of their own, visible to the client, paid by and ended with their parent."""
+"""Sub-agents: read only, with their own context, visible to the client, paid by and ended with their parent."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ from accord.coder.models.base import ModelError, Piece, Request, Spent
 from accord.coder.subagents import MAX_CONCURRENT, ROLE, SUM_UP, TOOLS
 from accord.coder.tools.explore import MAX_REQUESTS
 from accord.config.settings import CoderSettings
-from accord.model.requests import Reply
+from accord.model.requests import PermissionRequest
 from accord.policy.rule import Rule
 from accord.store.memory import MemoryStore
-from accord.testing import ScriptedClient
 
 pytestmark = their_warnings
 Join = Callable[..., Any]
@@ -85,7 +84,7 @@ async def test_a_sub_agent_answers_with_its_own_context(joined: Join, project: P
     assert last.tools == asked.tools
 
 
-async def test_its_work_is_shown_in_a_session_of_its_own(joined: Join, project: Path) -> None:
+async def test_its_work_is_shown_in_its_own_session(joined: Join, project: Path) -> None:
     (project / "parser.py").write_text("def parse(): ...\n")
     agent, _ = coder([explore()], [read("parser.py"), "Reading."], ["It is in `parser.py:1`."], ["ok"], tools=None)
     async with joined(agent, unstable=True) as client:
@@ -127,15 +126,14 @@ async def test_it_never_asks_the_user(joined: Join, project: Path, tmp_path: Pat
     (project / "denied.txt").write_text("a secret\n")
     questions: list[Any] = []
 
-    class Client(ScriptedClient):
-        async def permit(self, request: Any) -> Any:
-            questions.append(request)
-            return Reply(action="accept")
+    def allow(request: PermissionRequest) -> bool:
+        questions.append(request)
+        return True
 
     calls = [read("../outside.txt", "1"), read("asked.txt", "2"), read("denied.txt", "3")]
     model = ScriptedModel([explore()], calls, ["Nothing."], ["ok"], context=100_000)
     rules = [Rule(effect="ask", path=("asked.txt",)), Rule(effect="deny", path=("denied.txt",))]
-    async with joined(Coder(shared=ScriptedResources(model, None, rules=rules)), Client()) as client:
+    async with joined(Coder(shared=ScriptedResources(model, None, rules=rules)), permissions=allow) as client:
         await (await client.new_session()).prompt("go")
     outside, asked, denied = (result.text for result in model.requests[2].messages[-1].results)  # type: ignore[union-attr]
     assert "a secret" not in outside + asked + denied

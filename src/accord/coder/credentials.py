@@ -28,6 +28,22 @@ _INSECURE_BACKENDS = ("keyring.backends.fail", "keyring.backends.null", "keyring
 """Backends that store nothing, or store it unprotected."""
 
 
+SEARCH_VARIABLES = {
+    "tavily": ("TAVILY_API_KEY",),
+    "exa": ("EXA_API_KEY",),
+    "brave": ("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY"),
+}
+"""Environment variables that may hold the key of a search engine."""
+
+
+def search_variables(settings: CoderSettings | None) -> tuple[str, ...]:
+    """Return the variables that may hold the key of the configured search engine; empty if it needs none."""
+    entry = settings.web_search if settings is not None else None
+    if entry is None:
+        return ()
+    return (entry.api_key_env,) if entry.api_key_env else SEARCH_VARIABLES.get(entry.engine, ())
+
+
 class KeyringError(AccordError):
     """The keyring can't be used. The message says why."""
 
@@ -69,14 +85,16 @@ class Keys:
     def find(self, provider: Provider | str) -> Key | None:
         """A provider's key, from the environment or what `read` found in the keyring and the key file."""
         service = known_providers(env=self._env).get(provider) if isinstance(provider, str) else provider
-        if service is None:
-            return None
-        for variable in service.key_variables:
+        return self.find_named(service.name, service.key_variables) if service is not None else None
+
+    def find_named(self, name: str, variables: Iterable[str]) -> Key | None:
+        """A key of a provider or another service, by the name under which it is saved."""
+        for variable in variables:
             if value := self._env.get(variable, "").strip():
                 return Key(value=value, source=variable)
-        if saved := self._from_keyring.get(service.name):
+        if saved := self._from_keyring.get(name):
             return Key(value=saved, source="keyring")
-        if saved := self._from_file.get(service.name):
+        if saved := self._from_file.get(name):
             return Key(value=saved, source=str(KeyFile().path))
         return None
 
@@ -91,7 +109,8 @@ class Keys:
     def variables(self, settings: CoderSettings | None = None) -> frozenset[str]:
         """Return the environment variables that may hold keys: the catalogue's and the configured ones."""
         known = [*PROVIDERS, *self._providers(settings)]
-        return frozenset(variable for service in known for variable in service.key_variables)
+        variables = frozenset(variable for service in known for variable in service.key_variables)
+        return variables.union(*SEARCH_VARIABLES.values(), search_variables(settings))
 
     def values(self, settings: CoderSettings | None = None) -> set[str]:
         """Return all available keys, used or not."""
@@ -107,6 +126,9 @@ class Keys:
             for each in self._providers(settings)
             if each.key_variables and each.name not in self._read_providers
         ]
+        engine = settings.web_search.engine if settings is not None and settings.web_search is not None else ""
+        if search_variables(settings) and engine not in self._read_providers:
+            wanted.append(engine)
         if not wanted:
             return
         self._read_providers.update(wanted)

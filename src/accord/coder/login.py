@@ -76,7 +76,7 @@ def log_in(
     key = _ask_key(service)
     if not key:
         raise LoginError("no key entered; nothing was saved")
-    unchecked = _check_key(service, key) if check else ""
+    unchecked = _check_key(service, key) if check and service.name not in _search_engines() else ""
     if ring is None:
         why = "" if in_file else " This machine has no secure keyring."
         return (
@@ -99,7 +99,7 @@ def log_out(provider: str | None, *, settings: CoderSettings | None = None) -> s
     from accord.coder.key_file import KeyFile, KeyFileError
     from accord.coder.models.providers import known_providers
 
-    known = known_providers(settings)
+    known = {**_search_engines(), **known_providers(settings)}
     every = [each.name for each in known.values() if each.key_variables]
     names = [_choose_provider(provider, settings).name] if provider else every
     removed = []
@@ -132,13 +132,24 @@ def _choose_provider(provider: str | None, settings: CoderSettings | None) -> Pr
             click.echo(f"{number:3}. {each.title}", err=True)
         number = click.prompt("Which provider", type=click.IntRange(1, len(listing)), default=1, err=True)
         return listing[number - 1]
-    if found := known.get(provider.lower()):
+    if found := known.get(provider.lower()) or _search_engines().get(provider.lower()):
         return found
     from accord.config.agents import nearest
 
     close = nearest(provider, known)
     hint = f"did you mean {' or '.join(close)}?" if close else f"expected {', '.join(known)}"
     raise LoginError(f"unknown provider {provider!r}: {hint}")
+
+
+def _search_engines() -> dict[str, Provider]:
+    """The search engines that need a key, which is saved like a provider's."""
+    from accord.coder.credentials import SEARCH_VARIABLES
+    from accord.coder.models.providers import Provider
+
+    return {
+        name: Provider(name=name, title=name.title(), key_variables=variables)
+        for name, variables in SEARCH_VARIABLES.items()
+    }
 
 
 def _open_keyring() -> Ring | None:

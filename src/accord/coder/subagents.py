@@ -1,6 +1,6 @@
 """Sub-agents: they answer a question about the project with their own context, and read only.
 
-A sub-agent is a turn of the same loop, with a session, history and system prompt of its own. It works with the files,
+A sub-agent is a turn of the same loop, with its own session, history and system prompt. It works with the files,
 rules and budget of its parent, and asks the user nothing: what needs permission is refused. Clients that support
 subagents show its session; for the others, the parent's tool call lists what it does."""
 
@@ -58,7 +58,7 @@ the question, then give the evidence.
 
 
 class Report(Record):
-    """What a sub-agent found."""
+    """The result of a sub-agent."""
 
     text: str
     session_id: str

@@ -85,6 +85,16 @@ class SandboxEntry(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omi
     """Directories that commands may write to, besides the session's."""
 
 
+class WebSearchEntry(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The search engine of the coding agent."""
+
+    engine: Literal["duckduckgo", "tavily", "exa", "brave", "searxng"]
+    base_url: str | None = None
+    """Its URL, which SearXNG needs. It may be a private address."""
+    api_key_env: str | None = None
+    """The environment variable that holds its key."""
+
+
 class CoderSettings(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """Settings of the built-in coding agent."""
 
@@ -103,6 +113,8 @@ class CoderSettings(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, om
     """The model that continues a turn whose provider stays unavailable."""
     explore_model: str | None = None
     """The model of sub-agents; that of the session by default."""
+    web_search: WebSearchEntry | None = None
+    """The search engine; without one, there is no web search."""
     providers: dict[str, ProviderEntry] = {}
     sandbox: SandboxMode | SandboxEntry | None = None
     """The sandbox of commands: its mode alone, or a table."""
@@ -120,6 +132,7 @@ class CoderSettings(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, om
             max_cost=other.max_cost or self.max_cost,
             fallback_model=other.fallback_model or self.fallback_model,
             explore_model=other.explore_model or self.explore_model,
+            web_search=other.web_search or self.web_search,
             providers={**self.providers, **other.providers},
             sandbox=other.sandbox or self.sandbox,
             pass_environment=[*self.pass_environment, *other.pass_environment],

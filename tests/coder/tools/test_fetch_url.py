@@ -14,6 +14,7 @@ import httpx2
 import pytest
 
 from accord.coder.tools import fetch_url
+from accord.coder.tools.web import http
 from accord.model.requests import PermissionRequest
 from accord.policy.rule import Rule
 
@@ -325,7 +326,7 @@ async def test_certificates_are_checked_against_the_name_not_the_address(
         url = web.url(host="secure.test").replace("http:", "https:")
         assert "certificate" in (await tools.call_failing("fetch_url", url=url)).lower()
         trusting = ssl.create_default_context(cafile=str(tmp_path / "cert.pem"))
-        monkeypatch.setattr(fetch_url, "_client", lambda encrypted: httpx2.AsyncClient(verify=trusting))
+        monkeypatch.setattr(http, "make_client", lambda encrypted: httpx2.AsyncClient(verify=trusting))
         assert "encrypted" in await tools.call("fetch_url", url=url)
         told = await tools.call_failing("fetch_url", url=url.replace("secure", "other"))
         assert "couldn't reach other.test" in told and "Hostname mismatch" in told

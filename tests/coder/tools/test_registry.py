@@ -29,12 +29,13 @@ NAMES = [
     "read_output",
     "stop_command",
     "fetch_url",
+    "web_search",
     "set_plan",
     "ask_user",
     "switch_mode",
     "skill",
 ]
-KINDS = "read read search read read search edit edit edit move execute read execute fetch think other switch_mode read"
+KINDS = "read read search read read search edit edit edit move execute read execute fetch fetch think other switch_mode read"
 EXAMPLES: dict[str, dict[str, Any]] = {
     "read_file": {"file_path": "a", "offset": 1, "limit": 2},
     "list_files": {"path": "a", "pattern": "*.py", "depth": 2},
@@ -50,6 +51,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "read_output": {"id": "cmd-1", "wait_for": "ready", "wait_seconds": 5},
     "stop_command": {"id": "cmd-1"},
     "fetch_url": {"url": "https://example.com/"},
+    "web_search": {"query": "python 3.14 changes", "limit": 5},
     "set_plan": {"steps": [{"content": "x", "status": "completed", "priority": "low"}]},
     "ask_user": {"question": "x?", "choices": ["a", "b"], "multiple": False},
     "switch_mode": {"mode": "code", "reason": "done"},

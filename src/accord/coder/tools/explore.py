@@ -33,7 +33,7 @@ class ExploreArgs(Record):
 class Explore(Tool[ExploreArgs]):
     name = "explore"
     description = (
-        "Gives a question about the project to a sub-agent, which searches and reads in a context of its own and "
+        "Gives a question about the project to a sub-agent, which searches and reads in its own context and "
         "returns a report. Use it if the answer takes many searches and files of which you need only the conclusion. "
         "Send independent questions together: they run in parallel. For one file or symbol, use search and read_file."
     )

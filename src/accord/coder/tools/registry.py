@@ -20,6 +20,7 @@ from accord.coder.tools.run_command import RunCommand
 from accord.coder.tools.search import Search
 from accord.coder.tools.show_changes import ShowChanges
 from accord.coder.tools.skill import UseSkill
+from accord.coder.tools.web_search import WebSearch
 
 
 def standard_tools() -> dict[str, Tool[Any]]:
@@ -39,6 +40,7 @@ def standard_tools() -> dict[str, Tool[Any]]:
         ReadOutput(),
         StopCommand(),
         FetchUrl(),
+        WebSearch(),
         SetPlan(),
         AskUser(),
         SwitchMode(),
