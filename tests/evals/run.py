@@ -20,9 +20,13 @@ from typing import Any
 from evals.task import Task, load_tasks
 
 import accord
-from accord.errors import AccordError
+from accord.errors import AccordError, RequestFailed
 
 TURN_SECONDS = 900.0
+
+
+class NoAnswer(Exception):
+    """The first task ended before the model had answered once: the address, the key or the name is wrong."""
 
 
 class UnknownPrice(Exception):
@@ -36,6 +40,8 @@ class Result:
     task: str
     problem: str | None = None
     is_overspent: bool = False
+    is_unanswered: bool = False
+    """Whether it failed before the model had answered."""
     requests: int = 0
     failed_calls: int = 0
     input: int = 0
@@ -62,7 +68,7 @@ async def run_task(task: Task, agent: Configuration, directory: Path, budget: fl
         async with connection as client:
             result = await solve(task, client, directory, budget)
     except (AccordError, OSError) as error:
-        result = Result(task.name, _one_line(error))
+        result = Result(task.name, _one_line(error), is_unanswered=True)
     result.seconds = time.monotonic() - started
     return result
 
@@ -91,6 +97,7 @@ async def solve(task: Task, client: accord.ConnectedAgent, directory: Path, budg
                 _measure(turn, result)
     except (AccordError, TimeoutError) as error:
         result.problem = _one_line(error) or "the turn took too long"
+        result.is_unanswered = isinstance(error, AccordError) and not result.requests
         return result
     result.problem = await asyncio.to_thread(task.find_problem, directory, reply)
     if result.problem is not None and result.is_overspent:  # the last request may have been the final one
@@ -99,7 +106,8 @@ async def solve(task: Task, client: accord.ConnectedAgent, directory: Path, budg
 
 
 def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
+    text = error.explanation if isinstance(error, RequestFailed) else str(error)
+    return " ".join(text.split())
 
 
 def _measure(turn: Any, result: Result) -> None:
@@ -124,6 +132,8 @@ async def run_all(
         for row, agent in zip(results, agents, strict=True):
             with tempfile.TemporaryDirectory(prefix="accord-eval-", ignore_cleanup_errors=True) as directory:
                 result = await run_task(task, agent, Path(directory), left)
+            if not row and result.is_unanswered:
+                raise NoAnswer(f"{agent.name}: {result.problem}")
             row.append(result)
             report(agent, result)
             if left is not None:
@@ -218,7 +228,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     known = {task.name: task for task in load_tasks()}
     if unknown := set(_split(options.tasks)) - set(known):
-        parser.error(f"no such task: {', '.join(sorted(unknown))}. There are {', '.join(known)}")
+        parser.exit(2, f"make eval-live: no such task: {', '.join(sorted(unknown))}. There are {', '.join(known)}\n")
     tasks = [known[name] for name in _split(options.tasks) or known] * options.runs
 
     def report(agent: Configuration, result: Result) -> None:
@@ -229,10 +239,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
             budget = None if options.budget == "none" else float(options.budget)
             agents = configure(_split(options.model), _split(options.config), options.base_url, Path(directory))
             if not agents:
-                parser.error("say what to measure: MODEL=provider:name, or CONFIG=file.toml")
+                parser.exit(2, "make eval-live: say what to measure: MODEL=provider:name, or CONFIG=file.toml\n")
             results = asyncio.run(run_all(agents, tasks, budget, report))
-        except (ValueError, UnknownPrice) as error:
-            parser.error(str(error))
+        except (ValueError, NoAnswer, UnknownPrice) as error:
+            parser.exit(2, f"make eval-live: {error}\n")
     print(f"\n{summarize([agent.name for agent in agents], results, len(tasks))}")
 
 

@@ -87,6 +87,24 @@ async def test_a_model_of_unknown_price_needs_an_explicit_decision(tmp_path: Pat
     assert "| cost | unknown |" in output
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--model", "mine:one", "--base-url", "http://127.0.0.1:9/v1"), "mine:one: Couldn't reach mine: nothing is"),
+        (("--model", "nobody:one"), "nobody"),
+        (("--model", "mine:one", "--tasks", "juggle"), "no such task: juggle. There are answer_only, "),
+        ((), "say what to measure: MODEL=provider:name, or CONFIG=file.toml"),
+    ],
+)
+async def test_a_mistake_ends_it_at_once_with_one_line(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
+    status, output = await evaluate(tmp_path, *arguments, "--budget", "none")
+    assert status == 2
+    assert output.startswith("make eval-live: ") and output.count("\n") == 1
+    assert words in output
+    assert "session/" not in output and "-32" not in output
+
+
 def test_the_table_says_what_is_missing() -> None:
     table = summarize(["a"], [[Result("one", cost=0.5), Result("two", "failed")]], total=3)
     assert "| pass@1 | 1 of 2 |" in table

@@ -72,7 +72,11 @@ class ProviderErrors:
         """Translate an HTTP error."""
         from pydantic_ai import exceptions as theirs
 
-        said = f"({error.status_code}{self._words(error.body)})"
+        words = self._words(error.body)
+        cassette = self.provider.cassette
+        if cassette is not None and not cassette.is_recording and str(cassette.file) in words:
+            return ModelError(f"Couldn't replay{words}")
+        said = f"({error.status_code}{words})"
         if error.status_code == 413 or (error.status_code in _TOO_LONG_STATUSES and _TOO_LONG.search(said)):
             return self._too_long(said)
         match error:
