@@ -35,7 +35,10 @@ NAMES = [
     "switch_mode",
     "skill",
 ]
-KINDS = "read read search read read search edit edit edit move execute read execute fetch fetch think other switch_mode read"
+KINDS = (
+    "read read search read read search edit edit edit move "
+    "execute read execute fetch fetch think other switch_mode read"
+)
 EXAMPLES: dict[str, dict[str, Any]] = {
     "read_file": {"file_path": "a", "offset": 1, "limit": 2},
     "list_files": {"path": "a", "pattern": "*.py", "depth": 2},
