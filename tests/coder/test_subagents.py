@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from coder.models.provider_client import their_warnings
-from coder.providers.script import Calls, Says
+from coder.providers.script import Calls, Holds, Says
 from coder.providers.server import FakeProvider
 from coder.scripted_model import ScriptedModel, ScriptedResources, coder
 from coder.test_instructions import results_of
@@ -59,6 +59,14 @@ class KeyedModel(ScriptedModel):
             yield piece
 
 
+@pytest.fixture
+async def fake(monkeypatch: pytest.MonkeyPatch) -> Any:
+    async with FakeProvider() as provider:
+        for name, value in provider.environment().items():
+            monkeypatch.setenv(name, value)
+        yield provider
+
+
 async def test_a_sub_agent_answers_with_its_own_context(joined: Join, project: Path) -> None:
     (project / "parser.py").write_text("def parse(): ...\n")
     agent, model = coder(
@@ -101,20 +109,22 @@ async def test_its_work_is_shown_in_its_own_session(joined: Join, project: Path)
     assert [item.text for item in call.content] == ["It is in `parser.py:1`."]  # type: ignore[union-attr]
 
 
-async def test_a_client_without_subagents_sees_the_steps_in_the_call(project: Path) -> None:
+async def test_a_client_without_subagents_sees_the_steps_in_the_call(fake: FakeProvider, project: Path) -> None:
     from accord.testing import link
 
     (project / "parser.py").write_text("def parse(): ...\n")
-    wait = asyncio.Event()
-    agent, model = coder([explore()], [read("parser.py")], [wait, "Found."], ["ok"], tools=None)
-    async with link(agent, version=1, cwd=str(project)) as client:
+    fake.says(Calls("explore", {"question": "Where is the parser?"}, id="e1"))
+    fake.says(Calls("read_file", {"file_path": "parser.py"}, id="r1"))
+    fake.says(Holds(), Says("Found."))
+    fake.says(Says("ok"))
+    async with link(agent_on("anthropic"), version=1, cwd=str(project)) as client:
         session = await client.new_session()
         turn = session.prompt("go")
-        await model.waiting.wait()
+        await fake.is_asked(3)
         (call,) = session.transcript.tool_calls.values()
         await until(lambda: bool(call.content))
         assert [item.text for item in call.content] == ["- Read parser.py"]  # type: ignore[union-attr]
-        wait.set()
+        fake.goes_on()
         await turn
         assert list(client.sessions) == [session.id]
         assert [item.text for item in call.content] == ["Found."]  # type: ignore[union-attr]
@@ -328,14 +338,6 @@ async def test_a_long_report_is_truncated(joined: Join) -> None:
     (result,) = results_of(model)
     assert 20_000 < len(result) < 20_200
     assert "truncated" in result
-
-
-@pytest.fixture
-async def fake(monkeypatch: pytest.MonkeyPatch) -> Any:
-    async with FakeProvider() as provider:
-        for name, value in provider.environment().items():
-            monkeypatch.setenv(name, value)
-        yield provider
 
 
 @pytest.mark.parametrize("wire", list(MODELS))

@@ -174,13 +174,13 @@ class SubagentTurn(Turn):
         super().__init__(parent.session, content, child.new_id("msg"), None)
         self._child = child
         self._call = call
-        self._titles: list[str] = []
+        self._steps: list[ToolCallHandle] = []
 
     async def take_prompts(self) -> Sequence[Prompt]:
         """Prompts belong to the parent's turn. Called between two requests, so this is when progress is shown."""
-        if self._titles and not self.client.offers.subagents:
-            lines = [f"- {title}" for title in self._titles[-MAX_STEPS_SHOWN:]]
-            if earlier := len(self._titles) - len(lines):
+        if self._steps and not self.client.offers.subagents:
+            lines = [f"- {step.title}" for step in self._steps[-MAX_STEPS_SHOWN:]]
+            if earlier := len(self._steps) - len(lines):
                 lines.insert(0, f"- {earlier} earlier steps")
             await self._call.set_content("\n".join(lines))
         return ()
@@ -194,9 +194,10 @@ class SubagentTurn(Turn):
         return self._child.think(content, message_id=message_id, meta=meta)
 
     def tool(self, title: str, **options: Any) -> ToolCallHandle:
-        self._titles.append(title)
         self._child.end_message()
-        return self._child.tool(title, **options)
+        step = self._child.tool(title, **options)
+        self._steps.append(step)  # its title may be a first guess, until the arguments are complete
+        return step
 
 
 def _report(state: CoderSession, id: str) -> Report:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import stat
 import sys
 from pathlib import Path
@@ -100,12 +101,19 @@ async def test_a_cassette_has_no_keys_and_only_its_owner_can_read_it(
     assert stat.S_IMODE(os.stat(tape).st_mode) == 0o600
 
 
-async def test_a_different_request_is_an_error_that_names_the_difference(tape: Path, home: Path, project: Path) -> None:
+@pytest.mark.parametrize(
+    ("wire", "field"), [("anthropic", "messages[0].content"), ("responses", "input[0].content"), ("google", "contents")]
+)
+async def test_a_different_request_is_an_error_that_names_the_difference(
+    wire: str, field: str, tape: Path, home: Path, project: Path
+) -> None:
     async with FakeProvider() as provider:
-        configure(home, "anthropic", provider)
-        await converse(Cassette(tape, record=True), "anthropic", project, "Hello?")
-    with pytest.raises(RequestFailed, match=r"request 1 isn't in .* differs at messages\[0\]\.content"):
-        await converse(Cassette(tape), "anthropic", project, "Something else?")
+        configure(home, wire, provider)
+        await converse(Cassette(tape, record=True), wire, project, "Hello?")
+    where = rf"^Couldn't replay: request 1 isn't in .* differs at {re.escape(field)}"
+    with pytest.raises(RequestFailed) as caught:
+        await converse(Cassette(tape), wire, project, "Something else?")
+    assert re.search(where, caught.value.explanation)
 
 
 async def test_responses_can_be_replayed_in_order_whatever_is_asked(tape: Path, home: Path, project: Path) -> None:
@@ -116,7 +124,7 @@ async def test_responses_can_be_replayed_in_order_whatever_is_asked(tape: Path, 
         await converse(Cassette(tape, record=True), "anthropic", project, "first", "second")
     replayed = await converse(Cassette(tape, match="order"), "anthropic", project, "something", "else")
     assert [text for text, _ in replayed] == ["One.", "Two."]
-    with pytest.raises(RequestFailed, match="has no more responses: it has 2, and this is request 3"):
+    with pytest.raises(RequestFailed, match=r"Couldn't replay: .* has no more responses: it has 2"):
         await converse(Cassette(tape, match="order"), "anthropic", project, "a", "b", "c")
 
 
