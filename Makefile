@@ -16,7 +16,7 @@ LATER := cli coder/mcp coder/models coder/tools coder/test_cancellation.py coder
 	process showcase store tui workspace schema/test_round_trip.py policy/shell/test_shells_agree.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run tour test test-all lint check bench cuts fuzz orphans peers programs payloads eval-live session-cost screenshots snapshots schema-drift features ledger format dist clean
+.PHONY: docs help run tour test test-all lint check bench cuts fuzz orphans peers programs payloads eval-live session-cost screenshots snapshots schema-drift features ledger format dist clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -116,6 +116,9 @@ eval-live: $(VENV)/.tools ## Let models solve the tasks of tests/evals: MODEL=pr
 
 session-cost: $(VENV)/.tools ## Print what a session of 100 requests costs by published prices, per provider
 	@PYTHONPATH=tests $(BIN)/python -W ignore tests/evals/session_cost.py
+
+docs: $(VENV)/.tools ## Build the documentation site in .cache/docs/site, and check its links
+	@$(BIN)/python docs/site/build_site.py
 
 screenshots: $(VENV)/.tools ## Create the screenshots of the terminal client from real runs
 	@$(BIN)/python docs/screenshots.py

@@ -134,12 +134,15 @@ class Agent:
         return _wait(self._agent.request(method, params))
 
     def login(self, method: str | None = None) -> None:
+        """Log in by one of the agent's methods, named by its id; by the first one if none is named."""
         _wait(self._agent.login(method))
 
     def logout(self) -> None:
+        """Log out at the agent."""
         _wait(self._agent.logout())
 
     def close(self) -> None:
+        """End the connection, and the agent if it was started for it."""
         _wait(self._agent.close())
 
     if not TYPE_CHECKING:  # type checkers report these mistakes themselves

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 TIMEOUT_SECONDS = 300.0
 PROGRAM = "agent_of_the_document.py"
-FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```(\w*)(?: [^\n]*)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CONTINUES = "<!-- continues -->"
 SERVES = re.compile(r"^    run\(\w+\(\)(?:, .+)?\)$", re.MULTILINE)
 

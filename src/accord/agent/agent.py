@@ -221,6 +221,7 @@ class Agent:
     # -- unstable, with the types of the wire
 
     async def mcp_notification(self, params: Any) -> None:
+        """Called when an MCP server of the client sends a notification; `params` has the wire's type."""
         raise NotImplementedError
 
     # -- for the library

@@ -447,13 +447,16 @@ class ConnectedAgent:
             listener.push(event, size)
 
     def deadline(self, stage: str) -> Deadline | None:
+        """Return the deadline of a stage, such as `initialize`; None if it has none."""
         return self._deadlines.get(stage)
 
     def check_open(self, method: str) -> None:
+        """Raise `ConnectionClosed` if the connection is closed; `method` is for the message."""
         if not self.connection.is_open:
             raise self.connection.closed_error(method)
 
     def need_unstable(self, what: str) -> None:
+        """Raise `CapabilityError` unless the connection was made with `unstable=True`."""
         if not self.unstable:
             raise CapabilityError(f"{what} is unstable; connect with unstable=True to use it")
 

@@ -313,6 +313,7 @@ class Session:
         self.owners.set_running(self._open[0].number if self._open else 0)
 
     async def cancel_turn(self, turn: Turn) -> None:
+        """Cancel one turn: withdraw it if the agent hasn't started it, else ask the agent to stop."""
         if turn in self._waiting:
             self._waiting.remove(turn)
             turn.end("cancelled")
@@ -320,6 +321,7 @@ class Session:
             await self.cancel()
 
     def cancel_soon(self, turn: Turn) -> None:
+        """Cancel a turn in the background, for callers that can't await."""
         if self.agent.connection.is_open and not turn.ended:
             self.agent.tasks.spawn(self.cancel_turn(turn))
 

@@ -48,15 +48,19 @@ class Workspace:
         raise MethodNotFound("terminals are not offered")
 
     async def terminal_output(self, session_id: str, terminal_id: str) -> TerminalState:
+        """Return the output so far, and the exit status if the command has exited."""
         raise MethodNotFound("terminals are not offered")
 
     async def wait_for_exit(self, session_id: str, terminal_id: str) -> ExitStatus:
+        """Wait until the command exits."""
         raise MethodNotFound("terminals are not offered")
 
     async def kill_terminal(self, session_id: str, terminal_id: str) -> None:
+        """End the command. Its output stays available until the terminal is released."""
         raise MethodNotFound("terminals are not offered")
 
     async def release_terminal(self, session_id: str, terminal_id: str) -> None:
+        """End the command if it still runs, and forget the terminal."""
         raise MethodNotFound("terminals are not offered")
 
     def offers(self, *methods: str) -> bool:

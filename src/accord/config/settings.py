@@ -35,30 +35,41 @@ class AgentEntry(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_
     """The command and environment of an agent."""
 
     command: str | list[str]
+    """The command line: a string, or a list of arguments."""
     env: dict[str, str] = {}
+    """Variables that are added to its environment."""
     environment: Literal["inherit", "minimal", "login-shell"] = "inherit"
     """The source of its environment: ours, a minimal one, or that of the user's login shell."""
     registry: str | None = None
     """The registry entry it was installed from; `version` is pinned."""
     version: str | None = None
+    """The installed version, if it comes from a registry."""
     description: str | None = None
+    """A description for lists."""
 
 
 class ServerEntry(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """An MCP server for every session: a command, or a URL."""
 
     command: str | None = None
+    """The program to start."""
     args: list[str] = []
+    """Its arguments."""
     env: dict[str, str] = {}
+    """Variables that are added to its environment."""
     url: str | None = None
+    """The server's URL, instead of a command."""
     type: Literal["stdio", "http", "sse"] | None = None
+    """The transport; by default `stdio` for a command and `http` for a URL."""
     headers: dict[str, str] = {}
+    """Headers that are sent with every request to the URL."""
 
 
 class ProviderEntry(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """A provider of models: settings for a known one, or an additional one, which needs a `base_url`."""
 
     base_url: str | None = None
+    """The URL of its API."""
     api: Literal["chat", "responses", "anthropic", "google", "openrouter"] | None = None
     """Its API; the default is OpenAI's Chat Completions."""
     api_key_env: str | None = None
@@ -66,6 +77,7 @@ class ProviderEntry(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, om
     models: list[str] = []
     """Models to offer besides the known ones."""
     headers: dict[str, str] = {}
+    """Headers that are sent with every request."""
     context: int | None = None
     """The context window of its models in tokens, if unknown."""
     images: bool | None = None
@@ -101,6 +113,7 @@ class CoderSettings(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, om
     model: str | None = None
     """The model of new sessions, as `provider:name`."""
     effort: Effort | None = None
+    """How much the model thinks; the default depends on the model."""
     cache: Retention | None = None
     """How long providers cache tools and instructions; 5 minutes by default."""
     compact_at: Annotated[int, msgspec.Meta(ge=1)] | None = None
@@ -158,6 +171,7 @@ class Settings(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """The whole configuration."""
 
     default_agent: str | None = None
+    """The agent to use if none is named; `built-in` is the one that comes with Accord."""
     registry: str | None = None
     """Path or URL of a registry whose agents can be used by id."""
     agents: dict[str, AgentEntry] = {}

@@ -29,7 +29,9 @@ class CommandSpawner:
         self._env = env
 
     async def spawn(self, cwd: str, principal: Principal) -> Transport:
+        """Start the command in a directory. The principal makes no difference."""
         return await SubprocessTransport.launch(self._argv, cwd=cwd, env=self._env)
 
     def describe(self) -> str:
+        """Return the command line."""
         return shlex.join(self._argv)

@@ -9,9 +9,11 @@ from accord.model.list_like import ListLike
 from accord.model.record import Meta, Record
 
 StopReason = Union[Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"], str]
+"""Why a turn ended. Agents may use other words."""
 State = Union[Literal["idle", "running", "requires_action", "unknown"], str]
 Priority = Union[Literal["high", "medium", "low"], str]
 Severity = Union[Literal["info", "warning", "error"], str]
+"""How serious a notice is. Agents may use other words."""
 CompactionStatus = Union[Literal["in_progress", "completed", "failed", "cancelled"], str]
 Category = Union[Literal["mode", "model", "model_config", "thought_level"], str]
 NOT_UNDERSTOOD = "accord/notUnderstood"

@@ -13,7 +13,9 @@ from accord.model.record import Meta, Record
 ToolKind = Union[
     Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"], str
 ]
+"""What a tool call does, as the agent describes it."""
 ToolStatus = Union[Literal["pending", "in_progress", "paused", "completed", "failed", "cancelled"], str]
+"""The state of a tool call."""
 FINAL = frozenset({"completed", "failed", "cancelled"})
 
 

@@ -107,9 +107,10 @@ class Request(Generic[P, R]):
         finally:
             self._forwarded = None
 
-    # -- what the direction calls
+    # -- for the library: the direction calls these
 
     def start(self, task: asyncio.Task[None]) -> None:
+        """Note the task that handles this request, so that it can be cancelled."""
         self._task = task
 
     def release(self) -> None:

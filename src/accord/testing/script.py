@@ -99,10 +99,12 @@ class ScriptedClient(Workspace):
         self._replies = list(replies)
 
     def permit(self, request: PermissionRequest) -> bool | str | None:
+        """Record a permission request and return the next answer."""
         self.asked.append(request)
         return self._permissions.pop(0) if len(self._permissions) > 1 else self._permissions[0]
 
     def elicit(self, question: Elicitation) -> Reply | dict[str, Any] | None:
+        """Record a form or page and return the next reply."""
         self.elicited.append(question)
         return self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
 

@@ -239,6 +239,7 @@ Event = Union[
     Resumed,
     Unknown,
 ]
+"""Everything that a turn or `Session.events` yields."""
 
 
 AgentEvent = Union[AuthStatus, PageDone]
