@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import sys
 import tempfile
 import time
@@ -14,6 +15,8 @@ from typing import Any
 DIRECTORY = Path(__file__).resolve().parent / "screenshots"
 SIZE = (118, 34)
 TIMEOUT_SECONDS = 60.0
+FONT_FACE = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)
+"""Fonts that images would load from another host."""
 EXAMPLE = '''"""Greets people."""
 
 from datetime import datetime
@@ -52,7 +55,8 @@ class Run:
     def save(self, name: str) -> None:
         DIRECTORY.mkdir(exist_ok=True)
         path = DIRECTORY / f"{name}.svg"
-        path.write_text(self.app.export_screenshot(title="accord"), encoding="utf-8")
+        image = FONT_FACE.sub("", self.app.export_screenshot(title="accord"))
+        path.write_text(image.replace("Fira Code", "ui-monospace"), encoding="utf-8")
         print(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
