@@ -1,4 +1,7 @@
-"""Make the screenshots in docs/screenshots: real runs of the terminal client with the showcase agent, saved as SVG."""
+"""Make the screenshots in docs/screenshots: real runs of the terminal client, saved as SVG.
+
+`task` shows the coding agent on a scripted model: a server on this machine that answers like a provider. The tools, the
+change and the test run are real. The other scenes show the showcase agent."""
 
 from __future__ import annotations
 
@@ -13,6 +16,10 @@ from pathlib import Path
 from typing import Any
 
 DIRECTORY = Path(__file__).resolve().parent / "screenshots"
+sys.path.append(str(DIRECTORY.parents[1] / "tests"))  # the scripted model
+from coder.providers.script import Calls, Says  # noqa: E402
+from coder.providers.server import FakeProvider  # noqa: E402
+
 SIZE = (118, 34)
 TIMEOUT_SECONDS = 60.0
 FONT_FACE = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)
@@ -30,6 +37,27 @@ def greeting(name: str, now: datetime) -> str:
 if __name__ == "__main__":
     print(greeting("world", datetime.now()))
 '''
+
+
+PRICES = '''"""Prices with discounts."""
+
+
+def discounted(price: float, percent: float) -> float:
+    """Return the price after a discount."""
+    return price * (1 - percent)
+'''
+TEST = """from prices import discounted
+
+
+def test_a_discount_is_in_percent():
+    assert discounted(80, 25) == 60
+"""
+CONFIGURATION = """[coder.providers.demo]
+base_url = "{url}/v1"
+models = ["scripted-model"]
+"""
+STEPS = ("Reproduce the failure", "Fix discounted()", "Run the tests again")
+TESTS = Calls("run_command", {"command": "python -m pytest -q"}, id="tests")
 
 
 class Run:
@@ -94,6 +122,31 @@ async def follow(run: Run) -> None:
     run.save("follow")
 
 
+def script(provider: FakeProvider) -> None:
+    """Plan the answers of the model: reproduce, fix, test."""
+
+    def plan(done: int) -> Calls:
+        states = ["completed"] * done + ["in_progress"] + ["pending"] * len(STEPS)
+        steps = [{"content": step, "status": state} for step, state in zip(STEPS, states, strict=False)]
+        return Calls("set_plan", {"steps": steps}, id=f"plan-{done}")
+
+    edit = {"old_string": "(1 - percent)", "new_string": "(1 - percent / 100)"}
+    provider.says(Says("I'll reproduce the failure first."), plan(0), TESTS)
+    provider.says(Calls("read_file", {"file_path": "prices.py"}, id="read"))
+    why = "`percent` is used as a fraction: a discount of 25 subtracts 25 times the price. It has to be divided by 100."
+    provider.says(Says(why), plan(1), Calls("edit_file", {"file_path": "prices.py", "edits": [edit]}, id="edit"))
+    provider.says(plan(2), TESTS)
+    provider.says(plan(3))
+    provider.says(Says("Fixed: `discounted()` now reads its argument as a percentage, and the test passes."))
+
+
+async def task(run: Run) -> None:
+    await run.send("The test fails. Find out why and fix it.")
+    await run.until("the test passes")
+    await run.until("● ready")
+    run.save("task")
+
+
 async def completion(run: Run) -> None:
     await run.pilot.press("slash")
     await run.until("❯ /")
@@ -105,7 +158,7 @@ async def main() -> None:
     from accord.tui.app import AccordApp
 
     wanted = sys.argv[1:]
-    for scene in (conversation, tools, permission, follow, completion):
+    for scene in (task, conversation, tools, permission, follow, completion):
         if wanted and scene.__name__ not in wanted:
             continue
         with tempfile.TemporaryDirectory() as folder:
@@ -114,7 +167,31 @@ async def main() -> None:
             os.environ["HOME"] = folder
             project = Path(folder) / "project"
             project.mkdir()
-            await _play(scene, project, TuiHost, AccordApp)
+            if scene is task:
+                await _play_task(project, TuiHost, AccordApp)
+            else:
+                await _play(scene, project, TuiHost, AccordApp)
+
+
+async def _play_task(project: Path, host: type, application: type) -> None:
+    from accord.policy.rule import parse_rule
+
+    (project / "prices.py").write_text(PRICES, encoding="utf-8")
+    (project / "test_prices.py").write_text(TEST, encoding="utf-8")
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    async with FakeProvider() as provider:
+        script(provider)
+        configuration = Path(os.environ["ACCORD_CONFIG_HOME"]) / "config.toml"
+        configuration.parent.mkdir(parents=True)
+        configuration.write_text(CONFIGURATION.format(url=provider.url), encoding="utf-8")
+        rules = [parse_rule(rule, "allow") for rule in ("command:python -m pytest *", "write:prices.py")]
+        target = f"{sys.executable} -m accord agent --model demo:scripted-model"
+        app = application(host(project, frozenset({1}), rules), target)
+        async with app.run_test(size=SIZE) as pilot:
+            run = Run(app, pilot)
+            await run.until("● ready")
+            await task(run)
 
 
 async def _play(scene: Callable[[Run], Awaitable[None]], project: Path, host: type, application: type) -> None:
