@@ -29,6 +29,7 @@ CONFIGURATION = ROOT / "mkdocs.yml"
 PROJECT = ROOT / ".cache" / "docs"
 """A directory for Zensical alone: it removes the `.cache` that is beside its configuration."""
 PAGES = PROJECT / "pages"
+TWINS = PROJECT / "twins"
 SITE = PROJECT / "site"
 REPOSITORY = "https://github.com/accord-acp/accord/blob/main/"
 FROM_ELSEWHERE = {
@@ -43,9 +44,13 @@ LEDGERS = ("requirements.md", "features.md", "changelog.md", "benchmarks.md")
 FENCED = re.compile(r"^(```.*?^```$)", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"""(\]\()([^()\s]+)((?:\s+"[^"]*")?\))""")
 COMMENT = re.compile(r"^<!-- .*? -->\n", re.MULTILINE)
+CODE_IN_ROW = re.compile(r"^\|.*`.*\\\|.*$", re.MULTILINE)
+CODE = re.compile(r"(`+)[^`].*?\1")
 COLOR = re.compile(r"\x1b\[[\d;]*m")
 WORKER_SHIM = "https://unpkg.com/iframe-worker/shim"
 """A script that the theme loads from another host, so that search works in pages opened as files."""
+REPOSITORY_FACTS = ' data-md-component="source"'
+"""Makes the theme ask GitHub for the number of stars."""
 LOCAL_SHIM = "assets/file-worker.js"
 
 
@@ -116,8 +121,21 @@ def write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
+def unescape_code_in_tables(text: str) -> str:
+    """Replace escaped pipes in the code of table cells: GitHub needs the backslash, and Zensical shows it."""
+    parts = FENCED.split(text)
+    return "".join(part if number % 2 else CODE_IN_ROW.sub(unescape, part) for number, part in enumerate(parts))
+
+
+def unescape(row: re.Match[str]) -> str:
+    return CODE.sub(lambda code: code[0].replace("\\|", "|"), row[0])
+
+
 def build() -> None:
     """Run Zensical. It reports broken links and anchors with their line, and `strict` makes them errors."""
+    shutil.copytree(PAGES, TWINS)
+    for path in PAGES.rglob("*.md"):
+        write(path, unescape_code_in_tables(path.read_text(encoding="utf-8")))
     command = [sys.executable, "-m", "zensical", "build", "--strict"]
     done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, env={**os.environ, "NO_COLOR": "1"})
     if done.returncode:
@@ -125,7 +143,7 @@ def build() -> None:
     for path in SITE.rglob("*.html"):
         text = path.read_text(encoding="utf-8")
         shim = Path(os.path.relpath(SITE / LOCAL_SHIM, path.parent)).as_posix()
-        path.write_text(text.replace(WORKER_SHIM, shim), encoding="utf-8")
+        path.write_text(text.replace(WORKER_SHIM, shim).replace(REPOSITORY_FACTS, ""), encoding="utf-8")
 
 
 class Loader(yaml.SafeLoader):
@@ -159,8 +177,8 @@ def find_missing_pages() -> list[str]:
 
 
 def write_twins() -> None:
-    for path in PAGES.rglob("*.md"):
-        write(SITE / path.relative_to(PAGES), path.read_text(encoding="utf-8"))
+    for path in TWINS.rglob("*.md"):
+        write(SITE / path.relative_to(TWINS), path.read_text(encoding="utf-8"))
 
 
 def write_llms() -> None:
@@ -171,7 +189,7 @@ def write_llms() -> None:
     section: list[str] = []
     optional = []
     for above, title, path in navigation():
-        text = (PAGES / path).read_text(encoding="utf-8")
+        text = (TWINS / path).read_text(encoding="utf-8")
         line = f"- [{title}]({configuration['site_url']}{path}): {summarize(text)}"
         if path in LEDGERS:
             optional.append(line)

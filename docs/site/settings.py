@@ -54,6 +54,7 @@ OTHERS = {
     "HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY": "HTTP proxies for remote agents.",
     "XDG_CONFIG_HOME`, `XDG_DATA_HOME`, `XDG_CACHE_HOME": "Where Accord's directories are on Linux.",
 }
+WITH_OWN_SECTION = ("permissions", "deadlines")
 READ = re.compile(r"ACCORD_[A-Z_]+")
 
 ABOUT = """# Configuration and environment variables
@@ -67,13 +68,6 @@ DIRECTORIES = """
 Defaults of directories are those of Linux. On macOS they are below `~/Library`, on Windows below `%APPDATA%` and
 `%LOCALAPPDATA%`. [Models](../models.md#keys) lists the variables with the keys and URLs of model providers.
 """
-TABLES = (
-    ("Top level", "Keys before the first table.", settings.Settings),
-    ("`[agents.NAME]`", "An agent that you can start by its name.", settings.AgentEntry),
-    ("`[mcp_servers.NAME]`", "An MCP server that every session gets: a command or a URL.", settings.ServerEntry),
-    ("`[coder]`", "The built-in coding agent.", settings.CoderSettings),
-    ("`[coder.providers.NAME]`", "A model provider. [Models](../models.md) explains them.", settings.ProviderEntry),
-)
 DEADLINES = """## `[deadlines]`
 
 How long to wait for an agent, in seconds; 0 means no limit. [Deadlines](../clients.md#deadlines) lists what each
@@ -99,16 +93,7 @@ def page() -> str:
 
 
 def configuration() -> Iterator[str]:
-    module = griffe.visit("settings", Path(settings.__file__), Path(settings.__file__).read_text(encoding="utf-8"))
-    for title, about, struct in TABLES:
-        yield f"## {title}\n\n{about}\n\n| key | type | default | meaning |\n|---|---|---|---|"
-        for field in msgspec.structs.fields(struct):
-            documented = module[f"{struct.__name__}.{field.name}"].docstring
-            meaning = " ".join(documented.value.split()) if documented else ""
-            if is_table(field.type):
-                continue
-            yield f"| `{field.encode_name}` | {name_type(field.type)} | {name_default(field)} | {meaning} |"
-        yield ""
+    yield from describe_table(settings.Settings, "")
     yield PERMISSIONS
     from accord.client.connect import DEADLINES as defaults
 
@@ -118,16 +103,37 @@ def configuration() -> Iterator[str]:
     yield DEADLINES + "\n".join(rows) + "\n"
 
 
+def describe_table(struct: type[msgspec.Struct], path: str) -> Iterator[str]:
+    """Yield the keys of a table, and then the tables in it."""
+    module = griffe.visit("settings", Path(settings.__file__), Path(settings.__file__).read_text(encoding="utf-8"))
+    about = module[struct.__name__].docstring if path else None
+    title = f"`[{path}]`" if path else "Top level"
+    yield f"## {title}\n\n{about.value if about else 'Keys before the first table.'}\n"
+    yield "| key | type | default | meaning |\n|---|---|---|---|"
+    inner = []
+    for field in msgspec.structs.fields(struct):
+        place = f"{path}.{field.encode_name}" if path else field.encode_name
+        if table := find_table(field.type):
+            inner.append((table, place + (".NAME" if typing.get_origin(field.type) is dict else "")))
+        elif place not in WITH_OWN_SECTION:
+            documented = module[f"{struct.__name__}.{field.name}"].docstring
+            meaning = " ".join(documented.value.split()) if documented else ""
+            yield f"| `{field.encode_name}` | {name_type(field.type)} | {name_default(field)} | {meaning} |"
+    yield ""
+    for table, place in inner:
+        yield from describe_table(table, place)
+
+
 def quote(key: str) -> str:
     return f'"{key}"' if " " in key else key
 
 
-def is_table(kind: Any) -> bool:
-    """Return whether a field is a table that has its own section."""
+def find_table(kind: Any) -> type[msgspec.Struct] | None:
+    """Return the type of a table, if a field is one, or a table of tables."""
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
-        return True
-    arguments = typing.get_args(kind)
-    return typing.get_origin(kind) is dict and arguments[1] is not str
+        return kind
+    inside = typing.get_args(kind) if typing.get_origin(kind) in (dict, typing.Union, types.UnionType) else ()
+    return next((table for each in inside if (table := find_table(each))), None)
 
 
 def name_type(kind: Any) -> str:
@@ -143,7 +149,7 @@ def name_type(kind: Any) -> str:
         return "list of strings"
     if origin is dict:
         return "table of strings"
-    return {str: "string", int: "integer", float: "number", bool: "true or false"}[kind]
+    return {str: "string", int: "integer", float: "number", bool: "true or false"}.get(kind, str(kind))
 
 
 def name_default(field: msgspec.structs.FieldInfo) -> str:

@@ -50,8 +50,15 @@ def test_search_knows_the_text_of_the_pages(site: Path) -> None:
     assert "take_prompts" in index and "ACCORD_CACHE_HOME" in index
 
 
+def test_code_in_tables_has_no_backslashes(site: Path) -> None:
+    page = "reference/agents"
+    assert "<code>str | None</code>" in (site / f"{page}.html").read_text(encoding="utf-8")
+    assert "`str \\| None`" in (site / f"{page}.md").read_text(encoding="utf-8")
+
+
 def test_pages_load_nothing_from_other_hosts(site: Path) -> None:
     assert check.find_problems(site) == []
+    assert [page for page in site.rglob("*.html") if build.REPOSITORY_FACTS in page.read_text(encoding="utf-8")] == []
     images = [
         path for path in site.rglob("*.svg") if "http" in "".join(check.IN_STYLE.findall(path.read_text("utf-8")))
     ]

@@ -101,6 +101,7 @@ class WebSearchEntry(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, o
     """The search engine of the coding agent."""
 
     engine: Literal["duckduckgo", "tavily", "exa", "brave", "searxng"]
+    """The search engine."""
     base_url: str | None = None
     """Its URL, which SearXNG needs. It may be a private address."""
     api_key_env: str | None = None
