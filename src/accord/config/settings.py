@@ -93,6 +93,7 @@ class SandboxEntry(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omi
     mode: SandboxMode = "auto"
     """`auto` and `on` use a sandbox where it works: in code mode, or (`on`) in every mode."""
     network: bool = False
+    """Whether commands in the sandbox may use the network."""
     writable: list[str] = []
     """Directories that commands may write to, besides the session's."""
 
