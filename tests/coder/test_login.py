@@ -13,10 +13,11 @@ from coder.keyrings import LockedRing, MemoryRing, in_use
 from coder.providers.server import FakeProvider
 from keyring.backends import fail
 
-from accord.coder.credentials import KEYRING_SERVICE
+from accord.coder.credentials import KEYRING_SERVICE, Keys, search_variables
 from accord.coder.key_file import KeyFile
 from accord.coder.login import LoginError, log_in, log_out
-from accord.config.settings import CoderSettings, ProviderEntry
+from accord.coder.secrets import Secrets
+from accord.config.settings import CoderSettings, ProviderEntry, WebSearchEntry
 
 
 @pytest.fixture(autouse=True)
@@ -111,6 +112,30 @@ def test_no_key_is_not_stored(typed: Callable[[str], None]) -> None:
     with in_use(ring), pytest.raises(LoginError, match="no key entered"):
         log_in("openai")
     assert ring.kept == {}
+
+
+async def test_the_key_of_a_search_engine_is_saved_and_found_like_a_providers(typed: Callable[[str], None]) -> None:
+    settings = CoderSettings(web_search=WebSearchEntry(engine="tavily"))
+    ring, keys = MemoryRing(), Keys({})
+    typed("tavily-key-0123456789\n")
+    with in_use(ring):
+        assert log_in("tavily") == "Saved the key for Tavily in the keyring.", "there is no model to check it with"
+        await keys.read(settings)
+        found = keys.find_named("tavily", search_variables(settings))
+        assert found is not None and found.value == "tavily-key-0123456789"
+        assert "tavily-key-0123456789" in keys.values(settings), "so that it is redacted"
+        assert keys.providers_with_key(settings) == [], "it is no provider of models"
+        assert log_out("tavily") == "Removed the saved key of: Tavily."
+    with pytest.raises(LoginError, match="did you mean tavily"):
+        log_in("tavly")
+
+
+def test_the_variable_of_a_search_key_is_hidden_from_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINE", "another-0123456789")
+    settings = CoderSettings(web_search=WebSearchEntry(engine="brave", api_key_env="MINE"))
+    secrets = Secrets(Keys(), settings)
+    assert "MINE" not in secrets.environment
+    assert secrets.redact("it is another-0123456789") != "it is another-0123456789"
 
 
 def test_a_provider_that_does_not_exist_is_answered_with_one_like_it() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -132,6 +133,45 @@ async def test_links_that_lead_out_of_the_repository_are_ignored(joined: Join, p
     (project / ".accord/skills").symlink_to("../.agents/skills")
     model = await first_request(joined)
     assert "outside" not in model.requests[0].instructions
+
+
+async def test_a_link_to_the_project_itself_is_not_a_skill(joined: Join, project: Path) -> None:
+    git(project, "init", "-q")
+    (project / "SKILL.md").write_text(make_skill("everything", "All files."))
+    (project / ".env").write_text("PASSWORD=1")
+    inner = project / "inner"
+    (inner / ".agents/skills").mkdir(parents=True)
+    (inner / ".agents/skills/everything").symlink_to(project)
+    agent, model = coder([load(name="everything", file=".env")], ["ok"], tools=None)
+    async with joined(agent) as client:
+        await (await client.new_session(cwd=str(inner))).prompt("hi")
+    assert "All files." not in model.requests[0].instructions
+    assert "PASSWORD" not in str(results_of(model))
+
+
+async def test_a_fifo_does_not_block_the_session(joined: Join, project: Path) -> None:
+    (project / ".agents/skills/pipe").mkdir(parents=True)
+    os.mkfifo(project / ".agents/skills/pipe/SKILL.md")
+    assert "pipe" not in (await first_request(joined)).requests[0].instructions
+
+
+async def test_a_repository_with_thousands_of_broken_skills_costs_a_bounded_number_of_reads(
+    joined: Join, project: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_skill(home / ".agents/skills", "mine", make_skill("mine", "Mine."))
+    for base in skills.PROJECT_DIRECTORIES:
+        for number in range(skills.MAX_ENTRIES + 50):
+            write_skill(project / base, f"s{number}", "no front matter")
+    read: list[str] = []
+    original = skills.Skills.read_file
+
+    async def count(self: skills.Skills, skill: skills.Skill, file: str) -> str:
+        read.append(skill.directory)
+        return await original(self, skill, file)
+
+    monkeypatch.setattr(skills.Skills, "read_file", count)
+    assert "- mine: Mine." in (await first_request(joined)).requests[0].instructions
+    assert len(read) == skills.MAX_CANDIDATES
 
 
 async def test_the_links_of_installers_are_followed(joined: Join, project: Path, home: Path) -> None:

@@ -136,7 +136,7 @@ def _choose_provider(provider: str | None, settings: CoderSettings | None) -> Pr
         return found
     from accord.config.agents import nearest
 
-    close = nearest(provider, known)
+    close = nearest(provider, [*known, *_search_engines()])
     hint = f"did you mean {' or '.join(close)}?" if close else f"expected {', '.join(known)}"
     raise LoginError(f"unknown provider {provider!r}: {hint}")
 

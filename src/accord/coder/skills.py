@@ -35,6 +35,8 @@ HOME_DIRECTORIES = (os.path.join(".agents", "skills"), os.path.join(".claude", "
 """Directories that other agents and installers use, in the home directory."""
 MAX_ENTRIES = 200
 """The most entries of one directory that are looked at."""
+MAX_CANDIDATES = 300
+"""The most directories that are looked into, the user's first."""
 MAX_SKILLS = 100
 MAX_BYTES = 200_000
 MAX_DESCRIPTION = 500
@@ -196,9 +198,10 @@ def _list_candidates(cwd: str) -> list[tuple[str, str | None]]:
             base = os.path.realpath(os.path.join(project, name))
             if _is_inside(base, root):
                 for each in _list_directories(base):
-                    if _is_inside(each, root):
+                    # A link to a directory above would make every file of the repository a file of the skill.
+                    if _is_inside(each, root) and not _is_inside(inner, each):
                         found.setdefault(each, root)
-    return list(found.items())
+    return list(found.items())[:MAX_CANDIDATES]
 
 
 def _own_directories() -> list[str]:
