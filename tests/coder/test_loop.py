@@ -15,6 +15,7 @@ import accord
 from accord.coder import modes
 from accord.coder.agent import Coder
 from accord.coder.history import Call, ModelSaid, Reminder, Summary, ToolsSaid, UserSaid
+from accord.coder.loop import choose_pause
 from accord.coder.models.base import Model, ModelError, Spent, ThoughtPiece
 from accord.coder.tools.base import Outcome, Tool, ToolContext, ToolError
 from accord.errors import RequestFailed
@@ -528,3 +529,29 @@ async def test_a_stream_is_read_completely_and_errors_after_the_answer_are_ignor
     async with joined(Coder(shared=ScriptedResources(model))) as client:
         turn = await (await client.new_session()).prompt("go")
     assert (turn.text, len(model.requests), model.closed_early) == ("Whole.", 1, 0)
+
+
+async def test_a_problem_that_is_worth_one_retry_is_retried_once(joined: Join) -> None:
+    unknown = ModelError("unknown host", retry=True, max_retries=1)
+    agent, model = coder([unknown], [unknown], ["Too late."], pauses=(0.0, 0.0, 0.0))
+    async with joined(agent) as client:
+        session = await client.new_session()
+        with pytest.raises(RequestFailed, match="unknown host"):
+            await session.prompt("go")
+    assert len(model.requests) == 2
+
+
+async def test_a_single_retry_does_not_use_up_those_of_other_problems(joined: Join) -> None:
+    unknown, busy = ModelError("unknown host", retry=True, max_retries=1), ModelError("busy", retry=True)
+    agent, model = coder([unknown], [busy], [busy], ["Here."], pauses=(0.0, 0.0, 0.0))
+    async with joined(agent) as client:
+        assert (await (await client.new_session()).prompt("go")).text == "Here."
+    assert len(model.requests) == 4
+
+
+def test_retries_are_spread_over_time_but_never_come_earlier_than_asked() -> None:
+    assert choose_pause(8.0, None, chance=lambda: 0.0) == 8.0
+    assert choose_pause(8.0, None, chance=lambda: 1.0) == 10.0
+    assert choose_pause(1.0, 20.0, chance=lambda: 0.0) == 20.0
+    assert choose_pause(1.0, 5000.0, chance=lambda: 0.0) == 120.0
+    assert choose_pause(0.0, None, chance=lambda: 1.0) == 0.0

@@ -16,7 +16,7 @@ from coder.providers.server import FakeProvider
 import accord
 from accord.coder.agent import Coder
 from accord.coder.shared_resources import SharedResources
-from accord.errors import RequestFailed
+from accord.errors import AuthRequired, RequestFailed
 
 pytestmark = their_warnings
 Join = Callable[..., Any]
@@ -92,9 +92,23 @@ async def test_a_rejected_key_is_an_error_with_advice_and_the_session_stays_usab
     fake.refuses(401, "bad key")
     async with joined(agent_on(wire)) as client:
         session = await client.new_session()
-        with pytest.raises(RequestFailed, match="accord agent login"):
+        with pytest.raises(RequestFailed, match="accord agent login") as caught:
             await session.prompt("Speak.")
         assert (await session.prompt("Again.")).text == "Hello."
+    assert isinstance(caught.value, AuthRequired)
+    assert caught.value.data["rejected"] is True
+    assert caught.value.data["provider"] == MODELS[wire].partition(":")[0]
+    assert [action["id"] for action in caught.value.data["actions"]] == ["enter_key", "choose_model"]
+
+
+async def test_a_rejected_key_is_reported_before_any_login(fake: FakeProvider, joined: Join) -> None:
+    fake.refuses(401, "bad key")
+    offered: list[Any] = []
+    async with joined(agent_on("anthropic"), login=offered.append) as client:
+        session = await client.new_session()
+        with pytest.raises(AuthRequired, match="Anthropic rejected the key in ANTHROPIC_API_KEY"):
+            await session.prompt("Speak.")
+    assert offered == []
 
 
 @every_provider

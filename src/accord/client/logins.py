@@ -53,6 +53,12 @@ class Logins:
             raise AuthRequired(f"the login {chosen.name!r} did not succeed")
         await self._agent.restarts.reconnect()
 
+    @staticmethod
+    def can_help(error: BaseException) -> bool:
+        """Return whether an error asks for a login. Not if the agent had a key and its provider rejected it: then the
+        user needs to know the reason first."""
+        return isinstance(error, AuthRequired) and not (isinstance(error.data, dict) and error.data.get("rejected"))
+
     async def log_in_again(self) -> bool:
         """Log in after "authentication required", with the method that the user's handler chooses.
 

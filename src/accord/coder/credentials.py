@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from accord.coder.key_file import KeyFile, KeyFileError
 from accord.coder.models.providers import PROVIDERS, Provider, known_providers
@@ -54,6 +54,13 @@ class Key(Record):
     value: str
     source: str
     """`ANTHROPIC_API_KEY`, `keyring`, or the path of the key file."""
+
+    @property
+    def kind(self) -> Literal["environment", "keyring", "file"]:
+        """Where it was found, as a word for programs."""
+        if self.source == "keyring":
+            return "keyring"
+        return "file" if os.path.isabs(self.source) else "environment"
 
     def __repr__(self) -> str:
         return f"Key(source={self.source!r})"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import random
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
@@ -46,6 +47,10 @@ MAX_CONTINUED = 2
 """How many truncated answers in a row the model may continue."""
 RETRY_SECONDS = (1.0, 3.0, 8.0, 20.0)
 """How long to wait before each retry when a provider can't answer."""
+JITTER = 0.25
+"""The largest random share that is added to such a pause."""
+MAX_AFTER_SECONDS = 120.0
+"""The longest pause that a provider can ask for."""
 NOT_STARTED = "The turn ended before this call was started; it was not done."
 NOT_RUN = "The answer was truncated because it was too long; this call was not run."
 INTERRUPTED = "The answer ended before this call was complete; it was not run."
@@ -220,6 +225,7 @@ class Loop:
         """The model's next answer, with retries and compaction if necessary."""
         can_prune = can_compact = True
         pauses = iter(self._pauses)
+        retries = 0
         while True:
             try:
                 return await self._stream()
@@ -231,14 +237,17 @@ class Loop:
                     can_compact = False
                     await self._compact_after(error)
                     continue
-                pause = next(pauses, None) if error.retry else None
+                is_worth_it = error.retry and (error.max_retries is None or retries < error.max_retries)
+                pause = next(pauses, None) if is_worth_it else None
                 if pause is None and error.retry and await self._fall_back(error):
                     can_prune = can_compact = True
                     pauses = iter(self._pauses)
+                    retries = 0
                     continue
                 if pause is None:
                     raise to_request_error(error) from error
-                pause = max(pause, min(error.after or 0.0, 120.0))
+                retries += 1
+                pause = choose_pause(pause, error.after)
                 await self.state.tell_user(
                     "The model didn't answer. Retrying…", f"{error} (retry in {pause:g} s)", severity="warning"
                 )
@@ -348,6 +357,13 @@ class Loop:
         if WARN_AT <= failures < STOP_AT:
             self._remind(CHANGE_COURSE.format(failures))
         return failures
+
+
+def choose_pause(pause: float, after: float | None, *, chance: Callable[[], float] = random.random) -> float:
+    """Return how long to wait before a retry: up to a quarter longer than planned, and at least what the provider asked
+    for. Without chance, all clients that an outage disconnected would come back at the same moment."""
+    wanted = max(pause, min(after or 0.0, MAX_AFTER_SECONDS))
+    return round(wanted * (1 + JITTER * chance()), 1)
 
 
 def _is_empty(ended: Ended) -> bool:

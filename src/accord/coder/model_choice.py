@@ -133,8 +133,8 @@ class ModelChoice:
 def to_request_error(error: ModelError) -> RequestFailed:
     """The error that the client receives when the model can't answer."""
     if error.kind == "key":
-        return AuthRequired(str(error))
-    return RequestFailed(str(error), data={"kind": error.kind or "provider", "retry": error.retry})
+        return AuthRequired(str(error), data={"kind": "key", **error.details})
+    return RequestFailed(str(error), data={"kind": error.kind or "provider", "retry": error.retry, **error.details})
 
 
 def _keep_value(option: Option, before: Option | None) -> None:

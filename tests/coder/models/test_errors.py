@@ -22,6 +22,7 @@ from coder.models.provider_client import (
 from coder.providers.script import Calls, Cuts, Fails, Holds, Raw, Says, Stops, Thinks
 from coder.providers.server import FakeProvider
 
+from accord.coder.credentials import Key
 from accord.coder.models.base import SaidPiece
 from accord.coder.models.providers import Provider
 from accord.coder.models.pydantic_ai.model import ProviderModel
@@ -47,6 +48,29 @@ async def test_a_rejected_key_is_an_error_that_says_what_to_do(wire: str, status
     assert f"{TITLES[wire]} rejected the key in MY_KEY ({status}: invalid key" in str(error)
     assert "accord agent login" in str(error)
     assert "secret-key-of-mine" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("source", "kind", "words"),
+    [
+        ("MY_KEY", "environment", "the key in MY_KEY (401: no): change that variable, or unset it and run: "),
+        ("keyring", "keyring", "the key in the keyring (401: no): run: "),
+        ("/home/me/keys.json", "file", "the key in /home/me/keys.json (401: no): run: "),
+    ],
+)
+async def test_a_rejected_key_has_a_source_and_two_actions(source: str, kind: str, words: str) -> None:
+    async with FakeProvider() as fake:
+        provider = Provider(name="anthropic", title="Anthropic", api="anthropic", base_url=fake.url)
+        model = ProviderModel(provider, "claude-sonnet-5-5", Key(value="secret-key-of-mine", source=source))
+        fake.refuses(401)
+        error = await read_error(model)
+        await model.close()
+    assert str(error) == f"Anthropic rejected {words}accord agent login anthropic; or choose another model"
+    assert error.details["providerTitle"] == "Anthropic"
+    assert error.details["rejected"] is True
+    assert error.details["key"] == {"kind": kind, "source": source}
+    assert [action["title"] for action in error.details["actions"]] == ["Enter another key", "Choose another model"]
+    assert "secret-key-of-mine" not in json.dumps(error.details)
 
 
 async def test_a_bad_key_is_an_invalid_argument_to_google() -> None:
@@ -286,7 +310,7 @@ async def test_an_unknown_host_is_reported(monkeypatch: pytest.MonkeyPatch) -> N
     error = await read_error(model)
     await model.close()
     assert "Couldn't reach X: unknown host" in str(error)
-    assert error.retry
+    assert (error.retry, error.max_retries) == (True, 1)
 
 
 async def test_a_server_without_tls_is_reported() -> None:

@@ -129,7 +129,7 @@ class V1(Dialect):
             answer: v1.PromptResponse = done.result()
             turn.response_meta = answer.meta or None
             self._end(session, turn, answer.stop_reason, from_wire.tokens(answer.usage), None)
-        elif isinstance(error, AuthRequired) and retry:
+        elif isinstance(error, AuthRequired) and retry and self.agent.logins.can_help(error):
             self.agent.tasks.spawn(self._log_in_and_retry(session, turn, error))
         else:
             self._end(session, turn, None, None, error)

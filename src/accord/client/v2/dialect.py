@@ -121,7 +121,7 @@ class V2(Dialect):
         def on_response(done: asyncio.Future[Any]) -> None:
             turn.request_id = None
             error = done.exception()
-            if isinstance(error, AuthRequired) and retry:
+            if isinstance(error, AuthRequired) and retry and self.agent.logins.can_help(error):
                 self.agent.tasks.spawn(self._log_in_and_retry(session, turn, error))
             elif isinstance(error, RequestCancelled):
                 session.end_turn(turn, "cancelled")

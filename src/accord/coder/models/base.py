@@ -104,6 +104,8 @@ class ModelError(AccordError):
         retry: bool = False,
         after: float | None = None,
         kind: Literal["", "key", "context", "model"] = "",
+        max_retries: int | None = None,
+        details: dict[str, Any] | None = None,
     ) -> None:
         super().__init__(message)
         self.retry = retry
@@ -112,6 +114,10 @@ class ModelError(AccordError):
         """Seconds that the provider asked us to wait."""
         self.kind = kind
         """The kind of problem, if the agent can react to it: the key, a full context, or the model's name."""
+        self.max_retries = max_retries
+        """How many retries are worth it; None if only the agent's patience limits them."""
+        self.details: dict[str, Any] = details or {}
+        """Facts for clients, which get them in the error's `data`."""
 
 
 class Model(ABC):

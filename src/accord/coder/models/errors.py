@@ -99,16 +99,36 @@ class ProviderErrors:
 
     def no_key(self, said: str = "") -> ModelError:
         """Return the error for a missing or rejected key."""
-        provider = self.provider
+        provider, key = self.provider, self.key
         login = f"accord agent login {provider.name}"
-        if self.key is None:
+        if key is None:
             words = f"{provider.title} needs a key {said}".rstrip()
-            return ModelError(f"{words}: set {provider.variable}, or run: {login}", kind="key")
-        place = "in the keyring" if self.key.source == "keyring" else f"in {self.key.source}"
-        return ModelError(
-            f"{provider.title} rejected the key {place} {said}: set {provider.variable}, or run: {login}",
-            kind="key",
-        )
+            message = f"{words}: set {provider.variable}, or run: {login}"
+        elif key.kind == "environment":
+            message = (
+                f"{provider.title} rejected the key in {key.source} {said}: change that variable, or unset it and run: "
+                f"{login}; or choose another model"
+            )
+        else:
+            place = "in the keyring" if key.kind == "keyring" else f"in {key.source}"
+            message = f"{provider.title} rejected the key {place} {said}: run: {login}; or choose another model"
+        return ModelError(message, kind="key", details=self._about_key())
+
+    def _about_key(self) -> dict[str, Any]:
+        """Describe the key and what the user can do, for clients that offer it."""
+        key = self.key
+        enter = "Enter a key" if key is None else "Enter another key"
+        return {
+            "provider": self.provider.name,
+            "providerTitle": self.provider.title,
+            "rejected": key is not None,
+            "key": {"kind": key.kind, "source": key.source} if key is not None else None,
+            "variable": self.provider.variable,
+            "actions": [
+                {"id": "enter_key", "title": enter, "authMethod": "login", "args": ["login", self.provider.name]},
+                {"id": "choose_model", "title": "Choose another model", "configOption": "model"},
+            ],
+        }
 
     def _no_model(self, said: str) -> ModelError:
         id = f"{self.provider.name}:{self.name}"
@@ -130,7 +150,7 @@ class ProviderErrors:
         if any(isinstance(each, ssl.SSLError) for each in causes):
             return self._cannot_reach(f"the TLS connection failed ({self._why(error)}); check {where}")
         if any(isinstance(each, socket.gaierror) for each in causes):
-            return self._cannot_reach(f"unknown host, or no network; check {where}", retry=True)
+            return self._cannot_reach(f"unknown host, or no network; check {where}", retry=True, max_retries=1)
         if any(isinstance(each, ConnectionRefusedError) for each in causes):
             if self.provider.local:
                 return self._cannot_reach(f"nothing is listening at {where}; start it, or change its base_url")
@@ -174,8 +194,8 @@ class ProviderErrors:
     def _say(self, words: str, *, retry: bool = False, after: float | None = None) -> ModelError:
         return ModelError(f"{self.provider.title} {words}", retry=retry, after=after)
 
-    def _cannot_reach(self, words: str, *, retry: bool = False) -> ModelError:
-        return ModelError(f"Couldn't reach {self.provider.title}: {words}", retry=retry)
+    def _cannot_reach(self, words: str, *, retry: bool = False, max_retries: int | None = None) -> ModelError:
+        return ModelError(f"Couldn't reach {self.provider.title}: {words}", retry=retry, max_retries=max_retries)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
