@@ -51,6 +51,8 @@ OMITTED = "[This result was omitted to save context. Make the call again if you 
 PROMPTS_SHARE = 0.1
 MAX_PROMPTS = 60_000
 """How much of the user's last messages a summary quotes: this share of the context, at most this many characters."""
+HEADROOM = 8_000
+"""The tokens that a turn needs besides instructions and tools: a prompt, a file or two, and the answers."""
 CHARACTERS_PER_TOKEN = 3
 """A low estimate: the text to summarize must fit in the context too."""
 MAX_ATTEMPTS = 4
@@ -85,6 +87,12 @@ async def build_request(state: CoderSession, model: Model, tools: Iterable[Tool[
         effort=effort if effort in model.efforts else None,
         session=state.cache_key,
     )
+
+
+def prefix_size(request: Request) -> int:
+    """Return the size of the part that all requests begin with, in tokens: instructions and tools."""
+    tools = sum(len(tool.name) + len(tool.description) + len(str(tool.parameters)) for tool in request.tools)
+    return (len(request.instructions) + tools) // 4
 
 
 def available(model: Model, compact_at: int | None = None) -> int:

@@ -37,7 +37,7 @@ from accord.model.session import NOT_UNDERSTOOD, StopReason
 
 if TYPE_CHECKING:
     from accord.agent.turn import Prompt, Turn
-    from accord.coder.models.base import Model
+    from accord.coder.models.base import Model, Request
     from accord.coder.session import CoderSession
 
 log: logging.Logger = logging.getLogger("accord.coder")
@@ -290,7 +290,9 @@ class Loop:
         said: list[str] = []
         ended: Ended | None = None
         turn.session.end_message()
+        await self.model.find_window()
         request = await context.build_request(self.state, self.model, self.tools.values())
+        await self._warn_of_small_window(request)
         try:
             async with aclosing(self.model.stream(request)) as pieces:
                 async for piece in pieces:
@@ -322,6 +324,25 @@ class Loop:
         self._remember(ended.message)
         await self.state.record_usage(ended.spent, self.model.context, turn)
         return ended
+
+    async def _warn_of_small_window(self, request: Request) -> None:
+        """Tell the user, once for each model, if its window has no room for work.
+
+        The server says nothing: it drops the beginning of what doesn't fit."""
+        model, needed = self.model, context.prefix_size(request)
+        if (
+            not model.window_advice
+            or model.id in self.state.warned_models
+            or model.context >= needed + context.HEADROOM
+        ):
+            return
+        self.state.warned_models.add(model.id)
+        await self.state.tell_user(
+            f"{model.name} has a context window of only {model.context:,} tokens",
+            f"Instructions and tools already need {needed:,}, so it may forget your request. To enlarge the window, "
+            f"{model.window_advice}.",
+            severity="warning",
+        )
 
     def _remember(self, answer: Answer) -> None:
         """Save an answer in a form that every provider accepts: no empty text, no duplicate call ids."""

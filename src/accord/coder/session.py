@@ -137,6 +137,8 @@ class CoderSession:
         """US dollars that the provider's cache has saved since then; None while unknown."""
         self._cost_before_turn = 0.0
         self._pending_notices: list[str] = []
+        self.warned_models: set[str] = set()
+        """The models whose small context window the user knows about."""
         self._warned_no_undo = False
         self._subagents: Subagents | None = None
 

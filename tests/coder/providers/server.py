@@ -13,10 +13,17 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from coder.providers import anthropic, chat, google, openrouter, responses
+from coder.providers import anthropic, chat, google, ollama, openrouter, responses
 from coder.providers.script import Answer, Cuts, End, Holds, Planned, Refusal, Step, Stops, Usage
 
-WIRES = {"anthropic": anthropic, "chat": chat, "responses": responses, "google": google, "openrouter": openrouter}
+WIRES = {
+    "anthropic": anthropic,
+    "chat": chat,
+    "responses": responses,
+    "google": google,
+    "openrouter": openrouter,
+    "ollama": ollama,
+}
 REASONS = {401: "Unauthorized", 404: "Not Found", 429: "Too Many Requests", 529: "Overloaded"}
 
 
@@ -42,6 +49,8 @@ class FakeProvider:
         self.asked: list[Asked] = []
         self.models = ["one", "two"]
         """The names in the list of models."""
+        self.documents: dict[str, Any] = {}
+        """Answers of the server's own API, by path."""
         self._planned: deque[Planned] = deque()
         self._lists: deque[Refusal] = deque()
         self._server: asyncio.Server | None = None
@@ -134,6 +143,12 @@ class FakeProvider:
                 await writer.wait_closed()
 
     async def _answer(self, asked: Asked, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if asked.path in self.documents:
+            await _whole(writer, 200, json.dumps(self.documents[asked.path]), {})
+            return
+        if asked.path == "/api/show":
+            await _whole(writer, 404, "{}", {})
+            return
         if asked.method == "GET":
             if self._lists:
                 refusal = self._lists.popleft()
@@ -228,6 +243,7 @@ def _wire(path: str) -> str:
         ("/messages", "anthropic"),
         ("/api/v1/chat/completions", "openrouter"),
         ("/chat/completions", "chat"),
+        ("/api/chat", "ollama"),
         ("/responses", "responses"),
         ("GenerateContent", "google"),
     ):

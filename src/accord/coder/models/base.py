@@ -135,6 +135,8 @@ class Model(ABC):
     """Whether it accepts images."""
     price_step: int | None = None
     """The size of a request, in tokens, above which all of it costs more."""
+    window_advice: str = ""
+    """How the user can enlarge the context window; empty if nobody can."""
     reads_data: bool = False
     """Whether it uses `Result.data`."""
 
@@ -143,6 +145,9 @@ class Model(ABC):
         """Request the next reply. Closing the generator closes the connection to the provider immediately.
 
         Raises `ModelError` if the reply is incomplete, possibly after some pieces."""
+
+    async def find_window(self) -> None:
+        """Correct `context` if the server decides about it. Called before each request; asks at most until it knows."""
 
     def warm(self) -> None:
         """Start loading what the first request needs, in the background."""

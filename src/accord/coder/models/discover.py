@@ -23,7 +23,7 @@ def list_models(provider: Provider, key: str | None, timeout: float) -> list[str
     request = urllib.request.Request(f"{provider.base_url}{path}", headers=headers)
     direct = [urllib.request.ProxyHandler({})] if provider.local else []
     try:
-        with urllib.request.build_opener(_NoRedirects(), *direct).open(request, timeout=timeout) as answer:
+        with urllib.request.build_opener(NoRedirects(), *direct).open(request, timeout=timeout) as answer:
             return _names(msgspec.json.decode(answer.read(_MAX_BYTES)))
     except urllib.error.HTTPError as error:
         with error:
@@ -40,7 +40,7 @@ def _describe_response(provider: Provider, error: urllib.error.HTTPError) -> Mod
     return ModelError(f"Couldn't get the models of {provider.title} (HTTP {error.code} {error.reason})")
 
 
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
+class NoRedirects(urllib.request.HTTPRedirectHandler):
     """Doesn't follow redirects, because they would send the key to another server."""
 
     def redirect_request(self, *_: Any) -> None:

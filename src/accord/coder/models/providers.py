@@ -15,7 +15,7 @@ from accord.coder.models.cassette import Cassette
 from accord.config.settings import CoderSettings, ProviderEntry
 from accord.model.record import Record
 
-Api = Literal["anthropic", "google", "responses", "chat", "openrouter"]
+Api = Literal["anthropic", "google", "responses", "chat", "openrouter", "ollama"]
 
 
 class Provider(Record):
@@ -153,6 +153,7 @@ PROVIDERS = [
     Provider(
         name="ollama",
         title="Ollama",
+        api="ollama",
         base_url="http://127.0.0.1:11434/v1",
         url_variables=("OLLAMA_HOST", "OLLAMA_BASE_URL"),
         key_variables=("OLLAMA_API_KEY",),

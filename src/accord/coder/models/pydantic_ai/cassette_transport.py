@@ -21,7 +21,7 @@ def cassette_transport(
     """Return a transport for a cassette. `inner` sends the requests that are recorded; by default as httpx does."""
     if not cassette.is_recording:
         return Replayer(cassette)
-    return Recorder(cassette, inner or httpx2.AsyncHTTPTransport(proxy=_proxy(base_url)))
+    return Recorder(cassette, inner or httpx2.AsyncHTTPTransport(proxy=find_proxy(base_url)))
 
 
 class Recorder(httpx2.AsyncBaseTransport):
@@ -145,7 +145,7 @@ def _path(request: httpx2.Request) -> str:
     return request.url.path + (f"?{query}" if query else "")
 
 
-def _proxy(base_url: str) -> str | None:
+def find_proxy(base_url: str) -> str | None:
     """Return the proxy from the environment. httpx ignores it for a client with its own transport."""
     parts = urlsplit(base_url)
     if proxy_bypass(parts.hostname or ""):

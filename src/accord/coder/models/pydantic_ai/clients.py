@@ -56,6 +56,11 @@ def _client(service: Provider, timeout: float) -> httpx2.AsyncClient:
         from accord.coder.models.pydantic_ai.cassette_transport import cassette_transport
 
         transport = cassette_transport(service.cassette, transport, service.base_url)
+    if service.api == "ollama":
+        from accord.coder.models.pydantic_ai.cassette_transport import find_proxy
+        from accord.coder.models.pydantic_ai.ollama_transport import OllamaTransport
+
+        transport = OllamaTransport(transport or httpx2.AsyncHTTPTransport(proxy=find_proxy(service.base_url)))
     client = create_async_httpx2_client(
         timeout=httpx2.Timeout(timeout, connect=CONNECT_TIMEOUT_SECONDS), transport=transport
     )
@@ -123,4 +128,5 @@ _SPEAKERS = {
     "responses": _responses,
     "chat": _chat,
     "openrouter": _openrouter,
+    "ollama": _chat,
 }

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from accord.coder.models.base import Model, Piece, Request
 from accord.coder.models.catalog import describe
 from accord.coder.models.errors import ProviderErrors
+from accord.coder.models.local_window import Window, find_window, has_window
 from accord.coder.models.providers import Provider
 from accord.coder.models.pydantic_ai.clients import Connected, connect, open_responses
 from accord.coder.models.pydantic_ai.events import EventTranslator
@@ -59,6 +60,8 @@ class ProviderModel(Model):
         """Whether to ask for summaries of the model's reasoning. OpenAI refuses them to unverified organizations."""
         self._errors = ProviderErrors(service, name, key, settings)
         self._connecting: asyncio.Task[Connected] | None = None
+        self._window: Window | None = None
+        """The window that a local server has reported."""
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
         """Request the next reply; see `Model.stream`."""
@@ -111,7 +114,22 @@ class ProviderModel(Model):
             efforts=self.efforts,
             retention=self._retention,
             summaries=self._summaries,
+            window=self._window.size if self._window is not None and self._window.is_chosen else None,
         )
+
+    async def find_window(self) -> None:
+        """Ask a local server for the true context window, until it knows; see `Model.find_window`."""
+        if self._window is not None or not has_window(self._provider, self._model):
+            return
+        if self._provider.cassette is not None:  # the same requests whether it records or replays, and no others
+            return
+        key = self._key.value if self._key else None
+        window = await run_in_thread(find_window, self._provider, self._model, key)
+        if window is None:
+            return
+        self._window = window
+        self.context = min(window.size, self._provider.context or window.size)
+        self.window_advice = window.advice or "choose a model with a larger one"
 
     def warm(self) -> None:
         """Start loading the provider's library in a thread, because it takes seconds."""

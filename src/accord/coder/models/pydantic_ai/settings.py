@@ -30,11 +30,13 @@ def build_settings(
     efforts: tuple[str, ...] = (),
     retention: str = "5m",
     summaries: bool = True,
+    window: int | None = None,
 ) -> dict[str, Any]:
     """Return the settings for a request.
 
     `efforts` are those that the model supports. `retention` is how long the provider should cache tools and
-    instructions. `summaries` is False if the account may not see summaries of the model's reasoning."""
+    instructions. `summaries` is False if the account may not see summaries of the model's reasoning.
+    `window` is the context window to ask Ollama for."""
     settings: dict[str, Any] = {"max_retries": 0}  # the agent loop retries, and reports it
     if request.max_tokens is not None:
         settings["max_tokens"] = request.max_tokens
@@ -42,6 +44,8 @@ def build_settings(
         settings["extra_headers"] = dict(provider.headers)
     if request.session and provider.name in CACHE_KEYED:
         settings["openai_prompt_cache_key"] = request.session
+    if window is not None:
+        settings["extra_body"] = {"num_ctx": window}
     effort = request.effort if request.effort in efforts else None
     match provider.api:
         case "anthropic":
