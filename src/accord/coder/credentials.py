@@ -10,6 +10,8 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+import msgspec
+
 from accord.coder.key_file import KeyFile, KeyFileError
 from accord.coder.models.providers import PROVIDERS, Provider, known_providers
 from accord.config.redaction import secret_values
@@ -92,7 +94,12 @@ class Keys:
     def find(self, provider: Provider | str) -> Key | None:
         """A provider's key, from the environment or what `read` found in the keyring and the key file."""
         service = known_providers(env=self._env).get(provider) if isinstance(provider, str) else provider
-        return self.find_named(service.name, service.key_variables) if service is not None else None
+        if service is None:
+            return None
+        for variable in service.ready_variables:
+            if self._env.get(variable, "").strip():
+                return Key(value="", source=variable)  # its own library finds the credentials
+        return self.find_named(service.name, service.key_variables)
 
     def find_named(self, name: str, variables: Iterable[str]) -> Key | None:
         """A key of a provider or another service, by the name under which it is saved."""
@@ -124,14 +131,16 @@ class Keys:
         names = self.variables(settings)
         held = {name: self._env[name].strip() for name in names if name in self._env}
         headers = [entry.headers for entry in settings.providers.values()] if settings else []
-        return secret_values(held, *headers, known=names) | {*self._from_keyring.values(), *self._from_file.values()}
+        saved = {*self._from_keyring.values(), *self._from_file.values()}
+        tokens = {token for each in saved if each.startswith("{") for token in tokens_in(each)}
+        return secret_values(held, *headers, known=names) | saved | tokens
 
     async def read(self, settings: CoderSettings | None = None, *, timeout: float = TIMEOUT_SECONDS) -> None:
         """Read the key file and the keyring, once per provider, the latter for at most `timeout` seconds."""
         wanted = [
             each.name
             for each in self._providers(settings)
-            if each.key_variables and each.name not in self._read_providers
+            if each.saves_login and each.name not in self._read_providers
         ]
         engine = settings.web_search.engine if settings is not None and settings.web_search is not None else ""
         if search_variables(settings) and engine not in self._read_providers:
@@ -168,6 +177,15 @@ class Keys:
 
     def _providers(self, settings: CoderSettings | None) -> list[Provider]:
         return list(known_providers(settings, self._env).values())
+
+
+def tokens_in(saved: str) -> set[str]:
+    """Return the secrets of a saved login, to be redacted one by one."""
+    try:
+        fields = msgspec.json.decode(saved, type=dict[str, Any])
+    except msgspec.MsgspecError:
+        return set()
+    return {value for name, value in fields.items() if name.endswith("_token") and isinstance(value, str) and value}
 
 
 def _read_keyring(providers: Iterable[str]) -> dict[str, str]:

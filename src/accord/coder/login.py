@@ -73,15 +73,12 @@ def log_in(
     The key goes to the keyring; without one, or with `in_file`, to the key file."""
     service = _choose_provider(provider, settings)
     ring = None if in_file else _open_keyring()
-    key = _ask_key(service)
-    if not key:
-        raise LoginError("no key entered; nothing was saved")
-    unchecked = _check_key(service, key) if check and service.name not in _search_engines() else ""
+    key, unchecked = _obtain_key(service, check)
+    what = "login" if service.login == "browser" else "key"
     if ring is None:
         why = "" if in_file else " This machine has no secure keyring."
-        return (
-            f"Saved the key for {service.title} in {_save_in_file(service, key)}, readable by you only{unchecked}.{why}"
-        )
+        path = _save_in_file(service, key)
+        return f"Saved the {what} for {service.title} in {path}, readable by you only{unchecked}.{why}"
     from accord.coder.credentials import KEYRING_SERVICE, KeyringError, call_keyring
 
     try:
@@ -90,7 +87,23 @@ def log_in(
         raise LoginError(
             f"{error}; set {service.variable} in the environment instead, or save the key in a file with --file"
         ) from None
-    return f"Saved the key for {service.title} in the keyring{unchecked}."
+    return f"Saved the {what} for {service.title} in the keyring{unchecked}."
+
+
+def _obtain_key(service: Provider, check: bool) -> tuple[str, str]:
+    """Ask for a key, or log in. Return the value to save, and a note if it couldn't be checked."""
+    from accord.coder.github_login import client_id, log_in_with_code
+
+    if service.login == "browser":
+        from accord.coder.chatgpt_login import sign_in
+
+        return sign_in(), ""
+    if service.login == "device" and (client := client_id()):
+        return log_in_with_code(client), ""
+    key = _ask_key(service)
+    if not key:
+        raise LoginError("no key entered; nothing was saved")
+    return key, _check_key(service, key) if check and service.name not in _search_engines() else ""
 
 
 def log_out(provider: str | None, *, settings: CoderSettings | None = None) -> str:
@@ -100,7 +113,7 @@ def log_out(provider: str | None, *, settings: CoderSettings | None = None) -> s
     from accord.coder.models.providers import known_providers
 
     known = {**_search_engines(), **known_providers(settings)}
-    every = [each.name for each in known.values() if each.key_variables]
+    every = [each.name for each in known.values() if each.saves_login]
     names = [_choose_provider(provider, settings).name] if provider else every
     removed = []
     ring, file = _open_keyring(), KeyFile()
@@ -123,7 +136,7 @@ def _choose_provider(provider: str | None, settings: CoderSettings | None) -> Pr
     """The named provider, or the one the user chooses."""
     from accord.coder.models.providers import known_providers
 
-    known = {name: each for name, each in known_providers(settings).items() if each.key_variables}
+    known = {name: each for name, each in known_providers(settings).items() if each.saves_login}
     if provider is None:
         import click
 

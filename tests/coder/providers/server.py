@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import parse_qsl
 
-from coder.providers import anthropic, chat, google, ollama, openrouter, responses
+from coder.providers import anthropic, bedrock, chat, google, ollama, openrouter, responses
 from coder.providers.script import Answer, Cuts, End, Holds, Planned, Refusal, Step, Stops, Usage
 
 WIRES = {
@@ -23,6 +24,7 @@ WIRES = {
     "google": google,
     "openrouter": openrouter,
     "ollama": ollama,
+    "bedrock": bedrock,
 }
 REASONS = {401: "Unauthorized", 404: "Not Found", 429: "Too Many Requests", 529: "Overloaded"}
 
@@ -163,7 +165,8 @@ class FakeProvider:
             body = planned.body if planned.body is not None else json.dumps(wire.refusal(planned))
             await _whole(writer, planned.status, body, planned.headers)
             return
-        lines = ["HTTP/1.1 200 OK", "content-type: text/event-stream", "transfer-encoding: chunked"]
+        kind = getattr(wire, "CONTENT_TYPE", "text/event-stream")
+        lines = ["HTTP/1.1 200 OK", f"content-type: {kind}", "transfer-encoding: chunked"]
         lines += [f"{name}: {value}" for name, value in planned.headers.items()]
         writer.write("\r\n".join([*lines, "", ""]).encode())
         try:
@@ -235,7 +238,13 @@ async def _request(reader: asyncio.StreamReader) -> Asked | None:
         await reader.readline()
     else:
         data = await reader.readexactly(int(headers.get("content-length", 0)))
-    return Asked(method, path, headers, json.loads(data) if data else None, _wire(path))
+    return Asked(method, path, headers, _decode(data, headers.get("content-type", "")), _wire(path))
+
+
+def _decode(data: bytes, content_type: str) -> Any:
+    if "form-urlencoded" in content_type:
+        return dict(parse_qsl(data.decode()))
+    return json.loads(data) if data else None
 
 
 def _wire(path: str) -> str:
@@ -244,6 +253,7 @@ def _wire(path: str) -> str:
         ("/api/v1/chat/completions", "openrouter"),
         ("/chat/completions", "chat"),
         ("/api/chat", "ollama"),
+        ("/converse-stream", "bedrock"),
         ("/responses", "responses"),
         ("GenerateContent", "google"),
     ):

@@ -48,7 +48,8 @@ def available(settings: CoderSettings | None = None, keys: Keys | None = None) -
             continue
         names = list(service.models)
         if not (names and service.moved):  # a server with a custom URL has only the configured models
-            names += [each.id.partition(":")[2] for each in known_models().values() if each.provider == service.name]
+            own = (service.name, service.models_of)
+            names += [each.id.partition(":")[2] for each in known_models().values() if each.provider in own]
         for name in names:
             offered.setdefault(f"{service.name}:{name}", describe(service, name))
     chosen = settings.model if settings else None
@@ -62,6 +63,8 @@ def describe(service: Provider, name: str) -> ModelInfo:
     """Describe a provider's model, with conservative guesses if it's unknown."""
     id = f"{service.name}:{name}"
     known = known_models().get(id)
+    if known is None and service.models_of:
+        known = _same_model(service, name)
     if known is not None:
         return msgspec.structs.replace(
             known,
@@ -78,6 +81,16 @@ def describe(service: Provider, name: str) -> ModelInfo:
         efforts=EFFORTS if thinks else (),
         images=sees,
     )
+
+
+def _same_model(service: Provider, name: str) -> ModelInfo | None:
+    """Return what is known about a model from the provider that has the same ones."""
+    known = known_models().get(f"{service.models_of}:{name}")
+    if known is None:
+        return None
+    price = None if service.login == "browser" else known.price  # a plan has a fixed price
+    described = {"name": f"{known.name} ({service.title})", "provider": service.name, "price": price}
+    return msgspec.structs.replace(known, id=f"{service.name}:{name}", **described)
 
 
 def nearest(id: str, settings: CoderSettings | None = None) -> list[str]:
@@ -137,6 +150,8 @@ def model(
     if service is None or not name:
         raise unknown_model(id, settings)
     if not service.base_url:
+        if service.url_variables:
+            raise ModelError(f"{service.title} needs its address: set {service.url_variables[0]}", kind="key")
         raise ModelError(f"the provider {provider!r} has no base_url; add it to [coder.providers.{provider}]")
     from accord.coder.models.errors import ProviderErrors
     from accord.coder.models.pydantic_ai.model import ProviderModel

@@ -65,6 +65,8 @@ class ProviderErrors:
                 return self._connection(error, started=started)
             case theirs.ModelHTTPError():
                 return self._refusal(error)
+            case theirs.UserError() | theirs.ModelAPIError() if self.provider.login == "browser":
+                return self.no_key(f"({self._sanitize(str(error))})")  # its library couldn't renew the login
             case _:
                 return self._invalid_response(error, started=started)
 
@@ -101,9 +103,12 @@ class ProviderErrors:
         """Return the error for a missing or rejected key."""
         provider, key = self.provider, self.key
         login = f"accord agent login {provider.name}"
-        if key is None:
+        if provider.credentials:
+            verb = "needs" if key is None else "rejected"
+            message = f"{provider.title} {verb} {provider.credentials} {said}".rstrip() + f": {provider.login_hint}"
+        elif key is None:
             words = f"{provider.title} needs a key {said}".rstrip()
-            message = f"{words}: set {provider.variable}, or run: {login}"
+            message = f"{words}: {provider.login_hint}"
         elif key.kind == "environment":
             message = (
                 f"{provider.title} rejected the key in {key.source} {said}: change that variable, or unset it and run: "

@@ -1,7 +1,7 @@
 """The true context window of a model on a local server.
 
-Local servers load a model with a window that is often much smaller than what the model supports: 4,096 tokens in
-Ollama, unless the user changed it. Longer requests lose their beginning without an error, so the window must be known
+Local servers load a model with a window that is often much smaller than the model's own: 4,096 tokens in Ollama,
+unless the user changed it. Longer requests lose their beginning without an error, so the window must be known
 before the first request."""
 
 from __future__ import annotations

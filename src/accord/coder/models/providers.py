@@ -15,7 +15,20 @@ from accord.coder.models.cassette import Cassette
 from accord.config.settings import CoderSettings, ProviderEntry
 from accord.model.record import Record
 
-Api = Literal["anthropic", "google", "responses", "chat", "openrouter", "ollama"]
+Api = Literal[
+    "anthropic",
+    "google",
+    "responses",
+    "chat",
+    "openrouter",
+    "ollama",
+    "azure",
+    "vercel",
+    "copilot",
+    "chatgpt",
+    "vertex",
+    "bedrock",
+]
 
 
 class Provider(Record):
@@ -32,6 +45,16 @@ class Provider(Record):
     needs_key: bool = True
     family: str = ""
     """The vendor of its models, if their names don't contain it."""
+    login: Literal["key", "device", "browser"] = "key"
+    """How users log in: with a key, with a code that they enter at the provider, or in a browser."""
+    ready_variables: tuple[str, ...] = ()
+    """Environment variables of which one is set if its own library will find credentials."""
+    credentials: str = ""
+    """What it needs in place of a key: `your AWS credentials`."""
+    login_command: str = ""
+    """The command of another program that logs in to it."""
+    models_of: str = ""
+    """A provider with the same models, of which more is known."""
     catalog: str = ""
     """Its name at models.dev, if that is another."""
     models: list[str] = []
@@ -49,6 +72,20 @@ class Provider(Record):
         """Whether it runs on this machine."""
         host = urlsplit(self.base_url).hostname or ""
         return host in ("localhost", "::1") or host.startswith("127.")
+
+    @property
+    def saves_login(self) -> bool:
+        """Whether a key or a login can be saved for it."""
+        return bool(self.key_variables) or self.login != "key"
+
+    @property
+    def login_hint(self) -> str:
+        """Instructions to log in, for error messages."""
+        if self.login == "browser":
+            return f"run: accord agent login {self.name}"
+        if self.ready_variables:
+            return f"set {self.ready_variables[0]}, and run: {self.login_command}"
+        return f"set {self.variable}, or run: accord agent login {self.name}"
 
     @property
     def variable(self) -> str:
@@ -151,6 +188,63 @@ PROVIDERS = [
         key_variables=("FIREWORKS_API_KEY",),
     ),
     Provider(
+        name="vercel",
+        title="Vercel AI Gateway",
+        api="vercel",
+        base_url="https://ai-gateway.vercel.sh/v1",
+        key_variables=("AI_GATEWAY_API_KEY", "VERCEL_AI_GATEWAY_API_KEY"),
+        url_variables=("AI_GATEWAY_BASE_URL",),
+    ),
+    Provider(
+        name="azure",
+        title="Azure OpenAI",
+        api="azure",
+        key_variables=("AZURE_OPENAI_API_KEY",),
+        url_variables=("AZURE_OPENAI_ENDPOINT",),
+        models_of="openai",
+    ),
+    Provider(
+        name="copilot",
+        title="GitHub Copilot",
+        api="copilot",
+        base_url="https://api.githubcopilot.com",
+        key_variables=("GITHUB_COPILOT_API_KEY", "COPILOT_GITHUB_TOKEN"),
+        url_variables=("GITHUB_COPILOT_BASE_URL",),
+        login="device",
+        catalog="github-copilot",
+    ),
+    Provider(
+        name="chatgpt",
+        title="ChatGPT",
+        api="chatgpt",
+        base_url="https://api.openai.com/v1",
+        login="browser",
+        credentials="your ChatGPT login",
+        models_of="openai",
+    ),
+    Provider(
+        name="vertex",
+        title="Google Cloud",
+        api="vertex",
+        base_url="https://aiplatform.googleapis.com",
+        url_variables=("GOOGLE_VERTEX_BASE_URL",),
+        ready_variables=("GOOGLE_CLOUD_PROJECT",),
+        credentials="your Google Cloud credentials",
+        login_command="gcloud auth application-default login",
+        models_of="google",
+    ),
+    Provider(
+        name="bedrock",
+        title="Amazon Bedrock",
+        api="bedrock",
+        base_url="https://bedrock-runtime.amazonaws.com",
+        url_variables=("AWS_ENDPOINT_URL_BEDROCK_RUNTIME",),
+        ready_variables=("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_BEARER_TOKEN_BEDROCK"),
+        credentials="your AWS credentials",
+        login_command="aws configure",
+        catalog="amazon-bedrock",
+    ),
+    Provider(
         name="ollama",
         title="Ollama",
         api="ollama",
@@ -210,7 +304,8 @@ def _change_url(provider: Provider, url: str) -> Provider:
     elsewhere = provider.api == "responses" and urlsplit(url).hostname != "api.openai.com"
     moved = msgspec.structs.replace(provider, base_url=url, api="chat" if elsewhere else provider.api, moved=True)
     # A local server may not need a key; if it does, requests without one fail with a clear error.
-    return msgspec.structs.replace(moved, needs_key=moved.needs_key and not moved.local)
+    needs_key = moved.needs_key and not (moved.local and moved.key_variables)
+    return msgspec.structs.replace(moved, needs_key=needs_key)
 
 
 def _apply_entry(provider: Provider, entry: ProviderEntry) -> Provider:

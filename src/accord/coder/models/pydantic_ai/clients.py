@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from accord.coder.models.base import ModelError
+from accord.coder.models.pydantic_ai import clouds
 from accord.version import install_command
 
 if TYPE_CHECKING:
@@ -37,8 +38,9 @@ def connect(service: Provider, name: str, key: str | None, timeout: float) -> Co
         client = _client(service, timeout)
         speaker = _SPEAKERS[service.api](service, name, key, client)
     except ImportError as error:
+        extra = "bedrock" if service.api == "bedrock" else "coder"
         raise ModelError(
-            f"{service.title} models need a package that is not installed ({error.name}): {install_command('coder')}"
+            f"{service.title} models need a package that is not installed ({error.name}): {install_command(extra)}"
         ) from None
     return Connected(speaker, client)
 
@@ -129,4 +131,10 @@ _SPEAKERS = {
     "chat": _chat,
     "openrouter": _openrouter,
     "ollama": _chat,
+    "azure": clouds.connect_azure,
+    "vercel": clouds.connect_vercel,
+    "copilot": clouds.connect_copilot,
+    "chatgpt": clouds.connect_chatgpt,
+    "vertex": clouds.connect_vertex,
+    "bedrock": clouds.connect_bedrock,
 }

@@ -37,7 +37,9 @@ def build_settings(
     `efforts` are those that the model supports. `retention` is how long the provider should cache tools and
     instructions. `summaries` is False if the account may not see summaries of the model's reasoning.
     `window` is the context window to ask Ollama for."""
-    settings: dict[str, Any] = {"max_retries": 0}  # the agent loop retries, and reports it
+    settings: dict[str, Any] = {}
+    if provider.api != "bedrock":  # its client is created without retries
+        settings["max_retries"] = 0  # the agent loop retries, and reports it
     if request.max_tokens is not None:
         settings["max_tokens"] = request.max_tokens
     if provider.headers:
@@ -54,6 +56,10 @@ def build_settings(
         case "openrouter":
             settings |= _cache("openrouter", retention, messages="openrouter_cache_messages")
             settings |= _openrouter(name, effort)
+        case "bedrock":
+            settings |= _cache("bedrock", retention, messages="bedrock_cache_messages")
+            if profile.get("supports_thinking") and (level := effort or DEFAULT_EFFORTS.get(family(name))):
+                settings["thinking"] = level
         case "responses" | "azure" | "chatgpt":
             settings["openai_store"] = False  # the history is ours; nothing needs to be stored there
             settings |= _responses(effort, profile, summaries=summaries)
