@@ -60,8 +60,10 @@ def make_label(text: str, limit: int = 300) -> Content:
 
 @lru_cache(1024)
 def is_safe_link(address: str) -> bool:
-    """Return whether a URL can be passed to the terminal."""
-    return len(address) <= _MAX_LINK and CONTROLS.search(address) is None and address.isascii()
+    """Return whether a URL can be passed to the terminal. Other schemes than the web's could open a program or a file
+    behind a harmless text."""
+    is_web = address[:8].lower().startswith(("https://", "http://"))
+    return is_web and len(address) <= _MAX_LINK and CONTROLS.search(address) is None and address.isascii()
 
 
 def without_unsafe_link(style: Style) -> Style:
