@@ -363,7 +363,7 @@ class Routed(Agent):
 
 
 @pytest.mark.feature("providers", "agent", "client")
-@pytest.mark.req("V1-PROV-03", "V1-PROV-04", "V1-PROV-05", "V1-PROV-06", "V1-PROV-07", "V1-PROV-09")
+@pytest.mark.req("V1-PROV-03", "V1-PROV-04", "V1-PROV-05", "V1-PROV-06", "V1-PROV-07", "V1-PROV-09", "V2-PROXY-03")
 async def test_providers_are_listed_set_and_disabled(link: Link) -> None:
     agent = Routed()
     async with link(agent, unstable=True) as client:

@@ -84,6 +84,7 @@ async def test_a_session_works_over_both_transports(scheme: str, tmp_path: Path,
     assert "accord_sessions 1\n" in metrics and "accord_turns_total 1\n" in metrics
 
 
+@pytest.mark.req("V1-LIST-11")
 async def test_a_session_of_another_principal_can_be_neither_found_nor_loaded_nor_driven(tmp_path: Path) -> None:
     async with (
         hub_serving(tmp_path) as served,

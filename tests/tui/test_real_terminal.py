@@ -24,6 +24,7 @@ def start(tmux: Tmux, *more: str, agent: str = SHOWCASE, **how: object) -> None:
     tmux.until("● ready")
 
 
+@pytest.mark.req("V1-CONTENT-03", "V2-CONTENT-06")
 def test_markdown_is_rendered_while_it_streams(tmux: Tmux) -> None:
     start(tmux, size=(100, 60))
     tmux.send("/markdown")

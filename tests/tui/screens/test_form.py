@@ -86,6 +86,40 @@ async def test_an_error_disappears_when_its_field_is_corrected(opened: Opened) -
         await chat.until("it was accept: {'field1': 'x', 'ready': False, 'late': True")
 
 
+@pytest.mark.req("V1-ELIC-25")
+async def test_a_form_names_its_agent_and_can_be_edited_before_it_is_sent(opened: Opened) -> None:
+    async def name(turn: Turn) -> None:
+        reply = await turn.ask("Who are you?", {"type": "object", "properties": {"name": {"type": "string"}}})
+        await turn.say(f"it was {reply.action}: {reply.content}")
+
+    async with opened(ScriptedAgent([name]), size=(80, 24)) as chat:
+        await chat.send("go")
+        await chat.until("ctrl+s send")
+        await chat.until("asks")
+        await chat.type("Anne")
+        await chat.press("backspace", "a", "ctrl+s")
+        await chat.until("it was accept: {'name': 'Anna'}")
+
+
+@pytest.mark.req("V1-ELIC-28")
+async def test_addresses_in_a_form_are_not_links(opened: Opened) -> None:
+    async def phish(turn: Turn) -> None:
+        shape = {"type": "string", "title": "https://a.example", "description": "See [here](https://b.example)"}
+        await turn.ask("Go to https://c.example", {"type": "object", "properties": {"name": shape}})
+
+    async with opened(ScriptedAgent([phish]), size=(80, 24)) as chat:
+        await chat.send("go")
+        await chat.until("ctrl+s send")
+        await chat.until("https://c.example")
+        strips = chat.app.screen._compositor.render_strips()
+        assert [
+            style.link
+            for strip in strips
+            for _, style, _ in strip
+            if style and (style.link or style.meta.get("@click"))
+        ] == []
+
+
 async def test_ctrl_x_declines_instead_of_cutting_text(opened: Opened) -> None:
     async with opened(ScriptedAgent([ask]), size=(80, 24)) as chat:
         await open_form(chat)
@@ -148,6 +182,7 @@ async def test_placeholders_describe_the_expected_format(opened: Opened) -> None
         assert "date-time" not in chat.text
 
 
+@pytest.mark.req("V1-ELIC-24")
 async def test_a_key_opens_the_page_to_visit(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     from accord.tui.terminal import viewer
 
@@ -164,6 +199,8 @@ async def test_a_key_opens_the_page_to_visit(opened: Opened, monkeypatch: pytest
         await chat.press("o")
         await chat.until(lambda: opening)
         assert opening == [["see", "https://example.com/page?a=1"]]
+        await chat.press("o")  # again: the page was closed, or never came
+        await chat.until(lambda: len(opening) == 2)
         await chat.press("enter")
         await chat.until("it was accept")
 

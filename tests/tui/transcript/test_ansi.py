@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -32,3 +35,26 @@ def test_the_end_of_an_agents_own_terminal_is_shown_and_earlier_lines_are_counte
     assert (printed.is_running, printed.command) == (True, "make")
     terminal.exit = ExitStatus(code=0)
     assert not last_output(terminal, is_running=True).is_running
+
+
+@pytest.mark.req("V2-TERM-12")
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "\x1b]52;c;cHduZWQ=\x07",
+        "\x1b]0;title\x1b\\",
+        "\x1b[2J\x1b[H",
+        "\x1b[?1049h",
+        "\x1bP+q544e\x1b\\",
+        "\x1b_Gi=1;AAAA\x1b\\",
+        "\x9b31m",
+        "\x1b]8;;file:///etc/passwd\x1b\\x\x1b]8;;\x1b\\",
+        "a\x08\x08b",
+        "\u202etxt",
+    ],
+)
+def test_output_cannot_control_the_terminal(hostile: str) -> None:
+    (row,), _ = printed_lines(f"before {hostile} after")
+    assert not re.search("[\x00-\x1f\x7f-\x9f\u202a-\u202e]", row.plain)
+    assert all(not getattr(span.style, "link", None) for span in row.spans)
+    assert row.plain.startswith("before ") and row.plain.endswith(" after")

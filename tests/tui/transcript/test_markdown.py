@@ -14,6 +14,7 @@ def render(source: str, width: int = 30) -> list[str]:
     return [line.text.rstrip() for line in prose.lines]
 
 
+@pytest.mark.req("V1-CONTENT-03", "V2-CONTENT-06", "V2-CONTENT-07")
 @pytest.mark.parametrize(
     ("source", "lines"),
     [
