@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import io
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from rich.markdown import Markdown
+    from rich.console import Console, ConsoleOptions, RenderResult
+    from rich.markdown import Markdown, MarkdownElement
 
 
 def is_available() -> bool:
@@ -25,13 +26,14 @@ def is_available() -> bool:
 class MarkdownStream:
     """Splits an answer into blocks as it arrives. All but the last block are complete."""
 
-    def __init__(self, *, color: bool) -> None:
+    def __init__(self, *, color: bool, has_lines_above: bool = False) -> None:
+        """`has_lines_above` puts a blank line before the first block."""
         from markdown_it import MarkdownIt
 
         self._parser = MarkdownIt().enable(["table", "strikethrough"])
         self._color = color
         self._pending = ""
-        self._printed = False
+        self._printed = has_lines_above
 
     def feed(self, text: str) -> None:
         self._pending += text
@@ -81,7 +83,17 @@ class MarkdownStream:
 
 
 def _markdown(text: str) -> Markdown:
-    from rich.markdown import Markdown
+    from rich.markdown import Heading, Markdown
+
+    class LeftHeading(Heading):
+        """A heading at the left; Rich centers it."""
+
+        def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+            self.text.justify = "left"
+            yield self.text
+
+    class LeftMarkdown(Markdown):
+        elements: ClassVar[dict[str, type[MarkdownElement]]] = {**Markdown.elements, "heading_open": LeftHeading}
 
     # Addresses are printed: a terminal link would hide where it leads.
-    return Markdown(text, code_theme="ansi_dark", hyperlinks=False, inline_code_lexer=None)
+    return LeftMarkdown(text, code_theme="ansi_dark", hyperlinks=False, inline_code_lexer=None)

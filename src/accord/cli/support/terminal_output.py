@@ -46,6 +46,8 @@ class TerminalOutput(Output):
         self._color = color
         self._has_markdown = is_available()
         self._stream: MarkdownStream | None = None
+        self._has_lines = False
+        """Whether lines that aren't part of the answer come directly before it."""
         self._plain = ""
         """The line of the answer that isn't complete yet, if there is no Markdown renderer."""
         self._said: dict[str, str] = {}
@@ -138,7 +140,7 @@ class TerminalOutput(Output):
             self._plain += safe
         else:
             if self._stream is None:
-                self._stream = MarkdownStream(color=self._color)
+                self._stream = MarkdownStream(color=self._color, has_lines_above=self._has_lines)
             self._stream.feed(safe)
         if self._frame is None:
             self._frame = asyncio.get_running_loop().call_later(FRAME_SECONDS, self._next_frame)
@@ -188,6 +190,7 @@ class TerminalOutput(Output):
         self._closed.add(call.id)
         self._finish_text()
         self._draw(self._report(call))
+        self._has_lines = True
 
     def _report(self, call: output_events.ToolCall) -> list[str]:
         """Return the lines that stay of a finished tool call: what it did, its diff, the end of its output."""
@@ -246,6 +249,7 @@ class TerminalOutput(Output):
             return
         self._finish_text()
         self._draw([self._region.paint(escape_line(text, 2000), *styles)])
+        self._has_lines = True
 
     def _draw(self, stays: list[str] | None = None) -> None:
         self._region.draw(stays or [], self._live())

@@ -1,0 +1,183 @@
+"""The steps of a first hour, in the order in which a new user takes them, each with the screen to expect.
+
+`test_first_hour.py` runs them as tests, and `screenshots.py` saves a picture of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from coder.providers.script import Calls, Says
+from first_hour.terminal import FakeModel, NewUser
+
+ANSWER = "# Greeter\n\nThis project **greets** people:\n\n- `greet` takes a name\n- it returns a greeting\n"
+
+
+class Step(NamedTuple):
+    """One step: what the user tries, and a function that does it and checks the screen."""
+
+    name: str
+    run: Callable[[NewUser, FakeModel], None]
+    has_key: bool = False
+    """Whether the user has a key for a model."""
+
+
+def help_has_examples(user: NewUser, model: FakeModel) -> None:
+    screen = user.run("accord run --help | sed -n '/Examples:/,/Options:/p'")
+    assert "Examples:" in screen and "Exit status:" in screen
+
+
+def doctor_names_the_model(user: NewUser, model: FakeModel) -> None:
+    screen = user.run("accord doctor")
+    assert "warn model: the offline demo" in screen and "accord login" in screen
+
+
+def agents_are_known_by_name(user: NewUser, model: FakeModel) -> None:
+    screen = user.run("accord agents")
+    assert "claude " in screen and "gemini " in screen and "not installed" in screen
+
+
+def editors_end_with_a_next_step(user: NewUser, model: FakeModel) -> None:
+    assert "Next: accord editors" in user.run("accord editors")
+
+
+def completion_is_a_script(user: NewUser, model: FakeModel) -> None:
+    assert "_ACCORD_COMPLETE" in user.run("accord completion bash | grep COMPLETE")
+
+
+def agent_explains_itself(user: NewUser, model: FakeModel) -> None:
+    user.send("accord agent")
+    user.until("is an ACP agent")
+    user.keys("C-c")
+
+
+def project_question_works_without_a_model(user: NewUser, model: FakeModel) -> None:
+    assert "Greets people by name" in user.run("accord run 'what is this project?'")
+
+
+def misunderstanding_has_a_status(user: NewUser, model: FakeModel) -> None:
+    user.run("accord run 'frobnicate the quux'", status=7)
+
+
+def refusal_names_the_option(user: NewUser, model: FakeModel) -> None:
+    """Without a terminal to ask on: input, output and errors are redirected."""
+    command = """accord run 'append "x" to README.md' </dev/null >out 2>&1"""
+    screen = user.run(f"{command}; status=$?; cat out; (exit $status)", status=6)
+    assert "To allow it: --allow write:README.md" in screen
+
+
+def permission_takes_one_key(user: NewUser, model: FakeModel) -> None:
+    user.send("""clear; accord run 'append "x" to README.md'; echo exit=$?""")
+    screen = user.until("Your choice:")
+    assert "1. Allow once  (y)" in screen and "+x" in screen
+    user.type("y")
+    user.until("exit=0")
+    assert "x" in (user.project / "README.md").read_text().splitlines()
+
+
+def model_without_a_key_is_explained(user: NewUser, model: FakeModel) -> None:
+    screen = user.run("accord run --model anthropic:claude-sonnet-5 hi", status=1)
+    assert "Anthropic needs a key: set ANTHROPIC_API_KEY" in screen and "-32" not in screen
+
+
+def unknown_session_is_explained(user: NewUser, model: FakeModel) -> None:
+    screen = user.run("accord run --session nope hi", status=1)
+    assert "accord: there is no session 'nope'" in screen and "session/" not in screen
+
+
+def timeout_says_who(user: NewUser, model: FakeModel) -> None:
+    screen = user.run("accord run --timeout 0.2 --agent 'sleep 100' hi", status=124)
+    assert "timed out after 0.2 s waiting for sleep to start" in screen
+
+
+def session_has_a_name(user: NewUser, model: FakeModel) -> None:
+    user.run("accord run --name api hello")
+    user.run("accord run -s api help | tail -3; accord sessions list | wc -l | tr -d ' ' | sed 's/^/sessions: /'")
+    user.until("sessions: 1")
+
+
+def answer_is_rendered(user: NewUser, model: FakeModel) -> None:
+    model.says(Calls("read_file", {"path": "README.md"}))
+    model.says(Says(ANSWER))
+    screen = user.run("accord run 'what is this?'")
+    assert "✓ Read README.md" in screen and "• greet takes a name" in screen and "**" not in screen
+
+
+def rejected_key_is_explained(user: NewUser, model: FakeModel) -> None:
+    model.refuses(401, "invalid x-api-key", "authentication_error")
+    screen = user.run("accord run hi </dev/null 2>err || (cat err; exit 1)", status=1)
+    assert "ANTHROPIC_API_KEY" in screen and "-32" not in screen
+
+
+def status_lists_what_waits(user: NewUser, model: FakeModel) -> None:
+    model.says(Calls("run_command", {"command": "make release"}))
+    user.send("clear; accord run 'release it'")
+    user.until("Your choice:")
+    user.split("accord status")
+    user.until("accord chat built-in --session")
+    assert "waiting" in user.screen and "make release" in user.screen
+
+
+def budget_stops_a_run(user: NewUser, model: FakeModel) -> None:
+    (user.folder / "config").mkdir(exist_ok=True)
+    (user.folder / "config" / "config.toml").write_text('budget = "$0.00001/day"\n')
+    model.says(Says("Hello."))
+    user.run("accord run hi")
+    assert "the budget of $1e-05 per day is reached" in user.run("accord run hi", status=8)
+
+
+def client_answers_the_first_prompt(user: NewUser, model: FakeModel) -> None:
+    model.says(Says(ANSWER))
+    user.send("accord 'what is this?'")
+    user.until("greet takes a name")
+    user.until("ready")
+
+
+def unknown_command_is_not_sent(user: NewUser, model: FakeModel) -> None:
+    user.send("accord")
+    user.until("ready")
+    user.send("/frobnicate")
+    user.until("frobnicate")
+    user.until("(?i)no such command|unknown command|no command")
+
+
+def slash_lists_commands(user: NewUser, model: FakeModel) -> None:
+    user.send("accord")
+    user.until("ready")
+    user.type("/mo")
+    user.until("/model")
+    user.until("Choose the model")
+
+
+def client_lists_all_sessions(user: NewUser, model: FakeModel) -> None:
+    user.send("accord")
+    user.until("ready")
+    user.send("/status")
+    user.until("All sessions")
+    user.until("Open\\b")
+
+
+STEPS = (
+    Step("help has examples", help_has_examples),
+    Step("doctor names the model", doctor_names_the_model),
+    Step("agents are known by name", agents_are_known_by_name),
+    Step("editors end with a next step", editors_end_with_a_next_step),
+    Step("completion is a script", completion_is_a_script),
+    Step("agent explains itself on a terminal", agent_explains_itself),
+    Step("a question about the project works without a model", project_question_works_without_a_model),
+    Step("a misunderstanding has its own status", misunderstanding_has_a_status),
+    Step("a refusal names the option that allows it", refusal_names_the_option),
+    Step("a permission takes one key", permission_takes_one_key),
+    Step("a model without a key is explained", model_without_a_key_is_explained),
+    Step("an unknown session is explained", unknown_session_is_explained),
+    Step("a timeout says who was waited for", timeout_says_who),
+    Step("a session has a name", session_has_a_name),
+    Step("an answer is rendered", answer_is_rendered, has_key=True),
+    Step("a rejected key is explained", rejected_key_is_explained, has_key=True),
+    Step("status lists what waits", status_lists_what_waits, has_key=True),
+    Step("a budget stops a run", budget_stops_a_run, has_key=True),
+    Step("the client answers the first prompt", client_answers_the_first_prompt, has_key=True),
+    Step("an unknown command is not sent", unknown_command_is_not_sent),
+    Step("slash lists commands", slash_lists_commands),
+    Step("the client lists all sessions", client_lists_all_sessions),
+)
