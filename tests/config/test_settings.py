@@ -9,7 +9,7 @@ import pytest
 
 from accord.client.agent import DEADLINES
 from accord.config.agents import AgentFile, argv
-from accord.config.settings import WAITS, AgentEntry, load, read
+from accord.config.settings import WAITS, AgentEntry, SandboxEntry, load, read
 from accord.errors import ConfigError
 
 
@@ -180,6 +180,25 @@ def test_a_project_may_not_say_where_models_are_until_it_is_trusted(tmp_path: Pa
     trusted = load(project, trusted=True, user_file=user).settings.coder
     assert trusted.providers["anthropic"].base_url == "https://elsewhere.example"
     assert trusted.model == "anthropic:claude-opus-5-5"
+
+
+@pytest.mark.parametrize(
+    ("text", "entry"),
+    [
+        ("", SandboxEntry()),
+        ("[coder]\nsandbox = 'off'\n", SandboxEntry(mode="off")),
+        ("[coder.sandbox]\nnetwork = true\n", SandboxEntry(network=True)),
+        ("[coder.sandbox]\nmode = 'on'\nwritable = ['~/x']\n", SandboxEntry(mode="on", writable=["~/x"])),
+    ],
+)
+def test_the_sandbox_is_set_by_a_word_or_a_table(tmp_path: Path, text: str, entry: SandboxEntry) -> None:
+    assert read(write(tmp_path / "config.toml", text)).coder.sandbox_entry == entry
+
+
+@pytest.mark.parametrize("text", ["sandbox = 'yes'", "sandbox = 1", "sandbox = {mode = 'yes'}", "sandbox = {net = 1}"])
+def test_a_mistake_about_the_sandbox_is_named(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ConfigError, match=r"line 2: coder\.sandbox"):
+        read(write(tmp_path / "config.toml", f"[coder]\n{text}\n"))
 
 
 def test_the_environment_names_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

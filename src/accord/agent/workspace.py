@@ -57,14 +57,16 @@ class Terminals:
         at: str | None = None,
         env: Mapping[str, str] | None = None,
         output_limit: int | None = None,
+        here: bool = False,
     ) -> Terminal:
         """Start a command and return its terminal. Use it with `async with`, so that it is released.
 
-        `at` is the resolved working directory that a permission covers, as for `files.read`."""
+        `at` is the resolved working directory that a permission covers, as for `files.read`. With `here` the command
+        runs on this machine, even if the client offers terminals."""
         session = self._session
         session.check_open("run commands")
         where = session.absolute(cwd) if cwd is not None else session.cwd
-        if not session.client.offers.terminals:
+        if here or not session.client.offers.terminals:
             return await session.machine.run(command, args, where, env or {}, output_limit, at=at)
         dialect = session.dialect
         creating = asyncio.ensure_future(

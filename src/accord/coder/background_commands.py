@@ -185,6 +185,8 @@ class BackgroundCommands:
 
     def __init__(self) -> None:
         self._commands: dict[str, BackgroundCommand] = {}
+        self.notes: list[str] = []
+        """Notes for the next reminder."""
 
     @property
     def running(self) -> list[BackgroundCommand]:
@@ -224,9 +226,10 @@ class BackgroundCommands:
             if each.ended.is_set() and not each.is_end_known:
                 each.is_end_known = True
                 lines.append(f"- {each.id} (`{one_line(each.line, MAX_LINE)}`): {describe_end(each)}")
-        if not lines:
-            return ""
-        return "\n".join(["Background commands have ended:", *lines, "Read the rest of their output with read_output."])
+        notes, self.notes = self.notes, []
+        if lines:
+            lines = ["Background commands have ended:", *lines, "Read the rest of their output with read_output."]
+        return "\n".join([*lines, *notes])
 
     async def cancel_call(self, call_id: str) -> bool:
         """Stop the command of a tool call; return whether there is one."""

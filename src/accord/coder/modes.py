@@ -40,6 +40,11 @@ def offers(mode: str, tool: Tool[Any]) -> bool:
     return mode != ARCHITECT.id or not tool.changes
 
 
+def uses_sandbox(mode: str, setting: str) -> bool:
+    """Return whether commands run in a sandbox instead of asking, by the mode and the setting of the sandbox."""
+    return (mode == CODE.id and setting != "off") or (mode == ASK.id and setting == "on")
+
+
 def allows(mode: str, action: Action, decision: Decision) -> bool:
     """Return whether the mode allows an action that no rule covers. Rules that ask, and protected files, apply in every
     mode."""

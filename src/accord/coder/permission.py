@@ -16,6 +16,7 @@ from accord.model.requests import PermissionOption
 from accord.policy.action import Action
 from accord.policy.decision import Decision
 from accord.policy.question import Question
+from accord.policy.rule import Rule
 
 if TYPE_CHECKING:
     from accord.agent.questions import Permission
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 AGENT = "accord"
 """The agent's name in the user's rules."""
+
+_EVERYTHING = Rule(effect="allow", everything=True)
 
 CHOICES = {"allow_once": "allow_once", "allow_always": "allow_session", "reject_once": "reject_once"}
 """The options for the user: option id (also its kind) → the policy's choice.
@@ -64,10 +67,12 @@ async def check(tool: Tool[Any], args: Any, ctx: ToolContext) -> None:
     _check_mode(tool, state)
     allowed: list[tuple[Action, Decision]] = []
     questions: list[Action] = []
+    ctx.sandboxed = None
     for action in [await _complete(action, tool, args, ctx) for action in tool.actions(args, ctx)]:
         decision = state.policy.decide(action)
         await _raise_if_denied(action, decision, state)
-        if decision.effect == "allow" or modes.allows(state.mode, action, decision):
+        is_allowed = decision.effect == "allow" or modes.allows(state.mode, action, decision)
+        if is_allowed or await _is_confined(tool, args, action, decision, ctx):
             allowed.append((action, decision))
         else:
             questions.append(action)
@@ -79,11 +84,22 @@ async def check(tool: Tool[Any], args: Any, ctx: ToolContext) -> None:
         _check_mode(tool, state)
     for action, decision in allowed:
         if decision.effect == "ask":
-            state.policy.log_decision(
-                action, Decision(effect="allow", by="default", why=f"{state.mode} mode: {decision.why}")
-            )
+            where = "in the sandbox" if ctx.sandboxed is not None and action.kind == "command" else f"{state.mode} mode"
+            state.policy.log_decision(action, Decision(effect="allow", by="default", why=f"{where}: {decision.why}"))
         elif decision.source != "built in" or action.kind == "command":
             await state.policy.answer(action)
+
+
+async def _is_confined(tool: Tool[Any], args: Any, action: Action, decision: Decision, ctx: ToolContext) -> bool:
+    """Return whether a command that no rule covers will run in the sandbox.
+
+    It must not be one that a rule denies or asks about, or might if the whole line were understood."""
+    if action.kind != "command" or decision.by != "default":
+        return False
+    if ctx.state.policy.decide(action, otherwise=_EVERYTHING).effect != "allow":
+        return False
+    ctx.sandboxed = await tool.confine(args, ctx)
+    return ctx.sandboxed is not None
 
 
 def _check_mode(tool: Tool[Any], state: CoderSession) -> None:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from accord.agent.turn import Prompt, Turn
     from accord.coder.instructions import SystemPrompt
     from accord.coder.mcp.servers import Servers
+    from accord.coder.sandbox import Sandbox
     from accord.coder.secrets import Secrets
     from accord.coder.shared_resources import SharedResources
     from accord.coder.subagents import Subagents
@@ -140,6 +141,8 @@ class CoderSession:
         self.warned_models: set[str] = set()
         """The models whose small context window the user knows about."""
         self._warned_no_undo = False
+        self._warned_no_sandbox = False
+        self._sandbox: Sandbox | None = None
         self._subagents: Subagents | None = None
 
     @property
@@ -189,6 +192,7 @@ class CoderSession:
             raise RequestFailed("can't change directories while a turn is running; try again when it has ended")
         policy = self.shared.policy(self.session.roots, self.shared.settings(self.session.cwd))
         await self.background.close()
+        await self._close_sandbox()
         await self.session.stop_commands()  # ends terminals and closes files of the old directories
         self.files.close()
         self.files = ProjectFiles(self.session)
@@ -220,6 +224,7 @@ class CoderSession:
         self.is_open = False
         self.custom_commands.close()
         await self.background.close()
+        await self._close_sandbox()
         self.files.close()
         try:
             if self.servers is not None:
@@ -454,6 +459,26 @@ class CoderSession:
         if self._outputs is not None and self._outputs.directory is not None:
             pattern = f"{escape(self._outputs.directory)}/*"
             self.policy.add(Rule(effect="allow", path=(pattern,), access="read", session=self.session.id))
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """The sandbox for commands."""
+        if self._sandbox is None:
+            from accord.coder.sandbox import Sandbox
+
+            self._sandbox = Sandbox(self.session, self.policy, self.files.roots)
+        return self._sandbox
+
+    async def _close_sandbox(self) -> None:
+        sandbox, self._sandbox = self._sandbox, None
+        if sandbox is not None:
+            await asyncio.to_thread(sandbox.close)
+
+    async def warn_no_sandbox(self, problem: str) -> None:
+        """Tell the user once that commands can't run in a sandbox, although the configuration wants it."""
+        if not self._warned_no_sandbox:
+            self._warned_no_sandbox = True
+            await self.tell_user("Commands can't run in a sandbox. You are asked instead", problem, severity="warning")
 
     # -- changes
 

@@ -30,7 +30,8 @@ class Confined(NamedTuple):
     """Their device and inode numbers."""
     hidden: dict[str, tuple[int, int]]
     links: dict[str, tuple[int, int]]
-    """Protected names that are links, which can't be made read-only."""
+    """Protected names that are links, which can't be made read-only. Here with the time of their last change: the
+    number of a removed link is used again."""
 
     @property
     def all(self) -> dict[str, tuple[int, int]]:
@@ -86,7 +87,8 @@ def find_confined(root: str, policy: Policy) -> Confined:
             continue
         status = entry.stat(follow_symlinks=False)
         where = found.links if stat.S_ISLNK(status.st_mode) else found.hidden if hides else found.read_only
-        where[entry.path] = (status.st_dev, status.st_ino)
+        is_link = stat.S_ISLNK(status.st_mode)
+        where[entry.path] = (status.st_dev, status.st_ctime_ns if is_link else status.st_ino)
     return found
 
 

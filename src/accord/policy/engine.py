@@ -137,7 +137,7 @@ class Policy:
             for placed in self._sources
             if placed.rule.effect != "allow"
             and placed.rule.subject == "path"
-            and (access is None or placed.rule.access in (None, "any", access))
+            and (access is None or placed.rule.access in (None, access))
             and not placed.rule.is_expired(now)
         ]
 

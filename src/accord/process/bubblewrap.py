@@ -40,9 +40,21 @@ def strict_isolation(*, network: bool) -> list[str]:
     return [*isolation(network=network), *words]
 
 
+def proc_words() -> list[str]:
+    """The options for `/proc`: settings of the kernel are read-only.
+
+    bwrap covers them itself only where it finds them writable before it drops its rights, so that root could change
+    `kernel.core_pattern`, which names a program that the kernel runs."""
+    words = ["--proc", "/proc"]
+    for name in ("sys", "sysrq-trigger", "irq", "bus", "acpi", "fs"):
+        if os.path.exists(f"/proc/{name}"):
+            words += ["--ro-bind", f"/proc/{name}", f"/proc/{name}"]
+    return words
+
+
 def mount_words(mounts: Iterable[Mount]) -> list[str]:
     """The options for mounts on top of a read-only file system. The innermost one decides about a path."""
-    words = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+    words = ["--ro-bind", "/", "/", "--dev", "/dev", *proc_words()]
     ordered = sorted(set(mounts), key=lambda mount: (mount.path.count("/"), mount.path, _STRICTNESS[mount.access]))
     for mount in ordered:
         match mount.access:

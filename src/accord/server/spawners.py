@@ -56,7 +56,8 @@ class BubblewrapSpawner:
     def command(self, cwd: str) -> list[str]:
         """Return the command line for an agent that works in a directory."""
         root = os.path.realpath(cwd)
-        words = [self._program, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]
+        words = [self._program, "--ro-bind", "/", "/", "--dev", "/dev", *bubblewrap.proc_words()]
+        words += ["--tmpfs", "/tmp"]
         for hidden in self._programs_in_tmp():
             words += ["--ro-bind", hidden, hidden]
         for path in (Path(root), *self._writable):

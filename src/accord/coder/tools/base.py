@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from accord.agent.session import Session
     from accord.agent.tool import Tool as ToolCallHandle
     from accord.agent.turn import Turn
+    from accord.coder.sandbox import SandboxedCommand
     from accord.coder.session import CoderSession
     from accord.policy.action import Action
 
@@ -88,6 +89,8 @@ class ToolContext:
         """Set by `prepare` for `run`."""
         self.reached: dict[str, str] = {}
         """The resolved path of each path in this call. Permission covers these, and nothing else is opened."""
+        self.sandboxed: SandboxedCommand | None = None
+        """The command line for the sandbox, if the call was allowed without a question because it runs in it."""
         self.may_quote: bool = True
         """Whether error messages of `prepare` may say what is in the files: not if reading them needs permission."""
 
@@ -187,6 +190,10 @@ class Tool(ABC, Generic[A]):
     def actions(self, args: A, ctx: ToolContext) -> Sequence[Action]:
         """The actions the policy decides about; none if no permission is needed."""
         return ()
+
+    async def confine(self, args: A, ctx: ToolContext) -> SandboxedCommand | None:
+        """Return how the call would run in a sandbox, where it needs no permission; None if it can't."""
+        return None
 
     @abstractmethod
     async def run(self, args: A, ctx: ToolContext) -> Outcome:

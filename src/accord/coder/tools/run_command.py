@@ -5,21 +5,29 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Sequence
-from contextlib import AsyncExitStack
-from typing import Annotated, Literal
+from contextlib import AsyncExitStack, suppress
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from msgspec import Meta
 
 from accord.agent.workspace import Output, Terminal
-from accord.coder.background_commands import MAX_RUNNING, describe_end, describe_exit
+from accord.coder import modes
+from accord.coder.background_commands import MAX_RUNNING, BackgroundCommand, describe_end, describe_exit
+from accord.coder.sandbox import SandboxedCommand, explain_failure
 from accord.coder.tools.base import Outcome, Tool, ToolContext, ToolError
-from accord.coder.tools.project.paths import locate, missing, origin, relative
+from accord.coder.tools.project.paths import from_cwd, locate, missing, origin, relative
 from accord.coder.tools.text import head_and_tail, one_line, plain_output
 from accord.errors import RequestFailed
 from accord.model.record import Record
+from accord.model.requests import PermissionOption
 from accord.model.tool import ExitStatus
 from accord.policy.action import Action
+from accord.policy.confinement import TooLarge
 from accord.workspace import command as commands
+
+if TYPE_CHECKING:
+    from accord.agent.tool import Tool as ToolCallHandle
+    from accord.coder.session import CoderSession
 
 DEFAULT_SECONDS = 120
 MAX_SECONDS = 600
@@ -29,6 +37,8 @@ FIRST_OUTPUT_SECONDS = 2.0
 """How long to wait for the first output of a background command."""
 OUTPUT_BYTES = 8_000_000
 """How much output the terminal keeps: the end of it."""
+MAX_NAMED = 10
+"""How many protected files are named."""
 HEAD_CHARS = 4_000
 TAIL_CHARS = 8_000
 """How much of longer output the model gets; all of it is saved in a file."""
@@ -66,6 +76,14 @@ class RunCommandArgs(Record):
             extra={"aliases": "run_in_background is_background in_background background_run detach"},
         ),
     ] = False
+    outside_sandbox: Annotated[
+        bool,
+        Meta(description="Run it without the sandbox. The user is asked. Only after it failed because of the sandbox."),
+    ] = False
+    reason: Annotated[
+        str | None,
+        Meta(description="Why it must run outside the sandbox, for the user.", extra={"aliases": "justification"}),
+    ] = None
     on_timeout: Annotated[
         Literal["kill", "background"],
         Meta(description="Whether the timeout kills it (default), or lets it continue in the background."),
@@ -89,7 +107,20 @@ class RunCommand(Tool[RunCommandArgs]):
     aliases = "bash shell sh exec exec_command execute_command run_shell_command run_terminal_cmd terminal execute run"
 
     def title(self, args: RunCommandArgs) -> str:
-        return f"Run {one_line(args.command)}"
+        reason = f": {one_line(args.reason)}" if args.reason and args.reason.strip() else ""
+        return f"Run {one_line(args.command)}{f' (outside the sandbox{reason})' if args.outside_sandbox else ''}"
+
+    async def confine(self, args: RunCommandArgs, ctx: ToolContext) -> SandboxedCommand | None:
+        settings = ctx.state.settings.sandbox_entry
+        if args.outside_sandbox or not modes.uses_sandbox(ctx.state.mode, settings.mode):
+            return None
+        sandbox = ctx.state.sandbox
+        found = await sandbox.find_problem(settings) or await sandbox.prepare(args.command, ctx.prepared, settings)
+        if isinstance(found, str):
+            if settings.mode == "on":
+                await ctx.state.warn_no_sandbox(found)
+            return None
+        return found
 
     async def prepare(self, args: RunCommandArgs, ctx: ToolContext) -> None:
         if not args.command.strip():
@@ -108,6 +139,8 @@ class RunCommand(Tool[RunCommandArgs]):
         await locate(ctx, args.cwd or ".")  # a client's terminal opens the path again; ours is pinned by `at`
         if (args.background or args.on_timeout == "background") and ctx.state.background.is_full:
             raise ToolError(f"{MAX_RUNNING} background commands are running, the maximum; stop one with stop_command")
+        if ctx.sandboxed is not None:
+            await ctx.call.update(title=f"{self.title(args)} (in the sandbox)")
         terminal = await self._start(args, ctx)
         if args.background:
             return await _move_to_background(terminal, args, ctx)
@@ -118,6 +151,10 @@ class RunCommand(Tool[RunCommandArgs]):
         whole = plain_output(printed.text)
         output = head_and_tail(whole, head=HEAD_CHARS, tail=TAIL_CHARS)
         notes = [_status(ended, seconds)]
+        if ctx.sandboxed is not None:
+            if ended is None or ended.code != 0:
+                notes.append(explain_failure(whole))
+            notes += await _remove_protected(ctx.sandboxed, ctx.state, ctx.call)
         if args.timeout is not None and args.timeout > MAX_SECONDS:
             notes.append(f"the timeout was reduced to {MAX_SECONDS} s, the maximum")
         if printed.truncated:
@@ -133,20 +170,26 @@ class RunCommand(Tool[RunCommandArgs]):
             "timedOut": ended is None,
             "output": output,
         }
+        if ctx.sandboxed is not None:
+            raw["sandboxed"] = True
         return Outcome(text=text, raw=raw, failed=ended is None or ended.signal is not None)
 
     async def _start(self, args: RunCommandArgs, ctx: ToolContext) -> Terminal:
         # Some clients take a command line for a program's name, so pass the shell explicitly.
-        shell, *flags = commands.shell_command(os.environ)
-        blanks = ctx.state.secrets.blanks if ctx.session.client.offers.terminals else {}
+        program, *words = (
+            ctx.sandboxed.argv if ctx.sandboxed is not None else [*commands.shell_command(os.environ), args.command]
+        )
+        here = ctx.sandboxed is not None
+        blanks = ctx.state.secrets.blanks if ctx.session.client.offers.terminals and not here else {}
         try:
             return await ctx.session.terminals.create(
-                shell,
-                [*flags, args.command],
+                program,
+                words,
                 cwd=ctx.prepared,
                 at=ctx.prepared,
                 env={**ENVIRONMENT, **blanks},
                 output_limit=OUTPUT_BYTES,
+                here=here,
             )
         except RequestFailed as error:
             raise ToolError(f"couldn't start the command: {error.explanation}") from None
@@ -159,7 +202,13 @@ async def _move_to_background(
     if after_seconds is None:
         await ctx.call.show(terminal)
     await ctx.call.move_to_background(can_cancel=True)
-    command = ctx.state.background.add(args.command, terminal, ctx.call)
+    sandboxed, state, call = ctx.sandboxed, ctx.state, ctx.call
+
+    async def report_end(command: BackgroundCommand) -> None:
+        if sandboxed is not None and (notes := await _remove_protected(sandboxed, state, call)):
+            state.background.notes += notes
+
+    command = ctx.state.background.add(args.command, terminal, ctx.call, report_end)
     try:
         if after_seconds is None:
             await command.wait_for_output(FIRST_OUTPUT_SECONDS)
@@ -178,6 +227,31 @@ async def _move_to_background(
     text = f"[{', '.join(notes)}]\n{output or '[nothing was printed yet]'}"
     raw = {**describe_exit(command.status, ""), "running": not command.is_end_known, "output": output}
     return Outcome(text=text, raw={**raw, "id": command.id}, is_in_background=True)
+
+
+async def _remove_protected(sandboxed: SandboxedCommand, state: CoderSession, call: ToolCallHandle) -> list[str]:
+    """Rename the protected files that a sandboxed command has created, unless the user wants them.
+
+    Returns notes for the model."""
+    try:
+        found = await state.sandbox.find_new(sandboxed)
+    except TooLarge:
+        await state.tell_user("A command has created too many files to look for protected ones", severity="warning")
+        return ["the project now has too many files to look for protected ones"]
+    if not found:
+        return []
+    names = ", ".join(from_cwd(state.session, path) for path in found[:MAX_NAMED])
+    with suppress(RequestFailed):
+        options = [
+            PermissionOption(id="allow_once", name="Keep them", kind="allow_once"),
+            PermissionOption(id="reject_once", name="Rename them", kind="reject_once"),
+        ]
+        if await call.permit(f"Keep protected files that the command created: {names}", options=options):
+            return []
+    for path in found:
+        await state.sandbox.disarm(path)
+    await state.tell_user("Renamed protected files that a sandboxed command created", names, severity="warning")
+    return [f"protected files can't be created in the sandbox, so these were renamed to removed-…: {names}"]
 
 
 async def _watch(

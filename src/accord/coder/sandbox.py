@@ -1,0 +1,340 @@
+"""The sandbox for commands: bubblewrap, with the project writable and the rest read-only or hidden.
+
+Inside, a command
+
+- writes to the session's directories, the directories of the configuration, and a private `/tmp`;
+- can't change protected files, nor read files that rules deny or ask about;
+- sees no home directory except the tools in it, no `/run` (sockets of Docker, D-Bus, SSH and GPG agents), no other
+  processes and no terminal;
+- has no network, unless the configuration allows it.
+
+Such a command runs on this machine as a child process, even if the client offers terminals: we couldn't know what its
+sandbox would be. A protected file that doesn't exist yet can't be mounted over without creating it for everybody to
+see, so these are found and renamed after the command."""
+
+from __future__ import annotations
+
+import glob
+import os
+import secrets
+import shutil
+import stat
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from accord.config.directories import config_directory, data_directory
+from accord.errors import AccordError, ConfigError
+from accord.policy.confinement import Confined, TooLarge, find_confined
+from accord.policy.protections import SECRETS
+from accord.process import bubblewrap
+from accord.process.bubblewrap import Mount
+from accord.process.thread import run_in_thread
+from accord.workspace.command import shell_command
+from accord.workspace.place import Place
+
+if TYPE_CHECKING:
+    from accord.agent.session import Session
+    from accord.config.settings import SandboxEntry
+    from accord.policy.engine import Policy
+    from accord.workspace.roots import Roots
+
+MAX_SOCKETS = 100
+TOOLS = (
+    *(".local/bin", ".local/lib", ".local/pipx", ".local/share/uv", ".local/share/mise", ".local/share/pnpm"),
+    *(
+        ".pyenv",
+        ".rbenv",
+        ".nvm",
+        ".asdf",
+        ".sdkman",
+        ".volta",
+        ".fnm",
+        ".rustup",
+        ".cargo",
+        ".go",
+        "go",
+        ".deno",
+        ".bun",
+    ),
+    *(".m2", ".gradle", ".gem", ".npm", ".juliaup", ".opam", ".ghcup", ".stack", ".nix-profile"),
+    *(".cache/pip", ".cache/uv", ".cache/pypoetry", ".cache/go-build", ".cache/pre-commit", ".cache/huggingface"),
+    *(".tool-versions", "miniconda3", "anaconda3", ".conda"),
+)
+"""Tools and caches of the home directory that stay visible, read-only. Everything else in it is hidden."""
+MORE_SECRETS = (
+    *("~/.m2/settings*.xml", "~/.gradle/gradle.properties", "~/.gem/credentials", "~/.cargo/credentials*"),
+    *("~/.local/share/uv/credentials", "~/.cache/huggingface/token", "~/.cache/huggingface/stored_tokens"),
+)
+"""Keys and passwords inside those."""
+UNSET = (
+    *("DBUS_SESSION_BUS_ADDRESS", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "DOCKER_HOST", "CONTAINER_HOST"),
+    *("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "KRB5CCNAME", "TMUX", "TMUX_PANE", "STY"),
+)
+"""Variables that name sockets and credentials."""
+CACHES = {"GOCACHE": "go-build", "UV_CACHE_DIR": "uv", "XDG_CACHE_HOME": "."}
+"""Variables for caches that tools must be able to write, with their directories below `/tmp/.cache`."""
+NETWORK_SIGNS = (
+    *("network is unreachable", "could not resolve", "name resolution", "name or service not known", "enetunreach"),
+    *("eai_again", "failed to resolve", "temporary failure", "no address associated", "dns error", "enotfound"),
+)
+WRITE_SIGNS = ("read-only file system", "erofs")
+
+# Run inside, before the command: the project may have changed since its restricted files were listed. Then a mount
+# might cover something else, or show a file that must stay hidden.
+_CHECK = """\
+count=$1 stat=$2; shift 2
+while [ "$count" -gt 0 ]; do
+    now=$("$stat" -c %d:%i -- "$1" 2>/dev/null)
+    case $2 in
+        -*) [ "-$now" != "$2" ] ;;
+        *) [ "$now" = "$2" ] && [ ! -w "$1" ] ;;
+    esac || { echo "the project changed while the sandbox was created; try again: $1" >&2; exit 125; }
+    shift 2; count=$((count - 1))
+done
+exec "$@"
+"""
+
+Problem = str
+
+
+class SandboxedCommand(NamedTuple):
+    """A command line that runs a command in a sandbox."""
+
+    argv: list[str]
+    before: dict[str, Confined]
+    """The restricted files of each directory before the command."""
+
+
+class Sandbox:
+    """The sandbox of one session."""
+
+    def __init__(self, session: Session, policy: Policy, roots: Roots) -> None:
+        self._session = session
+        self._policy = policy
+        self._roots = roots
+        self._temporary: str | None = None
+
+    async def find_problem(self, settings: SandboxEntry) -> Problem:
+        """Return why commands can't run in a sandbox here; empty if they can."""
+        if sys.platform != "linux":
+            return "sandboxes need Linux"
+        return await run_in_thread(self._find_problem, settings.network)
+
+    def _find_problem(self, network: bool) -> Problem:
+        program = bubblewrap.find_program(outside=self._session.cwd)
+        if program is None:
+            return f"bwrap isn't installed; {bubblewrap.INSTALL}"
+        if (program, network) not in _PROBED:
+            # The same as for a command, and what it must be able to rely on: a file that can't be written.
+            test = [_shell(), "-c", '[ ! -w /etc ] && [ -x "$0" ]', _stat()]
+            words = [*bubblewrap.mount_words(()), *bubblewrap.strict_isolation(network=network)]
+            _PROBED[program, network] = bubblewrap.probe(program, words, test)
+        return _PROBED[program, network]
+
+    async def prepare(self, line: str, cwd: str, settings: SandboxEntry) -> SandboxedCommand | Problem:
+        """Build the command line for a command, or return why it can't run in a sandbox."""
+        return await run_in_thread(self._prepare, line, cwd, settings)
+
+    def _prepare(self, line: str, cwd: str, settings: SandboxEntry) -> SandboxedCommand | Problem:
+        program = bubblewrap.find_program(outside=self._session.cwd)
+        if program is None:
+            return "bwrap isn't installed"
+        try:
+            before = self.find_restricted()
+            mounts = self._mounts(before, settings)
+        except TooLarge:
+            return "the project has too many files, or too many protected ones"
+        except _Impossible as error:
+            return str(error)
+        words = [program, *bubblewrap.mount_words(mounts), *bubblewrap.strict_isolation(network=settings.network)]
+        for name in UNSET:
+            words += ["--unsetenv", name]
+        words += ["--setenv", "TMPDIR", "/tmp"]
+        for name, directory in CACHES.items():
+            words += ["--setenv", name, os.path.normpath(os.path.join("/tmp/.cache", directory))]
+        words += ["--chdir", cwd, "--"]
+        checks = [
+            *(
+                (path, f"{device}:{inode}")
+                for each in before.values()
+                for path, (device, inode) in each.read_only.items()
+            ),
+            *(
+                (path, f"-{device}:{inode}")
+                for each in before.values()
+                for path, (device, inode) in each.hidden.items()
+            ),
+        ]
+        words += [_shell(), "-c", _CHECK, "sh", str(len(checks)), _stat(), *(word for pair in checks for word in pair)]
+        return SandboxedCommand([*words, *shell_command({}), line], before)
+
+    def find_restricted(self) -> dict[str, Confined]:
+        """Find the restricted files of each directory that commands may write. Raises `TooLarge`."""
+        return {root: find_confined(root, self._policy) for root in map(os.path.realpath, self._session.roots)}
+
+    # -- Mounts
+
+    def _mounts(self, before: dict[str, Confined], settings: SandboxEntry) -> set[Mount]:
+        home = os.path.realpath(os.path.expanduser("~"))
+        writable = [*before, *(_expand(path, self._session.cwd) for path in settings.writable)]
+        for path in writable:
+            if path == "/" or _is_inside(home, path):
+                raise _Impossible(f"{path} contains the home directory")
+        mounts = {Mount(path, "write") for path in writable if os.path.isdir(path)}
+        for each in before.values():
+            mounts |= {Mount(path, "read") for path in each.read_only}
+            mounts |= {Mount(path, "hide", is_file=not os.path.isdir(path)) for path in each.hidden}
+        temporary = self._create_temporary()
+        hidden = [home, "/run", "/var/run", "/home", "/root", *self._secrets(home), *_own_directories()]
+        for path in dict.fromkeys(map(os.path.realpath, hidden)):
+            if os.path.isdir(path):
+                mounts.add(Mount(path, "hide"))
+            elif os.path.exists(path):
+                mounts.add(Mount(path, "hide", is_file=True))
+        for path in ("/tmp", "/var/tmp"):
+            if os.path.isdir(path) and path not in writable:
+                mounts.add(Mount(path, "write", temporary))
+        tools = [path for path in _tools(home) if not any(_is_inside(path, each) for each in writable)]
+        mounts |= {Mount(path, "read") for path in tools}
+        for path, access in self._policy.restricted_places():
+            real = os.path.realpath(path)
+            if any(_is_inside(root, real) for root in (*before, "/usr", "/bin", "/lib")):
+                raise _Impossible("a rule is about files that every command needs")
+            if os.path.exists(real):
+                shown: Literal["read", "hide"] = "hide" if access == "read" else "read"
+                mounts.add(Mount(real, shown, is_file=not os.path.isdir(real)))
+        sockets = [path for path in _sockets() if _is_visible(path, mounts)]
+        if len(sockets) > MAX_SOCKETS:
+            raise _Impossible("too many programs listen on sockets")
+        return mounts | {Mount(path, "hide", is_file=True) for path in sockets}
+
+    def _secrets(self, home: str) -> list[str]:
+        patterns = [
+            os.path.join(home, text[2:]) if text.startswith("~/") else text for text in (*SECRETS, *MORE_SECRETS)
+        ]
+        return [path for text in patterns for path in glob.glob(text.removesuffix("/**"))]
+
+    def _create_temporary(self) -> str:
+        """Create the directory that commands see as `/tmp`. Commands of a session share it."""
+        if self._temporary is None:
+            self._temporary = os.path.realpath(tempfile.mkdtemp(prefix="accord-sandbox-"))
+        return self._temporary
+
+    # -- Afterwards
+
+    async def find_new(self, command: SandboxedCommand) -> list[str]:
+        """Return the protected files that appeared or were replaced since a command was prepared.
+
+        Raises `TooLarge`."""
+        return await run_in_thread(self._find_new, command)
+
+    def _find_new(self, command: SandboxedCommand) -> list[str]:
+        found = []
+        for root, confined in self.find_restricted().items():
+            known = command.before[root].all if root in command.before else {}
+            found += [path for path, id in confined.all.items() if known.get(path) != id]
+        return sorted(found)
+
+    async def disarm(self, path: str) -> str | None:
+        """Rename a protected file so that nothing uses it; return the new path. Nothing is deleted."""
+        return await run_in_thread(self._disarm, path)
+
+    def _disarm(self, path: str) -> str | None:
+        name = f"removed-{secrets.token_hex(3)}-{os.path.basename(path)}"
+
+        def rename(place: Place) -> bool:
+            if place.real != path or not place.name:
+                return False  # a link has taken the place of one of its directories
+            place.directory.rename(place.name, place.directory, name)
+            return True
+
+        with suppress(AccordError, OSError):
+            if self._roots.at(path, rename, follow=False):
+                return os.path.join(os.path.dirname(path), name)
+        return None
+
+    def close(self) -> None:
+        """Remove the temporary directory."""
+        if self._temporary is not None:
+            shutil.rmtree(self._temporary, ignore_errors=True)
+            self._temporary = None
+
+
+class _Impossible(Exception):
+    """This project can't be confined."""
+
+
+_PROBED: dict[tuple[str, bool], Problem] = {}
+"""The results of trying, which takes a moment."""
+
+
+def explain_failure(output: str) -> str:
+    """Explain a failed command's output to the model if the sandbox may be the reason."""
+    if output.startswith("bwrap: "):  # a file or socket that it needed has disappeared in the meantime
+        return "the sandbox couldn't be created; repeat the call"
+    folded = output.casefold()
+    if any(sign in folded for sign in NETWORK_SIGNS):
+        reason = "it has no network"
+    elif any(sign in folded for sign in WRITE_SIGNS):
+        reason = "only the project (without protected files such as .git) and /tmp are writable"
+    else:
+        return "in the sandbox"
+    return f"in the sandbox, where {reason}; if it needs more, repeat it with outside_sandbox=true and a reason"
+
+
+def _shell() -> str:
+    return shell_command({})[0]
+
+
+def _stat() -> str:
+    return shutil.which("stat", path=os.defpath) or "/usr/bin/stat"
+
+
+def _expand(path: str, cwd: str) -> str:
+    return os.path.realpath(os.path.join(cwd, os.path.expanduser(path)))
+
+
+def _is_inside(path: str, directory: str) -> bool:
+    return path == directory or path.startswith(directory.rstrip("/") + "/")
+
+
+def _is_visible(path: str, mounts: Iterable[Mount]) -> bool:
+    """Return whether a path of this machine can be reached inside."""
+    around = [mount for mount in mounts if _is_inside(path, mount.path)]
+    innermost = max(around, key=lambda mount: len(mount.path), default=None)
+    return innermost is None or (innermost.access != "hide" and not innermost.source)
+
+
+def _own_directories() -> Iterable[str]:
+    with suppress(ConfigError):
+        yield str(config_directory())
+        yield str(data_directory())
+
+
+def _tools(home: str) -> list[str]:
+    """Return the directories of the home directory that hold programs."""
+    found = [os.path.join(home, name) for name in TOOLS]
+    found += [entry for entry in os.environ.get("PATH", "").split(os.pathsep) if os.path.isabs(entry)]
+    found += [os.environ.get("VIRTUAL_ENV", ""), sys.prefix, sys.base_prefix]
+    real = [os.path.realpath(path) for path in found if path and os.path.exists(path)]
+    return [path for path in dict.fromkeys(real) if path != home and _needs_mount(path, home)]
+
+
+def _needs_mount(path: str, home: str) -> bool:
+    hidden: Sequence[str] = (home, "/home", "/root", "/tmp", "/var/tmp", "/run")
+    return any(_is_inside(path, each) and path != each for each in hidden)
+
+
+def _sockets() -> list[str]:
+    """Return the sockets that programs of this machine listen on. Connecting works on read-only file systems, too."""
+    found: list[str] = []
+    with suppress(OSError), open("/proc/net/unix", errors="surrogateescape") as file:
+        for line in file:
+            path = line.rstrip("\n").partition(" /")[2]
+            with suppress(OSError, ValueError):
+                if path and stat.S_ISSOCK(os.lstat(f"/{path}").st_mode):
+                    found.append(os.path.realpath(f"/{path}"))
+    return list(dict.fromkeys(found))

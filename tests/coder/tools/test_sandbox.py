@@ -1,0 +1,396 @@
+"""Commands in the sandbox need no permission, and can't do any harm: each attack is run."""
+
+# ruff: noqa: ASYNC221, ASYNC240  # the tests look at files beside the agent, in the same loop
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.link import until
+from support.prerequisites import needs
+
+from accord.coder.background_commands import BackgroundCommands
+from accord.config.settings import CoderSettings, SandboxEntry
+from accord.model.requests import PermissionRequest
+from accord.policy.rule import Rule
+from accord.process import bubblewrap
+
+from .conftest import Harness, ToolHarness
+from .test_background import id_in
+
+
+def find_problem() -> str | None:
+    """Find out why sandboxes don't work on this machine."""
+    program = bubblewrap.find_program()
+    if program is None:
+        return "bwrap isn't installed"
+    words = [*bubblewrap.mount_words(()), *bubblewrap.strict_isolation(network=False)]
+    return bubblewrap.probe(program, words) or None
+
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap needs Linux"),
+    needs(find_problem() if sys.platform == "linux" else None),
+]
+
+
+class Sandboxed:
+    """A session whose commands run in the sandbox, and what the user was asked."""
+
+    def __init__(self, tools: ToolHarness, asked: list[PermissionRequest]) -> None:
+        self.tools = tools
+        self.asked = asked
+
+    async def run(self, command: str, **arguments: Any) -> str:
+        """Run a command that must not need permission."""
+        result = await self.tools.use("run_command", command=command, **arguments)
+        assert [request.title for request in self.asked] == []
+        return result.text
+
+    async def python(self, code: str) -> str:
+        return await self.run(shlex.join([sys.executable, "-c", code]))
+
+
+Start = Callable[..., AbstractAsyncContextManager[Sandboxed]]
+
+
+@pytest.fixture
+def version() -> int:
+    return 2
+
+
+@pytest.fixture
+def start(harness: Harness) -> Start:
+    @asynccontextmanager
+    async def opened(
+        *, rules: tuple[Rule, ...] = (), answer: bool = False, **settings: Any
+    ) -> AsyncIterator[Sandboxed]:
+        asked: list[PermissionRequest] = []
+
+        def permissions(request: PermissionRequest) -> bool:
+            asked.append(request)
+            return answer
+
+        async with harness(rules=rules, permissions=permissions) as tools:
+            await tools.call("list_files")
+            tools.state.settings = CoderSettings(sandbox=SandboxEntry(mode="on", **settings))
+            yield Sandboxed(tools, asked)
+
+    return opened
+
+
+async def test_a_command_writes_to_the_project_without_a_question(start: Start) -> None:
+    async with start() as box:
+        assert await box.run("echo hi > a.txt; cat a.txt; pwd") == f"[exit 0]\nhi\n{box.tools.project}\n"
+        assert box.tools.text("a.txt") == "hi\n"
+        assert box.tools.shown.title.endswith("(in the sandbox)")
+        assert box.tools.shown.raw_output["sandboxed"] is True
+
+
+async def test_nothing_else_can_be_written(start: Start, project: Path, home: Path) -> None:
+    outside = project.parent / "other"
+    async with start() as box:
+        (project / "out").symlink_to(outside)
+        targets = [outside, "out", home, "/etc", "/usr", "/var", "/sys/kernel", "/root"]
+        for target in targets:
+            await box.run(f"echo x > {target}/made; mkdir {target}/made-too; rm -f {target}/secret.txt")
+        assert sorted(os.listdir(outside)) == ["secret.txt"]
+        assert not [each for each in (home, "/etc", "/usr", "/var", "/root") if Path(each, "made").exists()]
+        # Only look: if the sandbox is broken, a test must not change the kernel's settings or reboot the machine.
+        for name in ("sys/kernel/core_pattern", "sys/kernel/modprobe", "sysrq-trigger"):
+            assert "exit 0" not in await box.run(f"[ -w /proc/{name} ]")
+
+
+async def test_the_temporary_directory_is_private_and_lasts_as_long_as_the_session(start: Start) -> None:
+    async with start() as box:
+        name = f"made-{os.getpid()}"
+        await box.run(f"echo x > /tmp/{name}; echo y > $TMPDIR/{name}-too")
+        assert await box.run(f"cat /tmp/{name} /tmp/{name}-too") == "[exit 0]\nx\ny\n"
+        assert not Path("/tmp", name).exists()
+        temporary = box.tools.state.sandbox._temporary
+        assert temporary is not None and Path(temporary).stat().st_mode & 0o777 == 0o700
+    assert not Path(temporary).exists()
+
+
+async def test_secrets_and_other_projects_cannot_be_read(start: Start, project: Path, home: Path) -> None:
+    for name in (".ssh/id_ed25519", ".config/accord/credentials", "data/accord/sessions.db", "notes.txt", ".netrc"):
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text("the secret\n")
+    (home / ".cargo").mkdir()
+    (home / ".cargo" / "credentials.toml").write_text("the secret\n")
+    (home / ".cargo" / "config.toml").write_text("visible\n")
+    (project / "link").symlink_to(home / ".ssh")
+    async with start() as box:
+        line = f"cat {home}/.ssh/* {home}/.config/accord/* {home}/data/accord/* {home}/*.txt {home}/.netrc link/*"
+        output = await box.run(f"{line} {home}/.cargo/* {project.parent}/other/* /etc/shadow /proc/1/environ 2>&1")
+        assert "the secret" not in output and "root:" not in output
+        assert "visible" in output, "tools can read their configuration"
+
+
+async def test_protected_files_stay_as_they_are(start: Start, project: Path) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=project, check=True)
+    for name in ("AGENTS.md", ".envrc", "sub/.vscode/tasks.json", ".venv/bin/python", "node_modules/.bin/tool"):
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text("mine\n")
+    config = (project / ".git" / "config").read_text()
+    attack = (
+        "import os, shutil\n"
+        "def attempt(f, *a):\n"
+        "    try: f(*a)\n"
+        "    except OSError: pass\n"
+        "D = '.' + 'git'\n"
+        "for name in (D + '/config', D + '/hooks/pre-commit', 'AGENTS' + '.md', '.en' + 'vrc',\n"
+        "             'sub/.vs' + 'code/tasks.json',\n"
+        "             '.ve' + 'nv/bin/python', 'node_modules/.b' + 'in/tool', 'node_modules/.b' + 'in/new'):\n"
+        "    attempt(lambda: open(name, 'w').write('attack'))\n"
+        "    attempt(os.unlink, name)\n"
+        "    attempt(os.rename, name, 'moved')\n"
+        "    attempt(os.link, name, 'linked')\n"
+        "    attempt(os.chmod, name, 0o777)\n"
+        "attempt(os.rename, D, 'moved-git')\n"
+        "attempt(shutil.rmtree, D)\n"
+    )
+    (project / "attack.py").write_text(attack)
+    async with start() as box:
+        await box.run(f"{sys.executable} attack.py")
+        assert (project / ".git" / "config").read_text() == config
+        assert not (project / ".git" / "hooks" / "pre-commit").exists()
+        for name in ("AGENTS.md", ".envrc", "sub/.vscode/tasks.json", ".venv/bin/python", "node_modules/.bin/tool"):
+            assert (project / name).read_text() == "mine\n"
+        assert sorted(os.listdir(project / "node_modules" / ".bin")) == ["tool"]
+
+
+async def test_mounts_cannot_be_taken_away(start: Start, project: Path) -> None:
+    (project / ".envrc").write_text("mine\n")
+    name = "$(printf .en)vrc"
+    async with start() as box:
+        for line in (
+            f"umount {name}; echo attack > {name}",
+            f"mount -o remount,rw,bind {name}; echo attack > {name}",
+            f"unshare -Urm sh -c 'umount -l {name}; mount -o remount,rw,bind {name}; echo attack > {name}'",
+            f"unshare -Urm sh -c 'mkdir d; mount --bind . d; echo attack > d/{name}'",
+            "unshare -Urm sh -c 'umount -l /run; umount -l /tmp; ls /run/*.sock'",
+        ):
+            await box.run(line)
+        assert (project / ".envrc").read_text() == "mine\n"
+
+
+@pytest.mark.parametrize("answer", [False, True])
+async def test_new_protected_files_are_renamed_unless_the_user_keeps_them(
+    start: Start, project: Path, answer: bool
+) -> None:
+    async with start(answer=answer) as box:
+        result = await box.tools.use("run_command", command="mkdir sub; echo x > sub/$(printf .en)vrc; echo y > plain")
+        assert len(box.asked) == 1, result.text
+        (request,) = box.asked
+        assert request.title == "Keep protected files that the command created: sub/.envrc"
+        assert (project / "sub" / ".envrc").exists() is answer
+        assert (project / "plain").exists()
+        renamed = [each.read_text() for each in (project / "sub").glob("removed-*-.envrc")]
+        assert renamed == ([] if answer else ["x\n"]), "nothing is deleted"
+        assert ("were renamed" in result.text) is not answer
+
+
+async def test_a_protected_name_that_is_a_link_cannot_be_replaced(start: Start, project: Path) -> None:
+    (project / "target").write_text("mine\n")
+    (project / "AGENTS.md").symlink_to("target")
+    async with start() as box:
+        await box.tools.use("run_command", command="x=AGENTS; rm $x.md; echo attack > $x.md")
+        assert len(box.asked) == 1
+        assert not (project / "AGENTS.md").exists() and len(list(project.glob("removed-*-AGENTS.md"))) == 1
+
+
+async def test_a_project_that_changes_meanwhile_is_not_trusted(start: Start, project: Path) -> None:
+    (project / ".envrc").write_text("mine\n")
+    async with start() as box:
+        sandbox = box.tools.state.sandbox
+        command = await sandbox.prepare("echo ran", str(project), SandboxEntry())
+        assert not isinstance(command, str)
+        (project / ".envrc").unlink()
+        (project / ".envrc").symlink_to(project.parent / "other" / "secret.txt")
+        done = await asyncio.to_thread(subprocess.run, command.argv, capture_output=True, text=True)
+        assert done.returncode != 0 and "ran" not in done.stdout
+
+
+async def test_rules_about_files_hold(start: Start, project: Path) -> None:
+    for name in ("private/key", "docs/a", "free"):
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).write_text("text of " + name + "\n")
+    rules = (
+        Rule(effect="deny", path=("private/**",)),
+        Rule(effect="ask", path=("docs/**",), access="write"),
+        Rule(effect="deny", path=(f"{project.parent}/other/**",)),
+    )
+    async with start(rules=rules) as box:
+        code = (
+            "import pathlib, shutil\n"
+            "for path in ('private/key', 'free', 'docs/a', '../other/secret.txt'):\n"
+            "    try: print(pathlib.Path(path).read_text())\n"
+            "    except OSError as error: print(error)\n"
+            "pathlib.Path('docs/a').write_text('attack')\n"
+        )
+        (project / "look.py").write_text(code)
+        output = await box.run(f"{sys.executable} look.py")
+        assert "text of free" in output and "text of docs/a" in output
+        assert "text of private" not in output and "secret" not in output.replace("secret.txt", "")
+        assert (project / "docs" / "a").read_text() == "text of docs/a\n"
+
+
+async def test_rules_about_commands_hold(start: Start) -> None:
+    rules = (Rule(effect="deny", command=("rm *",)), Rule(effect="ask", command=("make *",)))
+    async with start(rules=rules) as box:
+        assert "not allowed" in await box.tools.call_failing("run_command", command="rm a")
+        assert box.asked == []
+        await box.tools.call_failing("run_command", command="make it")
+        assert len(box.asked) == 1
+        await box.tools.call_failing("run_command", command="$(echo r)m a")
+        assert len(box.asked) == 2, "only the shell knows whether the rule applies"
+
+
+async def test_there_is_no_network_and_no_socket_of_another_program(start: Start, project: Path) -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.socket(socket.AF_UNIX) as abstract,
+        socket.socket(socket.AF_UNIX) as named,
+    ):
+        abstract.bind(f"\0accord-test-{os.getpid()}")
+        named.bind(str(project / "agent.sock"))
+        abstract.listen()
+        named.listen()
+        code = (
+            "import socket\n"
+            "def attempt(kind, address):\n"
+            "    try: socket.socket(kind).connect(address); print('CONNECTED', address)\n"
+            "    except OSError as error: print(error)\n"
+            f"attempt(socket.AF_INET, ('127.0.0.1', {server.getsockname()[1]}))\n"
+            "attempt(socket.AF_INET, ('192.0.2.1', 80))\n"
+            f"attempt(socket.AF_UNIX, {abstract.getsockname().decode()!r})\n"
+            f"attempt(socket.AF_UNIX, {named.getsockname()!r})\n"
+        )
+        (project / "attack.py").write_text(code)
+        async with start() as box:
+            assert "CONNECTED" not in await box.run(f"{sys.executable} attack.py")
+            assert "empty" in await box.run('[ -z "$(ls -A /run)" ] && echo empty')
+
+
+async def test_the_network_can_be_allowed(start: Start) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        code = f"import socket; socket.create_connection(('127.0.0.1', {server.getsockname()[1]})); print('CONNECTED')"
+        async with start(network=True) as box:
+            assert "CONNECTED" in await box.python(code)
+
+
+async def test_other_directories_can_be_made_writable(start: Start, project: Path) -> None:
+    async with start(writable=[str(project.parent / "other")]) as box:
+        await box.run("echo x > ../other/made")
+        assert (project.parent / "other" / "made").read_text() == "x\n"
+
+
+async def test_other_processes_and_the_terminal_are_out_of_reach(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSH_AUTH_SOCK", "/run/agent")
+    monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/run/bus")
+    async with start() as box:
+        assert "exit 0" not in await box.run(f"kill -0 {os.getpid()}")
+        assert "exit 0" not in await box.run(f"ls /proc/{os.getpid()}/root/")
+        assert int((await box.run("ls -d /proc/[0-9]* | wc -l")).split()[-1]) < 10
+        assert "exit 0" not in await box.run("cat < /dev/tty")
+        code = "import fcntl, os, termios; fcntl.ioctl(os.open('/dev/tty', os.O_RDWR), termios.TIOCSTI, b'x')"
+        assert "exit 0" not in await box.python(code)
+        status = await box.run("grep -E 'NoNewPrivs|CapEff|CapPrm|CapBnd' /proc/self/status")
+        assert "NoNewPrivs:\t1" in status
+        assert "CapEff:\t0000000000000000" in status and "CapPrm:\t0000000000000000" in status
+        assert "[]" in await box.run('echo "[$SSH_AUTH_SOCK$DBUS_SESSION_BUS_ADDRESS$DISPLAY$DOCKER_HOST]"')
+
+
+async def test_no_process_stays_behind(start: Start, project: Path) -> None:
+    async with start() as box:
+        marker = f"accord-test-{os.getpid()}"
+        await box.run(f"for i in 1 2; do (setsid env -i sleep 98765 {marker} || setsid sleep 98765) & done; sleep 0.1")
+        await until(lambda: not _processes("98765"))
+
+
+def _processes(word: str) -> list[str]:
+    found = []
+    for each in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = each.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if words[:1] == [b"sleep"] and word.encode() in words:
+            found.append(each.parent.name)
+    return found
+
+
+async def test_a_failure_because_of_the_sandbox_is_explained(start: Start) -> None:
+    async with start() as box:
+        text = await box.run("echo x > /etc/made")
+        assert "outside_sandbox=true" in text and "writable" in text
+        assert "no network" in await box.run("echo 'Could not resolve host: example.com'; exit 6")
+        assert await box.run("exit 3") == "[exit 3; in the sandbox]\n[nothing was printed]"
+
+
+async def test_outside_the_sandbox_the_user_is_asked(start: Start, project: Path) -> None:
+    async with start(answer=True) as box:
+        outside = project.parent / "other" / "made"
+        result = await box.tools.use(
+            "run_command", command=f"touch {outside}", outside_sandbox=True, reason="it belongs there"
+        )
+        assert result.text.startswith("[exit 0]") and outside.exists()
+        (request,) = box.asked
+        title = request.tool_call.title if request.tool_call is not None else request.title
+        assert title.endswith("(outside the sandbox: it belongs there)")
+
+
+async def test_a_command_that_needs_an_answer_runs_outside_once_it_has_it(start: Start, project: Path) -> None:
+    (project / "AGENTS.md").write_text("old\n")
+    async with start(answer=True) as box:
+        assert (await box.tools.use("run_command", command="echo new > AGENTS.md")).text.startswith("[exit 0]")
+        assert len(box.asked) == 1 and (project / "AGENTS.md").read_text() == "new\n"
+
+
+async def test_background_commands_run_in_the_sandbox_too(start: Start, project: Path) -> None:
+    async with start() as box:
+        os.mkfifo(project / "fifo")
+        text = await box.run("echo up; read line < fifo; echo x > $(printf .en)vrc", background=True)
+        id = id_in(text)
+        await asyncio.to_thread((project / "fifo").write_text, "go\n")
+        await box.tools.use("read_output", id=id, wait_seconds=300)
+        await until(lambda: bool(list(project.glob("removed-*-.envrc"))))
+        commands: BackgroundCommands = box.tools.state.background
+        await until(lambda: bool(commands.notes))
+        assert "removed" in commands.take_ended()
+
+
+async def test_the_mode_and_the_setting_decide(start: Start) -> None:
+    async with start() as box:
+        for mode, setting, asks in (
+            ("ask", "on", False),
+            ("ask", "auto", True),
+            ("ask", "off", True),
+            ("code", "on", False),
+            ("code", "auto", False),
+            ("code", "off", True),
+        ):
+            box.asked.clear()
+            await box.tools.session.set_mode(mode)
+            box.tools.state.settings = CoderSettings(sandbox=SandboxEntry(mode=setting))  # type: ignore[arg-type]
+            await box.tools.use("run_command", command="touch a")
+            assert bool(box.asked) is asks, (mode, setting)
+
+
+async def test_a_project_that_contains_the_home_directory_is_asked_about(
+    start: Start, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(project / "sub"))
+    async with start() as box:
+        await box.tools.use("run_command", command="touch a")
+        assert len(box.asked) == 1
