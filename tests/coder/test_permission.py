@@ -275,7 +275,7 @@ async def test_directories_that_the_client_adds_are_read_unasked_and_changed_by_
 async def test_every_change_is_in_the_audit_log_whatever_allowed_it(joined: Join, project: Path, home: Path) -> None:
     config = home / "config" / "accord" / "config.toml"
     config.parent.mkdir(parents=True)
-    config.write_text('[permissions]\nallow = ["write:docs/**"]\ndeny = ["write:*.lock"]\n')
+    config.write_text('[permissions]\nallow = ["write:docs/**"]\ndeny = ["write:*.lock"]\n[coder]\nsandbox = "off"\n')
     calls = [
         call("write_file", id="1", file_path="docs/a.md", content="x"),
         call("write_file", id="2", file_path="a.lock", content="x"),

@@ -26,7 +26,7 @@ Join = Callable[..., Any]
 KEY = "sk-ant-api03-0123456789abcdef"
 CONFIGURED = "0123-my-own-key-4567"
 NAMES = ["ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "MINE", "INNOCENT", "DEPLOY_TOKEN", "AWS_SECRET_ACCESS_KEY"]
-NAMES += ["DB_PASSWORD", "GITHUB_TOKEN", "KEYBOARD"]
+NAMES += ["DB_PASSWORD", "GITHUB_TOKEN", "KEYBOARD", "SIGN_PASSPHRASE", "GH_PAT"]
 PRINT = shlex.join([sys.executable, "-c", f"import os; print([name for name in {NAMES} if os.environ.get(name)])"])
 """Prints which of these variables a command gets."""
 
@@ -63,7 +63,7 @@ async def test_commands_in_the_clients_terminals_get_empty_keys(project: Path) -
 async def test_commands_get_no_variables_that_look_like_secrets_unless_they_are_configured(
     joined: Join, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("DEPLOY_TOKEN", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD", "GITHUB_TOKEN", "KEYBOARD"):
+    for name in NAMES[4:]:
         monkeypatch.setenv(name, "hidden" if name != "KEYBOARD" else "de")
     config = home / "config" / "accord" / "config.toml"
     config.write_text('[coder]\npass_environment = ["GITHUB_TOKEN", "ANTHROPIC_API_KEY"]\n')

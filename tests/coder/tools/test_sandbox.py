@@ -100,11 +100,11 @@ async def test_nothing_else_can_be_written(start: Start, project: Path, home: Pa
     outside = project.parent / "other"
     async with start() as box:
         (project / "out").symlink_to(outside)
-        targets = [outside, "out", home, "/etc", "/usr", "/var", "/sys/kernel", "/root"]
+        targets = [outside, "out", home, "/etc", "/usr", "/var", "/sys/kernel"]
         for target in targets:
             await box.run(f"echo x > {target}/made; mkdir {target}/made-too; rm -f {target}/secret.txt")
         assert sorted(os.listdir(outside)) == ["secret.txt"]
-        assert not [each for each in (home, "/etc", "/usr", "/var", "/root") if Path(each, "made").exists()]
+        assert not [each for each in (home, "/etc", "/usr", "/var") if Path(each, "made").exists()]
         # Only look: if the sandbox is broken, a test must not change the kernel's settings or reboot the machine.
         for name in ("sys/kernel/core_pattern", "sys/kernel/modprobe", "sysrq-trigger"):
             assert "exit 0" not in await box.run(f"[ -w /proc/{name} ]")
@@ -177,7 +177,7 @@ async def test_mounts_cannot_be_taken_away(start: Start, project: Path) -> None:
             f"umount {name}; echo attack > {name}",
             f"mount -o remount,rw,bind {name}; echo attack > {name}",
             f"unshare -Urm sh -c 'umount -l {name}; mount -o remount,rw,bind {name}; echo attack > {name}'",
-            f"unshare -Urm sh -c 'mkdir d; mount --bind . d; echo attack > d/{name}'",
+            f"unshare -Urm sh -c 'mkdir d; mount --bind . d && echo attack > d/{name}'",
             "unshare -Urm sh -c 'umount -l /run; umount -l /tmp; ls /run/*.sock'",
         ):
             await box.run(line)
