@@ -94,7 +94,6 @@ class Subagents:
                 Subagent(
                     session_id=id,
                     title=title,
-                    description="Searches and reads the project",
                     cwd=parent.cwd,
                     state="running",
                     can_cancel=True,
