@@ -35,7 +35,7 @@ def test_an_agents_command_of_the_same_name_wins_and_ours_gets_a_prefix() -> Non
     assert "accord:keys" in [each.name for each in list_commands([KEYS])]
     renamed = find_command("/accord:keys", [KEYS])
     assert renamed is not None
-    assert renamed.name == "keys"
+    assert renamed.command.name == "keys"
 
 
 @pytest.mark.parametrize(
@@ -58,6 +58,37 @@ async def test_our_command_runs_and_is_not_sent_to_the_agent(opened: Opened) -> 
         await chat.press("escape")
         await chat.send("hello")
         await chat.until("heard: hello")
+
+
+def test_a_command_may_have_an_argument() -> None:
+    found = find_command("/model  gpt 'x'", [])
+    assert found is not None
+    assert (found.command.name, found.argument, found.problem) == ("model", "gpt 'x'", "")
+    too_much = find_command("/keys all", [])
+    assert too_much is not None
+    assert too_much.problem == "/keys takes no argument."
+
+
+async def test_a_mistyped_command_is_answered_with_a_suggestion(opened: Opened) -> None:
+    async with opened(ScriptedAgent([repeats])) as chat:
+        await chat.send("/modle")
+        await chat.until(lambda: chat.is_notified("There is no command /modle. Did you mean /mode"))
+
+
+async def test_an_argument_that_is_not_wanted_gives_the_text_back(opened: Opened) -> None:
+    async with opened(ScriptedAgent([repeats])) as chat:
+        await chat.send("/keys please")
+        await chat.until(lambda: chat.is_notified("/keys takes no argument."))
+        assert chat.tab.editor.text == "/keys please"
+
+
+async def test_the_argument_of_our_commands_is_dim_and_in_a_column(opened: Opened) -> None:
+    async with opened(ScriptedAgent([repeats]), size=(80, 24)) as chat:
+        await chat.type("/mod")
+        await chat.until("Choose the model")
+        lines = [line for line in chat.lines if "Choose the mod" in line]
+        assert "/model [name]" in chat.text
+        assert len({line.index("Choose the mod") for line in lines}) == 1
 
 
 async def test_an_unknown_command_is_sent_only_when_enter_is_pressed_again(opened: Opened) -> None:

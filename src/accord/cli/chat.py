@@ -88,13 +88,22 @@ def chat(
         host.begin(agent, can_install=can_install)  # the agent starts while the interface is loaded
     from accord.tui.terminal.restore import TerminalRestorer
 
-    restorer, status = TerminalRestorer(), 1
+    restorer, end = TerminalRestorer(), End(1)
     try:
-        status = _show(host, agent, restorer, FirstSession(session_id, newest, model, prompt), pick)
+        end = _show(host, agent, restorer, FirstSession(session_id, newest, model, prompt), pick)
+        if end.continuation and not end.status:
+            click.echo(f"Continue with: {end.continuation}")
     finally:
         host.abandon()
-        restorer.finish(status)
-    return status
+        restorer.finish(end.status)
+    return end.status
+
+
+class End(NamedTuple):
+    """The exit status of the client, and the command that continues its session."""
+
+    status: int
+    continuation: str = ""
 
 
 class FirstSession(NamedTuple):
@@ -120,7 +129,7 @@ class FirstSession(NamedTuple):
             raise AccordError(error.format_message()) from error
 
 
-def _show(host: TuiHost, agent: str | None, restorer: TerminalRestorer, first: FirstSession, pick: bool) -> int:
+def _show(host: TuiHost, agent: str | None, restorer: TerminalRestorer, first: FirstSession, pick: bool) -> End:
     # Draw a key press soon after the previous frame, and let the threads that read keys and write frames run sooner
     # while a response is being drawn.
     os.environ.setdefault("TEXTUAL_FPS", "120")
@@ -147,7 +156,7 @@ def _show(host: TuiHost, agent: str | None, restorer: TerminalRestorer, first: F
     if sys.stderr is None or not sys.stderr.isatty():
         setattr(sys, "__stderr__", sys.__stdout__)  # noqa: B010  # Textual draws there; stderr is redirected
     status = app.run()
-    return app.return_code or status or 0
+    return End(app.return_code or status or 0, app.continuation)
 
 
 def _run(

@@ -5,7 +5,7 @@ Everything is loaded when first needed: an editor waits for the first response."
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from accord.errors import ConfigError, RequestFailed
@@ -135,7 +135,8 @@ class SharedResources:
         if info is None and not id.startswith("local:"):
             raise unknown_model(id, settings)
         await (await self.model(cwd, id)).close()
-        return Choice(value=id, name=info.name if info is not None else id)
+        titles = self._provider_titles(cwd)
+        return _offer(info, titles) if info is not None else _offer_unlisted(id, titles)
 
     def default_model(self, cwd: str) -> str:
         """The default model: the configured one, or that of the first provider with a key, or offline."""
@@ -152,10 +153,17 @@ class SharedResources:
         """The model option. The session's current model is always a choice, even without a key."""
         infos = self.models(cwd)
         value = before or self._model or self.default_model(cwd)
-        choices = [Choice(value=info.id, name=info.name, description=info.description) for info in infos]
+        titles = self._provider_titles(cwd)
+        choices = [_offer(info, titles) for info in infos]
         if value not in [choice.value for choice in choices]:
-            choices.insert(0, Choice(value=value, name=value))
+            choices.insert(0, _offer_unlisted(value, titles))
         return Option(id="model", name="Model", value=value, choices=choices, category="model")
+
+    def _provider_titles(self, cwd: str) -> dict[str, str]:
+        """Return the providers' names for users, by id."""
+        from accord.coder.models.providers import known_providers
+
+        return {each.name: each.title for each in known_providers(self.settings(cwd).settings.coder).values()}
 
     def effort_option(self, cwd: str, model: str) -> Option | None:
         """The effort option, if the model has one."""
@@ -185,3 +193,20 @@ class SharedResources:
 
         self.logins += 1
         await login(method_id, self.keys)
+
+
+def _offer(info: ModelInfo, titles: Mapping[str, str]) -> Choice:
+    """Return the choice for a model, in the group of its provider."""
+    from accord.coder.models.catalog import summarize
+
+    title = titles.get(info.provider, "Without a key" if info.provider in ("", OFFLINE) else info.provider)
+    described = " · ".join(filter(None, (info.description, summarize(info))))
+    return Choice(
+        value=info.id, name=info.name, description=described or None, group=info.provider or OFFLINE, group_name=title
+    )
+
+
+def _offer_unlisted(id: str, titles: Mapping[str, str]) -> Choice:
+    """Return the choice for a session's model that isn't available any more."""
+    provider = id.partition(":")[0]
+    return Choice(value=id, name=id, group=provider, group_name=titles.get(provider, provider))

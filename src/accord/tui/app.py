@@ -117,6 +117,8 @@ class AccordApp(PaintingApp):
         """The prompt to send when the first session is open."""
         self.first_setup: SetUp | None = None
         """Sets options of the first session before its first prompt."""
+        self.continuation: str = ""
+        """At the end, the command that continues the session; empty if there is nothing to continue."""
         self.typed_early: str = ""
         """Text that was typed before there was a prompt."""
         self._owns_restorer = restorer is None
@@ -393,6 +395,18 @@ class AccordApp(PaintingApp):
 
     def action_choose(self, option: str) -> None:
         run_in_background(self, self.tabs.active.commands.choose(option))
+
+    def action_set_option(self, option: str, value: str) -> None:
+        run_in_background(self, self.tabs.active.commands.set_option(option, value))
+
+    def action_start_agent(self, target: str) -> None:
+        run_in_background(self, self.start_page.start(target))
+
+    async def action_resume(self, id: str) -> None:
+        (await self.tabs.add(self.tabs.active.controller.process)).begin(id, "named")
+
+    def action_set_theme(self, name: str) -> None:
+        self.settings.set_theme(name)
 
     def action_cost(self) -> None:
         self.tabs.active.commands.show_cost()

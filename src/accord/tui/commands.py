@@ -74,6 +74,8 @@ TYPING = (
     ("↑ ↓ on the first and last line", "previous prompts"),
     ("/", "commands of the agent and of this client"),
     ("@", "mention files; @path:12-40 for lines"),
+    ("!", "run a shell command; !! also gives the output to the agent"),
+    ("alt+e", "show folded text in full"),
     ("ctrl+v", "paste the image in the clipboard"),
     ("esc", "stop the turn, or a slow start"),
     ("ctrl+k, ctrl+u, ctrl+w", "cut to the end or start of the line, or a word"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -45,7 +47,27 @@ class Exit:
         if self.has_begun:
             return
         app.saved.save_drafts(is_final=True)
+        app.continuation = describe_continuation(app)
         self.has_begun = True
         if not app.is_headless:
             app.restorer.force_exit_later(status)
         app.exit(status, return_code=status)
+
+
+def describe_continuation(app: AccordApp) -> str:
+    """Return the command that continues the session of the active tab; empty if it has no messages, or its agent can't
+    open earlier sessions."""
+    tab = app.tabs.active
+    controller, process = tab.controller, tab.controller.process
+    session = controller.session
+    offers = process.agent.offers if process.agent is not None else None
+    if session is None or offers is None or not (offers.load or offers.resume) or controller.parent is not None:
+        return ""
+    if not session.transcript.has_messages:
+        return ""
+    words = ["accord"] if process.target is None else ["accord", "chat", process.target]
+    if app.host.cwd != Path.cwd():
+        words = ["accord", "chat", *words[2:], "--cwd", str(app.host.cwd)]
+    # Another tab may have been used later, and only this one's id is sure to be the user's.
+    is_newest = len(app.tabs) == 1 and offers.list
+    return shlex.join([*words, "-c"] if is_newest else [*words, "--session", session.id])

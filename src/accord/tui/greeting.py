@@ -1,4 +1,4 @@
-"""Text of an empty transcript: which agent is starting or ready, or why it can't be used."""
+"""Text of an empty transcript: which agent is starting, or why it can't be used."""
 
 from __future__ import annotations
 
@@ -32,20 +32,6 @@ def describe_slow_start(process: AgentProcess, cwd: Path, is_opening: bool, seco
         "",
         "esc or f12 cancel · ctrl+l log · alt+d diagnose",
         "Prompts you send meanwhile are queued.",
-    ]
-
-
-def describe_ready(process: AgentProcess, cwd: Path) -> list[str]:
-    """Say which agent is ready, and how to begin."""
-    assert process.agent is not None
-    info = process.agent.offers.info
-    who = f"{process.title} {info.version if info is not None else ''}".strip()
-    return [
-        "",
-        f"{who}, in {_shorten(cwd)}",
-        "",
-        "Type a prompt and press Enter.",
-        "/ commands · @ mention a file · ? shortcuts",
     ]
 
 

@@ -87,7 +87,7 @@ class SavedState:
         self._is_final = is_final
         drafts: dict[str, list[Unsent]] = {}
         for tab in self._tabs:
-            text, queue = tab.editor.text, tuple(each for each in tab.controller.queue.unsent if each.strip())
+            text, queue = tab.editor.full_text, tuple(each for each in tab.controller.queue.unsent if each.strip())
             left = Unsent(text if text.strip() else "", queue)
             drafts.setdefault(self._name_of(tab.controller.process), []).append(left)
         self.drafts.save_all(str(self._host.cwd), {name: join_drafts(each) for name, each in drafts.items()})

@@ -64,3 +64,16 @@ class Settings:
         if picked is not None:
             self._app.appearance.choose_theme("" if picked.id == AS_TERMINAL else picked.id)
             self._app.saved.save_preferences()
+
+    def set_theme(self, name: str) -> None:
+        """Change to a theme that the user named."""
+        names = list(self._app.available_themes)
+        if name not in names:
+            from accord.config.agents import nearest
+
+            close = nearest(name, names)
+            hint = f"Did you mean {' or '.join(close[:2])}?" if close else "/theme lists them."
+            self._app.notify(f"There is no theme “{name}”. {hint}", severity="warning")
+            return
+        self._app.appearance.choose_theme(name)
+        self._app.saved.save_preferences()

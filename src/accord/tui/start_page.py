@@ -38,7 +38,7 @@ class StartPage:
         """Show the start page until the user chooses an agent or leaves."""
         picked = await self._pick_agent()
         if picked is not None:
-            await self._start(picked.id)
+            await self.start(picked.id)
 
     def _handle_key(self, page: AgentsScreen, picked: Picked) -> None:
         """Handle a function key on a row; the start page stays open below."""
@@ -86,7 +86,7 @@ class StartPage:
 
         return read
 
-    async def _start(self, target: str) -> None:
+    async def start(self, target: str) -> None:
         """Start an agent: in this tab if it has none yet, otherwise in a new one."""
         from accord.tui.screens.agents import session_of
 

@@ -124,3 +124,20 @@ def test_suspending_twice_restores_the_terminal_each_time(tmux: Tmux) -> None:
     tmux.until("│ after all that")
     tmux.keys("Escape")
     tmux.until("● ready")
+
+
+def test_leaving_prints_how_to_continue_a_session_with_messages(tmux: Tmux) -> None:
+    chat(tmux, None, size=(80, 24), ACCORD_MODEL="offline")
+    tmux.until("/ commands")
+    tmux.send("hello")
+    tmux.until_gone("/ commands")
+    tmux.until("ready")
+    tmux.keys("C-c", "C-c")
+    assert "Continue with: accord -c\n" in tmux.until("it ended with 0")
+
+
+def test_leaving_an_empty_session_prints_nothing(tmux: Tmux) -> None:
+    chat(tmux, None, size=(80, 24), ACCORD_MODEL="offline")
+    tmux.until("/ commands")
+    tmux.keys("C-c", "C-c")
+    assert "Continue with" not in tmux.until("it ended with 0")

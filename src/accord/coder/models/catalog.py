@@ -197,3 +197,14 @@ def unknown_model(id: str, settings: CoderSettings | None = None) -> ModelError:
     close = nearest(id, settings)
     hint = f"did you mean {' or '.join(close)}?" if close else "expected provider:name, as in openai:gpt-5"
     return ModelError(f"there is no model {id!r}: {hint}", kind="model")
+
+
+def summarize(info: ModelInfo) -> str:
+    """Return a model's context window and price in a few words; empty for the offline model."""
+    if info.id == OFFLINE:
+        return ""
+    context = (
+        f"{info.context / 1_000_000:.3g}M context" if info.context >= 1_000_000 else f"{info.context // 1000}k context"
+    )
+    price = f"${info.price.input:g} in, ${info.price.output:g} out per million tokens" if info.price is not None else ""
+    return " · ".join(filter(None, (context, price)))

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from accord.tui.prompt.history import History
     from accord.tui.theme import TextStyles
 
+SHELL = "Shell: runs here, not by the agent"
 _WORD = re.compile(r"[^\s\"']*")
 
 
@@ -73,6 +74,7 @@ class PromptArea(Vertical):
 
     def on_text_area_changed(self, message: Editor.Changed) -> None:
         message.stop()
+        self.editor.border_title = SHELL if self.editor.is_shell else ""
         self._look_up()
         self.hint.on_typing(self._text_without_partial_name)
 

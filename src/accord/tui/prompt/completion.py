@@ -45,7 +45,7 @@ class Suggestion(NamedTuple):
 def commands_for(before: str, commands: Sequence[Command], own: Sequence[Command] = ()) -> list[Suggestion]:
     """The matching slash commands: the agent's, then our `own`. `before` is all text before the cursor."""
     if (hinted := _HINT.fullmatch(before)) is not None:
-        told = next((each for each in commands if each.name == hinted[1]), None)
+        told = next((each for each in (*commands, *own) if each.name == hinted[1]), None)
         return [Suggestion("", told.hint, told.description, 0, True)] if told is not None and told.hint else []
     typed = _COMMAND.fullmatch(before)
     if typed is None:
@@ -64,7 +64,7 @@ def commands_for(before: str, commands: Sequence[Command], own: Sequence[Command
             f"/{each.name}",
             each.description,
             len(before),
-            hint=f" [{each.hint}]" if each.hint else "",
+            hint=f"[{each.hint}]" if each.hint else "",
             is_own=bool(is_own),
         )
         for each, is_own in sorted(fitting, key=rank)
@@ -124,7 +124,7 @@ class Completions(Widget):
         if suggestions != self.suggestions:
             self.cursor = self._top = 0
             self.suggestions = suggestions
-        self._column = max((cell_len(each.label + each.hint) for each in suggestions), default=0)
+        self._column = max((cell_len(f"{each.label} {each.hint}".rstrip()) for each in suggestions), default=0)
         self.border_title = f"{OWN} of this client" if any(each.is_own for each in suggestions) else ""
         self.border_subtitle = "" if self.is_hint else "↑↓ select · tab accept · esc close"
         self.refresh(layout=True)
@@ -158,7 +158,7 @@ class Completions(Widget):
         is_chosen = place == self.cursor and not each.only_hint
         room = min(self._column, max(width // 2, 20)) if each.about else width - 2
         label = truncate_path(each.label, room) if each.is_path else truncate(each.label, room)
-        hint = truncate(each.hint, room - cell_len(label)) if cell_len(label) + 2 < room else ""
+        hint = f" {truncate(each.hint, room - cell_len(label) - 1)}" if each.hint and cell_len(label) + 2 < room else ""
         about = truncate(each.about, max(width - room - 6, 1)) if each.about else ""
         gap = " " * (room - cell_len(label + hint) + 2) if about else ""
         return text_styles.line(

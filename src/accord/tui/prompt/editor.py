@@ -7,11 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rich.text import Text
 from textual import events
 from textual.binding import Binding
 from textual.message import Message
 from textual.widgets import TextArea
 
+from accord.tui.prompt.folds import FoldAt, Folds, is_long
 from accord.tui.prompt.paste import without_halves
 from accord.tui.terminal.keyboard import act_at_once, is_chord
 from accord.tui.terminal.painter import paint_at_once
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 EMPTY = "alt+k"
 """The key that clears the prompt."""
+UNFOLD = "alt+e"
+"""The key that shows folded text in full."""
 _FORWARD = ("ctrl+k", "alt+delete", "ctrl+shift+k")
 _BACKWARD = ("ctrl+u", "ctrl+w", "ctrl+backspace", "alt+backspace", "super+backspace")
 _UNDO = ("ctrl+underscore", "ctrl+slash", "super+z")
@@ -88,10 +92,12 @@ class Editor(Killing):
     class Submitted(Message):
         """The user wants to send this; `now` means without waiting for the running turn."""
 
-        def __init__(self, text: str, *, now: bool = False) -> None:
+        def __init__(self, text: str, *, now: bool = False, is_shell: bool = False) -> None:
             super().__init__()
             self.text = text
             self.now = now
+            self.is_shell = is_shell
+            """Whether it is a command for the user's shell."""
 
     class PictureWanted(Message):
         """The user pasted, but there is no text: it may be an image."""
@@ -106,6 +112,7 @@ class Editor(Killing):
     def __init__(self, past: History) -> None:
         super().__init__(soft_wrap=True, show_line_numbers=False, tab_behavior="focus", highlight_cursor_line=False)
         self.past = past
+        self.folds: Folds = Folds()
         for key in ("f5", "f6", "f7"):  # they have another meaning in this application
             get_key_bindings(self).pop(key, None)
         self.completing = False
@@ -113,6 +120,8 @@ class Editor(Killing):
         self.on_completion_key: Callable[[str], None] = lambda key: None
         self.is_awaited: Callable[[str], bool] = lambda key: False
         """Whether a key is for a completion list that is about to open."""
+        self.on_digit: Callable[[int], bool] = lambda number: False
+        """Handles a digit in the empty prompt; returns whether it did."""
         self.on_pasted: Callable[[str], str] = lambda text: ""
         """The replacement for pasted text; empty to insert the text itself."""
         self.on_tab: Callable[[], None] | None = None
@@ -121,12 +130,47 @@ class Editor(Killing):
         self._recalled: int | None = None
         self._draft = ""
 
+    @property
+    def full_text(self) -> str:
+        """The text to send, with folded texts in full."""
+        return self.folds.expand(self.text)
+
+    @property
+    def is_shell(self) -> bool:
+        """Whether the text is a command for the user's shell. Pasted text that is folded never is."""
+        return self.text.lstrip().startswith("!")
+
+    def insert_folded(self, text: str, about: str) -> None:
+        """Insert a text at the cursor, folded, on a line of its own."""
+        line = self.document.get_line(self.cursor_location[0])[: self.cursor_location[1]]
+        self.insert("".join(("\n" if line.strip() else "", self.folds.add(text, about), "\n")))
+
+    def unfold(self) -> None:
+        """Show the folded text at the cursor in full, or the first one."""
+        row = self.cursor_location[0]
+        rows = [row, *range(self.document.line_count)]
+        at_cursor = self._fold_at_cursor()
+        found = [(row, at_cursor)] if at_cursor is not None else []
+        found += [(row, each) for row in rows for each in self.folds.list(self.document.get_line(row))]
+        for row, fold in found[:1]:
+            self.replace(fold.text, (row, fold.start), (row, fold.end))
+
+    def _fold_at_cursor(self) -> FoldAt | None:
+        row, column = self.cursor_location
+        return self.folds.find(self.document.get_line(row), column)
+
+    def get_line(self, line_index: int) -> Text:
+        line = super().get_line(line_index)
+        for fold in self.folds.list(line.plain):
+            line.stylize("reverse", fold.start, fold.end)
+        return line
+
     # -- keys
 
     async def _on_key(self, event: events.Key) -> None:
         self.last_key = event.time
         self.note_key(event.key)
-        if event.key != EMPTY and is_chord(event):
+        if event.key not in (EMPTY, UNFOLD) and is_chord(event):
             return
         act = self._meaning(event)
         if act is not None:
@@ -144,10 +188,21 @@ class Editor(Killing):
         made = self.on_pasted(event.text)
         if not event.text:  # what a terminal pastes of a picture
             self.post_message(self.PictureWanted())
+        if not made and is_long(event.text):
+            made = self._fold(event.text.replace("\r\n", "\n").replace("\r", "\n"))
         if made or not event.text:  # anything else is put in by the text area, whose turn comes after this
             event.stop()
             event.prevent_default()
             self.insert(made)
+
+    def _fold(self, text: str) -> str:
+        """Return the token for long pasted text. Pasted a second time directly after it, the text is shown in full."""
+        row, column = self.cursor_location
+        before = self.folds.find(self.document.get_line(row), column)
+        if before is None or before.end != column or before.text != text:
+            return self.folds.add(text)
+        self.delete((row, before.start), (row, before.end))
+        return text
 
     def action_paste(self) -> None:
         """Ctrl-V pastes images, which terminals can't; they have another key for text."""
@@ -171,6 +226,11 @@ class Editor(Killing):
             return lambda: self.insert("\n")
         if key == EMPTY:
             return self.empty
+        if key == UNFOLD:
+            return self.unfold
+        if key == "backspace" and self.selection.is_empty and (fold := self._fold_at_cursor()) is not None:
+            row = self.cursor_location[0]
+            return lambda: self.delete((row, fold.start), (row, fold.end))
         if key == "ctrl+s":
             return lambda: self._send(now=True)
         if (
@@ -182,6 +242,8 @@ class Editor(Killing):
             return lambda: self._recall(-1)
         if key == "down" and self._recalled is not None and self.cursor_location[0] == self.document.line_count - 1:
             return lambda: self._recall(1)
+        if not self.text and key.isdecimal() and self.on_digit(int(key)):
+            return _nothing
         if key == "question_mark" and not self.text:
             return lambda: self.post_message(self.UnhandledKey("help"))
         if key in (
@@ -210,12 +272,13 @@ class Editor(Killing):
         self._send()
 
     def _send(self, *, now: bool = False) -> None:
-        text = without_halves(self.text.strip())
+        is_shell = self.is_shell
+        text = without_halves(self.full_text.strip())
         if text:
             self.past.add(text)
             self._recalled = None
             self.clear_text()  # at once: what is typed next belongs to the next prompt
-            self.post_message(self.Submitted(text, now=now))
+            self.post_message(self.Submitted(text, now=now, is_shell=is_shell))
         else:
             self.post_message(self.UnhandledKey("enter"))
 
@@ -229,7 +292,7 @@ class Editor(Killing):
         if self._recalled is None:
             if by > 0 or not count:
                 return
-            self._draft = self.text
+            self._draft = self.full_text
             self._recalled = count
         place = self._recalled + by
         if place < 0:
@@ -240,13 +303,14 @@ class Editor(Killing):
     def recall(self, text: str) -> None:
         """Show a previous prompt found by searching; the unsent text still comes after the newest."""
         if self._recalled is None:
-            self._draft = self.text
+            self._draft = self.full_text
         places = [place for place, each in enumerate(self.past.prompts) if each == text]
         self._recalled = places[-1] if places else len(self.past.prompts)
         self.set_text(text)
 
     def set_text(self, text: str) -> None:
         """Replace the text and move the cursor to its end. Can be undone."""
+        text = self.folds.fold_known(text)
         self.replace(text, (0, 0), self.document.end)
         self.move_cursor(self.document.end)
 
@@ -254,7 +318,11 @@ class Editor(Killing):
         """Put a prompt that couldn't be sent back, before the text typed since."""
         if not text:
             return
-        self.set_text("\n\n".join(filter(None, [text, self.text])))
+        self.set_text("\n\n".join(filter(None, [text, self.full_text])))
 
     def clear_text(self) -> None:
         self.set_text("")
+
+
+def _nothing() -> None:
+    """The key was handled."""

@@ -52,7 +52,7 @@ class AgentsScreen(Picker):
             _agents(settings),
             about=f"{_WELCOME if is_first else ''}{about}",
             keys={"f3": "doctor", "f5": "save the command line under a name", "f6": "make it the default"},
-            typed=lambda text: Row(text, f"Start: {text}", "", "Command line") if " " in text or "/" in text else None,
+            typed=lambda text: [Row(text, f"Start: {text}", "", "Command line")] if " " in text or "/" in text else [],
             chosen=default if default is not None else "",
         )
 

@@ -82,10 +82,10 @@ class Picker(Modal["Picked | None"]):
         *,
         about: str = "",
         keys: Mapping[str, str] | None = None,
-        typed: Callable[[str], Row | None] | None = None,
+        typed: Callable[[str], Sequence[Row]] | None = None,
         chosen: str | None = None,
     ) -> None:
-        """`keys` are further keys and what they do with the selected row; `typed` turns the search text into a row."""
+        """`keys` are further keys and what they do with the selected row; `typed` turns the search text into rows."""
         super().__init__()
         self._title = title
         self._rows = list(rows)
@@ -159,9 +159,8 @@ class Picker(Modal["Picked | None"]):
 
     def _fill(self, wanted: str) -> None:
         rows = self._match(wanted)
-        made = self._typed(wanted.strip()) if self._typed is not None and wanted.strip() else None
-        if made is not None:
-            rows.append(made)
+        if self._typed is not None and wanted.strip():
+            rows += self._typed(wanted.strip())
         listing = self.query_one(OptionList)
         before = listing.highlighted
         listing.clear_options()

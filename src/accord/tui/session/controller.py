@@ -18,6 +18,7 @@ from accord.tui.session.checkpoints import TurnCheckpoints
 from accord.tui.session.context import SessionContext
 from accord.tui.session.opener import SLOW_SECONDS, OpenMode, SessionOpener
 from accord.tui.session.prompt_queue import PromptQueue
+from accord.tui.session.shell import ShellCommands
 from accord.tui.session.turns import Turns
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ class SessionController:
             is_running=self.activity.is_running,
             on_change=lambda id: self.context.mark_changed(("tool", id)),
         )
+        self.shell: ShellCommands = ShellCommands(self.context)
         self.permissions: list[PendingPermission] = []
         """Permission requests that wait for the user."""
         self.unknown_updates: int = 0
@@ -360,6 +362,7 @@ class SessionController:
 
         for pending in self.permissions:
             self._dismiss(pending)
+        await self.shell.stop()
         self.context.cancel_tasks()
         if self._on_printed in self.process.workspace.watchers:
             self.process.workspace.watchers.remove(self._on_printed)

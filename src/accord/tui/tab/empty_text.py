@@ -1,4 +1,4 @@
-"""Text of a tab that has no messages yet: its agent is starting, slow, ready, or can't be used."""
+"""Text of a tab that has no messages yet: its agent is starting, slow, or can't be used."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class EmptyText:
         self._write(greeting.describe_slow_start(controller.process, self._tab.cwd, is_opening, seconds))
         self._tab.transcript_view.refresh()
 
-    def show_ready(self) -> None:
-        """The session is open."""
-        self._write(greeting.describe_ready(self._tab.controller.process, self._tab.cwd))
+    def clear(self) -> None:
+        """The session is open: the welcome says the rest."""
+        self._tab.transcript_view.empty_text = []
 
     def show_failure(self) -> None:
         """There is no session; if that has a reason, say it."""

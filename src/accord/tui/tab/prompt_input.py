@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from accord.tui.errors import run_in_background
 from accord.tui.prompt.paste import warn_about_images
 from accord.tui.session.prompt_queue import Prompt
-from accord.tui.slash_commands import find_command, find_name
+from accord.tui.slash_commands import find_command, find_name, suggest
 from accord.tui.terminal.editor import edit_text
 
 if TYPE_CHECKING:
@@ -25,6 +25,13 @@ class PromptInput:
         self._tab = tab
         self._doubted = ""  # a prompt with an unknown slash command, which returned to the editor
 
+    def enter(self, text: str, *, is_urgent: bool, is_shell: bool) -> None:
+        """Run a shell command that the user typed after `!`, or submit the text."""
+        if is_shell:
+            self._tab.shell.enter(text)
+        else:
+            self.submit(text[1:] if text.startswith("\\!") else text, is_urgent=is_urgent)
+
     def submit(self, text: str, *, is_urgent: bool) -> None:
         """Run our own slash command, or send or queue a prompt; an urgent one joins the running turn. Without a
         session, or with an unknown slash command, it returns to the editor."""
@@ -33,7 +40,10 @@ class PromptInput:
         session = controller.session
         theirs = session.commands if session is not None else ()
         own = find_command(text, theirs)
-        if own is not None:
+        if own is not None and own.problem:
+            tab.editor.give_back(text)
+            app.notify(own.problem, severity="warning")
+        elif own is not None:
             run_in_background(app, app.run_action(own.action))
         elif controller.state == "gone":
             problem = (
@@ -51,7 +61,7 @@ class PromptInput:
             # Before there is a session, the agent's commands aren't known either.
             self._doubted = text
             tab.editor.give_back(text)
-            app.notify(f"There is no command /{find_name(text)}. Press Enter again to send it as text.")
+            app.notify(describe_unknown(find_name(text) or "", suggest(find_name(text) or "", theirs)))
         else:
             tab.transcript_view.to_end()
             send = controller.turns.steer if is_urgent else controller.turns.send
@@ -73,7 +83,7 @@ class PromptInput:
     @property
     def unsent(self) -> list[str]:
         """The text that was typed here and not sent."""
-        texts = [*self._tab.controller.queue.unsent, self._tab.editor.text]
+        texts = [*self._tab.controller.queue.unsent, self._tab.editor.full_text]
         return [text.strip() for text in texts if text.strip()]
 
     def edit(self) -> None:
@@ -82,11 +92,11 @@ class PromptInput:
 
     async def _edit(self) -> None:
         editor = self._tab.editor
-        before = editor.text
+        before = editor.full_text
         text, problem = await edit_text(self._tab.app, before)
         if problem:
             self._tab.app.notify(problem, severity="error")
-        now = editor.text  # a prompt that couldn't be sent may have come back meanwhile
+        now = editor.full_text  # a prompt that couldn't be sent may have come back meanwhile
         editor.set_text("\n\n".join(filter(None, [text.rstrip("\n"), now if now != before else ""])))
 
     async def choose_earlier(self) -> None:
@@ -132,3 +142,9 @@ class PromptInput:
         doubt = warn_about_images(paths, agent is None or agent.offers.image)
         if doubt:
             self._tab.app.notify(doubt, severity="warning")
+
+
+def describe_unknown(name: str, similar: Sequence[str]) -> str:
+    """Say that there is no such slash command, and which one was probably meant."""
+    hint = f" Did you mean {' or '.join(f'/{each}' for each in similar[:2])}?" if similar else ""
+    return f"There is no command /{name}.{hint} Press Enter again to send it as text."

@@ -46,22 +46,47 @@ class SessionCommands:
             await self._choose_value(session, option)
 
     async def _choose_value(self, session: Session, option: Option) -> None:
-        from accord.tui.screens.picker import Picker, Row
+        from accord.tui.screens.option_values import choose_typed, list_values
+        from accord.tui.screens.picker import Picker
 
         app = self._tab.app
         if not option.is_known:
             app.notify(f"This client can't set “{one_line(option.name)}”.", severity="warning")
             return
-        value: str | bool = not option.value
-        if not option.is_boolean:
-            choices = [
-                Row(each.value, each.name, each.description or "", each.group_name or "") for each in option.choices
-            ]
-            chosen = await app.dialogs.show(Picker(one_line(option.name), choices, chosen=str(option.value)))
-            if chosen is None:
-                return
-            value = chosen.id
-        await app.attempt(session.set_option(option.id, value))
+        if option.is_boolean:
+            await self._set(session, option, not option.value)
+            return
+        is_model = option.category == "model"
+        title = one_line(option.name)
+        typed = (lambda text: choose_typed(option, text)) if is_model else None
+        about = "Type to search, or the name of any model." if is_model else ""
+        screen = Picker(title, list_values(option), about=about, typed=typed, chosen=str(option.value))
+        chosen = await app.dialogs.show(screen)
+        if chosen is not None:
+            await self._set(session, option, chosen.id)
+
+    async def set_option(self, id: str, value: str) -> None:
+        """Set an option to a value that the user typed: one of its values or their names, or any model."""
+        from accord.tui.screens.option_values import find_value, suggest_values
+
+        session = self._tab.controller.session
+        option = session.option(id) if session is not None else None
+        if session is None or option is None or option.is_boolean or not option.is_known:
+            self._tab.app.notify(f"This agent lets you choose no {id}.", severity="warning")
+            return
+        found = find_value(option, value)
+        if found is None and option.category != "model":
+            self._tab.app.notify(f"There is no {id} “{value}”.{suggest_values(option, value)}", severity="warning")
+            return
+        await self._set(session, option, found or value)
+
+    async def _set(self, session: Session, option: Option, value: str | bool) -> None:
+        """Set an option. A model that isn't listed is passed to the agent, which may know it."""
+        is_unlisted = option.category == "model" and value not in [each.value for each in option.choices]
+        if await self._tab.app.attempt(session.set_option(option.id, value, unlisted=is_unlisted)):
+            now = session.option(option.id)
+            if option.category == "model" and now is not None:
+                self._tab.app.notify(f"Model: {now.value_name}")
         self._tab.schedule_draw()
 
     def show_cost(self) -> None:

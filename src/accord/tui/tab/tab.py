@@ -17,7 +17,6 @@ from accord.model.session import Subagent
 from accord.model.tool import ToolCall
 from accord.tui.errors import run_in_background
 from accord.tui.panels.status import StatusLine
-from accord.tui.panels.tips import Tips
 from accord.tui.prompt.area import PromptArea
 from accord.tui.prompt.editor import Editor
 from accord.tui.session.controller import SessionController
@@ -30,6 +29,8 @@ from accord.tui.tab.permission_view import PermissionView
 from accord.tui.tab.prompt_input import PromptInput
 from accord.tui.tab.queue_view import QueueView
 from accord.tui.tab.session_commands import SessionCommands
+from accord.tui.tab.shell_input import ShellInput
+from accord.tui.tab.welcome_view import WelcomeView
 from accord.tui.tab.work_view import WorkView
 from accord.tui.transcript.blocks.base import BlockContext
 from accord.tui.transcript.view import TranscriptView
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from accord.tui.panels.plan import PlanLine
     from accord.tui.panels.queue import QueuePanel
     from accord.tui.panels.side import SidePanel
+    from accord.tui.panels.welcome import Welcome
     from accord.tui.theme import TextStyles
 
 WIDE = 100
@@ -71,29 +73,31 @@ class Tab(Vertical):
         self.is_closing = False
         # Made here and not in compose(): events for all tabs may arrive before this one is mounted.
         self.transcript_view: TranscriptView = TranscriptView(self._block_context())
-        self.tips: Tips = Tips()
         self.area: PromptArea = PromptArea(text_styles, self.app.saved.history, cwd)
         self.area.hint.find = process.host.find_missing
         self.status: StatusLine = StatusLine(text_styles, self.controller)
         self.work: WorkView = WorkView(self)
         self.commands: SessionCommands = SessionCommands(self)
         self.prompt_input: PromptInput = PromptInput(self)
+        self.shell: ShellInput = ShellInput(self)
         self.permission_view: PermissionView = PermissionView(self)
         self.queue_view: QueueView = QueueView(self)
         self.empty_text: EmptyText = EmptyText(self)
+        self.welcome: WelcomeView = WelcomeView(self)
         self._side: PanelSlot[SidePanel] = PanelSlot(lambda panel: self.query_one(Horizontal).mount(panel))
 
     def compose(self) -> ComposeResult:
         with Horizontal():
             yield self.transcript_view
-        yield self.tips
         yield self.area
         yield self.status
         self.editor.on_tab = self._focus_transcript
+        self.editor.on_digit = self.welcome.suggest
         self.status.is_following = lambda: self.transcript_view.timeline_layout.following
 
     def on_mount(self) -> None:
         self.empty_text.show_start()
+        self.welcome.load()
         self.set_interval(0.125, self._spin)
         self.set_interval(1.0, self._tick)
 
@@ -189,7 +193,12 @@ class Tab(Vertical):
         self.text_styles = self.status.text_styles = text_styles
         self.status.refresh()
         self.area.restyle(text_styles)
-        for panel in (self.permission_view.slot.panel, self.queue_view.slot.panel, self._side.panel):
+        for panel in (
+            self.permission_view.slot.panel,
+            self.queue_view.slot.panel,
+            self._side.panel,
+            self.welcome.slot.panel,
+        ):
             if panel is not None:
                 panel.text_styles = text_styles
                 panel.refresh()
@@ -233,7 +242,7 @@ class Tab(Vertical):
 
     def _rewrap(self) -> None:
         if self.controller.session is not None:
-            self.empty_text.show_ready()
+            self.empty_text.clear()
             self.transcript_view.refresh()
 
     def on_shown(self) -> None:
@@ -263,7 +272,7 @@ class Tab(Vertical):
         if controller.session is not None:
             if self.transcript_view.transcript is not controller.session.transcript:
                 self.transcript_view.show(controller.session.transcript)
-                self.empty_text.show_ready()
+                self.empty_text.clear()
                 self.fit_panels()
             more = self.transcript_view.update_items(controller.take_changes())
             self.area.set_commands(controller.session.commands)
@@ -273,8 +282,7 @@ class Tab(Vertical):
             self.empty_text.show_failure()
         self.permission_view.draw()
         self.queue_view.draw()
-        if controller.parent is None:  # a subagent's session takes no prompts
-            self.tips.fit(controller.transcript)
+        self.welcome.draw()
         self.work.draw()
         if self._side.panel is not None:
             self._side.panel.update()
@@ -309,7 +317,7 @@ class Tab(Vertical):
 
     def on_editor_submitted(self, message: Editor.Submitted) -> None:
         message.stop()
-        self.prompt_input.submit(message.text, is_urgent=message.now)
+        self.prompt_input.enter(message.text, is_urgent=message.now, is_shell=message.is_shell)
 
     def on_editor_picture_wanted(self, message: Editor.PictureWanted) -> None:
         message.stop()
@@ -324,7 +332,7 @@ class Tab(Vertical):
         actions: dict[str, Callable[[], Any]] = {
             "help": self.app.action_keys,
             "escape": self.escape,
-            "enter": self.controller.turns.release,
+            "enter": self._enter_empty,
             "pageup": lambda: self.transcript_view.scroll_pages(-1),
             "pagedown": lambda: self.transcript_view.scroll_pages(1),
             "shift+up": lambda: self.transcript_view.scroll_rows(-1),
@@ -337,6 +345,15 @@ class Tab(Vertical):
         if action is not None:
             action()
 
+    def _enter_empty(self) -> None:
+        """Release the queue, or take the first suggestion of the welcome."""
+        if not self.welcome.suggest(1):
+            self.controller.turns.release()
+
+    def on_welcome_chosen(self, message: Welcome.Chosen) -> None:
+        message.stop()
+        self.welcome.insert(message.text)
+
     def escape(self) -> None:
         """Stop the running turn or a slow start; if nothing runs, go to the prompt and the end of the transcript."""
         self.transcript_view.mouse_selection.clear()
@@ -345,6 +362,8 @@ class Tab(Vertical):
         elif self.controller.state in ("running", "waiting"):
             self.controller.turns.hold()
             run_in_background(self, self.app.attempt(self.controller.cancel()))
+        elif self.controller.shell.running:
+            run_in_background(self, self.controller.shell.stop())
         else:
             self.transcript_view.to_end()
         self.editor.focus()

@@ -1,0 +1,107 @@
+"""Choosing a model: grouped by provider, by name, or one that isn't listed."""
+
+from __future__ import annotations
+
+from support.tui_driver import Opened
+
+from accord.agent.session import Session
+from accord.agent.turn import Turn
+from accord.errors import InvalidParams
+from accord.model.session import Choice, Option
+from accord.testing import ScriptedAgent
+from accord.tui.screens.option_values import choose_typed, find_value, list_values
+
+MODELS = Option(
+    id="model",
+    name="Model",
+    value="sun:big",
+    category="model",
+    choices=[
+        Choice(value="sun:big", name="Big Sun", description="1M context"),
+        Choice(value="moon:big", name="Big Moon"),
+        Choice(value="sun:small", name="Small Sun"),
+        Choice(value="offline", name="Offline"),
+    ],
+)
+
+
+class Chooser(ScriptedAgent):
+    """An agent that accepts some models that it doesn't list."""
+
+    options = (MODELS,)
+
+    async def unlisted_choice(self, session: Session, option: Option, value: str) -> Choice | None:
+        if not value.startswith("moon:"):
+            raise InvalidParams(f"no provider has {value}", data={"path": "value"})
+        return Choice(value=value, name=f"The {value}")
+
+
+async def repeats(turn: Turn) -> None:
+    await turn.say(f"heard: {turn.text}")
+
+
+def test_models_are_grouped_by_the_provider_in_their_ids() -> None:
+    assert [(row.group, row.id) for row in list_values(MODELS)] == [
+        ("sun", "sun:big"),
+        ("sun", "sun:small"),
+        ("moon", "moon:big"),
+        ("", "offline"),
+    ]
+
+
+def test_the_agents_own_groups_are_headings() -> None:
+    choices = [Choice(value="a", name="A", group="x", group_name="The X"), Choice(value="b", name="B", group="y")]
+    option = Option(id="model", name="Model", value="a", choices=choices, category="model")
+    assert [row.group for row in list_values(option)] == ["The X", "y"]
+
+
+def test_a_model_is_found_by_its_id_its_name_or_its_id_without_the_provider() -> None:
+    assert find_value(MODELS, "moon:big") == "moon:big"
+    assert find_value(MODELS, "small sun") == "sun:small"
+    assert find_value(MODELS, "small") == "sun:small"
+    assert find_value(MODELS, "big") is None, "two providers have one"
+
+
+def test_a_name_that_is_not_listed_is_offered_with_each_provider() -> None:
+    assert [row.id for row in choose_typed(MODELS, "new-1")] == ["sun:new-1", "moon:new-1"]
+    assert [row.id for row in choose_typed(MODELS, "star:new-1")] == ["star:new-1"]
+    assert choose_typed(MODELS, "sun:big") == []
+    assert choose_typed(MODELS, "two words") == []
+
+
+async def test_the_picker_has_headings_marks_the_current_model_and_takes_any_name(opened: Opened) -> None:
+    async with opened(Chooser([repeats]), size=(90, 30)) as chat:
+        await chat.send("/model")
+        await chat.until("1M context")
+        lines = [line.strip(" │") for line in chat.lines]
+        assert lines.index("sun") < lines.index("moon")
+        assert any("✓ Big Sun" in line for line in lines)
+        await chat.type("new-1")
+        await chat.until("moon:new-1")
+        await chat.press("down", "enter")
+        await chat.until(lambda: chat.is_notified("Model: The moon:new-1"))
+
+
+async def test_a_model_that_the_agent_refuses_is_reported_in_its_words(opened: Opened) -> None:
+    async with opened(Chooser([repeats])) as chat:
+        await chat.send("/model star:9")
+        await chat.until(lambda: chat.is_notified("no provider has star:9"))
+
+
+async def test_a_mode_that_does_not_exist_is_answered_with_those_that_do(opened: Opened) -> None:
+    class Modes(ScriptedAgent):
+        options = (
+            Option(
+                id="mode",
+                name="Mode",
+                value="ask",
+                choices=[Choice(value="ask", name="Ask"), Choice(value="code", name="Code")],
+                category="mode",
+            ),
+        )
+
+    async with opened(Modes([repeats])) as chat:
+        await chat.send("/mode cod")
+        await chat.until(lambda: chat.is_notified("There is no mode “cod”. Did you mean code"))
+        await chat.send("/mode Code")
+        await chat.until(lambda: chat.tab.controller.session.option("mode").value == "code")  # type: ignore[union-attr]

@@ -1,0 +1,99 @@
+"""The welcome of a session without messages, and what it puts into the prompt."""
+
+from __future__ import annotations
+
+import pytest
+from support.tui_driver import Opened
+
+from accord.agent.turn import Turn
+from accord.model.session import Choice, Option
+from accord.testing import ScriptedAgent
+from accord.tui.panels.welcome import FOR_A_MODEL, FOR_AN_EMPTY_DIRECTORY, Facts, lay_out
+from accord.tui.theme import TextStyles
+from accord.version import __version__
+
+FACTS = Facts("built-in agent", "~/work/project", "main", "Claude Sonnet 5.5")
+
+
+async def repeats(turn: Turn) -> None:
+    await turn.say(f"heard: {turn.text}")
+
+
+def texts(facts: Facts, text_styles: TextStyles, width: int, height: int) -> list[str]:
+    return ["".join(text for text, _ in row.parts) for row in lay_out(facts, text_styles, width, height)]
+
+
+async def test_the_welcome_names_the_agent_and_the_branch_until_a_prompt_is_sent(opened: Opened) -> None:
+    async with opened(ScriptedAgent([repeats]), size=(80, 24)) as chat:
+        head = chat.app.host.cwd / ".git"
+        head.mkdir()
+        (head / "HEAD").write_text("ref: refs/heads/topic\n")
+        chat.tab.welcome.load()
+        await chat.until("· topic")
+        assert f"Accord {__version__}" in chat.text
+        await chat.send("hello")
+        await chat.until("heard: hello")
+        assert f"Accord {__version__}" not in chat.text
+
+
+async def test_a_number_puts_a_suggestion_into_the_empty_prompt(opened: Opened) -> None:
+    async with opened(ScriptedAgent([repeats])) as chat:
+        await chat.until(FOR_AN_EMPTY_DIRECTORY[1])
+        await chat.press("2")
+        assert chat.tab.editor.text == FOR_AN_EMPTY_DIRECTORY[1]
+        await chat.press("enter")
+        await chat.until(f"heard: {FOR_AN_EMPTY_DIRECTORY[1]}")
+        await chat.press("2")
+        assert chat.tab.editor.text == "2", "the welcome is gone"
+
+
+async def test_enter_takes_the_first_suggestion_and_typed_digits_stay(opened: Opened) -> None:
+    async with opened(ScriptedAgent([repeats])) as chat:
+        await chat.until(FOR_AN_EMPTY_DIRECTORY[0])
+        await chat.type("x1")
+        assert chat.tab.editor.text == "x1"
+        await chat.press("backspace", "backspace", "enter")
+        assert chat.tab.editor.text == FOR_AN_EMPTY_DIRECTORY[0]
+
+
+async def test_a_click_takes_a_suggestion(opened: Opened) -> None:
+    async with opened(ScriptedAgent([repeats]), size=(80, 24)) as chat:
+        await chat.until(FOR_AN_EMPTY_DIRECTORY[2])
+        row = next(at for at, line in enumerate(chat.lines) if FOR_AN_EMPTY_DIRECTORY[2] in line)
+        await chat.pilot.click(offset=(6, row))
+        await chat.until(lambda: chat.tab.editor.text == FOR_AN_EMPTY_DIRECTORY[2])
+
+
+class WithModels(ScriptedAgent):
+    """An agent with two models."""
+
+    options = (
+        Option(
+            id="model",
+            name="Model",
+            value="p:one",
+            choices=[Choice(value="p:one", name="Model One"), Choice(value="p:two", name="Model Two")],
+            category="model",
+        ),
+    )
+
+
+async def test_the_model_is_named_and_follows_a_change(opened: Opened) -> None:
+    async with opened(WithModels([repeats])) as chat:
+        await chat.until("· Model One")
+        await chat.send("/model two")
+        await chat.until("· Model Two")
+
+
+@pytest.mark.parametrize(("width", "height"), [(36, 9), (76, 18), (116, 34), (20, 4)])
+def test_every_line_fits_and_the_most_important_ones_stay(text_styles: TextStyles, width: int, height: int) -> None:
+    lines = texts(FACTS, text_styles, width, height)
+    assert len(lines) <= height
+    assert all(len(line) <= width for line in lines)
+    assert lines[0].startswith("Accord") or lines[1].startswith("Accord")
+
+
+def test_the_offline_demo_says_so_and_how_to_add_a_model(text_styles: TextStyles) -> None:
+    shown = "\n".join(texts(FACTS._replace(is_demo=True), text_styles, 76, 20))
+    assert "Offline demo" in shown and "/login adds a model" in shown
+    assert FOR_A_MODEL[0] not in shown
