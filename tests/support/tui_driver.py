@@ -78,6 +78,9 @@ class Memory:
     def servers(self, offers: Any) -> tuple[list[Any], list[Any]]:
         return [], []
 
+    def keys(self, launch: Any) -> Any:
+        return None
+
     def recent(self, most: int) -> list[SessionInfo]:
         return []
 

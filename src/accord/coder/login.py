@@ -74,9 +74,23 @@ def log_in(
     service = _choose_provider(provider, settings)
     ring = None if in_file else _open_keyring()
     key, unchecked = _obtain_key(service, check)
+    return save_key(
+        service, key, in_file=in_file or ring is None, note=unchecked, is_without_keyring=ring is None and not in_file
+    )
+
+
+def has_keyring() -> bool:
+    """Return whether this machine has a secure keyring. May block."""
+    return _open_keyring() is not None
+
+
+def save_key(service: Provider, key: str, *, in_file: bool, note: str = "", is_without_keyring: bool = False) -> str:
+    """Save a key or a login in the keyring or in the key file. Returns a message; raises `LoginError`."""
+    ring = None if in_file else _open_keyring()
+    unchecked = f", not checked: {note}" if note else ""
     what = "login" if service.login == "browser" else "key"
     if ring is None:
-        why = "" if in_file else " This machine has no secure keyring."
+        why = " This machine has no secure keyring." if is_without_keyring else ""
         path = _save_in_file(service, key)
         return f"Saved the {what} for {service.title} in {path}, readable by you only{unchecked}.{why}"
     from accord.coder.credentials import KEYRING_SERVICE, KeyringError, call_keyring
@@ -103,7 +117,7 @@ def _obtain_key(service: Provider, check: bool) -> tuple[str, str]:
     key = _ask_key(service)
     if not key:
         raise LoginError("no key entered; nothing was saved")
-    return key, _check_key(service, key) if check and service.name not in _search_engines() else ""
+    return key, check_key(service, key)[0] if check and service.name not in _search_engines() else ""
 
 
 def log_out(provider: str | None, *, settings: CoderSettings | None = None) -> str:
@@ -200,17 +214,18 @@ def _ask_key(service: Provider) -> str:
     return sys.stdin.readline().strip()
 
 
-def _check_key(service: Provider, key: str) -> str:
-    """Check a key with its provider. Returns a note if the provider can't tell."""
+def check_key(service: Provider, key: str) -> tuple[str, list[str]]:
+    """Check a key with its provider; blocks. Returns why it couldn't be checked, if so, and the models that it listed.
+
+    Raises `LoginError` if the provider rejects it or can't be reached."""
     from accord.coder.models.base import ModelError
     from accord.coder.models.discover import list_models
 
     try:
-        list_models(service, key, CHECK_SECONDS)
+        return "", list_models(service, key, CHECK_SECONDS)
     except ModelError as error:
         if error.kind == "key":
             raise LoginError(f"{error}; nothing was saved") from None
         if error.retry:
             raise LoginError(f"couldn't check the key: {error}; save it anyway with --no-check") from None
-        return f", not checked: {error}"
-    return ""
+        return str(error), []

@@ -100,9 +100,14 @@ class Agents:
         process.was_killed = True
         process.kill()
 
-    def log_in(self, tab: Tab) -> None:
-        """Log in to the agent of a tab, by a method that the user chooses."""
-        run_in_background(self._app, self._log_in(tab.controller.process))
+    def log_in(self, tab: Tab, provider: str = "") -> None:
+        """Log in to the agent of a tab: with the key of a provider, or by a method that the user chooses."""
+        if self._app.key_login.has_keys(tab.controller.process):
+            run_in_background(self._app, self._app.key_login.run(tab, provider))
+        elif provider:
+            self._app.notify("This agent has logins of its own: use /login without a name.", severity="warning")
+        else:
+            run_in_background(self._app, self._log_in(tab.controller.process))
 
     async def _log_in(self, process: AgentProcess) -> None:
         if process.agent is None or not process.agent.auth_methods:

@@ -25,6 +25,7 @@ from accord.tui.commands import COMMANDS, bindings
 from accord.tui.dialogs import Dialogs
 from accord.tui.errors import run_in_background
 from accord.tui.exit import Exit
+from accord.tui.key_login import KeyLogin
 from accord.tui.overview import Overview
 from accord.tui.questions import Questions
 from accord.tui.saved_state import SavedState
@@ -103,6 +104,7 @@ class AccordApp(PaintingApp):
         self.agents: Agents = Agents(self)
         self.dialogs: Dialogs = Dialogs(self)
         self.questions: Questions = Questions(self)
+        self.key_login: KeyLogin = KeyLogin(self)
         self.tabs: Tabs = Tabs(self)
         self.saved: SavedState = SavedState(host, self.tabs, self.preferences)
         self.settings: Settings = Settings(self)
@@ -384,8 +386,8 @@ class AccordApp(PaintingApp):
         controller = self.tabs.active.controller
         self.push_screen(ServersScreen(McpServers().list(controller.transcript, controller.servers)))
 
-    def action_log_in(self) -> None:
-        self.agents.log_in(self.tabs.active)
+    def action_log_in(self, provider: str = "") -> None:
+        self.agents.log_in(self.tabs.active, provider)
 
     def action_log_out(self) -> None:
         self.agents.log_out(self.tabs.active)

@@ -53,6 +53,49 @@ class Finding(NamedTuple):
     advice: str = ""
 
 
+class KeyProvider(NamedTuple):
+    """A model provider that needs a key."""
+
+    name: str
+    title: str
+    source: str = ""
+    """Where its key was found; empty if there is none."""
+    model: str = ""
+    """The model to use with a new key; empty if none is known."""
+
+
+class KeyPlace(NamedTuple):
+    """Where a key can be kept."""
+
+    id: str
+    label: str
+    about: str = ""
+
+
+class KeyStore(Protocol):
+    """The provider keys of an agent, as far as the host manages them."""
+
+    @property
+    def method(self) -> str:
+        """The agent's login method that reads the saved keys again."""
+
+    async def list_providers(self) -> list[KeyProvider]: ...
+
+    async def check(self, provider: str, key: str) -> str:
+        """Check a key with a cheap request. Return why that wasn't possible; raise `AccordError` if it's rejected."""
+
+    def list_models(self, provider: str) -> list[str]:
+        """Return the models that the provider listed when it checked a key."""
+
+    async def list_places(self) -> list[KeyPlace]: ...
+
+    async def save(self, provider: str, key: str, place: str) -> str:
+        """Keep a key in a place, and return a notice that says where. Raise `AccordError` if that fails."""
+
+    def needs_restart(self, provider: str, place: str) -> bool:
+        """Return whether the agent gets the key only when it is started again."""
+
+
 class Host(Protocol):
     """The program around the terminal client."""
 
@@ -85,6 +128,9 @@ class Host(Protocol):
 
     def servers(self, offers: AgentOffers) -> tuple[list[McpServer], list[Notice]]:
         """Return the MCP servers for a session, and a notice for each that was skipped."""
+
+    def keys(self, launch: Launch) -> KeyStore | None:
+        """Return the provider keys of an agent; None if the agent manages its logins itself."""
 
     def recent(self, most: int) -> list[SessionInfo]:
         """List the newest sessions of the built-in agent in this project. Blocks: call it in a thread."""

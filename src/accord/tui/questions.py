@@ -109,6 +109,8 @@ class Questions:
         """Let the user choose a login method, because the agent requires it or because the user wants to log in."""
         from accord.tui.screens.picker import Picker, Row
 
+        if is_required and self._app.key_login.has_keys(process):
+            return None  # the turn ends with the reason and what to do; a dialog would only get the user's typing
         tab = self._app.tabs.find(process, None)
         if tab is not None and is_required:
             self._app.call_attention(tab, "login required")

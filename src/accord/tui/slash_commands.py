@@ -37,7 +37,7 @@ SLASH_COMMANDS = (
     SlashCommand("model", "choose('model')", "Choose the model", "name", "set_option('model', "),
     SlashCommand("mode", "choose('mode')", "Choose the mode", "name", "set_option('mode', "),
     SlashCommand("agent", "new_tab", "Start another agent", "name or command", "start_agent("),
-    SlashCommand("login", "log_in", "Log in to the agent, or add a model"),
+    SlashCommand("login", "log_in", "Log in to the agent, or add a model", "provider", "log_in("),
     SlashCommand("sessions", "sessions", "Search and manage sessions"),
     SlashCommand("resume", "sessions", "Continue an earlier session", "id", "resume("),
     SlashCommand("status", "status", "List the sessions of all agents on this machine"),

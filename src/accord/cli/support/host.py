@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from accord.policy.rule import Rule
     from accord.store.sqlite import SqliteStore
     from accord.transports.subprocess import SubprocessTransport
-    from accord.tui.host import Finding, HostWorkspace, Launch
+    from accord.tui.host import Finding, HostWorkspace, KeyStore, Launch
 
 
 def default_target(cwd: Path) -> str:
@@ -143,6 +143,13 @@ class TuiHost:
         chosen = choose(entries, offers.mcp)
         return chosen.servers, chosen.notices
 
+    def keys(self, launch: Launch) -> KeyStore | None:
+        if not isinstance(launch, AgentLaunch) or launch.agent != built_in():
+            return None
+        from accord.cli.support.keys import ProviderKeys
+
+        return ProviderKeys(launch, lambda: self.configuration().settings.coder)
+
     def recent(self, most: int) -> list[SessionInfo]:
         """Return the latest sessions of the built-in agent in this project. Blocks: call it in a thread."""
         from accord.cli.support.errors import CommandError
@@ -181,6 +188,11 @@ class AgentLaunch:
     @property
     def target(self) -> Any:
         return self._start
+
+    @property
+    def env(self) -> dict[str, str]:
+        """The environment of the process; changes apply to its next start."""
+        return self._launched.env
 
     async def _start(self) -> SubprocessTransport:
         from accord.process.child import Child

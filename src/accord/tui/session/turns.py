@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from accord.transcript.message import Message
 from accord.tui.errors import report_bug
+from accord.tui.session.login_problem import LoginProblem
 from accord.tui.session.prompt_queue import GRACE_SECONDS, Prompt, PromptQueue
 
 if TYPE_CHECKING:
     from accord.client.turn import Turn
+    from accord.errors import AuthRequired
     from accord.tui.session.checkpoints import TurnCheckpoints
     from accord.tui.session.context import SessionContext
 
@@ -35,6 +37,8 @@ class Turns:
     def __init__(self, context: SessionContext, queue: PromptQueue, checkpoints: TurnCheckpoints) -> None:
         self.queue = queue
         self.on_turn_end: Callable[[Turn], None] | None = None
+        self.on_login_problem: Callable[[LoginProblem], bool] = lambda problem: False
+        """Offers the user what to do about a missing login; returns whether it did."""
         self.died_at_work: bool = False
         """Whether the agent exited in the middle of a turn, which may be the cause."""
         self.turn_began: float = 0.0
@@ -196,7 +200,7 @@ class Turns:
             self.died_at_work = True
             self.queue.requeue(prompt)
         except AuthRequired as error:
-            self._report_missing_login(prompt, str(error))
+            self._report_missing_login(prompt, error)
         except Exception as error:
             reason = redact_text(str(error)) if isinstance(error, AccordError) else report_bug(error)
             self._context.say("error", "The turn failed", reason)
@@ -212,15 +216,21 @@ class Turns:
         self.send_next()
         self._context.on_change()
 
-    def _report_missing_login(self, prompt: Prompt, reason: str) -> None:
+    def _report_missing_login(self, prompt: Prompt, error: AuthRequired) -> None:
         """The agent wants a login and got none. The prompt goes back to the editor; queued prompts would fail too."""
         from accord.config.redaction import redact_text
 
         self.queue.give_back(prompt)
         self.queue.is_on_hold = bool(self.queue.waiting)
-        advice = "Log in with “Log in” in ctrl+p, then send your prompt again."
-        details = [redact_text(reason), advice, self.queue.hold_notice]
-        self._context.say("error", "You are not logged in", "\n".join(filter(None, details)))
+        problem = LoginProblem.of(error)
+        is_offered = bool(problem.reason) and self.on_login_problem(problem)
+        title = problem.reason or "You are not logged in"
+        if is_offered:
+            details = ["Your prompt is back in the input.", self.queue.hold_notice]
+        else:
+            advice = "Log in with /login, then send your prompt again."
+            details = [redact_text(str(error)), advice, self.queue.hold_notice]
+        self._context.say("error", redact_text(title), "\n".join(filter(None, details)))
 
     def withdraw_unanswered(self) -> None:
         """Remove prompts that the agent accepted but didn't begin from the transcript and requeue them."""

@@ -22,6 +22,7 @@ from accord.tui.prompt.editor import Editor
 from accord.tui.session.controller import SessionController
 from accord.tui.session.opener import ESCAPE_SECONDS, OpenMode
 from accord.tui.session.restart import reopen, replace, take_over
+from accord.tui.tab.action_view import ActionView
 from accord.tui.tab.empty_text import EmptyText
 from accord.tui.tab.frame_schedule import FrameSchedule
 from accord.tui.tab.panel_slot import PanelSlot
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from accord.transcript.transcript import Transcript
     from accord.tui.agent.process import AgentProcess
     from accord.tui.app import AccordApp
+    from accord.tui.panels.actions import ActionPanel
     from accord.tui.panels.follow import FollowPanel
     from accord.tui.panels.permission import PermissionPanel
     from accord.tui.panels.plan import PlanLine
@@ -82,6 +84,7 @@ class Tab(Vertical):
         self.shell: ShellInput = ShellInput(self)
         self.permission_view: PermissionView = PermissionView(self)
         self.queue_view: QueueView = QueueView(self)
+        self.action_view: ActionView = ActionView(self)
         self.empty_text: EmptyText = EmptyText(self)
         self.welcome: WelcomeView = WelcomeView(self)
         self._side: PanelSlot[SidePanel] = PanelSlot(lambda panel: self.query_one(Horizontal).mount(panel))
@@ -142,6 +145,7 @@ class Tab(Vertical):
     def _make_controller(self, process: AgentProcess) -> SessionController:
         controller = SessionController(process, self.schedule_draw)
         controller.turns.on_turn_end = self._on_turn_end
+        controller.turns.on_login_problem = lambda problem: self.action_view.offer(problem)
         controller.on_lost = lambda: self.restart(self.controller.process, self.controller.id, is_known=False)
         controller.queue.on_returned = lambda prompt: self.editor.give_back(prompt.text)
         return controller
@@ -313,10 +317,15 @@ class Tab(Vertical):
         message.stop()
         self.escape()
 
+    def on_action_panel_chosen(self, message: ActionPanel.Chosen) -> None:
+        message.stop()
+        self.action_view.choose(message.action)
+
     # -- the prompt
 
     def on_editor_submitted(self, message: Editor.Submitted) -> None:
         message.stop()
+        self.action_view.slot.hide()
         self.prompt_input.enter(message.text, is_urgent=message.now, is_shell=message.is_shell)
 
     def on_editor_picture_wanted(self, message: Editor.PictureWanted) -> None:
@@ -373,7 +382,8 @@ class Tab(Vertical):
     def _focus_transcript(self) -> None:
         """Focus the permission request if there is one, else the transcript."""
         self.transcript_view.deselect_if_following()
-        self.screen.set_focus(self.permission_view.slot.panel or self.transcript_view)
+        panel = self.permission_view.slot.panel or self.action_view.slot.panel
+        self.screen.set_focus(panel or self.transcript_view)
 
     def on_transcript_view_following(self, message: TranscriptView.Following) -> None:
         message.stop()
