@@ -84,6 +84,11 @@ class Memory:
     def recent(self, most: int) -> list[SessionInfo]:
         return []
 
+    async def read_changes(self) -> str:
+        from accord.cli.support.changes import read_patch
+
+        return await read_patch(self.cwd)
+
     async def diagnose(self, target: str | None) -> AsyncIterator[Finding]:
         for finding in self.findings:
             yield finding

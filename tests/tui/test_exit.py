@@ -1,4 +1,4 @@
-"""What leaving prints: the command that continues the session."""
+"""The command that continues the session, which is printed on exit."""
 
 from __future__ import annotations
 

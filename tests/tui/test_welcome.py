@@ -93,7 +93,7 @@ def test_every_line_fits_and_the_most_important_ones_stay(text_styles: TextStyle
     assert lines[0].startswith("Accord") or lines[1].startswith("Accord")
 
 
-def test_the_offline_demo_says_so_and_how_to_add_a_model(text_styles: TextStyles) -> None:
+def test_the_offline_demo_is_named_with_how_to_add_a_model(text_styles: TextStyles) -> None:
     shown = "\n".join(texts(FACTS._replace(is_demo=True), text_styles, 76, 20))
     assert "Offline demo" in shown and "/login adds a model" in shown
     assert FOR_A_MODEL[0] not in shown

@@ -105,7 +105,7 @@ class Agents:
         if self._app.key_login.has_keys(tab.controller.process):
             run_in_background(self._app, self._app.key_login.run(tab, provider))
         elif provider:
-            self._app.notify("This agent has logins of its own: use /login without a name.", severity="warning")
+            self._app.notify("This agent manages its logins itself: use /login without a name.", severity="warning")
         else:
             run_in_background(self._app, self._log_in(tab.controller.process))
 

@@ -445,6 +445,12 @@ class AccordApp(PaintingApp):
     def action_copy_answer(self) -> None:
         self.tabs.active.copy_answer()
 
+    def action_diff(self) -> None:
+        run_in_background(self, self.tabs.active.review_view.review_working_tree())
+
+    def action_review(self) -> None:
+        run_in_background(self, self.tabs.active.review_view.review_session())
+
     def action_rewind(self) -> None:
         run_in_background(self, self.tabs.active.commands.rewind())
 

@@ -65,7 +65,7 @@ class KeyProvider(NamedTuple):
 
 
 class KeyPlace(NamedTuple):
-    """Where a key can be kept."""
+    """A place to keep a key in."""
 
     id: str
     label: str
@@ -134,6 +134,9 @@ class Host(Protocol):
 
     def recent(self, most: int) -> list[SessionInfo]:
         """List the newest sessions of the built-in agent in this project. Blocks: call it in a thread."""
+
+    async def read_changes(self) -> str:
+        """Return the changes since the last commit as a Git patch. Raise `AccordError` outside a repository."""
 
     def diagnose(self, target: str | None) -> AsyncIterator[Finding]:
         """Check each step on the way to a session, to find out why an agent doesn't start."""

@@ -42,6 +42,8 @@ SLASH_COMMANDS = (
     SlashCommand("resume", "sessions", "Continue an earlier session", "id", "resume("),
     SlashCommand("status", "status", "List the sessions of all agents on this machine"),
     SlashCommand("rewind", "rewind", "Restore files to their state before a turn"),
+    SlashCommand("diff", "diff", "Show what has changed since the last commit"),
+    SlashCommand("review", "review", "Comment on the session's changes and its plan"),
     SlashCommand("cost", "cost", "Show the context in use and the cost"),
     SlashCommand("export", "export", "Export the transcript"),
     SlashCommand("theme", "change_theme", "Change the theme", "name", "set_theme("),

@@ -9,11 +9,8 @@ import re
 import stat
 from pathlib import Path
 
-from accord.terminal_text import one_line
-
 _MAX_BYTES = 4096
-_MAX_NAME = 80
-_BRANCH = re.compile(r"ref: refs/heads/(\S+)\s*")
+_BRANCH = re.compile(r"ref: refs/heads/([^\x00-\x20\x7f]+)\s*")
 _COMMIT = re.compile(r"([0-9a-f]{7})[0-9a-f]{33,57}\s*")
 
 
@@ -45,6 +42,6 @@ def _read(path: Path) -> str:
 
 def _parse(head: str) -> str:
     if (branch := _BRANCH.fullmatch(head)) is not None:
-        return one_line(branch[1], _MAX_NAME)
+        return branch[1]
     commit = _COMMIT.fullmatch(head)
     return commit[1] if commit is not None else ""

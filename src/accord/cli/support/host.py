@@ -163,6 +163,11 @@ class TuiHost:
         except (CommandError, AccordError, OSError):
             return []
 
+    async def read_changes(self) -> str:
+        from accord.cli.support.changes import read_patch
+
+        return await read_patch(self.cwd)
+
     async def diagnose(self, target: str | None) -> AsyncIterator[Finding]:
         from accord.cli.support.diagnosis import run_steps
         from accord.tui.host import Finding

@@ -1,4 +1,4 @@
-"""What the user can do about a problem, above the prompt: a reason and numbered actions.
+"""A problem and numbered actions against it, above the prompt.
 
 It never takes the focus by itself: the prompt has come back, and what is typed belongs there. Tab goes to it."""
 

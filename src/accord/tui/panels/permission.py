@@ -47,6 +47,14 @@ LETTERS = {
 """Kind and scope of the answer for each letter."""
 
 
+INSTEAD, INSTEAD_LETTER = "Reject and say what to do instead", "i"
+
+
+def find_rejection(question: Question) -> Choice | None:
+    """Return the answer that rejects once, if the agent offers it."""
+    return next((each for each in question.choices if each.kind == "reject_once"), None)
+
+
 def find_choice(question: Question, letter: str) -> Choice | None:
     """Return the answer for a letter, if the agent offers it."""
     return next((each for each in question.choices if (each.kind, each.scope) == LETTERS[letter]), None)
@@ -132,6 +140,13 @@ class PermissionPanel(AskingPanel):
             super().__init__()
             self.asked = asked
             self.choice = choice
+
+    class InsteadWanted(Message):
+        """The user wants to reject the request and say what to do instead."""
+
+        def __init__(self, asked: PendingPermission) -> None:
+            super().__init__()
+            self.asked = asked
 
     class Escaped(Message):
         """The user wants the whole turn cancelled."""
@@ -219,6 +234,8 @@ class PermissionPanel(AskingPanel):
             ]
         self._body = [*self._action_lines, *self._answer_in_full(question, width)]
         self._options = [self._option(question, place, width) for place in range(len(question.choices))]
+        if find_rejection(question) is not None:
+            self._options.append(self._instead(question, width))
         told = [describe_effect(choice, self._length_of(choice)) for choice in question.choices]
         self._reason_lines = min(max(len(wrap(each, max(width, 8))) for each in (*told, "why")), _MAX_REASON_LINES)
 
@@ -236,6 +253,21 @@ class PermissionPanel(AskingPanel):
         """Return the duration of an answer."""
         assert self.question is not None
         return choose_length(self.question, choice, LENGTHS[self._length])
+
+    @property
+    def _count(self) -> int:
+        """The number of answers, including that to reject and say what to do instead."""
+        question = self.question
+        return 0 if question is None else len(question.choices) + (find_rejection(question) is not None)
+
+    def _instead(self, question: Question, width: int) -> Strip:
+        place, text_styles = len(question.choices), self.text_styles
+        return text_styles.line(
+            ("❯ " if place == self.cursor else "  ", text_styles.accent),
+            (f"{place + 1}. ", text_styles.strong),
+            (truncate(INSTEAD, max(width - len("❯ 1.  (i)"), 1)), text_styles.bad),
+            (f" ({INSTEAD_LETTER})", text_styles.dim),
+        )
 
     def _option(self, question: Question, place: int, width: int) -> Strip:
         text_styles, choice = self.text_styles, question.choices[place]
@@ -324,6 +356,9 @@ class PermissionPanel(AskingPanel):
         elif (choice := self._answer_by(key)) is not None:
             self.accept_key(key)
             self._choose(choice)
+        elif self._is_instead(key) or (key == "enter" and self.cursor >= len(question.choices)):
+            self.accept_key(key)
+            self._ask_instead()
         elif key == "enter":
             self.accept_key(key)
             self._choose(question.choices[self.cursor])
@@ -333,7 +368,7 @@ class PermissionPanel(AskingPanel):
             self._draw(self.size.width)
             self.refresh()
         elif key in ("up", "down"):
-            self.cursor = (self.cursor + (1 if key == "down" else -1)) % max(len(question.choices), 1)
+            self.cursor = (self.cursor + (1 if key == "down" else -1)) % max(self._count, 1)
             self._draw(self.size.width)
             self.refresh(layout=True)  # an answer shown in full takes more lines
         elif key in ("pagedown", "pageup"):
@@ -348,8 +383,21 @@ class PermissionPanel(AskingPanel):
             return question.choices[int(key) - 1]
         return find_choice(question, key) if question is not None and key in LETTERS else None
 
+    def _is_instead(self, key: str) -> bool:
+        """Return whether a number or letter is for the answer that rejects and says what to do instead."""
+        question = self.question
+        if question is None or find_rejection(question) is None:
+            return False
+        return key in (INSTEAD_LETTER, str(len(question.choices) + 1))
+
+    def _ask_instead(self) -> None:
+        if self._asked is not None:
+            self.post_message(self.InsteadWanted(self._asked))
+
     def is_answer_key(self, key: str) -> bool:
-        return self._answer_by(key) is not None or (key == "t" and can_be_shorter(self.question))
+        return (
+            self._is_instead(key) or self._answer_by(key) is not None or (key == "t" and can_be_shorter(self.question))
+        )
 
     def on_click(self, event: events.Click) -> None:
         question = self.question
@@ -358,7 +406,11 @@ class PermissionPanel(AskingPanel):
         place = at.y - room - why if at is not None else -1
         is_more = place == answers - 1 and self._first_visible + answers < len(self._options)
         if question is not None and 0 <= place < answers and not is_more and not self._moment.comes_early():
-            self._choose(question.choices[self._first_visible + place])
+            at_choice = self._first_visible + place
+            if at_choice < len(question.choices):
+                self._choose(question.choices[at_choice])
+            else:
+                self._ask_instead()
 
     def _choose(self, choice: Choice) -> None:
         asked, self._asked = self._asked, None

@@ -58,6 +58,7 @@ class PromptArea(Vertical):
         self.editor.on_pasted = self._replace_paste
         self.hint: MissingFilesHint = MissingFilesHint(self.editor)
         self._cwd = cwd
+        self._title = ""
         self._commands: Sequence[Command] = ()
         self._own_commands: Sequence[Command] = list_commands(())
         self._files = Files(cwd)
@@ -74,7 +75,7 @@ class PromptArea(Vertical):
 
     def on_text_area_changed(self, message: Editor.Changed) -> None:
         message.stop()
-        self.editor.border_title = SHELL if self.editor.is_shell else ""
+        self._show_title()
         self._look_up()
         self.hint.on_typing(self._text_without_partial_name)
 
@@ -92,6 +93,16 @@ class PromptArea(Vertical):
             self._commands, self._own_commands = commands, list_commands(commands)
             if self.editor.has_focus and self.editor.text.startswith("/"):
                 self._look_up()
+
+    def set_title(self, title: str) -> None:
+        """Say what Enter does, if it doesn't simply send."""
+        self._title = title
+        self._show_title()
+
+    def _show_title(self) -> None:
+        title = SHELL if self.editor.is_shell else self._title
+        if self.editor.border_title != title:
+            self.editor.border_title = title
 
     def _replace_paste(self, text: str) -> str:
         """The replacement for pasted text: mentions, if the text consists of file names only."""

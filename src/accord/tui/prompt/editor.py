@@ -141,7 +141,7 @@ class Editor(Killing):
         return self.text.lstrip().startswith("!")
 
     def insert_folded(self, text: str, about: str) -> None:
-        """Insert a text at the cursor, folded, on a line of its own."""
+        """Insert a text at the cursor, folded, on a separate line."""
         line = self.document.get_line(self.cursor_location[0])[: self.cursor_location[1]]
         self.insert("".join(("\n" if line.strip() else "", self.folds.add(text, about), "\n")))
 

@@ -1,4 +1,4 @@
-"""Why an agent requires a login, and what the user can do, as the agent describes it in the error's data."""
+"""A required login, as the agent describes it in the data of its error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the user can do about a problem of a tab's session, above its prompt."""
+"""Actions against a problem of a tab's session, above its prompt."""
 
 from __future__ import annotations
 

@@ -10,7 +10,10 @@ from accord.tui.terminal.input_guard import PAUSE
 
 if TYPE_CHECKING:
     from accord.tui.panels.permission import PermissionPanel
+    from accord.tui.session.controller import PendingPermission
     from accord.tui.tab.tab import Tab
+
+INSTEAD = "What to do instead: enter rejects and sends · esc back"
 
 
 class PermissionView:
@@ -19,6 +22,8 @@ class PermissionView:
     def __init__(self, tab: Tab) -> None:
         self.slot: PanelSlot[PermissionPanel] = PanelSlot(tab.mount_above_prompt, tab.focus_editor)
         self._tab = tab
+        self._instead: PendingPermission | None = None
+        """The request that the next prompt rejects, because it says what to do instead."""
 
     def draw(self) -> None:
         """Show the pending requests."""
@@ -40,7 +45,7 @@ class PermissionView:
         """Focus the request once the user has paused typing. An unfinished prompt keeps the focus: the next letters
         are probably part of it, not an answer. Tab goes to the request then."""
         tab, panel = self._tab, self.slot.panel
-        if panel is None or panel.has_focus or not tab.display or tab.editor.text.strip():
+        if panel is None or panel.has_focus or not tab.display or tab.editor.text.strip() or self.is_instead:
             return
         paused = time.monotonic() - tab.app.last_key
         if paused >= PAUSE:
@@ -48,3 +53,35 @@ class PermissionView:
             panel.focus()
         else:
             tab.set_timer(PAUSE - paused + 0.01, self.focus_when_idle)
+
+    # -- rejecting, and saying what to do instead
+
+    @property
+    def is_instead(self) -> bool:
+        """Whether the next prompt rejects a request that is still open."""
+        return self._instead is not None and not self._instead.answer.done()
+
+    def ask_instead(self, asked: PendingPermission) -> None:
+        """Let the user type what to do instead."""
+        self._instead = asked
+        self._tab.area.set_title(INSTEAD)
+        self._tab.editor.focus()
+
+    def cancel_instead(self) -> None:
+        """Return to the request, which is still open."""
+        self._instead = None
+        self._tab.area.set_title("")
+        if self.slot.panel is not None:
+            self.slot.panel.focus()
+
+    def reject_with(self, text: str) -> None:
+        """Reject the request, and send the text into the turn, or after it if the protocol can't do that."""
+        from accord.tui.panels.permission import find_rejection
+        from accord.tui.session.prompt_queue import Prompt
+
+        asked, self._instead = self._instead, None
+        self._tab.area.set_title("")
+        if asked is not None and not asked.answer.done():
+            asked.answer.set_result(find_rejection(asked.question))
+        self._tab.transcript_view.to_end()
+        self._tab.controller.turns.steer(Prompt(text))

@@ -29,6 +29,7 @@ from accord.tui.tab.panel_slot import PanelSlot
 from accord.tui.tab.permission_view import PermissionView
 from accord.tui.tab.prompt_input import PromptInput
 from accord.tui.tab.queue_view import QueueView
+from accord.tui.tab.review_view import ReviewView
 from accord.tui.tab.session_commands import SessionCommands
 from accord.tui.tab.shell_input import ShellInput
 from accord.tui.tab.welcome_view import WelcomeView
@@ -82,6 +83,7 @@ class Tab(Vertical):
         self.commands: SessionCommands = SessionCommands(self)
         self.prompt_input: PromptInput = PromptInput(self)
         self.shell: ShellInput = ShellInput(self)
+        self.review_view: ReviewView = ReviewView(self)
         self.permission_view: PermissionView = PermissionView(self)
         self.queue_view: QueueView = QueueView(self)
         self.action_view: ActionView = ActionView(self)
@@ -313,6 +315,10 @@ class Tab(Vertical):
         if not message.asked.answer.done():
             message.asked.answer.set_result(message.choice)
 
+    def on_permission_panel_instead_wanted(self, message: PermissionPanel.InsteadWanted) -> None:
+        message.stop()
+        self.permission_view.ask_instead(message.asked)
+
     def on_permission_panel_escaped(self, message: PermissionPanel.Escaped) -> None:
         message.stop()
         self.escape()
@@ -326,6 +332,9 @@ class Tab(Vertical):
     def on_editor_submitted(self, message: Editor.Submitted) -> None:
         message.stop()
         self.action_view.slot.hide()
+        if self.permission_view.is_instead and not message.is_shell:
+            self.permission_view.reject_with(message.text)
+            return
         self.prompt_input.enter(message.text, is_urgent=message.now, is_shell=message.is_shell)
 
     def on_editor_picture_wanted(self, message: Editor.PictureWanted) -> None:
@@ -366,6 +375,9 @@ class Tab(Vertical):
     def escape(self) -> None:
         """Stop the running turn or a slow start; if nothing runs, go to the prompt and the end of the transcript."""
         self.transcript_view.mouse_selection.clear()
+        if self.permission_view.is_instead:
+            self.permission_view.cancel_instead()
+            return
         if self.controller.process.progress or self.controller.seconds_waited >= ESCAPE_SECONDS:
             self.app.agents.cancel_start(self)
         elif self.controller.state in ("running", "waiting"):
@@ -421,6 +433,10 @@ class Tab(Vertical):
     def on_transcript_view_stopped(self, message: TranscriptView.Stopped) -> None:
         message.stop()
         self.work.stop_selected(message.item if isinstance(message.item, (ToolCall, Subagent)) else None)
+
+    def on_transcript_view_review_wanted(self, message: TranscriptView.ReviewWanted) -> None:
+        message.stop()
+        self.review_view.review_item(message.item)
 
     def on_transcript_view_entered(self, message: TranscriptView.Entered) -> None:
         message.stop()

@@ -78,6 +78,13 @@ class TranscriptView(Widget, can_focus=True):
             super().__init__()
             self.item = item
 
+    class ReviewWanted(Message):
+        """The user wants to comment on changes; `item` is the selected one, if any."""
+
+        def __init__(self, item: TimelineItem | None) -> None:
+            super().__init__()
+            self.item = item
+
     class Copied(Message):
         """The user wants to copy this text to the clipboard."""
 
@@ -457,6 +464,7 @@ class TranscriptView(Widget, can_focus=True):
             "c": self._copy,
             "e": self._open_in_editor,
             "x": self._stop,
+            "r": self._review,
             "v": lambda: self._view_images(images_of(self.selected)),
             "tab": lambda: self._leave(),
             "escape": lambda: self._leave("escape"),
@@ -487,6 +495,9 @@ class TranscriptView(Widget, can_focus=True):
 
     def _stop(self) -> None:
         self.post_message(self.Stopped(self.selected))
+
+    def _review(self) -> None:
+        self.post_message(self.ReviewWanted(self.selected))
 
     def _open_in_editor(self) -> None:
         if (item := self.selected) is not None and self.cursor is not None:
