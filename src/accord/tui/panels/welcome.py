@@ -129,7 +129,7 @@ def lay_out(facts: Facts, text_styles: TextStyles, width: int, height: int) -> l
     place = truncate_path(facts.directory, max(width - cell_len(branch) - 3, 12))
     rows = [
         line(rank=5),
-        line(("Accord", text_styles.primary + text_styles.strong), (f" {__version__}", dim)),
+        line(("Accord", text_styles.accent + text_styles.strong), (f" {__version__}", dim)),
         line((place, None), (f" · {branch}" if branch else "", dim), rank=1),
         *(Row(parts, 0) for parts in _describe_agent(facts, text_styles, width)),
         line(rank=4),
