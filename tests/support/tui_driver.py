@@ -78,7 +78,7 @@ class Memory:
     def servers(self, offers: Any) -> tuple[list[Any], list[Any]]:
         return [], []
 
-    def keys(self, launch: Any) -> Any:
+    def key_store(self, launch: Any) -> Any:
         return None
 
     def recent(self, most: int) -> list[SessionInfo]:

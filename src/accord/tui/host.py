@@ -129,7 +129,7 @@ class Host(Protocol):
     def servers(self, offers: AgentOffers) -> tuple[list[McpServer], list[Notice]]:
         """Return the MCP servers for a session, and a notice for each that was skipped."""
 
-    def keys(self, launch: Launch) -> KeyStore | None:
+    def key_store(self, launch: Launch) -> KeyStore | None:
         """Return the provider keys of an agent; None if the agent manages its logins itself."""
 
     def recent(self, most: int) -> list[SessionInfo]:

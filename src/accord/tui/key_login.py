@@ -29,7 +29,7 @@ class KeyLogin:
         return self._find_store(process) is not None
 
     def _find_store(self, process: AgentProcess) -> KeyStore | None:
-        return self._app.host.keys(process.launch) if process.launch is not None else None
+        return self._app.host.key_store(process.launch) if process.launch is not None else None
 
     async def run(self, tab: Tab, name: str = "", reason: str = "") -> None:
         """Log in to a provider by its name, or to one that the user chooses. `reason` is why a key is needed."""

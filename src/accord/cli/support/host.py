@@ -143,7 +143,7 @@ class TuiHost:
         chosen = choose(entries, offers.mcp)
         return chosen.servers, chosen.notices
 
-    def keys(self, launch: Launch) -> KeyStore | None:
+    def key_store(self, launch: Launch) -> KeyStore | None:
         if not isinstance(launch, AgentLaunch) or launch.agent != built_in():
             return None
         from accord.cli.support.keys import ProviderKeys
