@@ -14,6 +14,7 @@ from support.tui_driver import Chat
 from accord.cli.support.host import TuiHost
 from accord.coder.key_file import KeyFile
 from accord.tui.app import AccordApp
+from accord.tui.panels.actions import ActionPanel
 
 KEY = "sk-ant-a-key-that-nobody-may-see"
 VARIABLES = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "ACCORD_MODEL")
@@ -96,6 +97,32 @@ async def test_a_key_is_saved_in_a_private_file_without_a_keyring(
         assert KeyFile().read() == {"anthropic": KEY}
         assert stat.S_IMODE(KeyFile().path.stat().st_mode) == 0o600
         assert KEY not in written_files(tmp_path)
+
+
+async def test_a_rejected_key_is_reported_in_the_transcript_with_two_actions(
+    folders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with FakeProvider() as fake:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", fake.base_url("anthropic"))
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "wrong")
+        monkeypatch.setenv("ACCORD_MODEL", "anthropic:one")
+        async with open_client(folders) as chat:
+            fake.refuses(401, "invalid x-api-key")
+            await chat.send("say it")
+            await chat.until("Anthropic rejected the key in ANTHROPIC_API_KEY")
+            await chat.until("2. Choose another model")
+            assert chat.tab.editor.text == "say it", "the prompt comes back"
+            await chat.press("1")
+            assert chat.tab.editor.text == "say it1", "what is typed never lands in the panel"
+            await chat.press("backspace", "tab")
+            await chat.until(lambda: isinstance(chat.app.focused, ActionPanel))
+            await chat.press("1")
+            await enter_key(chat, KEY)
+            await chat.until("Use it until you quit")
+            await chat.press("down", "enter")
+            await chat.until(lambda: chat.is_notified("Logged in to Anthropic"))
+            await chat.press("enter")
+            await chat.until("Hello.")
 
 
 async def test_a_dismissed_login_changes_nothing(folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:

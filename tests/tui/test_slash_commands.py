@@ -25,7 +25,7 @@ async def repeats(turn: Turn) -> None:
 
 def test_the_agents_commands_come_before_ours_unless_ours_matches_exactly() -> None:
     found = commands_for("/", [REVIEW], list_commands([REVIEW]))
-    assert [(each.label, each.is_own) for each in found[:2]] == [("/review", False), ("/agent", True)]
+    assert [(each.label, each.is_own) for each in found[:2]] == [("/review", False), ("/accord:review", True)]
     (exact, *_) = commands_for("/mode", [Command(name="modes", description="")], list_commands([]))
     assert exact.label == "/mode"
 

@@ -27,7 +27,7 @@ class WelcomeView:
 
     def load(self) -> None:
         """Read what the welcome says about the directory, while the agent starts."""
-        run_in_background(self._tab, self._load(), group="welcome")
+        run_in_background(self._tab, self._load(), group="welcome", exclusive=True)
 
     async def _load(self) -> None:
         from accord.workspace.git_head import read_branch
