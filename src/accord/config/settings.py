@@ -135,6 +135,8 @@ class CoderSettings(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, om
     """The sandbox of commands: its mode alone, or a table."""
     pass_environment: list[str] = []
     """Variables that commands get although their names look like a secret's, such as `GITHUB_TOKEN`."""
+    check: dict[str, str] = {}
+    """Commands that check an edited file, by a glob for its path: `{"*.py": "ruff check {file}"}`."""
 
     def override(self, other: CoderSettings) -> CoderSettings:
         """Return these settings, overridden by another's."""
@@ -151,6 +153,7 @@ class CoderSettings(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, om
             providers={**self.providers, **other.providers},
             sandbox=other.sandbox or self.sandbox,
             pass_environment=[*self.pass_environment, *other.pass_environment],
+            check={**self.check, **other.check},
         )
 
     @property

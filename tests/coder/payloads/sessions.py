@@ -1,11 +1,13 @@
 """One session of the coding agent on each provider API, and the requests that the provider received.
 
 The session visits every situation in which a request is built: a new session, a result, an error, another mode, an
-image, another process, and a compacted history. A second session starts a sub-agent."""
+image in a prompt and one that a tool reads, another process, and a compacted history. A second session starts a
+sub-agent."""
 
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import re
 from dataclasses import dataclass, field
@@ -30,7 +32,17 @@ MODELS = {
     "chat": "vllm:qwen3-coder",
     "google": "google:gemini-3.8-flash",
 }
-SITUATIONS = ("new", "after_tool", "failed_tool", "mode_switched", "image", "resumed", "summary", "compacted")
+SITUATIONS = (
+    "new",
+    "after_tool",
+    "failed_tool",
+    "mode_switched",
+    "image",
+    "read_image",
+    "resumed",
+    "summary",
+    "compacted",
+)
 """In the order in which the session visits them. `summary` is the request that compacts the history."""
 SUBAGENT = ("subagent", "subagent_after_tool", "after_report")
 """In another session: two requests of a sub-agent, and the next one of its parent."""
@@ -112,6 +124,7 @@ def record(wire: str, directory: Path) -> Recorded:
     (project / "src").mkdir(parents=True)
     (project / "AGENTS.md").write_text(AGENTS_MD)
     (project / "src" / "calc.py").write_text('"""Sums \\"quoted\\" numbers."""\n\n\ndef add(a, b):\n\treturn a - b\n')
+    (project / "src" / "red.png").write_bytes(base64.b64decode(encode_image()))
     with pytest.MonkeyPatch.context() as environment:
         for name in ("CONFIG", "DATA", "CACHE", "STATE"):
             environment.setenv(f"XDG_{name}_HOME", str(directory / "home" / name.lower()))
@@ -164,7 +177,8 @@ async def _first_process(session: Session, provider: FakeProvider) -> None:
     provider.says(Says("A plan."), usage=spent)
     await session.prompt("Plan the repair.")
     await session.set_mode("ask")
-    provider.says(Says("A red square."), usage=spent)
+    provider.says(Calls("read_file", {"file_path": "src/red.png"}, id="call_3"), usage=spent)
+    provider.says(Says("Twice the same red square."), usage=spent)
     await session.prompt("What do you see?", Image(data=encode_image(), mime_type="image/png"))
 
 

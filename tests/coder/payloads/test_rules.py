@@ -136,6 +136,12 @@ def test_the_image_of_a_prompt_reaches_the_model(wire: str, recorded: Record) ->
     assert "iVBORw0KGgo" in json.dumps(recorded(wire).bodies["image"])
 
 
+@every_wire
+def test_the_image_that_a_tool_reads_reaches_the_model(wire: str, recorded: Record) -> None:
+    before, after = (json.dumps(recorded(wire).bodies[situation]) for situation in ("image", "read_image"))
+    assert after.count("iVBORw0KGgo") == before.count("iVBORw0KGgo") + 1
+
+
 def _blocks(messages: list[Any]) -> list[Any]:
     return [block for message in messages for block in message["content"] if isinstance(block, dict)]
 

@@ -69,7 +69,7 @@ def test_arguments_take_the_form_of_the_schema(struct: type, given: dict[str, An
             ReadFileArgs,
             {"file_path": "a.py", "colour": "red"},
             {"file_path": "a.py"},
-            "ignored unknown argument colour; known: file_path, offset, limit",
+            "ignored unknown argument colour; known: file_path, offset, limit, line_numbers",
         ),
         (
             ReadFileArgs,
@@ -102,7 +102,7 @@ def test_a_note_says_what_was_ignored_or_understood_differently(
 def test_the_name_of_the_schema_wins_over_its_aliases() -> None:
     coerced = coerce({"path": "b.py", "file_path": "a.py"}, ReadFileArgs)
     assert coerced.arguments == {"file_path": "a.py"}
-    assert coerced.notes == ["ignored unknown argument path; known: file_path, offset, limit"]
+    assert coerced.notes == ["ignored unknown argument path; known: file_path, offset, limit, line_numbers"]
 
 
 @pytest.mark.parametrize(

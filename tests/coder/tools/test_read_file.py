@@ -89,7 +89,7 @@ async def test_crlf_line_endings_are_mentioned_once(harness: Harness, lent: dict
     async with harness(**lent) as tools:
         tools.write("dos.txt", "one\r\ntwo\r\n")
         told = await tools.call("read_file", file_path="dos.txt")
-        assert told == "one\ntwo\n[this file has CRLF line endings; edit_file and write_file keep them]\n"
+        assert told == "one\ntwo\n[this file has CRLF line endings; edits keep them]\n"
 
 
 async def test_text_that_has_fences_is_shown_in_longer_ones(harness: Harness) -> None:
@@ -108,7 +108,7 @@ async def test_an_empty_file_is_reported_as_empty(harness: Harness, lent: dict[s
 @pytest.mark.parametrize(
     "data, words",
     [
-        (b"\x89PNG\r\n\x1a\n\0\0\0", "a PNG image"),
+        (b"PK\x03\x04\0\0", "a ZIP archive"),
         (b"\x7fELF\x02\0\0", "a program (ELF)"),
         (b"abc\0def", "binary data"),
         (b"caf\xe9", "not UTF-8"),

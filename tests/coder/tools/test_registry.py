@@ -40,7 +40,7 @@ KINDS = (
     "execute read execute fetch fetch think other switch_mode read"
 )
 EXAMPLES: dict[str, dict[str, Any]] = {
-    "read_file": {"file_path": "a", "offset": 1, "limit": 2},
+    "read_file": {"file_path": "a", "offset": 1, "limit": 2, "line_numbers": True},
     "list_files": {"path": "a", "pattern": "*.py", "depth": 2},
     "search": {"pattern": "x", "path": ".", "glob": "*", "output_mode": "count", "before": 1, "literal": True},
     "outline": {"path": "a", "symbol": "f", "find": "uses"},

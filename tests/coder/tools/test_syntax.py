@@ -83,3 +83,17 @@ async def test_a_new_file_with_a_syntax_error_is_reported(harness: Harness) -> N
     async with harness() as tools:
         told = await tools.call("write_file", file_path="a.json", content='{"a": }\n')
         assert "The file now has a syntax error at line 1: " in told
+
+
+@pytest.mark.parametrize("name", ["a.yaml", "a.yml"])
+def test_yaml_is_checked(name: str) -> None:
+    problem = find_problem(name, "a:\n  - 1\n - 2\n")
+    assert problem is not None and (problem.line, problem.language) == (3, "YAML")
+    assert find_problem(name, "a: &x [1]\nb: *x\n---\nc: !Ref d\n") is None
+    assert find_problem(name, "{{ if x }}\na: {{ b }}\n") is None, "a template"
+
+
+def test_aliases_that_multiply_cost_nothing() -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 40)]
+    assert find_problem("a.yaml", "\n".join(lines)) is None

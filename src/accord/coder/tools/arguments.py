@@ -77,7 +77,7 @@ VALUES: Mapping[str, str] = {
     "build": "code",
 }
 """Other names of values that a field lists."""
-UNREPORTED = frozenset({"command", "description", "explanation", "n", "linenumbers", "toolcallid"})
+UNREPORTED = frozenset({"command", "description", "explanation", "n", "toolcallid"})
 """Unknown names, normalized, that change nothing: they aren't reported as ignored."""
 WRAPPERS = ("arguments", "args", "parameters", "params", "input")
 PATHS = frozenset({"file_path", "path", "source", "destination", "cwd"})

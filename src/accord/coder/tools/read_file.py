@@ -1,4 +1,4 @@
-"""read_file: the text of a file, unsaved changes included."""
+"""read_file: the text of a file, unsaved changes included; also images, and the text of PDF documents."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Annotated
 from msgspec import Meta
 
 from accord.coder.tools.base import Outcome, Tool, ToolContext
-from accord.coder.tools.project.paths import Found, locate_file, origin, text_of
+from accord.coder.tools.documents.media import read_image, read_pdf, recognize
+from accord.coder.tools.project.paths import Found, check_text, locate_file, origin, read_head, text_of
 from accord.coder.tools.text import MAX_LINES, code_block, count_of, language_of, split_lines, truncate
 from accord.model.record import Record
 from accord.model.tool import Location
@@ -23,18 +24,21 @@ class ReadFileArgs(Record):
 
     file_path: Annotated[str, Meta(description="The file, absolute or relative to the working directory.")]
     offset: Annotated[
-        Annotated[int, Meta(ge=1)] | None, Meta(description="The first line to read; line 1 is the first.")
+        Annotated[int, Meta(ge=1)] | None, Meta(description="The first line, or page, to read; the first is 1.")
     ] = None
-    limit: Annotated[Annotated[int, Meta(ge=1)] | None, Meta(description="The maximum number of lines to read.")] = None
+    limit: Annotated[
+        Annotated[int, Meta(ge=1)] | None, Meta(description="The maximum number of lines or pages to read.")
+    ] = None
+    line_numbers: Annotated[bool, Meta(description="Put its number before each line: `12: text`.")] = False
 
 
 class ReadFile(Tool[ReadFileArgs]):
     name = "read_file"
     description: str = (
-        "Reads a text file as the user sees it, including unsaved changes in the editor. Returns the text without "
-        f"line numbers, at most {MAX_LINES:,} lines or 60 kB at once; if there is more, a note in square brackets at "
-        "the end says how to continue. For a large file, use outline or search first and read the relevant part with "
-        "offset and limit. Use list_files for directories. Images and other binary files can't be read."
+        f"Reads a text file, including unsaved changes in the editor, at most {MAX_LINES:,} lines or 60 kB at once; if "
+        "there is more, a note in square brackets at the end says how to continue. For a large file, use outline or "
+        "search first and read the relevant part with offset and limit. Also shows you PNG, JPEG, GIF and WebP images, "
+        "and returns the text of PDF documents by pages. Use list_files for directories."
     )
     kind: str = "read"
     arguments = ReadFileArgs
@@ -55,6 +59,14 @@ class ReadFile(Tool[ReadFileArgs]):
     async def run(self, args: ReadFileArgs, ctx: ToolContext) -> Outcome:
         found = await locate_file(ctx, args.file_path, outside=True)
         first = args.offset or 1
+        if found.kind == "file":
+            head = await read_head(ctx, found)
+            match recognize(head):
+                case "application/pdf":
+                    return await read_pdf(ctx, found, args.file_path, first, args.limit)
+                case str() as kind:
+                    return await read_image(ctx, found, args.file_path, kind)
+            check_text(found, head, args.file_path)
         text, total = await self._part(ctx, found, args)
         if not text:
             note = "[the file is empty]" if first == 1 else f"[there is no line {first:,}{_of(total)}]"
@@ -71,10 +83,13 @@ class ReadFile(Tool[ReadFileArgs]):
         if text.count("\r\n") * 2 > text.count("\n"):
             notes.append("this file has CRLF line endings; edits keep them")
         await ctx.call.show(code_block(part.text, language_of(args.file_path)))
-        told = part.text + ("\n" if notes and not part.text.endswith("\n") else "")
+        lines = split_lines(part.text)
+        numbered = "".join(f"{number}: {line}" for number, line in enumerate(lines, first))
+        returned = numbered if args.line_numbers else part.text
+        returned += "\n" if notes and not returned.endswith("\n") else ""
         raw = {"path": found.path, "line": first, "lines": part.lines, "total": total, "text": part.text}
         raw["complete"] = first == 1 and not more and part.text == text_lf
-        return Outcome(text=told + "".join(f"[{note}]\n" for note in notes), raw=raw)
+        return Outcome(text=returned + "".join(f"[{note}]\n" for note in notes), raw=raw)
 
     async def _part(self, ctx: ToolContext, found: Found, args: ReadFileArgs) -> tuple[str, int | None]:
         """The requested lines, and the number of lines in the file: None if it has more that weren't counted."""

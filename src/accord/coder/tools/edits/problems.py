@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 from accord.coder.tools.base import ToolContext
 from accord.coder.tools.edits.change import Change
+from accord.coder.tools.edits.checkers import run_checkers
 from accord.coder.tools.edits.syntax import find_new_problem
 from accord.coder.tools.project.paths import relative
 
 
 async def describe_problems(ctx: ToolContext, changes: Sequence[Change]) -> str:
-    """Sentences about the syntax errors that changes introduced, each on its own line; empty if there are none."""
+    """The syntax errors that changes introduced, and the output of failing checkers; empty if all is well."""
     if not ctx.may_quote:
         return ""
     described = ""
@@ -21,4 +22,4 @@ async def describe_problems(ctx: ToolContext, changes: Sequence[Change]) -> str:
         if problem is not None:
             file = "The file" if len(changes) == 1 else relative(ctx, change.path)
             described += f"\n{file} now has a {problem}. Correct it."
-    return described
+    return described + await run_checkers(ctx, [change.path for change in changes])

@@ -18,6 +18,10 @@ from typing import NamedTuple
 MAX_CHARACTERS = 300_000
 """Longer texts aren't checked: parsing them would hold up the session."""
 
+MAX_SLOW_CHARACTERS = 50_000
+"""The same for YAML where its fast parser isn't installed."""
+_TEMPLATE = re.compile(r"\{\{|\{%")
+"""Marks of templates, which only become YAML when they are rendered."""
 _COMMENT = re.compile(r"^\s*(//|/\*)", re.MULTILINE)
 _POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 _DETAIL = re.compile(r"\d+")
@@ -88,9 +92,31 @@ def _check_toml(text: str) -> Problem | None:
     return None
 
 
+def _check_yaml(text: str) -> Problem | None:
+    try:
+        import yaml
+    except ImportError:
+        return None
+    is_fast = yaml.__with_libyaml__
+    if _TEMPLATE.search(text) or (not is_fast and len(text) > MAX_SLOW_CHARACTERS):
+        return None
+    try:
+        # Events aren't expanded: a file whose aliases multiply costs no more than its length.
+        for _ in yaml.parse(text, Loader=yaml.CSafeLoader if is_fast else yaml.SafeLoader):
+            pass
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark is not None else None
+        return Problem(line, error.problem or error.context or "invalid", "YAML")
+    except yaml.YAMLError as error:
+        return Problem(None, str(error).partition("\n")[0], "YAML")
+    return None
+
+
 _CHECKS: dict[str, Callable[[str], Problem | None]] = {
     ".py": _check_python,
     ".pyi": _check_python,
     ".json": _check_json,
     ".toml": _check_toml,
+    ".yaml": _check_yaml,
+    ".yml": _check_yaml,
 }

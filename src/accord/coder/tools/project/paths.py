@@ -127,10 +127,18 @@ async def _find_outside(ctx: ToolContext, absolute: str) -> Found:
         raise ToolError(error.explanation) from None
 
 
-async def locate_file(ctx: ToolContext, path: str, *, on_screen: bool = True, outside: bool = False) -> Found:
-    """Find an existing text file. With `on_screen`, a file that only the client has (never saved) is accepted."""
+async def locate_text(ctx: ToolContext, path: str) -> Found:
+    """Find an existing text file. One that only the client has (never saved) is accepted."""
+    found = await locate_file(ctx, path)
+    if found.kind == "file":
+        check_text(found, await read_head(ctx, found), path)
+    return found
+
+
+async def locate_file(ctx: ToolContext, path: str, *, outside: bool = False) -> Found:
+    """Find an existing file. One that only the client has (never saved) is accepted."""
     found = await locate(ctx, path, outside=outside)
-    if found.kind == "absent" and on_screen and not found.is_outside and ctx.session.client.offers.read_files:
+    if found.kind == "absent" and not found.is_outside and ctx.session.client.offers.read_files:
         return found  # perhaps a buffer that was never saved; only the client knows
     if found.kind == "absent":
         raise await missing(ctx, path)
@@ -138,16 +146,19 @@ async def locate_file(ctx: ToolContext, path: str, *, on_screen: bool = True, ou
         raise ToolError(f"{path} is a directory; use list_files or outline")
     if found.kind != "file":
         raise ToolError(f"{path} is a {found.kind}, not a file")
-    head = await _head(ctx, found)
+    return found
+
+
+def check_text(found: Found, head: bytes, path: str) -> None:
+    """Refuse a binary file."""
     if b"\0" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
         what = _describe(head)
-        raise ToolError(f"{path} is {what} ({format_size(found.size)}), not text; only text files can be read")
-    return found
+        raise ToolError(f"{path} is {what} ({format_size(found.size)}), not text")
 
 
 async def whole_text(ctx: ToolContext, path: str) -> str:
     """The whole text of a file, including unsaved changes. Restores a final line feed that the client dropped."""
-    found = await locate_file(ctx, path)
+    found = await locate_text(ctx, path)
     if found.size > MAX_WHOLE_BYTES:
         most = format_size(MAX_WHOLE_BYTES)
         raise ToolError(f"{path} is {format_size(found.size)}; only files up to {most} can be read whole")
@@ -204,18 +215,25 @@ async def _similar(ctx: ToolContext, path: str) -> list[str]:
     return [relative(ctx, each) for each in await files_named(ctx, name, limit=3)]
 
 
-async def _head(ctx: ToolContext, found: Found) -> bytes:
-    def read(place: Place) -> bytes:
+async def read_head(ctx: ToolContext, found: Found) -> bytes:
+    """The beginning of a file that was found."""
+    fd = await open_file(ctx, found)
+    try:
+        return await asyncio.to_thread(os.read, fd, HEAD_BYTES)
+    finally:
+        os.close(fd)
+
+
+async def open_file(ctx: ToolContext, found: Found) -> int:
+    """Open exactly the file that was found, for reading. The caller closes it."""
+
+    def open_place(place: Place) -> int:
         Call(at=found.real).check_place(found.path, place)
-        fd = place.open()
-        try:
-            return os.read(fd, HEAD_BYTES)
-        finally:
-            os.close(fd)
+        return place.open()
 
     files = ctx.state.files.outside if found.is_outside else ctx.state.files.disk
     try:
-        return await files.away(lambda _: files.roots.at(found.path, read))
+        return await files.away(lambda _: files.roots.at(found.path, open_place))
     except NotFound:
         raise await missing(ctx, found.path) from None
     except RequestFailed as error:

@@ -39,12 +39,13 @@ async def run_program(
     cwd: str,
     env: Mapping[str, str] | None = None,
     seconds: float,
+    stdin: int = DEVNULL,
 ) -> ProgramResult:
-    """Run a program and pass each line it prints to `take`, until that returns False."""
+    """Run a program and pass each line it prints to `take`, until that returns False. `stdin` is an open file."""
     environment = {**(os.environ if env is None else env)}
     environment["PATH"] = search_path(environment)
     try:
-        child = await Child.start(argv, cwd=cwd, env=environment, stdin=DEVNULL)
+        child = await Child.start(argv, cwd=cwd, env=environment, stdin=stdin)
     except LaunchError as error:
         raise ToolError(str(error)) from None
     fd, child.stdout = child.stdout, None

@@ -1,0 +1,1 @@
+"""Images and PDF documents, as `read_file` gives them to models."""
