@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
-from accord.coder import modes
+from accord.coder import modes, session_title
 from accord.coder.agents_md import NestedInstructions
 from accord.coder.background_commands import BackgroundCommands
 from accord.coder.commands import SlashCommands
@@ -57,7 +57,6 @@ WATCH_SECONDS = 2.0
 MEANS_UNDO = frozenset({"undo", "undo it", "undo that", "undo this", "undo the last change", "revert that"})
 """Prompts that mean `/undo` without a language model."""
 EMPTY_PROMPT = "That prompt was empty. Say what should be done, or send `/help`."
-MAX_TITLE = 60
 _SLASH = re.compile(r"\s*/(\S+)\s*(.*)", re.DOTALL)
 
 
@@ -143,6 +142,8 @@ class CoderSession:
         self._warned_no_undo = False
         self._warned_no_sandbox = False
         self._sandbox: Sandbox | None = None
+        self._titling: asyncio.Task[None] | None = None
+        """Writes a better title."""
         self._subagents: Subagents | None = None
 
     @property
@@ -222,6 +223,8 @@ class CoderSession:
     async def close(self) -> None:
         """Stop everything that runs for this session."""
         self.is_open = False
+        if self._titling is not None:
+            self._titling.cancel()
         self.custom_commands.close()
         await self.background.close()
         await self._close_sandbox()
@@ -251,7 +254,10 @@ class CoderSession:
             await turn.say(EMPTY_PROMPT)
             return None
         if self.session.title is None and turn.text.strip():
-            await self.session.set_title(_title(turn.text))
+            await self.session.set_title(session_title.first_line(turn.text))
+            if self.settings.small_model is not None:
+                improving = session_title.improve(self, turn, self.settings.small_model)
+                self._titling = asyncio.get_running_loop().create_task(improving)
         model = await self.models.get()
         if model.reads_data and turn.text.strip().rstrip(".!").lower() in MEANS_UNDO:
             await self.commands.undo(turn)
@@ -501,12 +507,6 @@ class CoderSession:
         if not self._warned_no_undo:
             self._warned_no_undo = True
             await self.tell_user("/undo won't work for these changes", str(error), severity="warning")
-
-
-def _title(text: str) -> str:
-    """A session's title from its first prompt."""
-    line = next((line.strip() for line in text.splitlines() if line.strip()), "New session")
-    return line if len(line) <= MAX_TITLE else line[: MAX_TITLE - 3].rsplit(" ", 1)[0] + " …"
 
 
 def _sum(before: Tokens | None, spent: Spent) -> Tokens:

@@ -126,6 +126,8 @@ class CoderSettings(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, om
     """The most that one turn may cost, in US dollars."""
     fallback_model: str | None = None
     """The model that continues a turn whose provider stays unavailable."""
+    small_model: str | None = None
+    """A cheap model that writes the titles of sessions."""
     explore_model: str | None = None
     """The model of sub-agents; that of the session by default."""
     web_search: WebSearchEntry | None = None
@@ -148,6 +150,7 @@ class CoderSettings(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, om
             max_steps=other.max_steps or self.max_steps,
             max_cost=other.max_cost or self.max_cost,
             fallback_model=other.fallback_model or self.fallback_model,
+            small_model=other.small_model or self.small_model,
             explore_model=other.explore_model or self.explore_model,
             web_search=other.web_search or self.web_search,
             providers={**self.providers, **other.providers},
