@@ -247,7 +247,7 @@ def test_progress_is_shown_on_a_terminal_unless_quiet(accord: Accord) -> None:
     screen.close()
     quiet = accord.on_terminal("run", "--quiet", "--agent", agent(), "work")
     assert quiet.end() == 0
-    assert without_codes(quiet.seen) == "(the agent sent image; use --json to get it)\nfinished\n"
+    assert without_codes(quiet.seen) == "(the agent sent image; use --json to get it)\n\nfinished\n"
     quiet.close()
 
 
