@@ -41,6 +41,9 @@ FROM_ELSEWHERE = {
 }
 LEDGERS = ("requirements.md", "features.md", "changelog.md", "benchmarks.md")
 """Pages that are left out of llms-full.txt: tables of test results, which need more room than all others together."""
+UNSEARCHED = ("requirements.md", "benchmarks.md", "changelog.md")
+"""Pages whose rows would hide everything else in the results of a search."""
+NOT_SEARCHED = "---\nsearch:\n  exclude: true\n---\n"
 FENCED = re.compile(r"^(```.*?^```$)", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"""(\]\()([^()\s]+)((?:\s+"[^"]*")?\))""")
 COMMENT = re.compile(r"^<!-- .*? -->\n", re.MULTILINE)
@@ -135,7 +138,8 @@ def build() -> None:
     """Run Zensical. It reports broken links and anchors with their line, and `strict` makes them errors."""
     shutil.copytree(PAGES, TWINS)
     for path in PAGES.rglob("*.md"):
-        write(path, unescape_code_in_tables(path.read_text(encoding="utf-8")))
+        above = NOT_SEARCHED if path.name in UNSEARCHED else ""
+        write(path, above + unescape_code_in_tables(path.read_text(encoding="utf-8")))
     command = [sys.executable, "-m", "zensical", "build", "--strict"]
     done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, env={**os.environ, "NO_COLOR": "1"})
     if done.returncode:

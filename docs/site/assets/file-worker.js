@@ -1,5 +1,6 @@
 // Browsers don't start workers for pages that were opened as files, and search needs one. For such pages only, this
-// runs the worker's script in a hidden frame, with the part of the worker's interface that the theme uses.
+// runs the worker's script in a hidden frame, with the part of the worker's interface that the theme uses. Messages are
+// delivered later, as by a real worker: the theme fails if an answer arrives while it is still sending.
 if (location.protocol === "file:") {
   window.Worker = class extends EventTarget {
     constructor(url) {
@@ -13,11 +14,11 @@ if (location.protocol === "file:") {
       page.open()
       page.write("<!doctype html><html><head></head><body></body></html>")
       page.close()
-      inner.postMessage = data => {
+      inner.postMessage = data => setTimeout(() => {
         const event = new MessageEvent("message", { data })
         this.dispatchEvent(event)
         if (typeof this.onmessage === "function") this.onmessage(event)
-      }
+      })
       inner.importScripts = (...sources) =>
         sources.reduce((before, source) => before.then(() => this.load(new URL(source, url).href)), Promise.resolve())
       this.load(new URL(url, location).href).then(() => {
@@ -38,7 +39,7 @@ if (location.protocol === "file:") {
 
     deliver(data) {
       const inner = this.frame.contentWindow
-      inner.dispatchEvent(new inner.MessageEvent("message", { data }))
+      setTimeout(() => inner.dispatchEvent(new inner.MessageEvent("message", { data })))
     }
 
     postMessage(data) {
