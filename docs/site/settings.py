@@ -39,6 +39,7 @@ VARIABLES = {
     "ACCORD_LOCAL_CONTEXT": Variable(f"{LOCAL_CONTEXT}", "The context window of `local:` models, in tokens."),
     "ACCORD_TOKEN": Variable("a saved token", "The token for remote agents."),
     "ACCORD_ALLOW_PRIVATE_URLS": Variable("not set", "`1` lets the built-in agent fetch pages from private addresses."),
+    "ACCORD_GITHUB_CLIENT_ID": Variable("not set", "The client id of your OAuth app, for the login at GitHub Copilot."),
     "ACCORD_SCREEN_READER": Variable("not set", "`1` turns on the terminal client's screen reader mode."),
     "ACCORD_DEBUG": Variable("not set", "`1` adds tracebacks to errors."),
 }
