@@ -138,9 +138,9 @@ def test_commands_and_files_are_completed(tmux: Tmux) -> None:
 
 def test_modes_and_options_are_set(tmux: Tmux) -> None:
     start(tmux, size=(120, 40))
-    tmux.until("Mode: Ask")
+    tmux.until("Ask")
     tmux.keys("BTab")
-    tmux.until("Mode: Architect")
+    tmux.until("─ Architect ─")
     tmux.keys("C-g")
     tmux.until("type to search")
     tmux.type("model")
@@ -149,7 +149,7 @@ def test_modes_and_options_are_set(tmux: Tmux) -> None:
     tmux.until("Large models")
     tmux.type("large")
     tmux.keys("Enter")
-    tmux.until("Model: Large 1")
+    tmux.until("· Large 1 ·")
 
 
 def test_sessions_in_tabs_can_be_listed_loaded_and_renamed(tmux: Tmux) -> None:

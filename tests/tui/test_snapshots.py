@@ -63,7 +63,6 @@ async def side_panel(opened: Opened) -> list[str]:
     async with opened(ScriptedAgent([plans]), size=(110, 20)) as chat:
         await chat.send("go")
         await chat.until("150,000 of 200,000 tokens")
-        await chat.until("A day in the garden")
         return render_widget(chat, "SidePanel")
 
 

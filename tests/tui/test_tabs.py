@@ -151,14 +151,19 @@ def test_a_tab_wider_than_the_bar_is_still_visible() -> None:
     assert find_visible([13, 50, 13], 1, 0, 20) == (1, 2)
 
 
+def bar_of(chat: Chat) -> str:
+    """Return the line with the tabs."""
+    return chat.lines[chat.app.tabs.bar.region.y]
+
+
 async def test_the_line_of_tabs_goes_to_the_tab_on_the_screen(opened: Opened) -> None:
     async with opened(ScriptedAgent([]), size=(80, 24)) as chat:
         await with_tabs(chat, 12)
-        await chat.until(lambda: " 12 " in chat.lines[0])
-        assert chat.lines[0].startswith("‹7 ")
+        await chat.until(lambda: " 12 " in bar_of(chat))
+        assert bar_of(chat).startswith("‹7 ")
         await chat.press("f8")
-        await chat.until(lambda: chat.lines[0].startswith(" 1 "))
-        assert chat.lines[0].endswith("7 ›")
+        await chat.until(lambda: bar_of(chat).startswith(" 1 "))
+        assert bar_of(chat).endswith("7 ›")
 
 
 async def test_a_question_beyond_the_end_of_the_line_is_marked_and_gone_to_by_a_key(opened: Opened) -> None:
@@ -169,7 +174,7 @@ async def test_a_question_beyond_the_end_of_the_line_is_marked_and_gone_to_by_a_
         await chat.press("f8")
         agent.may_ask.set()
         await chat.until("? tab 12 waits (alt+t)")
-        await chat.until(lambda: chat.lines[0].endswith("7?›"))
+        await chat.until(lambda: bar_of(chat).endswith("7?›"))
         await chat.press("alt+t")
         await chat.until("Permission needed")
         assert chat.tab is chat.app.tabs[11]

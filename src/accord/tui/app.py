@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Iterable
+from collections.abc import Awaitable
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
-from textual.app import App, ComposeResult, SystemCommand
+from textual.app import App, ComposeResult
 from textual.containers import Vertical
 from textual.geometry import Offset
 from textual.notifications import SeverityLevel
@@ -21,12 +20,14 @@ from accord.tui import preferences
 from accord.tui.agents import Agents
 from accord.tui.appearance import Appearance
 from accord.tui.budget_watch import BudgetWatch
-from accord.tui.commands import COMMANDS, bindings
+from accord.tui.commands import bindings
 from accord.tui.dialogs import Dialogs
 from accord.tui.errors import run_in_background
 from accord.tui.exit import Exit
 from accord.tui.key_login import KeyLogin
 from accord.tui.overview import Overview
+from accord.tui.palette import Palette
+from accord.tui.panels.headline import Headline
 from accord.tui.questions import Questions
 from accord.tui.saved_state import SavedState
 from accord.tui.session_list import SessionList
@@ -70,16 +71,14 @@ class AccordApp(PaintingApp):
     ModalScreen { background: $background 70%; }
     #tabs { height: 1fr; }
     ToastRack { dock: top; align: right top; margin: 1 0 0 0; }
-    CommandPalette.-low > Vertical { margin-top: 0; }
-    CommandPalette.-low #--input { border: none; }
-    CommandPalette.-low SearchIcon { margin-top: 0; }
-    CommandPalette.-low CommandInput { border: none; height: 1; }
-    CommandPalette.-low CommandList { border: none; padding: 0; }
-    .-calm ModalScreen, .-calm CommandPalette { background: $background; }
+    .-tall Headline, .-tall KeyLine { display: block; }
+    .-calm Headline, .-calm KeyLine { display: none; }
+    Modal > Vertical, Modal > VerticalScroll { border-subtitle-color: $muted; }
+    .-calm ModalScreen { background: $background; }
     .-calm ModalScreen { align: left top; }
     .-calm Modal > Vertical, .-calm Modal > VerticalScroll { width: 100%; max-width: 100%; max-height: 100%; }
     """
-    VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (14, "-high")]
+    VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (14, "-high"), (20, "-tall")]
     BINDINGS = [*bindings()]
 
     def __init__(
@@ -106,8 +105,10 @@ class AccordApp(PaintingApp):
         self.questions: Questions = Questions(self)
         self.key_login: KeyLogin = KeyLogin(self)
         self.tabs: Tabs = Tabs(self)
+        self.headline: Headline = Headline(self.text_styles)
         self.saved: SavedState = SavedState(host, self.tabs, self.preferences)
         self.settings: Settings = Settings(self)
+        self.palette: Palette = Palette(self)
         self.start_page: StartPage = StartPage(self)
         self.session_list: SessionList = SessionList(self)
         self.budgets: BudgetWatch = BudgetWatch(self)
@@ -135,6 +136,7 @@ class AccordApp(PaintingApp):
         return Page(id="_default")
 
     def compose(self) -> ComposeResult:
+        yield self.headline
         yield self.tabs.bar
         with Vertical(id="tabs"):
             process = self.agents.add(self._target, is_undecided=self._is_undecided)
@@ -147,6 +149,7 @@ class AccordApp(PaintingApp):
         if self.typed_early:
             tab.editor.insert(self.typed_early)
         tab.editor.focus()
+        self.headline.read_branch(tab.cwd)
         self.apply_preferences()
         self.theme_changed_signal.subscribe(self, self._restyle)
         self.app_resume_signal.subscribe(self, self._resume)
@@ -211,10 +214,12 @@ class AccordApp(PaintingApp):
 
     def _restyle(self, theme: Any) -> None:
         self.appearance.forget_styles()
-        self.tabs.bar.text_styles = self.text_styles
-        self.tabs.bar.refresh()
+        for widget in (self.tabs.bar, self.headline):
+            widget.text_styles = self.text_styles
+            widget.refresh()
         for tab in self.tabs:
             tab.restyle(self.text_styles)
+        self.screen_stack[0].refresh(layout=True)  # also what is painted below a dialog
 
     # -- the terminal
 
@@ -251,6 +256,8 @@ class AccordApp(PaintingApp):
             self.attention.last_key = time.monotonic()
         elif isinstance(event, (events.AppBlur, events.AppFocus)):
             self.attention.set_focus(isinstance(event, events.AppFocus))
+            if isinstance(event, events.AppFocus) and self.tabs.bar.is_mounted:
+                self.headline.read_branch(self.tabs.active.cwd)
         is_tab = isinstance(event, events.Key) and event.key == "tab" and not event.is_forwarded
         is_input = isinstance(event, (events.Key, events.Paste, events.MouseDown, events.MouseUp))
         if not is_input or event.is_forwarded or not self.questions.redirect(event):
@@ -312,12 +319,8 @@ class AccordApp(PaintingApp):
 
     # -- commands: tabs and sessions
 
-    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        for command in COMMANDS:
-            keys = f" ({command.keys.split(',')[0]})" if command.keys else ""
-            action = f"{command.action}({command.setting!r})" if command.setting else command.action
-            yield SystemCommand(f"{command.title}{keys}", command.about, partial(self.run_action, action))
-        yield SystemCommand("Theme", "Change the theme", self.action_change_theme)
+    def action_command_palette(self) -> None:
+        run_in_background(self, self.palette.choose())
 
     def on_tab_bar_chosen(self, message: TabBar.Chosen) -> None:
         self.tabs.show(message.tab)
@@ -441,6 +444,9 @@ class AccordApp(PaintingApp):
 
     def action_open_all(self) -> None:
         self.tabs.active.transcript_view.toggle_all()
+
+    def action_send_now(self) -> None:
+        self.tabs.active.editor.submit(now=True)
 
     def action_copy_answer(self) -> None:
         self.tabs.active.copy_answer()

@@ -78,6 +78,11 @@ class Appearance:
             self._app.theme = DARK.name if is_dark else LIGHT.name
             self.forget_styles()  # before the app runs, nobody is notified of the change
 
+    @property
+    def terminal_theme(self) -> str:
+        """The theme that fits the terminal's background."""
+        return LIGHT.name if self._is_dark is False else DARK.name
+
     def choose_theme(self, name: str) -> None:
         """Use a theme; an empty name follows the terminal, which is asked if it hasn't said yet."""
         self._preferences.theme = name
@@ -87,7 +92,7 @@ class Appearance:
         from accord.tui.terminal.background import QUESTION, by_variable, can_be_queried
 
         self._is_dark = by_variable() if self._is_dark is None else self._is_dark
-        self._app.theme = LIGHT.name if self._is_dark is False else DARK.name
+        self._app.theme = self.terminal_theme
         if self._is_dark is None and can_be_queried():
             self.late = LateReply()
             self._app.write_terminal(QUESTION.decode())

@@ -22,16 +22,23 @@ class Command(NamedTuple):
 UNDO_REWIND = "Undo the rewind"
 
 COMMANDS = (
-    Command("new_tab", "ctrl+n", "New tab", "Choose an agent and start a session in a new tab"),
-    Command("new_session", "ctrl+t", "New session", "Start another session with the same agent in a new tab"),
     Command("sessions", "ctrl+o", "Sessions", "Search, load, resume, fork, rename, delete and export sessions"),
+    Command("new_session", "ctrl+t", "New session", "Start another session with the same agent in a new tab"),
+    Command("options", "ctrl+g", "Mode, model and options", "Change the agent's mode, model and options"),
+    Command("next_mode", "shift+tab", "Next mode", "Switch to the agent's next mode"),
+    Command("new_tab", "ctrl+n", "New tab", "Choose an agent and start a session in a new tab"),
+    Command("rewind", "alt+r", "Rewind files", "Restore files to their state before a turn"),
+    Command("history", "alt+h", "Previous prompts", "Search the prompts of this project and insert one"),
+    Command("copy_answer", "f5", "Copy the answer", "Copy the agent's last message"),
+    Command("change_theme", "", "Theme", "Change the theme"),
+    Command("settings", "f10", "Settings", "Theme, side panel, side-by-side diffs, notifications"),
+    Command("keys", "f1", "Keys", "Show all keys"),
+    Command("log_in", "", "Log in", "Log in with one of the agent's methods"),
     Command(
         "status", "alt+s", "All sessions", "The sessions of all agents on this machine, and those that wait for you"
     ),
-    Command("options", "ctrl+g", "Mode, model and options", "Change the agent's mode, model and options"),
-    Command("next_mode", "shift+tab", "Next mode", "Switch to the agent's next mode"),
-    Command("logs", "ctrl+l", "Logs", "The agent's output and all protocol messages"),
-    Command("side", "f2", "Side panel", "Show or hide the plan, the context and the options"),
+    Command("side", "f2", "Side panel", "Show or hide the plan, changed files, servers and context"),
+    Command("plan", "alt+p", "Plan", "Show the whole plan"),
     Command(
         "toggle_setting",
         "alt+w",
@@ -39,34 +46,47 @@ COMMANDS = (
         "Show the file and line that the agent works on",
         setting="follow",
     ),
-    Command("plan", "alt+p", "Plan", "Show the whole plan"),
     Command("work", "alt+a", "Background work", "Show or stop background work and subagents"),
+    Command("open_all", "f3", "Open or fold all", "Expand or collapse all tool calls and thoughts"),
+    Command("edit_prompt", "f4", "Prompt in the editor", "Edit the prompt in $EDITOR"),
+    Command("send_now", "", "Send now", "Send the prompt into the running turn, or in its place"),
     Command("queue", "f6", "Queue", "Select a queued prompt"),
     Command("unqueue", "alt+up", "Edit queued prompt", "Edit the last queued prompt"),
-    Command("history", "alt+h", "Previous prompts", "Search the prompts of this project and insert one"),
-    Command("edit_prompt", "f4", "Prompt in the editor", "Edit the prompt in $EDITOR"),
-    Command("open_all", "f3", "Open or fold all", "Expand or collapse all tool calls and thoughts"),
-    Command("copy_answer", "f5", "Copy the answer", "Copy the agent's last message"),
     Command("review", "", "Review changes", "Comment on lines of the session's changes and its plan, and send them"),
     Command("diff", "", "Changes", "Show what has changed in the working tree since the last commit"),
-    Command("rewind", "alt+r", "Rewind files", "Restore files to their state before a turn"),
-    Command("undo_rewind", "", UNDO_REWIND, "Revert the last rewind"),
-    Command("export", "", "Export", "Export the transcript as Markdown, JSON or HTML"),
-    Command("rename", "", "Rename", "Change the title of the session"),
-    Command("servers", "", "MCP servers", "The MCP servers of this session and their state"),
-    Command("log_in", "", "Log in", "Log in with one of the agent's methods"),
-    Command("log_out", "", "Log out", "Log out of the agent"),
-    Command("restart", "ctrl+r", "Restart the agent", "Restart an agent that has exited, and continue the session"),
-    Command("doctor", "alt+d", "Doctor", "Diagnose why the agent won't start"),
-    Command("kill", "f12", "Kill the agent", "Kill an agent that hangs or doesn't start"),
     Command("next_tab", "f8,ctrl+pagedown", "Next tab", "Go to the next tab"),
     Command("previous_tab", "f7,ctrl+pageup", "Previous tab", "Go to the previous tab"),
     Command("waiting_tab", "alt+t", "Waiting tab", "Go to the next tab that waits for your answer"),
     Command("close_tab", "f9", "Close the tab", "Close the tab; the agent keeps the session if it can"),
-    Command("settings", "f10", "Settings", "Theme, side panel, side-by-side diffs, notifications"),
-    Command("keys", "f1", "Keys", "Show all keys"),
+    Command("export", "", "Export", "Export the transcript as Markdown, JSON or HTML"),
+    Command("rename", "", "Rename", "Change the title of the session"),
+    Command("undo_rewind", "", UNDO_REWIND, "Revert the last rewind"),
+    Command("cost", "", "Cost", "Show the context in use and the cost"),
+    Command("servers", "", "MCP servers", "The MCP servers of this session and their state"),
+    Command("logs", "ctrl+l", "Logs", "The agent's output and all protocol messages"),
+    Command("doctor", "alt+d", "Doctor", "Diagnose why the agent won't start"),
+    Command("restart", "ctrl+r", "Restart the agent", "Restart an agent that has exited, and continue the session"),
+    Command("kill", "f12", "Kill the agent", "Kill an agent that hangs or doesn't start"),
+    Command("log_out", "", "Log out", "Log out of the agent"),
     Command("suspend_process", "ctrl+z", "Suspend", "Suspend to the shell; resume with fg", True),
     Command("interrupt", "ctrl+c", "Quit", "Press twice to quit; unsent text is saved", True),
+)
+"""All commands, those used most first: in this order the palette and the help list them. None is reached only by a key
+that some terminals keep for themselves, such as F1, F10 or Alt with a letter: Ctrl-P lists them all."""
+
+MOST_USED = (
+    ("enter", "send; while the agent works, queue"),
+    ("esc", "stop the agent"),
+    ("/", "commands"),
+    ("@", "mention files"),
+    ("↑", "previous prompts"),
+    ("ctrl+j", "new line"),
+    ("shift+tab", "next mode"),
+    ("tab", "read the transcript: ↑ ↓ select, enter opens"),
+    ("ctrl+o", "sessions"),
+    ("ctrl+t", "new session"),
+    ("ctrl+p", "search all commands and settings"),
+    ("ctrl+c twice", "quit"),
 )
 
 TYPING = (
@@ -105,7 +125,7 @@ READING = (
 
 QUEUED = (
     ("↑ ↓", "select"),
-    ("enter", "take it back to edit it"),
+    ("enter", "edit it"),
     ("delete, d", "remove it"),
     ("tab, esc", "back to the prompt"),
 )

@@ -37,7 +37,7 @@ class Preferences(msgspec.Struct, kw_only=True):
 
 SWITCHES = {
     "screen_reader": ("Screen reader", "one column, no animation, questions as text"),
-    "side_panel": ("Side panel", "the plan, the context and the options"),
+    "side_panel": ("Side panel", "the plan, changed files, servers and context"),
     "follow": ("Follow the agent", "show the file it works on, beside or below the transcript"),
     "side_by_side": ("Changes side by side", "if there is room"),
 }

@@ -36,34 +36,48 @@ class Settings:
 
     async def choose(self) -> None:
         """Show the settings screen until the user closes it."""
-        from accord.tui.screens.settings import choices_screen, settings_screen
+        from accord.tui.screens.settings import settings_screen
 
         app = self._app
         while (picked := await app.dialogs.show(settings_screen(self._preferences, app.theme))) is not None:
-            if picked.id == "theme":
-                await self.choose_theme()
-            elif picked.id in CHOICES:
-                chosen = await app.dialogs.show(choices_screen(picked.id, str(self._preferences.get(picked.id))))
-                if chosen is not None:
-                    self._preferences.set(picked.id, chosen.id)
-            else:
-                self._preferences.set(picked.id, not self._preferences.get(picked.id))
-            app.saved.save_preferences()
-            app.apply_preferences()
-            app.screen_stack[0].refresh(layout=True)
-            if picked.id in ("images", "screen_reader"):
-                for tab in app.tabs:
-                    tab.transcript_view.images.forget()
+            await self.change(picked.id)
+
+    async def change(self, name: str) -> None:
+        """Turn a setting on or off, or let the user choose its value."""
+        from accord.tui.screens.settings import choices_screen
+
+        app = self._app
+        if name == "theme":
+            await self.choose_theme()
+        elif name in CHOICES:
+            chosen = await app.dialogs.show(choices_screen(name, str(self._preferences.get(name))))
+            if chosen is not None:
+                self._preferences.set(name, chosen.id)
+        else:
+            self._preferences.set(name, not self._preferences.get(name))
+        app.saved.save_preferences()
+        app.apply_preferences()
+        app.screen_stack[0].refresh(layout=True)
+        if name in ("images", "screen_reader"):
+            for tab in app.tabs:
+                tab.transcript_view.images.forget()
 
     async def choose_theme(self) -> None:
         """Let the user choose a theme."""
         from accord.tui.screens.settings import AS_TERMINAL, themes_screen
 
-        screen = themes_screen(list(self._app.available_themes), self._preferences.theme)
-        picked = await self._app.dialogs.show(screen)
-        if picked is not None:
-            self._app.appearance.choose_theme("" if picked.id == AS_TERMINAL else picked.id)
-            self._app.saved.save_preferences()
+        app, before = self._app, self._app.theme
+        by_terminal = app.appearance.terminal_theme
+
+        def preview(name: str) -> None:
+            app.theme = by_terminal if name == AS_TERMINAL else name
+
+        picked = await app.dialogs.show(themes_screen(list(app.available_themes), self._preferences.theme, preview))
+        if picked is None:
+            app.theme = before
+            return
+        app.appearance.choose_theme("" if picked.id == AS_TERMINAL else picked.id)
+        app.saved.save_preferences()
 
     def set_theme(self, name: str) -> None:
         """Change to a theme that the user named."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from pathlib import Path
 
 from rich.cells import cell_len, set_cell_size
 from rich.style import Style
@@ -40,6 +41,15 @@ def truncate_path(path: str, cells: int) -> str:
         half = max((cells - 1) // 2, 0)
         return f"{set_cell_size(line[max(slash, -1) + 1 :], max(cells - 1 - half, 0)).rstrip()}…{_end(line, half)}"
     return f"{set_cell_size(line[:slash], room).rstrip()}…{name}"
+
+
+def shorten_home(path: Path) -> str:
+    """A path with the home directory as a tilde."""
+    try:
+        inside = path.relative_to(Path.home())
+    except (ValueError, RuntimeError):
+        return str(path)
+    return f"~/{inside}" if inside.parts else "~"
 
 
 def _end(text: str, cells: int) -> str:

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 def test_the_keys_are_shown_and_settings_last(tmux: Tmux) -> None:
     chat(tmux, None)
-    tmux.until("Mode: Ask")
+    tmux.until("● ready")
     tmux.type("?")
     tmux.until("In the prompt")
     tmux.keys("Escape")
@@ -32,11 +32,12 @@ def test_the_keys_are_shown_and_settings_last(tmux: Tmux) -> None:
     tmux.keys("Escape")
     tmux.until_gone("Theme: ")
     tmux.keys("F2")
-    tmux.until_gone("Mode: Ask")
+    tmux.until("The side panel is off")
     assert dark not in tmux.coloured
     tmux.close()
     chat(tmux, None)
-    assert "Mode: Ask" not in tmux.screen
+    tmux.keys("F2")
+    tmux.until("The side panel is on")
     assert dark not in tmux.coloured
 
 

@@ -115,9 +115,9 @@ def test_files_can_be_rewound_and_the_rewind_undone(tmux: Tmux) -> None:
     notes = tmux.project / "notes.md"
     notes.write_text("one colour\n")
     chat(tmux, None)
-    tmux.until("Mode: Ask")
+    tmux.until("Ask")
     tmux.keys("BTab")
-    tmux.until("Mode: Code")
+    tmux.until("─ Code ─")
     tmux.send('replace "colour" with "color" in notes.md')
     answer(tmux, "y")
     tmux.until("● ready")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.plain_app import PlainApp
 from support.tui_driver import Opened
 from textual.app import App
 from textual.widgets import OptionList
@@ -38,7 +39,7 @@ async def test_every_hint_of_a_long_list_is_readable(opened: Opened, size: tuple
 
 
 async def test_the_cursor_row_and_the_current_value_are_marked() -> None:
-    app: App[None] = App()
+    app = PlainApp()
     async with app.run_test(size=(80, 24)) as pilot:
         picker = Picker("Which?", [Row("a", "apple"), Row("b", "pear", group="More")], chosen="a")
         app.push_screen(picker)
@@ -62,7 +63,7 @@ async def test_a_truncated_row_is_shown_in_full_below_the_list(opened: Opened, s
 
 
 async def test_page_keys_move_in_a_long_list() -> None:
-    app: App[None] = App()
+    app = PlainApp()
     async with app.run_test(size=(80, 24)) as pilot:
         picker = Picker("Which?", [Row(str(number), f"row {number}") for number in range(100)])
         app.push_screen(picker)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textual.app import App
+from support.plain_app import PlainApp
 from textual.widgets import OptionList
 
 from accord.tui.screens.keys import KeysScreen
@@ -10,7 +10,7 @@ from accord.tui.screens.picker import Picker, Row
 
 
 async def test_arrow_keys_move_in_the_list_while_the_field_has_the_focus() -> None:
-    app: App[None] = App()
+    app = PlainApp()
     async with app.run_test() as pilot:
         picker = Picker("Which?", [Row("a", "a"), Row("b", "b"), Row("c", "c")])
         app.push_screen(picker)
@@ -21,7 +21,7 @@ async def test_arrow_keys_move_in_the_list_while_the_field_has_the_focus() -> No
 
 
 async def test_pressing_escape_twice_dismisses_one_screen() -> None:
-    app: App[None] = App()
+    app = PlainApp()
     async with app.run_test() as pilot:
         screen = KeysScreen()
         app.push_screen(screen)

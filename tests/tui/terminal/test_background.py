@@ -138,7 +138,8 @@ async def test_the_tab_bar_and_the_status_line_take_the_colours_of_a_new_theme(o
         await chat.until(lambda: len(chat.app.tabs) == 2)
         await chat.ready()
         await pick_theme(chat, "nord")
-        await chat.until(lambda: {background_of(chat, row) for row in (0, -1)} == {chat.app.text_styles.ground})
+        bars = (chat.app.tabs.bar, chat.tab.status, chat.tab.key_line)
+        await chat.until(lambda: {background_of(chat, each.region.y) for each in bars} == {chat.app.text_styles.ground})
 
 
 def background_of(chat: Chat, row: int) -> object:

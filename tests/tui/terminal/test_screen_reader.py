@@ -86,7 +86,7 @@ async def test_each_message_names_its_author(opened: Opened, version: int) -> No
         assert told[at + 2].removeprefix("▸ ") == "Thought: let me see"
         assert told[at + 3].startswith("Tool, completed: Look around")
         assert told[at + 4 : at + 6] == ["Agent:", "All is well."]
-        assert told[at + 6 : at + 8] == ["Note:", "i The agent is done"]
+        assert told[at + 6 : at + 8] == ["Note:", "• The agent is done"]
         await chat.press("tab")
         await chat.until(lambda: chat.lines[place(chat)[1]].strip() == "Note:")
         await chat.press("up")
@@ -137,7 +137,7 @@ async def test_the_terminals_cursor_is_where_one_types(opened: Opened) -> None:
         await chat.until(lambda: len(chat.lines) == 16)
         await chat.until(lambda: place(chat) == cell_after(chat, "日本 x"))
         await chat.press("ctrl+p")
-        await chat.until("Search for commands")
+        await chat.until("type to search")
         await chat.type("log")
         await chat.until(lambda: place(chat) == cell_after(chat, "log"))
 

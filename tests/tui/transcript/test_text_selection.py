@@ -29,6 +29,11 @@ async def mouse(chat: Chat, kind: type[events.MouseEvent], x: int, y: int, butto
     await chat.pilot.pause()
 
 
+async def click(chat: Chat, at: tuple[int, int], times: int = 1) -> None:
+    view = chat.tab.transcript_view
+    await chat.pilot.click(view, offset=(at[0], at[1] - view.region.y), times=times)
+
+
 async def drag(chat: Chat, start: tuple[int, int], end: tuple[int, int]) -> None:
     await mouse(chat, events.MouseDown, *start)
     await mouse(chat, events.MouseMove, *end)
@@ -181,9 +186,9 @@ async def test_two_clicks_mark_a_word_and_three_a_paragraph(opened: Opened) -> N
         await chat.send("go")
         await chat.until("src/app.py")
         x, y = where(chat, "app")
-        await chat.pilot.click(chat.tab.transcript_view, offset=(x, y), times=2)
+        await click(chat, (x, y), times=2)
         assert await copy_selection(chat) == "src/app.py"
-        await chat.pilot.click(chat.tab.transcript_view, offset=(x, y), times=3)
+        await click(chat, (x, y), times=3)
         assert await copy_selection(chat) == f"See src/app.py: it is {WORDS * 2}".rstrip()
 
 
@@ -196,11 +201,11 @@ async def test_one_click_opens_and_two_leave_it_as_it_was(opened: Opened) -> Non
         await chat.send("go")
         await chat.until("✓ • look around")
         x, y = where(chat, "around")
-        await chat.pilot.click(chat.tab.transcript_view, offset=(x, y))
+        await click(chat, (x, y))
         await chat.until("what was seen")
-        await chat.pilot.click(chat.tab.transcript_view, offset=(2, y))
+        await click(chat, (2, y))
         await chat.gone("what was seen")
-        await chat.pilot.click(chat.tab.transcript_view, offset=(x, y), times=2)
+        await click(chat, (x, y), times=2)
         assert "what was seen" not in chat.text
         assert await copy_selection(chat) == "around"
 
@@ -224,7 +229,7 @@ async def test_a_click_elsewhere_and_escape_take_the_mark_away(opened: Opened) -
         await chat.until("Some plain words.")
         x, y = where(chat, "plain")
         await drag(chat, (x, y), (x + 4, y))
-        await chat.pilot.click(chat.tab.transcript_view, offset=(40, y + 5))
+        await click(chat, (40, y + 5))
         await chat.until(lambda: read_highlight(chat) == "")
         await drag(chat, (x, y), (x + 4, y))
         await chat.press("escape")
@@ -287,6 +292,7 @@ async def test_selecting_scrolls_beyond_the_edges(opened: Opened) -> None:
         await chat.until("line 199")
         x, y = where(chat, "line 190")
         await mouse(chat, events.MouseDown, x + 7, y)
+        await mouse(chat, events.MouseMove, x, y - 1)  # from now on, the view gets the mouse
         await mouse(chat, events.MouseMove, x, 0)
         await chat.until("line 100")
         await mouse(chat, events.MouseMove, x, 15)  # back inside, where it stays

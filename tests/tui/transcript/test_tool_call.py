@@ -9,7 +9,7 @@ import pytest
 from textual.strip import Strip
 
 from accord.model.content import TextContent
-from accord.model.tool import ExitStatus, TerminalRef, ToolCall
+from accord.model.tool import Diff, ExitStatus, Location, TerminalRef, ToolCall
 from accord.tui.agent.workspace import CommandOutput
 from accord.tui.theme import TextStyles
 from accord.tui.transcript.blocks.base import BlockContext
@@ -92,14 +92,44 @@ def test_of_a_call_that_failed_the_last_line_is_seen_without_opening_it(
     assert words(ToolBlock(call, BlockContext(text_styles)).lines)[1:] == []
 
 
-def test_of_a_command_with_a_bad_end_the_last_line_is_seen_though_the_call_is_called_done(
+def test_the_last_lines_of_a_command_are_shown_while_its_call_is_folded(
     text_styles: TextStyles,
 ) -> None:
     call = ToolCall(id="t", title="Run", status="completed", content=[TerminalRef(terminal_id="one")])
-    for code, below in ((2, ["  │ FAIL three"]), (0, [])):
+    for code in (2, 0):
         printed = CommandOutput("ok\n\x1b[31mFAIL three\x1b[0m\n\n", False, ExitStatus(code=code), "make")
         block = ToolBlock(call, BlockContext(text_styles, terminal=lambda id, printed=printed: printed))  # type: ignore[misc]
-        assert words(block.lines)[1:] == below
+        assert words(block.lines)[1:] == ["  │ ok", "  │ FAIL three"]
     long = CommandOutput("x" * 200, False, ExitStatus(code=2), "make")
     (line,) = words(ToolBlock(call, BlockContext(text_styles, terminal=lambda id: long)).lines)[1:]
     assert line.endswith("…")
+
+
+def test_only_the_last_lines_of_a_long_output_are_shown(text_styles: TextStyles) -> None:
+    printed = CommandOutput("".join(f"line {number}\n" for number in range(9)), False, ExitStatus(code=0), "make")
+    call = ToolCall(id="t", title="Run", status="completed", content=[TerminalRef(terminal_id="one")])
+    lines = words(ToolBlock(call, BlockContext(text_styles, terminal=lambda id: printed)).lines)
+    assert lines[1:] == ["  │ ⋯ +4 lines", *(f"  │ line {number}" for number in range(4, 9))]
+    reported = ToolCall(id="t", title="Run", kind="execute", status="completed", content=[TextContent("```\nok\n```")])
+    assert words(ToolBlock(reported, BlockContext(text_styles)).lines)[1:] == ["  │ ok"]
+
+
+def test_plan_updates_are_not_listed_unless_they_failed_or_are_read_aloud(text_styles: TextStyles) -> None:
+    steps = {"todos": [{"content": "Dig", "status": "pending"}]}
+    call = ToolCall(id="t", title="Plan", kind="think", status="completed", raw_input=steps)
+    assert ToolBlock(call, BlockContext(text_styles)).lines == []
+    assert ToolBlock(call, BlockContext(text_styles, names_speakers=True)).lines != []
+    assert ToolBlock(msgspec.structs.replace(call, status="failed"), BlockContext(text_styles)).lines != []
+
+
+def test_moves_and_deletions_are_named_even_in_version_1(text_styles: TextStyles) -> None:
+    moved = ToolCall(
+        id="t",
+        kind="move",
+        status="completed",
+        content=[Diff.of("/p/new.py", "x\n", "x\n")],
+        locations=[Location(path="/p/old.py"), Location(path="/p/new.py")],
+    )
+    assert "  │ old.py → new.py" in words(ToolBlock(moved, BlockContext(text_styles, cwd="/p")).lines)
+    gone = ToolCall(id="t", kind="delete", status="completed", content=[Diff.of("/p/old.py", None, "")])
+    assert "  │ old.py (deleted)" in words(ToolBlock(gone, BlockContext(text_styles, cwd="/p")).lines)

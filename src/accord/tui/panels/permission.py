@@ -77,8 +77,8 @@ def render_action(question: Question, text_styles: TextStyles, width: int, *, co
         lines_above = _in_one_line(f"The agent wants to {verb} {what}")
         lines += text_styles.draw(Text(sanitize(lines_above), style="bold"), width)
     if action.line is not None:
-        lines += text_styles.draw(Text(sanitize(f"$ {action.line}"), style=text_styles.accent), width)
-        where = ", ".join([f"in {action.cwd}"] if action.cwd else [])
+        lines += text_styles.draw(Text(sanitize(f"$ {action.line}"), style=text_styles.strong), width)
+        where = f"in {action.cwd}" if action.cwd and action.cwd != cwd else ""
         with_ = " ".join(f"{name}={value}" for name, value in action.env)
         if where or with_:
             lines += text_styles.draw(
@@ -91,7 +91,7 @@ def render_action(question: Question, text_styles: TextStyles, width: int, *, co
     if request is not None:
         for path in action.paths:
             if path not in changed and not _names(request.title, path.removeprefix(f"{cwd}/")):
-                lines += text_styles.draw(Text(sanitize(_in_one_line(path)), style=text_styles.accent), width)
+                lines += text_styles.draw(Text(sanitize(_in_one_line(path))), width)
     for diff in action.changes:  # little context, so that the change itself is visible
         lines += diffs.draw(
             diff, text_styles, width, side_by_side=True, cwd=cwd, context=context, named=sanitize(title)
@@ -121,6 +121,16 @@ _UNFOCUSED_HINT, _LOCKED_HINT = "tab to answer", "new question: keys unlock in a
 _ONCE = ("allow_once", "reject_once")
 _AROUND_ANSWER = len("❯ 1. ") + len(" (y)")
 """Cells of an answer's line that aren't part of its text."""
+
+
+def _describe_reason(question: Question, cwd: str) -> str:
+    """Say why the policy asks, without repeating what the panel shows above."""
+    action = question.action
+    shown = [action.line, action.url, *action.paths, *(path.removeprefix(f"{cwd}/") for path in action.paths)]
+    for each in filter(None, shown):
+        if question.why.endswith(f" ({each})"):
+            return question.why.removesuffix(f" ({each})")
+    return question.why
 
 
 class PermissionPanel(AskingPanel):
@@ -336,7 +346,11 @@ class PermissionPanel(AskingPanel):
             return ""
         choice = question.choices[self.cursor] if self.cursor < len(question.choices) else None
         kept = describe_effect(choice, self._length_of(choice)) if choice is not None else ""
-        return one_line(kept, 1000) if kept else one_line(f"Why you are asked: {question.why}", max(self.size.width, 8))
+        return (
+            one_line(kept, 1000)
+            if kept
+            else one_line(f"Why you are asked: {_describe_reason(question, self._cwd)}", max(self.size.width, 8))
+        )
 
     # -- answering
 

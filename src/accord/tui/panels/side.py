@@ -1,9 +1,10 @@
-"""Side panel: plan, context, cost, options, session, MCP servers and subagents."""
+"""Side panel: plan, changed files, background work, MCP servers, context and cost."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.cells import cell_len
 from rich.text import Text
 from textual.strip import Strip
 from textual.widget import Widget
@@ -13,15 +14,19 @@ from accord.transcript.mcp_status import McpServers, McpServerView
 from accord.tui.panels import meter
 from accord.tui.panels.plan import MARKS, count_done
 from accord.tui.session.activity import NO_RESULT
+from accord.tui.session.changed_files import ChangedFile, ChangedFiles
+from accord.tui.text import truncate_path
 from accord.tui.transcript.blocks.base import NO_RESULT_MARK
 
 if TYPE_CHECKING:
-    from accord.model.session import Plan, Usage
+    from accord.model.session import Option, Plan, Usage
+    from accord.tui.app import AccordApp
     from accord.tui.session.controller import SessionController
     from accord.tui.theme import TextStyles
 
 
 _MAX_WORK = 8
+_MAX_FILES = 12
 
 MCP_MARKS = {"connected": "✓", "failed": "✗", "starting": "·", "given": "·"}
 
@@ -29,18 +34,22 @@ MCP_MARKS = {"connected": "✓", "failed": "✗", "starting": "·", "given": "·
 class SidePanel(Widget):
     """A column with details of the session, redrawn when something changes. Hidden until it has something to add."""
 
+    app: AccordApp
+
     DEFAULT_CSS: ClassVar[str] = """
     SidePanel {
         width: 34; height: 1fr; border-left: solid $line; padding: 0 1; background: $background;
     }
     """
 
-    def __init__(self, text_styles: TextStyles, controller: SessionController) -> None:
+    def __init__(self, text_styles: TextStyles, controller: SessionController, cwd: str) -> None:
         super().__init__()
         self.text_styles = text_styles
         self.controller = controller
         self._lines: list[Strip] = []
+        self._cwd = cwd
         self._mcp = McpServers()
+        self._changed = ChangedFiles()
         self._shown: object = None
         self.display = False
 
@@ -57,8 +66,15 @@ class SidePanel(Widget):
         about, usage = session.transcript, session.transcript.usage
         is_known = usage is not None and (meter.format_tokens(usage) or meter.format_cost(usage.cost, 12))
         going = controller.activity.background or controller.activity.subagents
-        told = about.plans, is_known, session.options, session.title, going, self._servers, controller.unknown_updates
-        return controller.parent is not None or any(told)
+        told = about.plans, is_known, self._listed_options, going, self._servers, controller.unknown_updates
+        return controller.parent is not None or any(told) or bool(self._changed.update(about))
+
+    @property
+    def _listed_options(self) -> list[Option]:
+        """The options that aren't shown elsewhere."""
+        session = self.controller.session
+        shown = ("mode", "model") if self.app.headline.display else ()
+        return [] if session is None else [each for each in session.options if each.id not in shown]
 
     def update(self, *, force: bool = False) -> None:
         """Redraw if something changed."""
@@ -80,10 +96,11 @@ class SidePanel(Widget):
         ]
         usage = about.usage
         spent = None if usage is None else (usage.used, usage.size, usage.cost)
-        options = [(option.id, option.value) for option in session.options]
+        options = [(option.id, option.value) for option in self._listed_options]
+        changed = self._changed.update(about)
         children = [self.controller.activity.subagents, self.controller.activity.background]
         servers = self._servers
-        told = self.controller.state, plans, spent, options, about.title, children, self.controller.unknown_updates
+        told = self.controller.state, plans, spent, options, changed, children, self.controller.unknown_updates
         return *told, servers, self.size.width
 
     def _render_all(self) -> list[Strip]:
@@ -95,11 +112,41 @@ class SidePanel(Widget):
         lines: list[Strip] = []
         for plan in about.plans.values():
             lines += self._render_plan(plan, width)
+        lines += self._render_changed(self._changed.update(about), width)
+        lines += self._render_work(width)
+        lines += self._render_servers(width)
         if about.usage is not None:
             lines += self._render_usage(about.usage, width)
-        lines += self._render_work(width)
         lines += self._options()
         lines += self._about(width)
+        return lines
+
+    def _render_changed(self, files: list[ChangedFile], width: int) -> list[Strip]:
+        text_styles = self.text_styles
+        if not files:
+            return []
+        lines = self._title("1 file changed" if len(files) == 1 else f"{len(files)} files changed")
+        for each in files[:_MAX_FILES]:
+            added, removed = (f" +{each.added}" if each.added else "", f" -{each.removed}" if each.removed else "")
+            room = max(width - len(added) - len(removed), 8)
+            name = truncate_path(each.path.removeprefix(f"{self._cwd}/"), room)
+            pad = " " * (room - cell_len(name))
+            counts = ((f"{pad}{added}", text_styles.good), (removed, text_styles.bad))
+            lines.append(text_styles.line((name, None), *counts))
+        if len(files) > _MAX_FILES:
+            lines.append(text_styles.line((f"and {len(files) - _MAX_FILES} more", text_styles.dim)))
+        return lines
+
+    def _render_servers(self, width: int) -> list[Strip]:
+        text_styles, servers = self.text_styles, self._servers
+        lines = self._title("MCP servers") if servers else []
+        for server in servers:
+            style = {"connected": text_styles.good, "failed": text_styles.bad}.get(server.state, text_styles.dim)
+            detail = f"  {server.detail}" if server.detail else ""
+            name = one_line(server.name, width - 2)
+            words = one_line(detail, max(width - 2 - cell_len(name), 1)) if detail else ""
+            mark = (f"{MCP_MARKS[server.state]} ", style)
+            lines.append(text_styles.line(mark, (name, None), (f"  {words}" if words else "", text_styles.dim)))
         return lines
 
     def _render_usage(self, usage: Usage, width: int) -> list[Strip]:
@@ -107,7 +154,7 @@ class SidePanel(Widget):
         lines: list[Strip] = []
         share = meter.share_of(usage)
         if share is not None:
-            style = text_styles.bad if share > 0.9 else text_styles.warn if share > 0.7 else text_styles.good
+            style = text_styles.bad if share > 0.9 else text_styles.warn if share > 0.7 else text_styles.dim
             full = round(min(share, 1.0) * (width - 6))
             rest = ("─" * max(width - 6 - full, 0), text_styles.faint)
             lines.append(text_styles.line(("━" * full, style), rest, (f" {meter.format_percent(share):>4}", None)))
@@ -159,41 +206,31 @@ class SidePanel(Widget):
         return lines
 
     def _options(self) -> list[Strip]:
-        session = self.controller.session
-        if session is None or not session.options:
-            return []
-        lines = self._title("Options (ctrl+g)")
-        for option in session.options:
+        lines = self._title("Options (ctrl+g)") if self._listed_options else []
+        for option in self._listed_options:
             name, chosen = one_line(option.name, 14), one_line(option.value_name, 16)
             lines.append(self.text_styles.line((f"{name}: ", self.text_styles.dim), (chosen, None)))
         return lines
 
     def _about(self, width: int) -> list[Strip]:
+        """The owner of a subagent's session, and what couldn't be understood."""
         text_styles, controller = self.text_styles, self.controller
-        session, agent = controller.session, controller.process.agent
-        if session is None or agent is None:
-            return []
-        lines = self._title("Session")
-        title = controller.title if controller.parent is not None else session.title
-        lines += text_styles.draw(Text(sanitize(title or "untitled")[:200]), width)
+        lines: list[Strip] = []
         if controller.parent is not None:
-            whose = f"a subagent of {controller.parent.title}" if controller.parent.title else "a subagent"
+            whose = f"of {controller.parent.title}" if controller.parent.title else "of this session"
+            lines += self._title("Subagent")
+            lines += text_styles.draw(Text(sanitize(controller.title)[:200]), width)
             lines.append(text_styles.line((one_line(whose, width), text_styles.dim)))
-        lines.append(text_styles.line((f"ACP version {agent.version}", text_styles.dim)))
-        for server in self._servers:
-            style = {"connected": text_styles.good, "failed": text_styles.bad}.get(server.state, text_styles.dim)
-            words = f"mcp {server.name} {server.detail or 'given'}"
-            lines.append(text_styles.line((f"{MCP_MARKS[server.state]} ", style), (one_line(words, width - 2), None)))
         if controller.unknown_updates:
             words = "1 update" if controller.unknown_updates == 1 else f"{controller.unknown_updates} updates"
-            lines.append(text_styles.line((f"{words} not known here", text_styles.dim)))
+            lines += self._title(f"{words} not known here")
             lines.append(text_styles.line(("ctrl+l, then f9 shows them", text_styles.dim)))
         return lines
 
     def _title(self, words: str) -> list[Strip]:
         return [
             self.text_styles.line(("", None)),
-            self.text_styles.line((words, self.text_styles.accent + self.text_styles.strong)),
+            self.text_styles.line((words, self.text_styles.strong)),
         ]
 
     def on_resize(self) -> None:

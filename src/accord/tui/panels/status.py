@@ -12,6 +12,7 @@ from textual.widget import Widget
 
 from accord.terminal_text import format_duration, one_line
 from accord.tui.panels import meter
+from accord.tui.session.mode_kind import kind_of
 
 if TYPE_CHECKING:
     from rich.style import Style
@@ -34,6 +35,14 @@ class Part(NamedTuple):
     is_right: bool = False
 
 
+class State(NamedTuple):
+    """The state of the agent as text, and the keys that matter because of it."""
+
+    text: str
+    style: Style
+    hint: str
+
+
 class StatusLine(Widget):
     """The status line of a tab."""
 
@@ -46,6 +55,8 @@ class StatusLine(Widget):
         self.controller = controller
         self.is_following: Callable[[], bool] = lambda: True
         """Returns whether the end of the transcript is in view."""
+        self.has_key_line: Callable[[], bool] = lambda: False
+        """Returns whether a line below this one shows the keys."""
 
     def render_line(self, y: int) -> Strip:
         text_styles, width = self.text_styles, self.size.width
@@ -55,7 +66,8 @@ class StatusLine(Widget):
         space = max(width - sum(cell_len(each.text) for each in parts), 0)
         return text_styles.line(*left, (" " * space, None), *right).adjust_cell_length(width, text_styles.base)
 
-    def _state(self) -> list[Part]:
+    def describe_state(self) -> State:
+        """Say what the agent does, and which keys matter because of it."""
         text_styles, controller, process = self.text_styles, self.controller, self.controller.process
         words = {
             "starting": ("◌ starting", text_styles.dim),
@@ -83,7 +95,11 @@ class StatusLine(Widget):
         if controller.state == "gone" and process.is_open:  # the agent runs, but there is no session
             words = ("✗ no session", text_styles.bad)
             hint = f"ctrl+r new session{' · ctrl+o session list' if process.can_list_sessions else ''}"
-        parts = [Part(0, words[0], words[1])]
+        return State(*words, hint)
+
+    def _state(self) -> list[Part]:
+        text_styles, controller, state = self.text_styles, self.controller, self.describe_state()
+        parts = [Part(0, state.text, state.style)]
         if waiting := self._waiting_tabs():
             parts.append(Part(0, waiting, text_styles.warn))
         if not self.is_following():
@@ -95,9 +111,10 @@ class StatusLine(Widget):
         if controller.unknown_updates and self.app.size.width < NARROW:
             updates = "1 update" if controller.unknown_updates == 1 else f"{controller.unknown_updates} updates"
             parts.append(Part(9, f"  {updates} not known", text_styles.dim))
-        if hint:
-            parts.append(Part(1, hint, text_styles.dim, True))
-        parts.append(Part(3, f"{' · ' if hint else ''}? keys", text_styles.dim, True))
+        if not self.has_key_line():
+            hint = f"{state.hint} · " if state.hint else ""
+            parts += [Part(1, hint, text_styles.dim, True)] if hint else []
+            parts.append(Part(3, "? keys", text_styles.dim, True))
         return parts
 
     def _waiting_tabs(self) -> str:
@@ -117,12 +134,14 @@ class StatusLine(Widget):
         text_styles, controller = self.text_styles, self.controller
         if controller.process.state == "undecided":
             return []
-        parts = [Part(6, f"  {one_line(controller.process.title, 30)}", text_styles.dim)]
-        for rank, name in ((5, "mode"), (7, "model")):
-            option = controller.session.option(name) if controller.session is not None else None
-            if option is not None:
-                chosen = next((each.name for each in option.choices if each.value == option.value), option.value)
-                parts.append(Part(rank, f" · {one_line(str(chosen), 24)}", text_styles.dim))
+        session, has_headline = controller.session, self.app.headline.display
+        parts = [] if has_headline else [Part(6, f"  {one_line(controller.process.title, 30)}", text_styles.dim)]
+        if (mode := session.option("mode") if session is not None else None) is not None:
+            style = {"acts": text_styles.warn, "other": text_styles.accent}.get(kind_of(mode), text_styles.dim)
+            name = one_line(mode.value_name, 24)
+            parts += [Part(5, "  " if has_headline else " · ", text_styles.dim), Part(5, name, style)]
+        if not has_headline and (model := session.option("model") if session is not None else None) is not None:
+            parts.append(Part(7, f" · {one_line(model.value_name, 24)}", text_styles.dim))
         return parts
 
     def _usage(self) -> list[Part]:

@@ -13,6 +13,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 
+from accord.terminal_text import one_line
 from accord.tui.errors import run_in_background
 from accord.tui.prompt.completion import (
     Completions,
@@ -26,9 +27,12 @@ from accord.tui.prompt.editor import Editor
 from accord.tui.prompt.files import Files
 from accord.tui.prompt.missing_files import MissingFilesHint
 from accord.tui.prompt.paste import files_in, mentions
+from accord.tui.session.mode_kind import kind_of
 from accord.tui.slash_commands import list_commands
+from accord.tui.text import make_label
 
 if TYPE_CHECKING:
+    from accord.client.session import Session
     from accord.model.session import Command
     from accord.tui.prompt.history import History
     from accord.tui.theme import TextStyles
@@ -68,6 +72,8 @@ class PromptArea(Vertical):
             tuple[str, str]
         ] = []  # keys for a list that is not loaded yet, with the text before the cursor
         self._is_catching_up = False
+        self._mode: tuple[str, str] = "asks", ""
+        """The kind of the agent's mode, and its name if that isn't the usual one."""
         self._dismissed = ""  # text before the cursor when the user dismissed the list
 
     def compose(self) -> ComposeResult:
@@ -100,9 +106,19 @@ class PromptArea(Vertical):
         self._show_title()
 
     def _show_title(self) -> None:
-        title = SHELL if self.editor.is_shell else self._title
+        title = SHELL if self.editor.is_shell else self._title or self._mode[1]
         if self.editor.border_title != title:
-            self.editor.border_title = title
+            self.editor.border_title = make_label(title)
+
+    def show_mode(self, session: Session | None) -> None:
+        """Mark the prompt if the agent is in a mode that isn't its usual one; most of all if it acts without asking."""
+        mode = session.option("mode") if session is not None else None
+        kind = kind_of(mode) if mode is not None else "asks"
+        name = one_line(mode.value_name, 30) if mode is not None and kind != "asks" else ""
+        if (kind, name) != self._mode:
+            self._mode = kind, name
+            self.editor.set_class(kind == "acts", "-acts")
+            self._show_title()
 
     def _replace_paste(self, text: str) -> str:
         """The replacement for pasted text: mentions, if the text consists of file names only."""

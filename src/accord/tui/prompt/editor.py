@@ -87,6 +87,8 @@ class Editor(Killing):
         border-subtitle-color: $muted;
     }
     Editor:focus { border: round $primary; }
+    Editor.-acts { border: round $warning 60%; border-title-color: $warning; }
+    Editor.-acts:focus { border: round $warning; }
     """
 
     class Submitted(Message):
@@ -260,9 +262,9 @@ class Editor(Killing):
             return lambda: self.post_message(self.UnhandledKey(key))
         return None
 
-    def submit(self) -> None:
-        """Send the text, as if enter had been pressed."""
-        self._send()
+    def submit(self, *, now: bool = False) -> None:
+        """Send the text, as if enter or, with `now`, ctrl+s had been pressed."""
+        self._send(now=now)
 
     def _enter(self) -> None:
         row, column = self.cursor_location

@@ -46,7 +46,8 @@ class FindingsScreen(Modal[None]):
     async def _collect(self) -> None:
         page = Text()
         async for found in self._findings:
-            page.append("✓ " if found.ok else "✗ ", style="green" if found.ok else "red")
+            style = self.app.theme_variables["success" if found.ok else "error"]
+            page.append("✓ " if found.ok else "✗ ", style=style)
             page.append(f"{found.stage}: ", style="bold")
             page.append(f"{sanitize(found.found)}\n")
             if found.advice:

@@ -14,7 +14,7 @@ from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
-from accord.tui.commands import ASKED, COMMANDS, QUEUED, READING, TYPING
+from accord.tui.commands import ASKED, COMMANDS, MOST_USED, QUEUED, READING, TYPING
 from accord.tui.screens.modal import Modal
 
 _WIDE, _NARROW = 84, 54
@@ -58,11 +58,12 @@ def _render_page(width: int) -> Group:
     """Render a table per section; in a narrow window, a single column."""
     everywhere = tuple((command.keys.replace(",", ", "), command.about) for command in COMMANDS if command.keys)
     parts = (
+        ("Most used", MOST_USED),
         ("In the prompt", TYPING),
         ("In the transcript", READING),
         ("In the prompt queue (f6)", QUEUED),
         ("In a permission request", ASKED),
-        ("Everywhere", (("ctrl+p", "Search all commands"), *everywhere)),
+        ("Everywhere; Ctrl-P lists these too", everywhere),
     )
     page: list[RenderableType] = []
     for title, entries in parts:

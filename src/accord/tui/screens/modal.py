@@ -13,8 +13,8 @@ from textual.widget import Widget
 from accord.tui.screens.hints import first_fitting
 from accord.tui.terminal.input_guard import Moment, SeenFirst
 
-_MAX_WIDTH = 90
-"""Columns of the narrowest box in a wide window."""
+_MAX_WIDTH = 110
+"""Columns of the widest box."""
 _APP_KEYS = ("ctrl+c", "ctrl+z")
 _LOCKED_HINT = "new question: keys unlock in a moment"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.text import Text
 from textual import events
@@ -16,7 +17,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from accord.terminal_text import one_line, sanitize
-from accord.tui.screens.hints import Hints, wrap_hints
+from accord.tui.screens.hints import BETWEEN, Hints, wrap_hints
 from accord.tui.screens.modal import Modal
 from accord.tui.terminal.keyboard import Field
 from accord.tui.terminal.textual_internals import get_option_line
@@ -26,6 +27,9 @@ _MAX_ROWS = 24
 _TALL = 16
 MAX_LISTED = 150
 """Maximum number of rows to render. Rendering thousands would delay keys."""
+_FRAME = 4
+"""Columns of the border and the padding."""
+_MIN_WIDTH, _MAX_LABEL = 36, 44
 _MAX_HEIGHT_SHARE = 0.85
 """Maximum share of the window's height."""
 
@@ -37,6 +41,8 @@ class Row(NamedTuple):
     label: str
     about: str = ""
     group: str = ""
+    key: str = ""
+    """A key that does the same."""
 
 
 class Picked(NamedTuple):
@@ -66,7 +72,7 @@ class Picker(Modal["Picked | None"]):
     Picker { align: center middle; }
     Picker > Vertical {
         width: 90%; max-width: 110; height: auto; max-height: 85%; border: round $primary; padding: 0 1;
-        background: $background;
+        background: $background; border-subtitle-color: $muted;
     }
     Picker Input { border: none; height: 1; padding: 0; background: $background; }
     Picker OptionList { height: auto; border: none; padding: 0; background: $background; }
@@ -84,6 +90,7 @@ class Picker(Modal["Picked | None"]):
         keys: Mapping[str, str] | None = None,
         typed: Callable[[str], Sequence[Row]] | None = None,
         chosen: str | None = None,
+        on_highlight: Callable[[str], None] | None = None,
     ) -> None:
         """`keys` are further keys and what they do with the selected row; `typed` turns the search text into rows."""
         super().__init__()
@@ -93,6 +100,10 @@ class Picker(Modal["Picked | None"]):
         self._keys = dict(keys or {})
         self._typed = typed
         self._chosen = chosen
+        self._on_highlight = on_highlight
+        own_keys = [f"{key} {words}" for key, words in self._keys.items()]
+        self._hint_parts = ["↑↓ select", "enter choose", *own_keys, "esc back"]
+        self._label_width, self._key_width = _measure(rows)
         self._shown: list[Row | None] = []
         """The rows in the list; None for a heading or a remark."""
         self._wanted = ""
@@ -107,7 +118,7 @@ class Picker(Modal["Picked | None"]):
             yield Field(placeholder="" if is_confirmation else "type to search", compact=True)
             yield Rows()
             yield Static(classes="whole")
-            yield Hints("↑ ↓ enter choose", *(f"{key} {words}" for key, words in self._keys.items()), "esc back")
+            yield Hints(*self._hint_parts)
 
     def on_resize(self) -> None:
         self._fit()
@@ -115,26 +126,44 @@ class Picker(Modal["Picked | None"]):
     def _fit(self) -> None:
         """Give the list the room that the rest leaves, so that the hints below it are always visible. If rows are
         truncated, the one at the cursor is shown in full below the list."""
-        window, width = self.app.size, self._width
+        self.query_one(Vertical).styles.width = self._width + _FRAME
+        window, width, hints = self.app.size, self._width, self.query_one(Hints)
+        hints.display = not self.key_hints[0]  # those that don't fit on the border are wrapped
+        self.say_keys()
         cut = any(self._render_row(row).cell_len > width for row in self._rows)
         whole = self.query_one(".whole", Static)
         whole.display = cut and window.height >= _TALL
         for each in self.query(".about"):
             each.display = window.height >= _TALL
         about = len(wrap_hints([sanitize(self._about)], width)) if self._about and window.height >= _TALL else 0
-        rest = 3 + about + self.query_one(Hints).rows(width) + (2 if whole.display else 0)
+        rest = 3 + about + (hints.rows(width) if hints.display else 0) + (2 if whole.display else 0)
         self.query_one(Rows).styles.max_height = max(min(int(window.height * _MAX_HEIGHT_SHARE) - rest, _MAX_ROWS), 2)
 
     @property
     def _width(self) -> int:
-        """The columns inside the box."""
-        return min(self.app.size.width * 9 // 10, 110) - 4
+        """The columns inside the box: as many as its content needs."""
+        most = min(self.app.size.width * 9 // 10, 110) - _FRAME
+        rows = [self._render_row(row).cell_len + 1 for row in self._rows[:MAX_LISTED]]
+        hints = cell_len(BETWEEN.join(self._hint_parts)) + 2
+        return max(min(max([*rows, hints, cell_len(self._title) + 4, cell_len(self._about), _MIN_WIDTH]), most), 8)
+
+    @property
+    def key_hints(self) -> Sequence[str]:
+        hints = BETWEEN.join(self._hint_parts)
+        return (hints if cell_len(hints) + 2 <= self._width else "",)
 
     def on_option_list_option_highlighted(self, message: OptionList.OptionHighlighted) -> None:
         row = self._shown[message.option_index] if message.option_index < len(self._shown) else None
+        if row is not None and self._on_highlight is not None and self._is_changed:
+            self._on_highlight(row.id)
         is_cut = row is not None and self._render_row(row).cell_len > self._width
         words = wrap_hints([one_line(row.about, 300)], self._width)[:2] if row is not None and is_cut else []
         self.query_one(".whole", Static).update(Text("\n".join(words), style="dim"))
+
+    @property
+    def _is_changed(self) -> bool:
+        """Whether the user moved the cursor or typed."""
+        return self._is_moved or bool(self._wanted)
 
     def on_mount(self) -> None:
         self.query_one(OptionList).can_focus = False
@@ -144,6 +173,7 @@ class Picker(Modal["Picked | None"]):
     def set_rows(self, rows: Sequence[Row]) -> None:
         """Replace the rows, for lists that load bit by bit."""
         self._rows = list(rows)
+        self._label_width, self._key_width = _measure(rows)
         if self.is_mounted:
             self._fit()
             self._fill(self.query_one(Input).value)
@@ -196,6 +226,8 @@ class Picker(Modal["Picked | None"]):
             text.append("✓ " if row.id == self._chosen else "  ")
         text.append(one_line(row.label, 90))
         if row.about:
+            text.append(" " * max(self._label_width - cell_len(one_line(row.label, 90)), 0))
+            text.append(f"  {row.key:{self._key_width}}" if self._key_width else "")
             text.append(f"  {one_line(row.about, 160)}", style="dim")
         return text
 
@@ -260,6 +292,13 @@ class Picker(Modal["Picked | None"]):
         return True
 
 
+def _measure(rows: Sequence[Row]) -> tuple[int, int]:
+    """Return the columns of the labels and of the keys, so that descriptions start in the same column."""
+    rows = rows[:MAX_LISTED]
+    labels = [cell_len(one_line(row.label, 90)) for row in rows if row.about]
+    return min(max(labels, default=0), _MAX_LABEL), max((len(row.key) for row in rows), default=0)
+
+
 class LineInputScreen(Modal["str | None"]):
     """Asks for one line of text, such as a new title."""
 
@@ -267,9 +306,12 @@ class LineInputScreen(Modal["str | None"]):
     LineInputScreen { align: center middle; }
     LineInputScreen > Vertical {
         width: 80%; max-width: 90; height: auto; border: round $primary; padding: 0 1; background: $background;
+        border-subtitle-color: $muted;
     }
     LineInputScreen Input { border: none; height: 1; padding: 0; background: $background; }
     """
+
+    key_hints = ("enter accept · esc back",)
 
     def __init__(self, title: str, value: str = "") -> None:
         super().__init__()
@@ -280,7 +322,6 @@ class LineInputScreen(Modal["str | None"]):
         with Vertical() as box:
             box.border_title = make_label(self._title)
             yield Field(self._value, compact=True)
-            yield Hints("enter accept", "esc back")
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
         self.dismiss(message.value)

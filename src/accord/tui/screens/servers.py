@@ -15,7 +15,6 @@ from textual.widgets import Static
 from accord.terminal_text import one_line, sanitize
 from accord.transcript.mcp_status import McpServerView
 from accord.tui.panels.side import MCP_MARKS
-from accord.tui.screens.hints import Hints
 from accord.tui.screens.modal import Modal
 
 _NOT_REPORTED = "passed to the agent, which reported nothing about it"
@@ -23,6 +22,8 @@ _NOT_REPORTED = "passed to the agent, which reported nothing about it"
 
 class ServersScreen(Modal[None]):
     """Shows the status at the time it is opened."""
+
+    key_hints = ("configured in config.toml under mcp_servers · esc back", "esc back")
 
     DEFAULT_CSS: ClassVar[str] = """
     ServersScreen { align: center middle; }
@@ -39,8 +40,8 @@ class ServersScreen(Modal[None]):
     def compose(self) -> ComposeResult:
         with VerticalScroll() as box:
             box.border_title = "MCP servers of this session"
-            yield Static(format_servers(self._servers))
-            yield Hints("configured in config.toml under mcp_servers", "esc")
+            variables = self.app.theme_variables
+            yield Static(format_servers(self._servers, variables["success"], variables["error"]))
 
     def on_mount(self) -> None:
         self.query_one(VerticalScroll).focus()
@@ -51,14 +52,13 @@ class ServersScreen(Modal[None]):
             self.dismiss(None)
 
 
-def format_servers(servers: Sequence[McpServerView]) -> Text:
+def format_servers(servers: Sequence[McpServerView], good: str = "", bad: str = "") -> Text:
     """Format the servers, how each is reached, and its status. Secrets are redacted."""
     from accord.config.redaction import redact_text
 
-    text = Text()
+    text, colours = Text(), {"connected": good, "failed": bad}
     for view in servers:
-        colour = {"connected": "green", "failed": "red"}.get(view.state, "")
-        text.append(f"{MCP_MARKS[view.state]} ", style=colour)
+        text.append(f"{MCP_MARKS[view.state]} ", style=colours.get(view.state, ""))
         text.append(one_line(view.name, 60), style="bold")
         if (server := view.server) is not None:
             how = shlex.join([server.command, *server.args]) if server.command else server.url

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from accord.tui.preferences import CHOICES, SWITCHES
 from accord.tui.screens.picker import Picker, Row
+from accord.tui.theme import THEMES
 
 if TYPE_CHECKING:
     from accord.tui.preferences import Preferences
@@ -25,9 +27,12 @@ def settings_screen(preferences: Preferences, theme: str) -> Picker:
     return Picker("Settings", rows)
 
 
-def themes_screen(names: list[str], now: str) -> Picker:
-    rows = [Row(AS_TERMINAL, AS_TERMINAL, "dark or light"), *(Row(name, name) for name in sorted(names))]
-    return Picker("Theme", rows, chosen=now or AS_TERMINAL)
+def themes_screen(names: list[str], now: str, show: Callable[[str], None]) -> Picker:
+    """Make a list of all themes, ours first; `show` previews the one at the cursor."""
+    ours = [theme.name for theme in THEMES]
+    rows = [Row(AS_TERMINAL, AS_TERMINAL, "dark or light")]
+    rows += [Row(name, name) for name in (*ours, *sorted({*names} - {*ours}))]
+    return Picker("Theme", rows, chosen=now or AS_TERMINAL, on_highlight=show)
 
 
 def choices_screen(name: str, now: str) -> Picker:

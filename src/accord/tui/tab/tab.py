@@ -16,6 +16,7 @@ from textual.widget import Widget
 from accord.model.session import Subagent
 from accord.model.tool import ToolCall
 from accord.tui.errors import run_in_background
+from accord.tui.panels.key_line import KeyLine
 from accord.tui.panels.status import StatusLine
 from accord.tui.prompt.area import PromptArea
 from accord.tui.prompt.editor import Editor
@@ -79,6 +80,7 @@ class Tab(Vertical):
         self.area: PromptArea = PromptArea(text_styles, self.app.saved.history, cwd)
         self.area.hint.find = process.host.find_missing
         self.status: StatusLine = StatusLine(text_styles, self.controller)
+        self.key_line: KeyLine = KeyLine(text_styles, self.status)
         self.work: WorkView = WorkView(self)
         self.commands: SessionCommands = SessionCommands(self)
         self.prompt_input: PromptInput = PromptInput(self)
@@ -96,6 +98,8 @@ class Tab(Vertical):
             yield self.transcript_view
         yield self.area
         yield self.status
+        yield self.key_line
+        self.status.has_key_line = lambda: self.key_line.display
         self.editor.on_tab = self._focus_transcript
         self.editor.on_digit = self.welcome.suggest
         self.status.is_following = lambda: self.transcript_view.timeline_layout.following
@@ -187,6 +191,7 @@ class Tab(Vertical):
 
     def _on_turn_end(self, turn: Turn) -> None:
         self.app.end_turn(self, turn)
+        self.app.headline.read_branch(self.cwd)
 
     async def close(self) -> None:
         """Close the session, because the tab is about to be removed."""
@@ -196,8 +201,9 @@ class Tab(Vertical):
 
     def restyle(self, text_styles: TextStyles) -> None:
         """Apply another theme."""
-        self.text_styles = self.status.text_styles = text_styles
+        self.text_styles = self.status.text_styles = self.key_line.text_styles = text_styles
         self.status.refresh()
+        self.key_line.refresh()
         self.area.restyle(text_styles)
         for panel in (
             self.permission_view.slot.panel,
@@ -221,8 +227,8 @@ class Tab(Vertical):
         if is_wanted and self._side.panel is None:
             from accord.tui.panels.side import SidePanel
 
-            self._side.show(lambda: SidePanel(self.text_styles, self.controller))
-            self.schedule_draw()  # the panel stays hidden until it is drawn
+            self._side.show(lambda: SidePanel(self.text_styles, self.controller, str(self.cwd))).update()
+            self.schedule_draw()
         elif not is_wanted:
             self._side.hide()
         context, side_by_side = self.transcript_view.context, self.app.appearance.side_by_side
@@ -234,13 +240,14 @@ class Tab(Vertical):
 
     @property
     def _side_fits(self) -> bool:
-        if self.app.size.width < WIDE or self.app.is_calm:
+        width = self.size.width or self.app.size.width
+        if width < WIDE or self.app.is_calm:
             return False
         if not self.app.preferences.follow:
             return True
         from accord.tui.panels.follow import leaves_room
 
-        return leaves_room(self.app.size.width)
+        return leaves_room(width)
 
     def on_resize(self, event: events.Resize) -> None:
         self.fit_panels()
@@ -254,6 +261,7 @@ class Tab(Vertical):
     def on_shown(self) -> None:
         """The user switched to this tab."""
         self.has_news = False
+        self.app.headline.read_branch(self.cwd)
         self.schedule_draw()
         self.editor.focus()
         self.permission_view.focus_when_idle()
@@ -267,6 +275,7 @@ class Tab(Vertical):
     def _draw(self) -> bool:
         """Draw one frame, and return whether there is more to draw."""
         self.app.tabs.bar.refresh()
+        self.app.headline.update(self.app.tabs.active)
         if not self.display:
             self.permission_view.draw()
             for tab in self.app.tabs:
@@ -289,10 +298,12 @@ class Tab(Vertical):
         self.permission_view.draw()
         self.queue_view.draw()
         self.welcome.draw()
-        self.work.draw()
         if self._side.panel is not None:
             self._side.panel.update()
+        self.work.draw()
         self.status.refresh()
+        self.key_line.update()
+        self.area.show_mode(self.controller.session)
         return more
 
     def _spin(self) -> None:

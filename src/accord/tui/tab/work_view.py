@@ -51,7 +51,7 @@ class WorkView:
         from accord.tui.panels.follow import BESIDE, FollowPanel
 
         tab = self._tab
-        is_beside = self._app.size.width >= BESIDE
+        is_beside = (tab.size.width or self._app.size.width) >= BESIDE
         if self._follow.panel is not None and self._follow.panel.is_beside != is_beside:
             self._follow.hide()
         self._follow.show(lambda: FollowPanel(tab.text_styles, lambda: tab.controller, str(tab.cwd), beside=is_beside))
@@ -71,7 +71,8 @@ class WorkView:
             has_room = not self._tab.has_question and self._app.size.height >= TALL
             follow.display = follow.is_beside or has_room
             follow.update()
-        if self._tab.side is not None or not self.plan_progress():
+        side = self._tab.side
+        if (side is not None and side.display) or not self.plan_progress():
             self._plan.hide()
             return
         from accord.tui.panels.plan import PlanLine

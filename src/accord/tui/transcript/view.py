@@ -334,7 +334,13 @@ class TranscriptView(Widget, can_focus=True):
     def move_cursor(self, by: int) -> None:
         """Select the next or previous item; if the selected one is out of view, the last visible item."""
         is_visible = self.cursor is not None and self.cursor in self.timeline_layout.visible_items()
-        self.select(self.cursor + by if is_visible and self.cursor is not None else self._last_whole())
+        if not is_visible or self.cursor is None:
+            self.select(self._last_whole())
+            return
+        place, blocks = self.cursor + by, self.timeline_layout.blocks
+        while 0 <= place < len(blocks.timeline) and not blocks.lines(place):
+            place += by  # it isn't shown
+        self.select(place if 0 <= place < len(blocks.timeline) else self.cursor)
 
     def _last_whole(self) -> int:
         """The last item that is entirely visible; the last visible one if there is none, or if the end is in view."""

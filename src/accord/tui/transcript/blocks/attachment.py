@@ -35,7 +35,7 @@ def render_name(piece: Piece, block: Block) -> Strip:
     """One line with the name of an attachment."""
     text_styles = block.text_styles
     icon, name, about = _about(piece)
-    parts = [(f"{icon} ", text_styles.accent), (one_line(name, max(block.width - 30, 20)), text_styles.strong)]
+    parts = [(f"{icon} ", text_styles.dim), (one_line(name, max(block.width - 30, 20)), text_styles.strong)]
     return text_styles.line(*parts, (f"  {one_line(about)}" if about else "", text_styles.dim))
 
 

@@ -201,7 +201,8 @@ def draw(
         added, removed = sum(row.sign == "+" for row in rows), sum(row.sign == "-" for row in rows)
         head = [(one_line(title, max(width - 16, 10)), text_styles.strong)]
         if len(files) > 1 or title not in named:
-            lines.append(text_styles.line(*head, (f"  +{added}", text_styles.good), (f" -{removed}", text_styles.bad)))
+            counts = [(f"  +{added}", text_styles.good), (f" -{removed}", text_styles.bad)]
+            lines.append(text_styles.line(*head, *(counts if added or removed else [])))
         painted = _Painted(rows, title, text_styles)
         if side_by_side and width >= SIDE_BY_SIDE and _has_two_sides(rows):
             lines += painted.render_side_by_side(width)

@@ -36,13 +36,23 @@ def block_for(item: TimelineItem, before: TimelineItem | None, context: BlockCon
         kind = {"user": UserBlock, "thought": ThoughtBlock}.get(item.role, AgentBlock)
         return kind(item, context, is_open)
     if isinstance(item, ToolCall):
-        return ToolBlock(item, context, is_open, gap=0 if isinstance(before, ToolCall) else 1)
+        return ToolBlock(item, context, is_open, gap=_gap_between(before, item))
     if isinstance(item, Compaction):
         return CompactionBlock(item, context, is_open)
     if isinstance(item, Subagent):
         return SubagentBlock(item, context, is_open)
     assert isinstance(item, Notice)
     return NoticeBlock(item, context, is_open)
+
+
+def _gap_between(before: TimelineItem | None, call: ToolCall) -> int:
+    """Calls that are one line each form a list; those with a diff or output below them stand apart."""
+    is_list = isinstance(before, ToolCall) and not _is_tall(before) and not _is_tall(call)
+    return 0 if is_list else 1
+
+
+def _is_tall(call: ToolCall) -> bool:
+    return call.kind in ("edit", "execute") or bool(call.diffs)
 
 
 def guess(item: TimelineItem, before: TimelineItem | None, width: int) -> int:

@@ -332,7 +332,7 @@ class UserBlock(Block):
                 body += render_attachment(piece, self)
         style = text_styles.base + text_styles.said
         padded = [line.extend_cell_length(self.width, style) for line in body]
-        return [*self.blank(), *self.margin(padded, "▌", text_styles.accent)]
+        return [*self.blank(), *self.margin(padded, "▌", text_styles.dim)]
 
     def text(self) -> str:
         return self.message.text

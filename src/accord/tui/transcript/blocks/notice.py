@@ -10,7 +10,7 @@ from accord.model.session import Compaction, Notice
 from accord.terminal_text import one_line, sanitize
 from accord.tui.transcript.blocks.base import Block, BlockContext
 
-_ICONS = {"info": "i", "warning": "!", "error": "✗"}
+_ICONS = {"info": "•", "warning": "!", "error": "✗"}
 _MAX_LENGTH = 4000
 
 
@@ -24,14 +24,15 @@ class NoticeBlock(Block):
 
     def render(self, before: list[Strip]) -> list[Strip]:
         text_styles, notice = self.text_styles, self.notice
-        style = {"warning": text_styles.warn, "error": text_styles.bad}.get(notice.severity, text_styles.accent)
-        head = f"{_ICONS.get(notice.severity, 'i')} {sanitize(notice.title)[:_MAX_LENGTH]}"
+        style = {"warning": text_styles.warn, "error": text_styles.bad}.get(notice.severity, text_styles.strong)
+        head = f"{_ICONS.get(notice.severity, '•')} {sanitize(notice.title)[:_MAX_LENGTH]}"
         lines = text_styles.draw(Text(head, style=style), self.width)
         if notice.description:
             lines += text_styles.draw(
                 Text(sanitize(notice.description)[:_MAX_LENGTH], style=text_styles.dim), self.width
             )
-        return [*self.blank(), *self.margin(lines, "▎", style)]
+        is_info = notice.severity not in ("warning", "error")
+        return [*self.blank(), *self.margin(lines, "▎", text_styles.dim if is_info else style)]
 
     def text(self) -> str:
         return "\n".join(filter(None, [self.notice.title, self.notice.description]))
@@ -58,7 +59,7 @@ class CompactionBlock(Block):
             "failed": f"couldn't compact the context: {one_line(compaction.error or 'no reason given')}",
         }.get(compaction.status, f"compacting the context: {one_line(compaction.status)}")
         style = text_styles.bad if compaction.status == "failed" else text_styles.dim
-        lines = [text_styles.line(("⇲ ", text_styles.accent), (one_line(words, self.width), style))]
+        lines = [text_styles.line(("• ", text_styles.dim), (one_line(words, self.width), style))]
         if self.is_open:
             lines += text_styles.draw(
                 Text(sanitize(text_of(compaction.summary))[:_MAX_LENGTH], style=text_styles.dim), self.width

@@ -32,7 +32,7 @@ class SubagentBlock(Block):
         title = one_line(child.title or "A subagent", max(self.width - len(state) - 18, 10))
         head = text_styles.line(
             (f"{mark} ", text_styles.warn if is_unfinished else style),
-            ("⑂ ", text_styles.accent),
+            ("↳ ", text_styles.dim),
             (title, None),
             (f"  subagent, {state}", text_styles.dim),
         )
@@ -45,7 +45,7 @@ class SubagentBlock(Block):
             sign = "→" if is_to_it else "←"
             lines.append(
                 text_styles.line(
-                    (f"  {sign} ", text_styles.accent), (one_line(words, max(self.width - 4, 4)), text_styles.dim)
+                    (f"  {sign} ", text_styles.dim), (one_line(words, max(self.width - 4, 4)), text_styles.dim)
                 )
             )
         if self.context.chosen == ("subagent", child.session_id):

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import shlex
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -21,125 +18,32 @@ from accord.tui.transcript.ansi import printed_lines
 from accord.tui.transcript.blocks import diff as diffs
 from accord.tui.transcript.blocks.attachment import render_attachment
 from accord.tui.transcript.blocks.base import EDGE, GUTTER, NO_RESULT_MARK, Block, BlockContext
+from accord.tui.transcript.blocks.tool_text import (
+    as_json,
+    end_of_output,
+    is_plan_update,
+    last_error_line,
+    split_command,
+    with_operations,
+    words_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from accord.model.tool import ToolCall
     from accord.tui.agent.workspace import CommandOutput
 
-_MAX_RAW_TEXT, _MAX_ITEMS = 4000, 200
-"""Characters of a text and items of a list to show from raw input and output."""
-
-
-def as_json(value: Any, *, clip: bool = True, flat: bool = False) -> str:
-    """Format a value as JSON, indented or on one line (`flat`); a string stays as it is."""
-    if isinstance(value, str):
-        return value
-    try:
-        return json.dumps(
-            _truncate(value) if clip else value, ensure_ascii=False, indent=None if flat else 2, default=str
-        )
-    except (TypeError, ValueError, RecursionError):
-        return str(value)
-
-
-def words_of(value: Any) -> Iterator[str]:
-    """The strings and numbers in a value, without field names, zeros and booleans."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, (int, float)) and not isinstance(value, bool) and value:
-        yield str(value)
-    elif isinstance(value, (dict, list)):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from words_of(each)
-
-
-def _truncate(value: Any) -> Any:
-    """Truncate long strings and lists inside a value: an agent may send megabytes here."""
-    if isinstance(value, str):
-        return value if len(value) <= _MAX_RAW_TEXT else f"{value[:_MAX_RAW_TEXT]}… ({format_size(len(value))} in all)"
-    if isinstance(value, dict):
-        return {key: _truncate(value[key]) for key in list(value)[:_MAX_ITEMS]}
-    if isinstance(value, list):
-        return [_truncate(each) for each in value[:_MAX_ITEMS]]
-    return value
-
-
-_NAMES = ("command", "cmd")
-_WHYS = ("error", "message", "stderr", "output", "stdout")
-_MAX_END_LINES = 20
-"""Lines at the end to search for the last one that isn't blank."""
-_MAX_ERROR_TEXT = 10_000
-
-
-class ToolInput(NamedTuple):
-    """The input of a tool: its command, if it has one, and the rest."""
-
-    command: str
-    rest: Any
-
-
-def split_command(value: Any) -> ToolInput:
-    """Split the command from the rest of a tool's input."""
-    if isinstance(value, dict):
-        for name in _NAMES:
-            match value.get(name):
-                case str(command):
-                    pass
-                case [*words] if words and all(isinstance(word, str) for word in words):
-                    command = shlex.join(words)
-                case _:
-                    continue
-            if command.strip():
-                return ToolInput(command, {key: each for key, each in value.items() if key != name})
-    return ToolInput("", value)
-
-
-def last_error_line(call: ToolCall, terminals: Iterable[CommandOutput | None]) -> Text | None:
-    """The last line of a failed call's output; None if it didn't fail or printed nothing."""
-    ends = [each for each in terminals if each is not None]
-    has_failed = any(each.exit is not None and each.exit.code != 0 for each in ends)
-    if not has_failed and call.status != "failed":
-        return None
-    for each in reversed(ends):
-        if (line := _last(printed_lines(each.text, _MAX_END_LINES)[0])) is not None:
-            return line
-    texts = [item.text for item in call.content if isinstance(item, TextContent)]
-    for text in [*reversed(texts), *_error_texts(call.raw_output)]:
-        rows = [
-            row for row in sanitize(text[-_MAX_ERROR_TEXT:]).splitlines()[-_MAX_END_LINES:] if not row.startswith("```")
-        ]
-        if (line := _last([Text(row, no_wrap=True) for row in rows])) is not None:
-            return line
-    return None
-
-
-def _error_texts(value: Any) -> list[str]:
-    """The error messages in a raw output."""
-    found = [value.get(name) for name in _WHYS] if isinstance(value, dict) else [value]
-    return [each for each in found if isinstance(each, str)]
-
-
-def _last(rows: list[Text]) -> Text | None:
-    line = next((row for row in reversed(rows) if row.plain.strip()), None)
-    if line is not None:
-        line.overflow = "ellipsis"
-    return line
-
-
 ICONS = {
-    "read": "◫",
-    "edit": "✎",
-    "delete": "⌫",
-    "move": "⇄",
-    "search": "⌕",
-    "execute": "❯",
-    "think": "∴",
-    "fetch": "⇣",
-    "switch_mode": "⇋",
+    "read": "≡",
+    "edit": "±",
+    "delete": "−",
+    "move": "→",
+    "search": "/",
+    "execute": "$",
+    "think": "…",
+    "fetch": "↓",
+    "switch_mode": "↔",
     "other": "•",
 }
+"""Marks of the kinds of tools, from what every monospaced font has."""
 STATUSES = {
     "pending": "○",
     "in_progress": "◐",
@@ -150,6 +54,8 @@ STATUSES = {
 }
 PREVIEW = 12
 """Lines of a diff or a running command shown while folded."""
+END_LINES = 5
+"""Last lines of a finished command's output shown while folded."""
 MAX_LINES = 400
 """Lines of each part shown when open."""
 MAX_TEXT = 100_000
@@ -191,6 +97,8 @@ class ToolBlock(Block):
 
     def render(self, before: list[Strip]) -> list[Strip]:
         self.is_truncated = False
+        if not self.is_open and is_plan_update(self.call) and not self.context.names_speakers:
+            return []  # the plan is shown elsewhere
         last = self.context.terminal_end or self.context.terminal
         self._ends = {item.terminal_id: last(item.terminal_id) for item in self._terminals}
         lines = [*self.blank(), *self.margin([self._head()])]
@@ -254,7 +162,7 @@ class ToolBlock(Block):
         return text_styles.line(
             (fold, text_styles.faint),
             (f"{mark} ", style),
-            (f"{ICONS.get(call.kind, '•')} ", text_styles.accent),
+            (f"{ICONS.get(call.kind, '•')} ", text_styles.dim),
             (title, text_styles.bad if call.status == "failed" else None),
             (tail, text_styles.dim),
         )
@@ -279,8 +187,8 @@ class ToolBlock(Block):
             last_error_line(self.call, self._ends.values()) if not self._is_at_work and not self._is_running else None
         )
         if failed is not None and not self.call.diffs:
-            return self.text_styles.draw(failed, self.width)[:1]
-        if self.call.replayed:
+            return self._end() or self.text_styles.draw(failed, self.width)[:1]
+        if self.call.replayed or (self.call.diffs and self._is_asked):
             return []
         if self.call.diffs:
             lines = [line for item in self.call.diffs for line in self._diff(item)]
@@ -288,7 +196,24 @@ class ToolBlock(Block):
         if self._is_at_work or self._is_running:
             lines = [line for item in self._terminals for line in self._shell(item)]
             return lines[-PREVIEW:]
+        if lines := self._end():
+            return lines
         return [line for item in self.call.content if isinstance(item, Image) for line in render_attachment(item, self)]
+
+    @property
+    def _is_asked(self) -> bool:
+        """Return whether a permission request about it is open, which shows the changes."""
+        span = self.context.spans.get(self.call.id)
+        return span is not None and span.asked is not None and span.ended is None and not self.call.is_final
+
+    def _end(self) -> list[Strip]:
+        """The last lines of a command's output."""
+        rows, skipped = end_of_output(self.call, self._ends.values(), END_LINES)
+        lines = [line for row in rows for line in self.text_styles.draw(row, self.width)[:1]]
+        if skipped and lines:
+            count = "1 line" if skipped == 1 else f"{skipped} lines"
+            lines.insert(0, self.text_styles.line((f"⋯ +{count}", self.text_styles.dim)))
+        return lines
 
     @property
     def _terminals(self) -> list[TerminalRef]:
@@ -303,7 +228,7 @@ class ToolBlock(Block):
         text_styles, call = self.text_styles, self.call
         lines: list[Strip] = []
         lines += [
-            text_styles.line(("→ ", text_styles.accent), (self._place(location), text_styles.accent))
+            text_styles.line(("→ ", text_styles.dim), (self._place(location), text_styles.accent))
             for location in call.locations[:20]
         ]
         command, rest = split_command(call.raw_input)
@@ -358,7 +283,7 @@ class ToolBlock(Block):
         return self._truncate_lines(prose.lines, MAX_LINES)
 
     def _diff(self, item: Diff) -> list[Strip]:
-        context = self.context
+        context, item = self.context, with_operations(item, self.call)
         return diffs.draw(item, self.text_styles, self.width, side_by_side=context.side_by_side, cwd=context.cwd)
 
     def _shell(self, item: TerminalRef) -> list[Strip]:
@@ -370,7 +295,7 @@ class ToolBlock(Block):
         if printed.command:
             lines.append(
                 text_styles.line(
-                    ("$ ", text_styles.accent), (one_line(printed.command, self.width - 2), text_styles.strong)
+                    ("$ ", text_styles.dim), (one_line(printed.command, self.width - 2), text_styles.strong)
                 )
             )
         rows, skipped = printed_lines(printed.text, MAX_LINES if self.is_open else PREVIEW)
