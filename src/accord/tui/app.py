@@ -136,6 +136,8 @@ class AccordApp(PaintingApp):
         return Page(id="_default")
 
     def compose(self) -> ComposeResult:
+        # The terminal may have said since that its background is light.
+        self.headline.text_styles = self.tabs.bar.text_styles = self.text_styles
         yield self.headline
         yield self.tabs.bar
         with Vertical(id="tabs"):
