@@ -152,7 +152,6 @@ async def test_google_cloud_is_used_with_default_credentials(fake: FakeProvider,
 
 @pytest.fixture
 def aws_credentials(fake: FakeProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("boto3")
     monkeypatch.setenv("AWS_REGION", "eu-central-1")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIA0000")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret-of-aws")
