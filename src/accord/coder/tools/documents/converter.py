@@ -65,10 +65,10 @@ def main(text: str) -> int:
 
 def limit_resources() -> None:
     """Limit the memory and time of this process, where the system can."""
-    try:
-        import resource
-    except ImportError:  # Windows: only the parent's timeout applies
+    if sys.platform == "win32":  # only the parent's timeout applies
         return
+    import resource
+
     for kind, limit in (
         (resource.RLIMIT_AS, MAX_MEMORY_BYTES),
         (resource.RLIMIT_CPU, MAX_CPU_SECONDS),
