@@ -145,3 +145,13 @@ def test_a_project_without_a_repository_does_not_become_one_by_its_files(tmp_pat
     assert judged.decide(action).effect == "allow"
     bare(tmp_path)
     assert judged.decide(action).effect == "ask"
+
+
+@pytest.mark.parametrize("path", ["keys/providers.json", "remote/tokens.json"])
+def test_reading_the_keys_that_accord_saves_always_needs_permission(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ACCORD_DATA_HOME", str(tmp_path))
+    judged = policy("allow all", "allow path:/**")
+    assert judged.decide(Action.of_read(f"{tmp_path}/{path}", project="/work/app")).effect == "ask"
+    assert judged.decide(Action.of_read(f"{tmp_path}/outputs/1.txt", project="/work/app")).effect == "allow"

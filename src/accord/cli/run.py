@@ -5,7 +5,7 @@ status tells how the last turn ended:
 
     0 end_turn    1 error    2 invalid usage    3 refusal    4 max_tokens    5 max_turn_requests
     6 end_turn, but an action was refused because nobody could be asked
-    7 end_turn, but the agent didn't understand the prompt (the offline demo)
+    7 end_turn, but the agent didn't understand the prompt (the offline model)
     8 stopped because a budget was reached
     124 --timeout    130 cancelled, or Ctrl-C    141 broken pipe on standard output    143 SIGTERM
 """
@@ -118,7 +118,7 @@ def run(ctx: click.Context, /, **given: Any) -> int:
       4    the agent ran out of tokens
       5    the agent ran out of model requests
       6    the agent finished, but an action was refused because nobody could be asked (see --allow)
-      7    the offline demo didn't understand the prompt
+      7    the offline model didn't understand the prompt
       8    a budget was reached (see --ignore-budget)
       124  timed out (--timeout)
       130  cancelled (Ctrl-C)"""

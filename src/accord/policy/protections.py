@@ -12,7 +12,10 @@ import functools
 import os
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 
+from accord.config.directories import data_directory
+from accord.errors import ConfigError
 from accord.policy.patterns import glob
 from accord.policy.rule import Access, Rule, validate_rule
 
@@ -203,11 +206,16 @@ SECRETS = (
     *("~/.claude/**", "~/.codex/**", "~/.gemini/**", "/etc/shadow", "/etc/gshadow", "/etc/sudoers"),
 )
 """Files with keys and passwords: reading them is asked about each time."""
+OWN_SECRETS = ("keys", "remote", "serve")
+"""Subdirectories of Accord's data directory with keys and tokens. Reading them is asked about, too."""
 
 
 def secret_rules() -> list[Rule]:
     """Return the rules that ask about reading keys and passwords."""
-    return [_ask_rule(text, "read") for text in SECRETS]
+    texts = list(SECRETS)
+    with suppress(ConfigError):  # without a home directory, nothing is saved
+        texts += (glob.escape(os.path.realpath(data_directory() / name)) + "/**" for name in OWN_SECRETS)
+    return [_ask_rule(text, "read") for text in texts]
 
 
 def installed_program_rules() -> list[Rule]:

@@ -6,9 +6,9 @@
     report = await checkpoints.restore(before)     # undo_restore() reverts this
 
 Changes made through `files` are tracked. Those of commands are tracked if `before_commands` was called before them.
-Restoring a checkpoint reverts all
-changes since it began, including those of later turns. A file that was changed by others in the meantime is left alone
-and reported, unless `force` is used. A restore is a checkpoint itself, so even a forced one can be undone."""
+Restoring a checkpoint reverts all changes since it began, including those of later turns. A file that was changed by
+others in the meantime is left alone and reported, unless `force` is used. A restore is a checkpoint itself, so even a
+forced one can be undone."""
 
 from __future__ import annotations
 

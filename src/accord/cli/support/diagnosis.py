@@ -187,7 +187,7 @@ async def _model(loaded: Loaded) -> Step:
         return Step(
             stage="model",
             ok=True,
-            found=f"the offline demo, {why}; it only understands simple requests",
+            found=f"the offline model, {why}; it only understands simple requests",
             advice="to use a language model, run: accord login",
             warns=True,
         )
