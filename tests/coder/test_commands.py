@@ -224,6 +224,25 @@ async def test_the_projects_commands_are_advertised_and_updated_as_they_change(j
     assert names(session).count("help") == 1
 
 
+@pytest.mark.req("V1-SETUP-18")
+async def test_commands_of_all_directories_are_found_and_the_first_directory_wins(joined: Join, project: Path) -> None:
+    other = project.parent / "other"
+    for directory in (project, other):
+        (directory / ".accord" / "commands").mkdir(parents=True)
+        (directory / ".accord" / "commands" / "greet.md").write_text(f"Greet from {directory.name}.")
+    (other / ".accord" / "commands" / "bye.md").write_text("Say goodbye.")
+    agent, model = coder(["Hello."], ["Bye."])
+    agent.watch_seconds = 0.01
+    async with joined(agent) as client:
+        session = await client.new_session(additional_directories=[str(other)])
+        await session.prompt("/greet")
+        await session.prompt("/bye")
+        (other / ".accord" / "commands" / "later.md").write_text("Later.")
+        await wait_for_command(session, "later")
+    prompts = [request.messages[-1].content[0].text for request in model.requests]
+    assert prompts == ["Greet from project.", "Say goodbye."]
+
+
 @pytest.mark.parametrize(
     ("text", "argument", "filled"),
     [

@@ -17,6 +17,7 @@ from accord.coder.agent import Coder
 from accord.coder.agents_md import InstructionFile
 from accord.coder.history import ToolsSaid
 from accord.coder.instructions import GEMINI, GPT, ROLE, SMALL, family_notes
+from accord.model.requests import SystemPrompt
 from accord.policy.protections import PROTECTED
 from accord.policy.rule import Rule
 from accord.store.memory import MemoryStore
@@ -164,6 +165,54 @@ async def test_instruction_files_are_quoted_from_the_user_to_the_working_directo
     assert places == sorted(places)
     assert "Above the repository." not in prompt
     assert f'<instructions path="{inner / "AGENTS.md"}">\n4 cwd\n</instructions>' in prompt
+
+
+@pytest.mark.req("V1-SETUP-18")
+async def test_instruction_files_of_all_directories_are_quoted_and_the_first_directory_wins(
+    joined: Join, project: Path, home: Path
+) -> None:
+    second, third = project.parent / "second", project.parent / "third"
+    for directory, text in ((project, "Use tabs."), (second, "Use two spaces."), (third, "Use four spaces.")):
+        directory.mkdir(exist_ok=True)
+        (directory / "AGENTS.md").write_text(text)
+    prompt = await prompt_of(joined, additional_directories=[str(second), str(third)])
+    places = [prompt.index(text) for text in (agents_md.RANKED, "Use four spaces.", "Use two spaces.", "Use tabs.")]
+    assert places == sorted(places), "the model follows the one that is quoted last"
+    assert agents_md.RANKED not in await prompt_of(joined)
+
+
+async def test_a_file_of_two_directories_is_quoted_once(joined: Join, project: Path) -> None:
+    inner = project / "packages"
+    inner.mkdir()
+    (project / ".git").mkdir()
+    (project / "AGENTS.md").write_text("Use tabs.")
+    prompt = await prompt_of(joined, cwd=str(inner), additional_directories=[str(project)])
+    assert prompt.count("Use tabs.") == 1
+
+
+async def test_a_link_in_an_additional_directory_leads_to_no_secret(joined: Join, project: Path) -> None:
+    other = project.parent / "other"
+    other.mkdir()
+    (project.parent / "AGENTS.md").write_text("From outside.")
+    (other / "AGENTS.md").symlink_to("../AGENTS.md")
+    assert "From outside." not in await prompt_of(joined, additional_directories=[str(other)])
+
+
+@pytest.mark.req("V1-SETUP-28")
+@pytest.mark.parametrize("mode", ["append", "override"])
+async def test_the_clients_system_prompt_is_a_part_of_the_models_system_prompt(
+    mode: Any, joined: Join, project: Path
+) -> None:
+    (project / "AGENTS.md").write_text("Use tabs.")
+    agent, model = coder(["ok"], ["A summary."], ["ok"])
+    async with joined(agent, unstable=True) as client:
+        session = await client.new_session(system_prompt=SystemPrompt(text="Answer in Latin.", mode=mode))
+        for text in ("hi", "/compact", "hi"):
+            await session.prompt(text)
+    first, last = model.requests[0], model.requests[-1]
+    assert last.instructions.endswith("Answer in Latin."), "after the project's instructions, and after a summary too"
+    assert (ROLE in first.instructions) == (mode == "append")
+    assert "Latin" not in str([first.messages, last.messages])
 
 
 @pytest.mark.parametrize("name", agents_md.NAMES)

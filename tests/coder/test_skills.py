@@ -208,6 +208,36 @@ async def test_skills_between_the_root_of_the_repository_and_the_directory_are_f
     assert "Do it." in results_of(model)[0]
 
 
+@pytest.mark.req("V1-SETUP-18")
+async def test_skills_of_all_directories_are_found_and_the_first_directory_wins(joined: Join, project: Path) -> None:
+    second, third = project.parent / "second", project.parent / "third"
+    for directory, word in ((project, "first"), (second, "second"), (third, "third")):
+        write_skill(directory / ".agents/skills", "release", make_skill("release", f"Release of the {word}."))
+    for directory, word in ((second, "second"), (third, "third")):
+        write_skill(directory / ".accord/skills", "deploy", make_skill("deploy", f"Deployment of the {word}."))
+    agent, model = coder([load(name="deploy")], ["ok"], tools=None)
+    async with joined(agent) as client:
+        session = await client.new_session(additional_directories=[str(second), str(third)])
+        await session.prompt("hi")
+    text = model.requests[0].instructions
+    assert "Release of the first." in text and "Deployment of the second." in text
+    assert "Release of the second." not in text and "of the third." not in text
+    assert "Do it." in results_of(model)[0]
+
+
+async def test_a_skill_of_an_additional_directory_stays_inside_it(joined: Join, project: Path) -> None:
+    other = project.parent / "other"
+    (other / ".git").mkdir(parents=True)
+    granted = other / "granted"
+    outside = write_skill(other / ".agents/skills", "outside", make_skill("outside", "Not granted."))
+    (granted / ".agents/skills").mkdir(parents=True)
+    (granted / ".agents/skills/linked").symlink_to(outside)
+    agent, model = coder(["ok"], tools=None)
+    async with joined(agent) as client:
+        await (await client.new_session(additional_directories=[str(granted)])).prompt("hi")
+    assert "Not granted." not in model.requests[0].instructions
+
+
 async def test_a_skill_that_a_rule_protects_is_ignored(joined: Join, project: Path, home: Path) -> None:
     write_skill(project / ".agents/skills", text=make_skill("theirs", "Theirs."))
     write_skill(home / ".agents/skills", text=make_skill("mine", "Mine."))

@@ -1,7 +1,8 @@
 """Instruction files: AGENTS.md of the user, of the repository, and of the directories that the agent works in.
 
-The user's file and those from the repository's root down to the working directory are part of the system prompt. A
-nested one is delivered with the result of the first tool call that touches its directory.
+The user's file, those of the session's additional directories, and those from the repository's root down to the
+working directory are part of the system prompt. A nested one is delivered with the result of the first tool call that
+touches its directory.
 
 A repository is untrusted. A file is read only inside the repository or the session's directories, whatever links lead
 there. A link may lead only to another instruction file, and no rule may protect it: otherwise a link to `.env` would
@@ -42,6 +43,8 @@ MAX_CHARACTERS = 24_000
 """The most that is quoted of one file."""
 MAX_TOTAL_CHARACTERS = 48_000
 """The most that is quoted of all files together, in the system prompt or in the result of a call."""
+HEADING = "# Instructions of the user and the project: follow them"
+RANKED = "If the files of two directories contradict each other, the one that is quoted later wins."
 MAX_DEPTH = 40
 MAX_PATH = 300
 
@@ -53,8 +56,10 @@ class InstructionFile(Record):
     text: str
 
 
-def quote(files: Sequence[InstructionFile]) -> str:
-    """Quote files for the model, each with its path. Later ones are closer to the code and lose nothing to others."""
+def quote(files: Sequence[InstructionFile], *, are_ranked: bool = False) -> str:
+    """Quote files for the model, each with its path. Later ones are more important and lose nothing to others.
+
+    `are_ranked` tells the model so: the files of separate directories aren't ordered by their paths."""
     room = MAX_TOTAL_CHARACTERS
     quoted: list[str] = []
     for each in reversed(files):
@@ -65,14 +70,21 @@ def quote(files: Sequence[InstructionFile]) -> str:
         quoted.append(f'<instructions path="{one_line(each.path, MAX_PATH)}">\n{text.strip()}{end}\n</instructions>')
     if not quoted:
         return ""
-    return "\n\n".join(["# Instructions of the user and the project: follow them", *reversed(quoted)])
+    heading = [HEADING, RANKED] if are_ranked else [HEADING]
+    return "\n\n".join([*heading, *reversed(quoted)])
 
 
 async def collect(state: CoderSession) -> list[InstructionFile]:
-    """Return the user's file and those from the repository's root to the working directory, outermost first."""
-    cwd = state.session.cwd
-    found = [_read_users(), *await _collect_above(state), await _read_first(state, state.files.disk, cwd)]
-    return [each for each in found if each is not None]
+    """Return the files of the system prompt, the least important first.
+
+    These are the user's, those of the additional directories, and those from the repository's root to the working
+    directory. Of two directories of a session, the protocol lets the earlier one win."""
+    session = state.session
+    others = [await _read_first(state, state.files.disk, each) for each in reversed(session.additional_directories)]
+    own = await _read_first(state, state.files.disk, session.cwd)
+    found = [each for each in (_read_users(), *others, *await _collect_above(state), own) if each is not None]
+    last = {each.path: index for index, each in enumerate(found)}  # an additional directory may contain the other
+    return [each for index, each in enumerate(found) if last[each.path] == index]
 
 
 class NestedInstructions:
@@ -112,8 +124,6 @@ class NestedInstructions:
             inner = os.path.relpath(path, root) if path.startswith(root.rstrip(os.sep) + os.sep) else "."
             if inner == "." and path != os.path.normpath(root):
                 continue
-            if root != self._state.session.cwd:  # its own file isn't part of the system prompt
-                yield root
             names = inner.split(os.sep) if inner != "." else []
             for count in range(1, min(len(names), MAX_DEPTH) + 1):
                 yield os.path.join(root, *names[:count])

@@ -1,4 +1,4 @@
-"""Custom slash commands: Markdown files in the project's `.accord/commands`, one command each.
+"""Custom slash commands: Markdown files in `.accord/commands` of the session's directories, one command each.
 
     ---
     description: Write a changelog entry
@@ -14,7 +14,7 @@ import asyncio
 import contextlib
 import os
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from accord.coder.front_matter import split_front_matter
@@ -61,7 +61,7 @@ class CustomCommands:
         self.by_name: dict[str, CustomCommand] = {}
 
     async def reload(self) -> None:
-        found = await load(self._session.cwd, self._files(), self._reserved)
+        found = await load(self._session.roots, self._files(), self._reserved)
         if found != self.by_name:
             self.by_name = found
             self._on_change()
@@ -71,10 +71,10 @@ class CustomCommands:
         self._watcher = asyncio.get_running_loop().create_task(self._watch(seconds))
 
     async def _watch(self, seconds: float) -> None:
-        seen = fingerprint(self._session.cwd)
+        seen = fingerprint(self._session.roots)
         while True:
             await asyncio.sleep(seconds)
-            now = fingerprint(self._session.cwd)
+            now = fingerprint(self._session.roots)
             if now != seen:
                 with contextlib.suppress(AccordError):  # the client can't be reached now: try again next time
                     await self.reload()
@@ -102,17 +102,25 @@ def _sanitize(text: str) -> str:
     return "".join(char if char.isprintable() else " " for char in text)[:MAX_DESCRIPTION].strip()
 
 
-async def load(cwd: str, files: Files, reserved: Collection[str]) -> dict[str, CustomCommand]:
-    """Load a project's commands by name. Unreadable files and reserved names are skipped."""
+async def load(roots: Sequence[str], files: Files, reserved: Collection[str]) -> dict[str, CustomCommand]:
+    """Load the commands of a session's directories by name. Of two with the same name, the first one is used."""
     found: dict[str, CustomCommand] = {}
-    directory = os.path.join(cwd, DIRECTORY)
+    for root in roots:
+        await _load_directory(os.path.join(root, DIRECTORY), files, reserved, found)
+    return found
+
+
+async def _load_directory(
+    directory: str, files: Files, reserved: Collection[str], found: dict[str, CustomCommand]
+) -> None:
+    """Add the commands of one directory to those that were found. Unreadable files and reserved names are skipped."""
     try:
         entries = await files.list(directory)
     except (AccordError, OSError):
-        return found
+        return
     named = [(entry.name.removesuffix(".md"), entry) for entry in entries if entry.name.endswith(".md")]
     for name, entry in sorted(named, key=lambda each: each[0]):
-        if entry.size > MAX_BYTES or name in reserved or not _NAME.fullmatch(name):
+        if entry.size > MAX_BYTES or name in reserved or name in found or not _NAME.fullmatch(name):
             continue
         if len(found) == MAX_COMMANDS:
             break
@@ -122,13 +130,16 @@ async def load(cwd: str, files: Files, reserved: Collection[str]) -> dict[str, C
             continue
         if custom.text:
             found[name] = custom
-    return found
 
 
-def fingerprint(cwd: str) -> tuple[object, ...]:
+def fingerprint(roots: Sequence[str]) -> tuple[object, ...]:
     """A value that changes when a command's file does. Cheap enough to compute every two seconds."""
+    return tuple(_fingerprint_directory(os.path.join(root, DIRECTORY)) for root in roots)
+
+
+def _fingerprint_directory(directory: str) -> tuple[object, ...]:
     try:
-        with os.scandir(os.path.join(cwd, DIRECTORY)) as entries:
+        with os.scandir(directory) as entries:
             files = [each for each in entries if each.name.endswith(".md")]
             return tuple(sorted((each.name, each.stat(follow_symlinks=False).st_mtime_ns) for each in files))
     except OSError:

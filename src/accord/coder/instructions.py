@@ -17,6 +17,8 @@ from accord.model.record import Record
 from accord.model.statement import Noted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from accord.coder.models.base import Model
     from accord.coder.session import CoderSession
 
@@ -166,7 +168,7 @@ async def _is_current(state: CoderSession, prompt: SystemPrompt) -> bool:
         prompt.date == str(datetime.date.today())
         and prompt.delivered == [each.path for each in found]
         and prompt.skills == [each.name for each in state.skills.offered]
-        and _finish(agents_md.quote(found), state) in prompt.text
+        and _finish(_quote(found, state), state) in prompt.text
         and _finish(state.skills.describe(), state) in prompt.text
     )
 
@@ -187,7 +189,7 @@ async def _build(state: CoderSession, model: Model) -> SystemPrompt:
         state.role or ROLE,
         family_notes(model.id),
         await describe_environment(state, model),
-        agents_md.quote(found),
+        _quote(found, state),
         state.skills.describe(),
         custom.text if custom is not None else "",
     ]
@@ -200,6 +202,10 @@ async def _build(state: CoderSession, model: Model) -> SystemPrompt:
         skills=[each.name for each in state.skills.offered],
         date=str(datetime.date.today()),
     )
+
+
+def _quote(found: Sequence[agents_md.InstructionFile], state: CoderSession) -> str:
+    return agents_md.quote(found, are_ranked=bool(state.session.additional_directories))
 
 
 def _finish(text: str, state: CoderSession) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from accord.coder.agents_md import find_repository
@@ -87,7 +87,7 @@ class Skills:
 
     async def load(self) -> None:
         """Find the skills of the user and the project."""
-        candidates = await run_in_thread(_list_candidates, self._state.session.cwd)
+        candidates = await run_in_thread(_list_candidates, self._state.session.roots)
         self.by_name = {}
         for directory, boundary in candidates:
             if len(self.by_name) == MAX_SKILLS:
@@ -184,24 +184,33 @@ class Skills:
         return f"Use the skill {name}: follow its instructions.\n\n{text}{request}"
 
 
-def _list_candidates(cwd: str) -> list[tuple[str, str | None]]:
-    """List directories that may be skills, with their boundary; None for the user's own."""
-    own = dict.fromkeys(each for base in _own_directories() for each in _list_directories(base))
-    root = find_repository(cwd) or os.path.realpath(cwd)
-    inner = os.path.realpath(cwd)
+def _list_candidates(roots: Sequence[str]) -> list[tuple[str, str | None]]:
+    """List directories that may be skills, with their boundary; None for the user's own.
+
+    `roots` are the directories of the session. The first of two skills with the same name is used."""
+    found: dict[str, str | None] = dict.fromkeys(
+        each for base in _own_directories() for each in _list_directories(base)
+    )
+    cwd, *others = (os.path.realpath(root) for root in roots)
+    for inner, boundary in [(cwd, find_repository(cwd) or cwd), *((other, other) for other in others)]:
+        for each in _list_in_project(inner, boundary):
+            found.setdefault(each, boundary)
+    return list(found.items())[:MAX_CANDIDATES]
+
+
+def _list_in_project(inner: str, boundary: str) -> Iterator[str]:
+    """List the directories of skills from `inner` up to `boundary`."""
     projects = [inner]
-    while projects[-1] != root and _is_inside(projects[-1], root):
+    while projects[-1] != boundary and _is_inside(projects[-1], boundary):
         projects.append(os.path.dirname(projects[-1]))
-    found: dict[str, str | None] = {**own}
     for project in projects:
         for name in PROJECT_DIRECTORIES:
             base = os.path.realpath(os.path.join(project, name))
-            if _is_inside(base, root):
+            if _is_inside(base, boundary):
                 for each in _list_directories(base):
                     # A link to a directory above would make every file of the repository a file of the skill.
-                    if _is_inside(each, root) and not _is_inside(inner, each):
-                        found.setdefault(each, root)
-    return list(found.items())[:MAX_CANDIDATES]
+                    if _is_inside(each, boundary) and not _is_inside(inner, each):
+                        yield each
 
 
 def _own_directories() -> list[str]:
