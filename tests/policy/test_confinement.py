@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
 
 from accord.policy import confinement
-from accord.policy.confinement import TooLarge, find_confined
+from accord.policy.confinement import IsProtected, TooLarge, find_confined
 from accord.policy.engine import Policy
 from accord.policy.rule import Rule
 
@@ -102,3 +104,38 @@ def test_a_rule_after_all_others_decides_only_what_they_leave_open(tmp_path: Pat
     ]
     assert decide("echo x > AGENTS.md") == "ask", "protected files are asked about"
     assert decide("$(echo rm) a") == "ask", "only the shell knows whether the rule applies"
+
+
+def test_a_directory_that_cannot_be_listed_is_read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, "sub/.git/config", "other/a")
+    real_scandir = os.scandir
+
+    def scandir(path: str) -> object:  # as if its owner had removed the right, which doesn't stop root
+        if path == str(tmp_path / "sub"):
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return real_scandir(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert list_confined(tmp_path) == {"read_only": {"sub"}}
+
+
+def test_a_directory_that_is_protected_itself_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for name in ("project/.git/hooks", "project/.vscode", "home/.config/nvim/lua", "home/bin"):
+        (tmp_path / name).mkdir(parents=True)
+        with pytest.raises(IsProtected):
+            list_confined(tmp_path / name)
+    assert list_confined(tmp_path / "home" / ".config") == {"read_only": {"nvim"}}
+
+
+def test_a_project_named_like_a_directory_of_packages_is_searched(tmp_path: Path) -> None:
+    write(tmp_path, "node_modules/.envrc")
+    assert list_confined(tmp_path / "node_modules") == {"read_only": {".envrc"}}
+
+
+def test_links_that_could_bring_protected_files_or_lead_to_hidden_ones_count(tmp_path: Path) -> None:
+    write(tmp_path, "elsewhere/.bin/tool", "data/secret")
+    (tmp_path / "node_modules").symlink_to("elsewhere")
+    (tmp_path / "key.pem").symlink_to("data/secret")
+    found = list_confined(tmp_path, Rule(effect="deny", path=("**/*.pem",), access="read"))
+    assert found == {"links": {"node_modules", "key.pem"}, "hidden": {"data/secret"}}

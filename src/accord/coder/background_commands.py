@@ -47,6 +47,8 @@ class BackgroundCommand:
         """Why the status is unknown, if the terminal failed."""
         self.is_stopped = False
         """Whether it was stopped on request."""
+        self.is_closed = False
+        """Whether its session has ended, so that nobody can be asked any more."""
         self.is_end_known = False
         """Whether the model knows that it has ended."""
         self.ended = asyncio.Event()
@@ -109,19 +111,21 @@ class BackgroundCommand:
             await asyncio.wait_for(self._terminal.kill(), TERMINAL_SECONDS)
             await asyncio.wait_for(self.ended.wait(), TERMINAL_SECONDS)
         if not self.ended.is_set():
+            await self._finish_watching()
             await self._end("the terminal doesn't respond; the command may still be running")
-        await self._finish_watching()
 
     async def close(self) -> None:
         """End it without waiting for the client."""
-        self.is_stopped = True
+        self.is_closed = True
         await self._finish_watching()
-        with suppress(AccordError, TimeoutError):
-            await asyncio.wait_for(self._terminal.release(), TERMINAL_SECONDS)
         if not self.ended.is_set():
+            self.is_stopped = True
+            with suppress(AccordError, TimeoutError):
+                await asyncio.wait_for(self._terminal.release(), TERMINAL_SECONDS)
             self.ended.set()
             with suppress(AccordError):
                 await self._call.update(status="cancelled")
+        await self._report_end()
 
     async def _finish_watching(self) -> None:
         self._watching.cancel()
@@ -166,8 +170,14 @@ class BackgroundCommand:
             if self.status is not None and self.status.signal is not None and not self.is_stopped:
                 status = "failed"
             await self._call.update(status=status, raw_output=describe_exit(self.status, self._final.text))
-            if self._on_end is not None:
+        await self._report_end()
+
+    async def _report_end(self) -> None:
+        """Call `on_end`. If that is cancelled or fails, `close` does it again."""
+        if self._on_end is not None:
+            with suppress(AccordError):
                 await self._on_end(self)
+                self._on_end = None
 
 
 def describe_exit(status: ExitStatus | None, output: str) -> dict[str, object]:
@@ -241,7 +251,7 @@ class BackgroundCommands:
 
     async def close(self) -> None:
         """Stop all commands."""
-        await asyncio.gather(*(each.close() for each in self.running), return_exceptions=True)
+        await asyncio.gather(*(each.close() for each in self._commands.values()), return_exceptions=True)
         self._commands.clear()
 
 

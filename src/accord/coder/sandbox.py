@@ -14,6 +14,7 @@ see, so these are found and renamed after the command."""
 
 from __future__ import annotations
 
+import functools
 import glob
 import os
 import secrets
@@ -27,19 +28,20 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from accord.config.directories import config_directory, data_directory
 from accord.errors import AccordError, ConfigError
-from accord.policy.confinement import Confined, TooLarge, find_confined
+from accord.policy.action import Action
+from accord.policy.confinement import Confined, IsProtected, TooLarge, find_confined, is_repository
 from accord.policy.protections import SECRETS
 from accord.process import bubblewrap
 from accord.process.bubblewrap import Mount
 from accord.process.thread import run_in_thread
 from accord.workspace.command import shell_command
 from accord.workspace.place import Place
+from accord.workspace.roots import Roots
 
 if TYPE_CHECKING:
     from accord.agent.session import Session
     from accord.config.settings import SandboxEntry
     from accord.policy.engine import Policy
-    from accord.workspace.roots import Roots
 
 MAX_SOCKETS = 100
 TOOLS = (
@@ -111,10 +113,9 @@ class SandboxedCommand(NamedTuple):
 class Sandbox:
     """The sandbox of one session."""
 
-    def __init__(self, session: Session, policy: Policy, roots: Roots) -> None:
+    def __init__(self, session: Session, policy: Policy) -> None:
         self._session = session
         self._policy = policy
-        self._roots = roots
         self._temporary: str | None = None
 
     async def find_problem(self, settings: SandboxEntry) -> Problem:
@@ -147,6 +148,10 @@ class Sandbox:
             mounts = self._mounts(before, settings)
         except TooLarge:
             return "the project has too many files, or too many protected ones"
+        except IsProtected:
+            return "the project is in a protected directory"
+        except OSError as error:
+            return f"the project's files can't be listed: {error}"
         except _Impossible as error:
             return str(error)
         words = [program, *bubblewrap.mount_words(mounts), *bubblewrap.strict_isolation(network=settings.network)]
@@ -172,7 +177,7 @@ class Sandbox:
         return SandboxedCommand([*words, *shell_command({}), line], before)
 
     def find_restricted(self) -> dict[str, Confined]:
-        """Find the restricted files of each directory that commands may write. Raises `TooLarge`."""
+        """Find the restricted files of each directory of the session. Raises like `find_confined`."""
         return {root: find_confined(root, self._policy) for root in map(os.path.realpath, self._session.roots)}
 
     # -- Mounts
@@ -187,6 +192,7 @@ class Sandbox:
         for each in before.values():
             mounts |= {Mount(path, "read") for path in each.read_only}
             mounts |= {Mount(path, "hide", is_file=not os.path.isdir(path)) for path in each.hidden}
+            mounts |= {Mount(path, "write") for path in each.pinned}  # the place of a mount can't be renamed
         temporary = self._create_temporary()
         hidden = [home, "/run", "/var/run", "/home", "/root", *self._secrets(home), *_own_directories()]
         for path in dict.fromkeys(map(os.path.realpath, hidden)):
@@ -226,41 +232,51 @@ class Sandbox:
     # -- Afterwards
 
     async def find_new(self, command: SandboxedCommand) -> list[str]:
-        """Return the protected files that appeared or were replaced since a command was prepared.
-
-        Raises `TooLarge`."""
+        """Return the protected files that appeared or were replaced since a command was prepared."""
         return await run_in_thread(self._find_new, command)
 
     def _find_new(self, command: SandboxedCommand) -> list[str]:
-        found = []
-        for root, confined in self.find_restricted().items():
-            known = command.before[root].all if root in command.before else {}
-            found += [path for path, id in confined.all.items() if known.get(path) != id]
-        return sorted(found)
+        found: list[str] = []
+        for root, before in command.before.items():
+            # A command could take away the right to list its files, or exceed limits, so that nothing is found.
+            with suppress(OSError):
+                mode = stat.S_IMODE(os.stat(root).st_mode)
+                if mode & stat.S_IRWXU != stat.S_IRWXU:
+                    os.chmod(root, mode | stat.S_IRWXU)
+            with suppress(FileNotFoundError):
+                now = find_confined(root, self._policy, is_limited=False).all
+                found += [path for path, id in now.items() if before.all.get(path) != id]
+                if is_repository(root):
+                    found.append(os.path.join(root, "HEAD"))
+        return sorted(set(found))
 
-    async def disarm(self, path: str) -> str | None:
-        """Rename a protected file so that nothing uses it; return the new path. Nothing is deleted."""
-        return await run_in_thread(self._disarm, path)
+    def is_denied(self, path: str) -> bool:
+        """Return whether a rule denies writing or reading a file, so that not even the user is asked about it."""
+        actions = [Action(kind=kind, paths=(path,), project=self._session.cwd) for kind in ("read", "write")]
+        return any(self._policy.decide(action).effect == "deny" for action in actions)
 
-    def _disarm(self, path: str) -> str | None:
-        name = f"removed-{secrets.token_hex(3)}-{os.path.basename(path)}"
+    async def disarm(self, command: SandboxedCommand, paths: Sequence[str]) -> None:
+        """Rename protected files so that nothing uses them. Nothing is deleted."""
+        await run_in_thread(self._disarm, command, paths)
 
-        def rename(place: Place) -> bool:
-            if place.real != path or not place.name:
-                return False  # a link has taken the place of one of its directories
-            place.directory.rename(place.name, place.directory, name)
-            return True
-
-        with suppress(AccordError, OSError):
-            if self._roots.at(path, rename, follow=False):
-                return os.path.join(os.path.dirname(path), name)
-        return None
+    def _disarm(self, command: SandboxedCommand, paths: Sequence[str]) -> None:
+        first, *more = command.before
+        with Roots(first, more) as roots:  # the session's own may be closed by now
+            for path in paths:
+                # A link may have taken the place of one of the directories, or the file may be gone.
+                with suppress(AccordError, OSError):
+                    roots.at(path, functools.partial(_rename, path), follow=False)
 
     def close(self) -> None:
         """Remove the temporary directory."""
         if self._temporary is not None:
             shutil.rmtree(self._temporary, ignore_errors=True)
             self._temporary = None
+
+
+def _rename(path: str, place: Place) -> None:
+    if place.real == path and place.name:
+        place.directory.rename(place.name, place.directory, f"removed-{secrets.token_hex(3)}-{place.name}")
 
 
 class _Impossible(Exception):

@@ -5,6 +5,7 @@ would take too long."""
 
 from __future__ import annotations
 
+import errno
 import fnmatch
 import os
 import stat
@@ -23,6 +24,10 @@ class TooLarge(Exception):
     """The project has too many entries, or too many protected ones."""
 
 
+class IsProtected(Exception):
+    """The directory itself is protected, or in one that is."""
+
+
 class Confined(NamedTuple):
     """The restricted paths of a directory, without links."""
 
@@ -32,6 +37,8 @@ class Confined(NamedTuple):
     links: dict[str, tuple[int, int]]
     """Protected names that are links, which can't be made read-only. Here with the time of their last change: the
     number of a removed link is used again."""
+    pinned: set[str]
+    """The directories that contain files which rules restrict. If one was renamed, the rule wouldn't match any more."""
 
     @property
     def all(self) -> dict[str, tuple[int, int]]:
@@ -62,45 +69,103 @@ class _Names:
             return True
         return any(fnmatch.fnmatchcase(folded, pattern) for pattern in self.patterns)
 
+    def match_link(self, name: str) -> bool:
+        """Return whether a directory of this name may contain protected files, so that a link could bring some."""
+        return any(name.casefold() == parent for parent, _ in self.pairs)
+
 
 _NAMES = _Names()
 _PRUNED = "node_modules"
 """Its packages aren't searched: nothing runs or reads what they contain without being told to, except `.bin`."""
 
 
-def find_confined(root: str, policy: Policy) -> Confined:
-    """Find the restricted paths of a directory, the outermost ones only. Raises `TooLarge`."""
-    found = Confined({}, {}, {})
+def find_confined(root: str, policy: Policy, *, is_limited: bool = True) -> Confined:
+    """Find the restricted paths of a directory, the outermost ones only.
+
+    Raises `IsProtected` and `TooLarge` if limited, and `OSError` if the directory can't be listed."""
+    found = Confined({}, {}, {}, set())
+    places = _protected_places()
+    if is_limited:
+        _check_root(root, places)
     has_read_rules, has_write_rules = policy.restricts_files("read"), policy.restricts_files("write")
     count = 0
-    for entry, parent in _walk(root, found):
+    for entry, parent in _walk(root, found, is_limited):
         count += 1
-        if count > MAX_ENTRIES or len(found.read_only) + len(found.hidden) > MAX_FOUND:
+        if is_limited and (count > MAX_ENTRIES or len(found.read_only) + len(found.hidden) > MAX_FOUND):
             raise TooLarge
         hides = has_read_rules and policy.restricts(entry.path, "read")
-        if not (
-            hides
-            or _NAMES.match(parent, entry.name)
-            or (has_write_rules and policy.restricts(entry.path, "write"))
+        by_rule = hides or (has_write_rules and policy.restricts(entry.path, "write"))
+        status = entry.stat(follow_symlinks=False)
+        is_link = stat.S_ISLNK(status.st_mode)
+        if by_rule:
+            _pin(found, root, entry.path)
+            if is_link and hides:
+                _hide_target(found, root, entry.path)
+        elif not (
+            _NAMES.match(parent, entry.name)
+            or entry.path in places
+            or (is_link and _NAMES.match_link(entry.name))
             or _is_environment(entry)
+            or (entry.is_dir(follow_symlinks=False) and is_repository(entry.path))
         ):
             continue
-        status = entry.stat(follow_symlinks=False)
-        where = found.links if stat.S_ISLNK(status.st_mode) else found.hidden if hides else found.read_only
-        is_link = stat.S_ISLNK(status.st_mode)
+        where = found.links if is_link else found.hidden if hides else found.read_only
         where[entry.path] = (status.st_dev, status.st_ctime_ns if is_link else status.st_ino)
     return found
 
 
-def _walk(root: str, found: Confined) -> Iterator[tuple[os.DirEntry[str], str]]:
+def is_repository(directory: str) -> bool:
+    """Return whether Git takes a directory for a repository (not for its working tree), and obeys its configuration."""
+    names = ("HEAD", "commondir"), ("HEAD", "objects", "refs")
+    return any(all(os.path.lexists(os.path.join(directory, name)) for name in each) for each in names)
+
+
+def _protected_places() -> set[str]:
+    """Return the protected paths in the home directory."""
+    texts = [text.removesuffix("/**") for text in PROTECTED if text.startswith("~/")]
+    return {os.path.realpath(os.path.expanduser(text)) for text in texts}
+
+
+def _check_root(root: str, places: set[str]) -> None:
+    if is_repository(root):
+        raise IsProtected
+    path = root
+    while path != os.path.dirname(path):
+        parent, name = os.path.split(path)
+        if path in places or _NAMES.match(os.path.basename(parent), name):
+            raise IsProtected
+        path = parent
+
+
+def _pin(found: Confined, root: str, path: str) -> None:
+    directory = os.path.dirname(path)
+    while directory != root and directory not in found.pinned:
+        found.pinned.add(directory)
+        directory = os.path.dirname(directory)
+
+
+def _hide_target(found: Confined, root: str, link: str) -> None:
+    """Hide what a link leads to: its name in the project may be one that no rule covers."""
+    real = os.path.realpath(link)
+    if real.startswith(root.rstrip("/") + "/") and os.path.lexists(real):
+        status = os.lstat(real)
+        found.hidden[real] = (status.st_dev, status.st_ino)
+        _pin(found, root, real)
+
+
+def _walk(root: str, found: Confined, is_limited: bool) -> Iterator[tuple[os.DirEntry[str], str]]:
     waiting = [root]
     while waiting:
         directory = waiting.pop()
         try:
             entries = list(os.scandir(directory))
-        except OSError:
+        except OSError as error:
+            if directory == root:
+                raise
+            if error.errno not in (errno.ENOENT, errno.ENOTDIR):
+                _restrict_unreadable(directory, found, is_limited)
             continue
-        parent = os.path.basename(directory)
+        parent = os.path.basename(directory) if directory != root else ""
         for entry in entries:
             if parent == _PRUNED and entry.name != ".bin":
                 continue
@@ -108,6 +173,17 @@ def _walk(root: str, found: Confined) -> Iterator[tuple[os.DirEntry[str], str]]:
             is_restricted = entry.path in found.read_only or entry.path in found.hidden
             if not is_restricted and entry.is_dir(follow_symlinks=False):
                 waiting.append(entry.path)
+
+
+def _restrict_unreadable(directory: str, found: Confined, is_limited: bool) -> None:
+    """Restrict a directory that can't be listed: programs that know its protected files by name can open them."""
+    try:
+        status = os.lstat(directory)
+    except OSError:  # its path is too long, for example
+        if is_limited:
+            raise TooLarge from None
+        return
+    found.read_only[directory] = (status.st_dev, status.st_ino)
 
 
 def _is_environment(entry: os.DirEntry[str]) -> bool:

@@ -21,6 +21,7 @@ from support.prerequisites import needs
 from accord.coder.background_commands import BackgroundCommands
 from accord.config.settings import CoderSettings, SandboxEntry
 from accord.model.requests import PermissionRequest
+from accord.policy import confinement
 from accord.policy.rule import Rule
 from accord.process import bubblewrap
 
@@ -394,3 +395,73 @@ async def test_a_project_that_contains_the_home_directory_is_asked_about(
     async with start() as box:
         await box.tools.use("run_command", command="touch a")
         assert len(box.asked) == 1
+
+
+@pytest.mark.parametrize("way", ["cancel", "stop", "close"])
+async def test_a_command_that_does_not_end_by_itself_leaves_no_protected_file(
+    start: Start, project: Path, way: str
+) -> None:
+    async with start() as box:
+        line = "echo x > $(printf .en)vrc; touch made; exec sleep 1000"
+        if way == "cancel":
+            box.tools.start_of("run_command", {"command": line})
+            running = asyncio.ensure_future(box.tools.session.prompt("go"))
+            await until((project / "made").exists)
+            await box.tools.session.cancel()
+            await running
+        else:
+            id = id_in(await box.run(line, background=True))
+            await until((project / "made").exists)
+            if way == "stop":
+                await box.tools.use("stop_command", id=id)
+        if way != "close":
+            await until(lambda: bool(list(project.glob("removed-*-.envrc"))))
+    assert not (project / ".envrc").exists()
+    assert [each.read_text() for each in project.glob("removed-*-.envrc")] == ["x\n"], "nothing is deleted"
+
+
+async def test_many_files_do_not_hide_a_protected_one(
+    start: Start, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(confinement, "MAX_ENTRIES", 50)
+    monkeypatch.setattr(confinement, "MAX_FOUND", 5)
+    async with start() as box:
+        line = "for i in $(seq 60); do mkdir d$i; touch d$i/.en''v; done; echo x > $(printf .en)vrc"
+        await box.tools.use("run_command", command=line)
+        (request,) = box.asked
+        assert request.title is not None and request.title.endswith(" and 51 more")
+        assert not list(project.glob("**/.env*"))
+
+
+async def test_renaming_a_directory_does_not_get_around_a_rule(start: Start, project: Path) -> None:
+    for name in ("certificates/private/a.txt", "settings/production/a.txt"):
+        (project / name).parent.mkdir(parents=True)
+        (project / name).write_text("mine\n")
+    rules = (
+        Rule(effect="deny", path=("certificates/private/**",), access="read"),
+        Rule(effect="deny", path=("settings/production/**",), access="write"),
+    )
+    async with start(rules=rules) as box:
+        await box.python("import os\nfor a in os.listdir():\n    try: os.rename(a, a + '-2')\n    except OSError: pass")
+        assert "mine" not in await box.python("import glob; print(*map(open, glob.glob('cert*/*/*')))")
+        await box.python("import glob\nfor a in glob.glob('sett*/*/*'): open(a, 'w').write('attack')")
+    assert (project / "certificates/private/a.txt").read_text() == "mine\n"
+    assert (project / "settings/production/a.txt").read_text() == "mine\n"
+
+
+async def test_the_user_is_not_asked_to_keep_a_file_that_a_rule_denies(start: Start, project: Path) -> None:
+    async with start(rules=(Rule(effect="deny", path=("generated/**",), access="write"),), answer=True) as box:
+        text = await box.python("import os; os.mkdir('generated'); open('generated/a', 'w').write('x')")
+        assert "renamed" in text and not (project / "generated" / "a").exists()
+
+
+async def test_a_repository_without_a_working_tree_is_protected(start: Start, project: Path) -> None:
+    subprocess.run(["git", "init", "-q", "--bare", "mine"], cwd=project, check=True)
+    config = (project / "mine" / "config").read_text()
+    async with start() as box:
+        await box.python("import os; open('mi' + 'ne/config', 'w').write('attack')")
+        assert (project / "mine" / "config").read_text() == config
+        await box.tools.use("run_command", command="git init -q --bare sub; mkdir objects refs; touch HEAD")
+        (request,) = box.asked
+        assert request.title == "Keep protected files that the command created: HEAD, sub"
+        assert not (project / "sub").exists() and not (project / "HEAD").exists()

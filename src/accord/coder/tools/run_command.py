@@ -17,12 +17,11 @@ from accord.coder.sandbox import SandboxedCommand, explain_failure
 from accord.coder.tools.base import Outcome, Tool, ToolContext, ToolError
 from accord.coder.tools.project.paths import from_cwd, locate, missing, origin, relative
 from accord.coder.tools.text import head_and_tail, one_line, plain_output
-from accord.errors import RequestFailed
+from accord.errors import AccordError, RequestFailed
 from accord.model.record import Record
 from accord.model.requests import PermissionOption
 from accord.model.tool import ExitStatus
 from accord.policy.action import Action
-from accord.policy.confinement import TooLarge
 from accord.workspace import command as commands
 
 if TYPE_CHECKING:
@@ -139,8 +138,17 @@ class RunCommand(Tool[RunCommandArgs]):
         await locate(ctx, args.cwd or ".")  # a client's terminal opens the path again; ours is pinned by `at`
         if (args.background or args.on_timeout == "background") and ctx.state.background.is_full:
             raise ToolError(f"{MAX_RUNNING} background commands are running, the maximum; stop one with stop_command")
-        if ctx.sandboxed is not None:
-            await ctx.call.update(title=f"{self.title(args)} (in the sandbox)")
+        if ctx.sandboxed is None:
+            return await self._run(args, ctx)
+        await ctx.call.update(title=f"{self.title(args)} (in the sandbox)")
+        try:
+            return await self._run(args, ctx)
+        except BaseException:
+            # Cancelled, for example. Whatever the command has created must not stay unnoticed.
+            await asyncio.shield(_remove_protected(ctx.sandboxed, ctx.state, ctx.call, asks=False))
+            raise
+
+    async def _run(self, args: RunCommandArgs, ctx: ToolContext) -> Outcome:
         terminal = await self._start(args, ctx)
         if args.background:
             return await _move_to_background(terminal, args, ctx)
@@ -205,7 +213,9 @@ async def _move_to_background(
     sandboxed, state, call = ctx.sandboxed, ctx.state, ctx.call
 
     async def report_end(command: BackgroundCommand) -> None:
-        if sandboxed is not None and (notes := await _remove_protected(sandboxed, state, call)):
+        if sandboxed is not None and (
+            notes := await _remove_protected(sandboxed, state, call, asks=not command.is_closed)
+        ):
             state.background.notes += notes
 
     command = ctx.state.background.add(args.command, terminal, ctx.call, report_end)
@@ -229,29 +239,41 @@ async def _move_to_background(
     return Outcome(text=text, raw={**raw, "id": command.id}, is_in_background=True)
 
 
-async def _remove_protected(sandboxed: SandboxedCommand, state: CoderSession, call: ToolCallHandle) -> list[str]:
+async def _remove_protected(
+    sandboxed: SandboxedCommand, state: CoderSession, call: ToolCallHandle, *, asks: bool = True
+) -> list[str]:
     """Rename the protected files that a sandboxed command has created, unless the user wants them.
 
     Returns notes for the model."""
-    try:
-        found = await state.sandbox.find_new(sandboxed)
-    except TooLarge:
-        await state.tell_user("A command has created too many files to look for protected ones", severity="warning")
-        return ["the project now has too many files to look for protected ones"]
+    sandbox = state.sandbox
+    found = await sandbox.find_new(sandboxed)
+    denied = [path for path in found if sandbox.is_denied(path)]
+    allowed = [path for path in found if path not in denied]
+    if asks and allowed and await _wants_to_keep(_list(allowed, state), call):
+        found = denied
     if not found:
         return []
-    names = ", ".join(from_cwd(state.session, path) for path in found[:MAX_NAMED])
+    await sandbox.disarm(sandboxed, found)
+    names = _list(found, state)
+    with suppress(AccordError):
+        await state.tell_user("Renamed protected files that a sandboxed command created", names, severity="warning")
+    return [f"protected files can't be created in the sandbox, so these were renamed to removed-…: {names}"]
+
+
+async def _wants_to_keep(names: str, call: ToolCallHandle) -> bool:
     with suppress(RequestFailed):
         options = [
             PermissionOption(id="allow_once", name="Keep them", kind="allow_once"),
             PermissionOption(id="reject_once", name="Rename them", kind="reject_once"),
         ]
-        if await call.permit(f"Keep protected files that the command created: {names}", options=options):
-            return []
-    for path in found:
-        await state.sandbox.disarm(path)
-    await state.tell_user("Renamed protected files that a sandboxed command created", names, severity="warning")
-    return [f"protected files can't be created in the sandbox, so these were renamed to removed-…: {names}"]
+        return bool(await call.permit(f"Keep protected files that the command created: {names}", options=options))
+    return False
+
+
+def _list(paths: Sequence[str], state: CoderSession) -> str:
+    names = [one_line(from_cwd(state.session, path)) for path in paths[:MAX_NAMED]]
+    more = len(paths) - len(names)
+    return ", ".join(names) + (f" and {more} more" if more else "")
 
 
 async def _watch(
