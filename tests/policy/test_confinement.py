@@ -119,6 +119,33 @@ def test_a_directory_that_cannot_be_listed_is_read_only(tmp_path: Path, monkeypa
     assert list_confined(tmp_path) == {"read_only": {"sub"}}
 
 
+def test_a_directory_whose_path_is_too_long_is_read_only_further_up(tmp_path: Path) -> None:
+    here = os.getcwd()
+    try:
+        os.chdir(tmp_path)
+        for _ in range(25):
+            os.mkdir("x" * 200)
+            os.chdir("x" * 200)
+        Path(".envrc").write_text("")
+    finally:
+        os.chdir(here)
+    (found,) = list_confined(tmp_path)["read_only"]
+    assert found.startswith("x" * 200)
+
+
+def test_a_file_that_disappears_meanwhile_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, ".envrc", "sub/AGENTS.md")
+    real_scandir = os.scandir
+
+    def scandir(path: str) -> object:
+        entries = list(real_scandir(path))
+        (tmp_path / ".envrc").unlink(missing_ok=True)
+        return entries
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert list_confined(tmp_path) == {"read_only": {"sub/AGENTS.md"}}
+
+
 def test_a_directory_that_is_protected_itself_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     for name in ("project/.git/hooks", "project/.vscode", "home/.config/nvim/lua", "home/bin"):

@@ -93,3 +93,9 @@ def test_a_raised_limit_allows_as_much_again(spending: SpendingLog) -> None:
     meter.raise_limit(exceeded)
     assert meter.check(Spent(cost=4.4)) is None
     assert meter.check(Spent(cost=4.5)) is not None
+
+
+def test_an_impossible_number_of_tokens_is_not_counted(spending: SpendingLog) -> None:
+    meter = SessionMeter(is_new=True)
+    BudgetMeter("agent", spending, None, None).save(meter.add_tokens(2**64 - 1))
+    assert spending.read_today() == {} and meter.turn == Spent()

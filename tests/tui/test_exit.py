@@ -54,3 +54,14 @@ async def test_an_agent_that_forgets_its_sessions_leaves_nothing_to_continue(ope
         await chat.send("hello")
         await chat.until("heard: hello")
         assert describe_continuation(chat.app) == ""
+
+
+async def test_the_agent_chooses_no_control_characters_for_the_terminal(opened: Opened) -> None:
+    async with opened(Keeping([repeats])) as chat:
+        await chat.send("hello")
+        await chat.until("heard: hello")
+        session = chat.tab.controller.session
+        assert session is not None
+        session.id = "\x1b]52;c;ZXZpbA==\x07"
+        chat.app.tabs.active.controller.process.agent.offers.list = False  # type: ignore[union-attr]
+        assert describe_continuation(chat.app) == ""

@@ -49,3 +49,16 @@ def test_control_characters_of_a_branch_are_not_passed_on(tmp_path: Path) -> Non
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/a\x1b[31mb\n")
     assert "\x1b" not in read_branch(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["a\x9b31mb", "a\u202eb", "a\u2028b", "a\x1bb"])
+def test_a_branch_that_a_terminal_would_obey_is_not_named(tmp_path: Path, name: str) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "HEAD").write_text(f"ref: refs/heads/{name}\n", encoding="utf-8")
+    assert read_branch(tmp_path) == ""
+
+
+def test_a_long_branch_is_truncated(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "HEAD").write_text(f"ref: refs/heads/{'x' * 2000}\n")
+    assert read_branch(tmp_path) == "x" * 99 + "…"

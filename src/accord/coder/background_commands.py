@@ -48,7 +48,7 @@ class BackgroundCommand:
         self.is_stopped = False
         """Whether it was stopped on request."""
         self.is_closed = False
-        """Whether its session has ended, so that nobody can be asked any more."""
+        """Whether its session has ended: there is no user to ask any more."""
         self.is_end_known = False
         """Whether the model knows that it has ended."""
         self.ended = asyncio.Event()

@@ -255,17 +255,18 @@ class Sandbox:
         actions = [Action(kind=kind, paths=(path,), project=self._session.cwd) for kind in ("read", "write")]
         return any(self._policy.decide(action).effect == "deny" for action in actions)
 
-    async def disarm(self, command: SandboxedCommand, paths: Sequence[str]) -> None:
-        """Rename protected files so that nothing uses them. Nothing is deleted."""
-        await run_in_thread(self._disarm, command, paths)
+    async def disarm(self, command: SandboxedCommand, paths: Sequence[str]) -> list[str]:
+        """Rename protected files so that nothing uses them. Nothing is deleted. Return those that remain."""
+        return await run_in_thread(self._disarm, command, paths)
 
-    def _disarm(self, command: SandboxedCommand, paths: Sequence[str]) -> None:
+    def _disarm(self, command: SandboxedCommand, paths: Sequence[str]) -> list[str]:
         first, *more = command.before
         with Roots(first, more) as roots:  # the session's own may be closed by now
             for path in paths:
                 # A link may have taken the place of one of the directories, or the file may be gone.
                 with suppress(AccordError, OSError):
                     roots.at(path, functools.partial(_rename, path), follow=False)
+        return [path for path in paths if os.path.lexists(path)]
 
     def close(self) -> None:
         """Remove the temporary directory."""
@@ -275,8 +276,14 @@ class Sandbox:
 
 
 def _rename(path: str, place: Place) -> None:
-    if place.real == path and place.name:
-        place.directory.rename(place.name, place.directory, f"removed-{secrets.token_hex(3)}-{place.name}")
+    if place.real != path or not place.name:
+        return
+    name = f"removed-{secrets.token_hex(3)}-{place.name}"
+    try:
+        place.directory.rename(place.name, place.directory, name)
+    except PermissionError:  # a command can take that right away
+        place.directory.make_writable()
+        place.directory.rename(place.name, place.directory, name)
 
 
 class _Impossible(Exception):

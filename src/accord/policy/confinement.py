@@ -8,7 +8,6 @@ from __future__ import annotations
 import errno
 import fnmatch
 import os
-import stat
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -89,14 +88,13 @@ def find_confined(root: str, policy: Policy, *, is_limited: bool = True) -> Conf
         _check_root(root, places)
     has_read_rules, has_write_rules = policy.restricts_files("read"), policy.restricts_files("write")
     count = 0
-    for entry, parent in _walk(root, found, is_limited):
+    for entry, parent in _walk(root, found):
         count += 1
         if is_limited and (count > MAX_ENTRIES or len(found.read_only) + len(found.hidden) > MAX_FOUND):
             raise TooLarge
         hides = has_read_rules and policy.restricts(entry.path, "read")
         by_rule = hides or (has_write_rules and policy.restricts(entry.path, "write"))
-        status = entry.stat(follow_symlinks=False)
-        is_link = stat.S_ISLNK(status.st_mode)
+        is_link = entry.is_symlink()
         if by_rule:
             _pin(found, root, entry.path)
             if is_link and hides:
@@ -108,6 +106,13 @@ def find_confined(root: str, policy: Policy, *, is_limited: bool = True) -> Conf
             or _is_environment(entry)
             or (entry.is_dir(follow_symlinks=False) and is_repository(entry.path))
         ):
+            continue
+        try:
+            status = entry.stat(follow_symlinks=False)
+        except FileNotFoundError:
+            continue
+        except OSError:  # its directory can be listed, but not searched
+            _restrict_unreadable(os.path.dirname(entry.path), root, found)
             continue
         where = found.links if is_link else found.hidden if hides else found.read_only
         where[entry.path] = (status.st_dev, status.st_ctime_ns if is_link else status.st_ino)
@@ -153,7 +158,7 @@ def _hide_target(found: Confined, root: str, link: str) -> None:
         _pin(found, root, real)
 
 
-def _walk(root: str, found: Confined, is_limited: bool) -> Iterator[tuple[os.DirEntry[str], str]]:
+def _walk(root: str, found: Confined) -> Iterator[tuple[os.DirEntry[str], str]]:
     waiting = [root]
     while waiting:
         directory = waiting.pop()
@@ -163,7 +168,7 @@ def _walk(root: str, found: Confined, is_limited: bool) -> Iterator[tuple[os.Dir
             if directory == root:
                 raise
             if error.errno not in (errno.ENOENT, errno.ENOTDIR):
-                _restrict_unreadable(directory, found, is_limited)
+                _restrict_unreadable(directory, root, found)
             continue
         parent = os.path.basename(directory) if directory != root else ""
         for entry in entries:
@@ -175,15 +180,17 @@ def _walk(root: str, found: Confined, is_limited: bool) -> Iterator[tuple[os.Dir
                 waiting.append(entry.path)
 
 
-def _restrict_unreadable(directory: str, found: Confined, is_limited: bool) -> None:
+def _restrict_unreadable(directory: str, root: str, found: Confined) -> None:
     """Restrict a directory that can't be listed: programs that know its protected files by name can open them."""
-    try:
-        status = os.lstat(directory)
-    except OSError:  # its path is too long, for example
-        if is_limited:
-            raise TooLarge from None
-        return
-    found.read_only[directory] = (status.st_dev, status.st_ino)
+    while directory != root:
+        try:
+            status = os.lstat(directory)
+        except OSError:  # in a directory that can't be searched either, or its path is too long
+            directory = os.path.dirname(directory)
+        else:
+            found.read_only[directory] = (status.st_dev, status.st_ino)
+            return
+    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), root)
 
 
 def _is_environment(entry: os.DirEntry[str]) -> bool:

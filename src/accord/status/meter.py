@@ -9,6 +9,8 @@ from accord.config.settings import Settings
 from accord.status.spending_log import SpendingLog
 
 DOLLARS = ("USD", "$", "")
+MAX_TOKENS = 10**12
+"""The most tokens of one turn. Larger numbers don't fit into the database."""
 
 
 class SessionMeter:
@@ -32,7 +34,9 @@ class SessionMeter:
         return self._add(Spent(cost=max(0.0, total - before)))
 
     def add_tokens(self, tokens: int) -> Spent:
-        """Take the tokens of a turn that has ended; return what is new."""
+        """Take the tokens of a turn that has ended; return what is new. Impossible numbers aren't counted."""
+        if tokens > MAX_TOKENS:
+            return Spent()
         return self._add(Spent(tokens=max(0, tokens - self.turn.tokens)))
 
     def _add(self, more: Spent) -> Spent:

@@ -55,8 +55,8 @@ class Exit:
 
 
 def describe_continuation(app: AccordApp) -> str:
-    """Return the command that continues the session of the active tab; empty if it has no messages, or its agent can't
-    open earlier sessions."""
+    """Return the command that continues the session of the active tab; empty if it has no messages, if its agent can't
+    open earlier sessions, or if it isn't printable."""
     tab = app.tabs.active
     controller, process = tab.controller, tab.controller.process
     session = controller.session
@@ -70,4 +70,6 @@ def describe_continuation(app: AccordApp) -> str:
         words = ["accord", "chat", *words[2:], "--cwd", str(app.host.cwd)]
     # Another tab may have been used later, and only this one's id is sure to be the user's.
     is_newest = len(app.tabs) == 1 and offers.list
-    return shlex.join([*words, "-c"] if is_newest else [*words, "--session", session.id])
+    command = shlex.join([*words, "-c"] if is_newest else [*words, "--session", session.id])
+    # It is printed on the terminal, and the agent chooses the id.
+    return command if command.isprintable() else ""

@@ -178,6 +178,11 @@ class Directory:
     def remove_directory(self, name: str) -> None:
         os.rmdir(self._at(name), dir_fd=self._fd)
 
+    def make_writable(self) -> None:
+        """Give its owner all rights to it."""
+        path = self._path if self._fd is None else f"/proc/self/fd/{self._fd}"  # the descriptor itself can't be used
+        os.chmod(path, stat.S_IMODE(self.status().st_mode) | stat.S_IRWXU)
+
     def rename(self, name: str, to: Directory, new_name: str) -> None:
         """Rename an entry, replacing the target."""
         os.replace(self._at(name), to._at(new_name), src_dir_fd=self._fd, dst_dir_fd=to._fd)

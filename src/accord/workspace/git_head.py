@@ -10,7 +10,8 @@ import stat
 from pathlib import Path
 
 _MAX_BYTES = 4096
-_BRANCH = re.compile(r"ref: refs/heads/([^\x00-\x20\x7f]+)\s*")
+_MAX_NAME = 100
+_BRANCH = re.compile(r"ref: refs/heads/(\S+)\s*")
 _COMMIT = re.compile(r"([0-9a-f]{7})[0-9a-f]{33,57}\s*")
 
 
@@ -42,6 +43,8 @@ def _read(path: Path) -> str:
 
 def _parse(head: str) -> str:
     if (branch := _BRANCH.fullmatch(head)) is not None:
-        return branch[1]
+        # Git allows control characters of Unicode, which terminals obey, and any length.
+        name = branch[1] if branch[1].isprintable() else ""
+        return name if len(name) <= _MAX_NAME else f"{name[: _MAX_NAME - 1]}…"
     commit = _COMMIT.fullmatch(head)
     return commit[1] if commit is not None else ""

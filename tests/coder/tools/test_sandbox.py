@@ -465,3 +465,24 @@ async def test_a_repository_without_a_working_tree_is_protected(start: Start, pr
         (request,) = box.asked
         assert request.title == "Keep protected files that the command created: HEAD, sub"
         assert not (project / "sub").exists() and not (project / "HEAD").exists()
+
+
+@pytest.mark.parametrize("mode", ["555", "444", "311", "000"])
+async def test_a_directory_without_rights_does_not_protect_a_new_file(start: Start, project: Path, mode: str) -> None:
+    async with start() as box:
+        try:
+            await box.tools.use("run_command", command=f"mkdir sub; echo x > sub/$(printf .en)vrc; chmod {mode} sub")
+            assert len(box.asked) == 1
+            assert not os.path.lexists(project / "sub" / ".envrc")
+        finally:
+            for path in project.iterdir():
+                path.chmod(0o700)  # so that it can be removed
+
+
+async def test_a_command_cannot_hide_the_project_from_the_search(start: Start, project: Path) -> None:
+    (project / ".envrc").write_text("mine\n")
+    async with start() as box:
+        await box.tools.use("run_command", command="mkdir .vs''code; chmod 311 .")
+        assert project.stat().st_mode & 0o700 == 0o700 and not (project / ".vscode").exists()
+        await box.tools.use("run_command", command="echo attack > $(printf .en)vrc")
+        assert (project / ".envrc").read_text() == "mine\n"

@@ -253,11 +253,23 @@ async def _remove_protected(
         found = denied
     if not found:
         return []
-    await sandbox.disarm(sandboxed, found)
-    names = _list(found, state)
+    left = await sandbox.disarm(sandboxed, found)
+    renamed = [path for path in found if path not in left]
+    notes = []
     with suppress(AccordError):
-        await state.tell_user("Renamed protected files that a sandboxed command created", names, severity="warning")
-    return [f"protected files can't be created in the sandbox, so these were renamed to removed-…: {names}"]
+        if left:
+            names = _list(left, state)
+            notes.append(f"protected files can't be created in the sandbox, but these couldn't be renamed: {names}")
+            title = "A sandboxed command created protected files that couldn't be renamed; remove them"
+            await state.tell_user(title, names, severity="error")
+        if renamed:
+            names = _list(renamed, state)
+            notes.append(
+                f"protected files can't be created in the sandbox, so these were renamed to removed-…: {names}"
+            )
+            title = "Renamed protected files that a sandboxed command created"
+            await state.tell_user(title, names, severity="warning")
+    return notes
 
 
 async def _wants_to_keep(names: str, call: ToolCallHandle) -> bool:

@@ -12,6 +12,8 @@ from accord.errors import LaunchError
 from accord.process.child import DEVNULL, Child
 from accord.process.stderr import Drain
 
+MAX_LINE_BYTES = 64_000_000
+"""The longest line. A program that prints a longer one is stopped."""
 GRACE_SECONDS = 0.2
 """How long a program that is no longer needed may take to exit."""
 
@@ -75,6 +77,7 @@ class _Lines:
         self.is_stopped = False
         self._take = take
         self._partial: list[bytes] = []
+        self._partial_size = 0
 
     def feed(self, data: bytes) -> None:
         if self.is_stopped:
@@ -83,12 +86,20 @@ class _Lines:
         for line in lines:
             whole = b"".join([*self._partial, line]) if self._partial else line
             self._partial.clear()
+            self._partial_size = 0
             if not self._take(whole):
-                self.is_stopped = True
-                self.over.set()
+                self._stop()
                 return
         if rest:
             self._partial.append(rest)
+            self._partial_size += len(rest)
+        if self._partial_size > MAX_LINE_BYTES:
+            self._partial.clear()
+            self._stop()
+
+    def _stop(self) -> None:
+        self.is_stopped = True
+        self.over.set()
 
     def finish(self) -> None:
         if self._partial and not self.is_stopped:
