@@ -85,7 +85,7 @@ async def test_a_session_without_a_key_uses_the_offline_model_and_shows_a_notice
         transcript = session.transcript
     thoughts = [event.text for event in events if isinstance(event, accord.Thought)]
     assert any(NO_MODEL in text for text in [*thoughts, *(notice.title for notice in session.transcript.notices)])
-    assert "accord agent login" in transcript.text
+    assert "accord login" in transcript.text
 
 
 @pytest.mark.parametrize("chosen", [False, True])

@@ -135,3 +135,18 @@ async def test_what_cannot_be_chosen_or_is_not_reported_is_said(opened: Opened) 
         await chat.until(lambda: chat.is_notified("This agent lets you choose no model"))
         await chat.send("/cost")
         await chat.until(lambda: chat.is_notified("This agent hasn't reported its usage"))
+
+
+@pytest.mark.parametrize("text", ["exit", "quit", ":q", "bye"])
+async def test_a_prompt_that_is_just_an_exit_word_quits(opened: Opened, text: str) -> None:
+    agent = ScriptedAgent([repeats])
+    async with opened(agent) as chat:
+        await chat.send(text)
+        await chat.until(lambda: chat.app._ending.has_begun)
+    assert not agent.prompts
+
+
+async def test_an_exit_word_in_a_sentence_is_sent(opened: Opened) -> None:
+    async with opened(ScriptedAgent([repeats])) as chat:
+        await chat.send("quit smoking")
+        await chat.until("heard: quit smoking")

@@ -6,7 +6,7 @@ import pytest
 from support.tui_driver import Opened
 
 from accord.agent.turn import Turn
-from accord.model.session import Choice, Option
+from accord.model.session import NO_MODEL, Choice, Notice, Option
 from accord.testing import ScriptedAgent
 from accord.tui.panels.welcome import FOR_A_MODEL, FOR_AN_EMPTY_DIRECTORY, Facts, lay_out
 from accord.tui.theme import TextStyles
@@ -97,3 +97,22 @@ def test_the_offline_demo_is_named_with_how_to_add_a_model(text_styles: TextStyl
     shown = "\n".join(texts(FACTS._replace(is_demo=True), text_styles, 76, 20))
     assert "Offline demo" in shown and "/login adds a model" in shown
     assert FOR_A_MODEL[0] not in shown
+
+
+async def test_the_agents_notice_that_there_is_no_model_is_not_repeated_below_the_welcome(opened: Opened) -> None:
+    async def say_more(turn: Turn) -> None:
+        await turn.session.notice("No model here", meta={NO_MODEL: True})
+        await turn.session.notice("Something else")
+        await turn.say("hello there")
+
+    async with opened(ScriptedAgent([say_more])) as chat:
+        await chat.send("go")
+        await chat.until("hello there")
+        await chat.until("Something else")
+        assert "No model here" not in chat.text
+        await chat.press("tab", "up", "up", "up", "up")
+        selected = []
+        for _ in range(4):
+            selected.append(chat.tab.transcript_view.selected)
+            await chat.press("down")
+        assert all((each.meta or {}).get(NO_MODEL) is None for each in selected if isinstance(each, Notice))

@@ -18,7 +18,7 @@ from accord.connection.dispatch import log
 from accord.errors import InvalidParams, LocalProtocolError, NotFound
 from accord.model import check
 from accord.model.requests import McpServer, SessionSetup
-from accord.model.session import Choice, Option, SessionInfo, Subagent
+from accord.model.session import ONE_OFF, Choice, Option, SessionInfo, Subagent
 from accord.model.statement import CommandsAre, InfoIs
 from accord.model.values import text, word
 from accord.store.base import Page
@@ -340,13 +340,14 @@ class SessionRegistry:
             await self.agent.kept.create(self._info(session))
 
     def _info(self, session: Session) -> SessionInfo:
+        marks = {TITLED_BY_USER: session.titled_by_user, ONE_OFF: session.meta.get(ONE_OFF) is True}
         return SessionInfo(
             id=session.id,
             cwd=session.cwd,
             title=session.title,
             updated_at=timestamp(),
             additional_directories=session.additional_directories,
-            meta={TITLED_BY_USER: True} if session.titled_by_user else None,
+            meta={name: True for name, is_set in marks.items() if is_set} or None,
         )
 
     def _send_commands(self, session: Session) -> None:

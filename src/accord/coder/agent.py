@@ -21,6 +21,7 @@ from accord.coder import modes
 from accord.coder.shared_resources import SharedResources
 from accord.errors import AccordError, AuthRequired, InvalidParams
 from accord.model.requests import AuthMethod
+from accord.model.session import NO_MODEL as NO_MODEL_MARK
 from accord.model.session import Choice, Option, StopReason
 from accord.version import __version__
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 log: logging.Logger = logging.getLogger("accord.coder")
 NO_MODEL = "No language model is configured. Using the offline model"
-CONFIGURE_MODEL = "Run accord agent login to store a key, or set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY."
+CONFIGURE_MODEL = "Run accord login to store a key, or set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY."
 
 
 class Coder(Agent):
@@ -124,7 +125,7 @@ class Coder(Agent):
         state.models.is_fallback = is_new and self.shared.is_fallback(session.cwd)
         if state.models.is_fallback and self._told_no_model is not session.client:
             self._told_no_model = session.client  # once per client is enough
-            await state.tell_user(NO_MODEL, CONFIGURE_MODEL)
+            await state.tell_user(NO_MODEL, CONFIGURE_MODEL, meta={NO_MODEL_MARK: True})
 
     async def close_session(self, session: Session) -> None:
         state = await self._close(session)

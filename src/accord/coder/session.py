@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from accord.coder.shared_resources import SharedResources
     from accord.coder.subagents import Subagents
     from accord.config.settings import CoderSettings
+    from accord.model.record import Meta
     from accord.model.requests import McpServer
     from accord.policy.engine import Policy
     from accord.store.base import SessionStore
@@ -434,10 +435,12 @@ class CoderSession:
         limit = self.settings.max_cost
         return limit is not None and (self.cost or 0.0) - self._cost_before_turn >= limit
 
-    async def tell_user(self, title: str, description: str | None = None, *, severity: str = "info") -> None:
+    async def tell_user(
+        self, title: str, description: str | None = None, *, severity: str = "info", meta: Meta | None = None
+    ) -> None:
         """Show a notice, or a thought in a turn if the client has no notices."""
         if self.session.client.offers.notices:
-            await self.session.notice(title, description, severity=severity)
+            await self.session.notice(title, description, severity=severity, meta=meta)
             return
         self._pending_notices.append(f"{title}\n{description}\n" if description else f"{title}\n")
         if self.session.turns.working is not None:

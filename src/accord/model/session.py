@@ -18,6 +18,10 @@ CompactionStatus = Union[Literal["in_progress", "completed", "failed", "cancelle
 Category = Union[Literal["mode", "model", "model_config", "thought_level"], str]
 NOT_UNDERSTOOD = "accord/notUnderstood"
 """The `_meta` key with which an agent without a language model says that it didn't understand a prompt."""
+NO_MODEL = "accord/noModel"
+"""The `_meta` key of a notice that says that no language model is configured, for clients that show this otherwise."""
+ONE_OFF = "accord/oneOff"
+"""The `_meta` key with which a client says that a new session is for a single run. Session lists repeat it."""
 EntryStatus = Union[Literal["pending", "in_progress", "completed", "cancelled"], str]
 
 

@@ -12,9 +12,9 @@ import asyncio
 import logging
 import os
 import weakref
-from collections.abc import AsyncIterator, Awaitable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from accord.errors import StoreFailed
 from accord.model.session import Option, SessionInfo
@@ -28,7 +28,12 @@ log: logging.Logger = logging.getLogger("accord")
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from sqlite3 import Connection
+
     from accord.store.search import Hit
+    from accord.store.summary import Summary
+
+T = TypeVar("T")
 
 
 class SqliteStore(SessionStore):
@@ -221,11 +226,20 @@ class SqliteStore(SessionStore):
         All words must occur in one passage; a quoted phrase must occur as written. Unsaved statements are included."""
         from accord.store.search import find
 
+        return await self._read_indexed(find(text, cwd, limit, thoughts))
+
+    async def summarize(self, session_ids: Sequence[str]) -> dict[str, Summary]:
+        """Count the messages of sessions and find the latest prompt of each. Sessions without any are left out."""
+        from accord.store.summary import summarize
+
+        return await self._read_indexed(summarize(session_ids))
+
+    async def _read_indexed(self, read: Callable[[Connection], T]) -> T:
+        """Read the search index; update it before that if statements are missing."""
         await self._try_flush()
-        read = find(text, cwd, limit, thoughts)
         found = await self._reader.do(lambda connection: None if is_stale(connection) else read(connection))
         if found is None:
-            with suppress(StoreFailed):  # search what is indexed
+            with suppress(StoreFailed):  # use what is indexed
                 await self._maintenance.index()
             found = await self._reader.do(read)
         return found

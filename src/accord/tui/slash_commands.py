@@ -53,6 +53,9 @@ SLASH_COMMANDS = (
     SlashCommand("quit", "quit", "Quit; unsent text is saved"),
 )
 
+EXIT_WORDS = frozenset({"exit", "quit", ":q", "bye"})
+"""Prompts that mean `/quit`, as in shells and other clients."""
+
 
 class Invocation(NamedTuple):
     """One of our commands as it was typed."""
@@ -91,7 +94,10 @@ def find_name(text: str) -> str | None:
 
 
 def find_command(text: str, theirs: Sequence[Command]) -> Invocation | None:
-    """Return our command if a prompt starts with its name and the agent has none of that name."""
+    """Return our command if a prompt starts with its name and the agent has none of that name, or if the prompt is one
+    of the `EXIT_WORDS`."""
+    if text.strip() in EXIT_WORDS:
+        return Invocation(next(each for each in SLASH_COMMANDS if each.name == "quit"), "")
     name = find_name(text)
     if name is None or any(each.name == name for each in theirs):
         return None

@@ -25,7 +25,7 @@ from accord.client.launch import preload
 from accord.config.directories import remembered_file
 from accord.errors import RESOURCE_NOT_FOUND, AccordError, RequestFailed
 from accord.model.content import uri_of
-from accord.model.session import NOT_UNDERSTOOD, Usage
+from accord.model.session import NOT_UNDERSTOOD, ONE_OFF, Usage
 from accord.model.tool import ToolCall
 from accord.policy.project import load_configuration
 from accord.process.child import Child
@@ -271,7 +271,8 @@ class HeadlessRun:
 
     async def _open(self, agent: ConnectedAgent, id: str | None, servers: list[McpServer]) -> Session:
         if id is None:
-            return await agent.new_session(mcp_servers=servers)
+            is_one_off = self.options.name is None
+            return await agent.new_session(mcp_servers=servers, meta={ONE_OFF: True} if is_one_off else None)
         if agent.offers.resume or not agent.offers.load:
             return await agent.resume_session(id, mcp_servers=servers)
         return await agent.load_session(id, mcp_servers=servers)

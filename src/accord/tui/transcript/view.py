@@ -357,7 +357,8 @@ class TranscriptView(Widget, can_focus=True):
 
     def _select_first(self) -> None:
         self.to_start()
-        self.select(0)
+        blocks = self.timeline_layout.blocks
+        self.select(next((place for place in range(len(blocks.timeline)) if blocks.lines(place)), 0))
 
     def _select_last(self) -> None:
         """Scroll to the end, follow new output, and select the last item."""

@@ -9,7 +9,7 @@ from accord.transcript.snapshot import TimelineItem
 from accord.tui.transcript.blocks.base import Block, BlockContext
 from accord.tui.transcript.blocks.long_text import MAX_DRAWN
 from accord.tui.transcript.blocks.message import AgentBlock, ThoughtBlock, UserBlock
-from accord.tui.transcript.blocks.notice import CompactionBlock, NoticeBlock
+from accord.tui.transcript.blocks.notice import CompactionBlock, NoticeBlock, is_hidden
 from accord.tui.transcript.blocks.subagent import SubagentBlock
 from accord.tui.transcript.blocks.tool import ToolBlock
 
@@ -57,6 +57,8 @@ def _is_tall(call: ToolCall) -> bool:
 
 def guess(item: TimelineItem, before: TimelineItem | None, width: int) -> int:
     """Estimate the lines of an item: good enough for a scroll bar, and corrected when it is rendered."""
+    if is_hidden(item):
+        return 0
     if not isinstance(item, Message):
         return 1 if isinstance(item, ToolCall) and isinstance(before, ToolCall) else 2
     if item.role == "thought":

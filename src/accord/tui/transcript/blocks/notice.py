@@ -6,12 +6,18 @@ from rich.text import Text
 from textual.strip import Strip
 
 from accord.model.content import text_of
-from accord.model.session import Compaction, Notice
+from accord.model.session import NO_MODEL, Compaction, Notice
 from accord.terminal_text import one_line, sanitize
+from accord.transcript.snapshot import TimelineItem
 from accord.tui.transcript.blocks.base import Block, BlockContext
 
 _ICONS = {"info": "•", "warning": "!", "error": "✗"}
 _MAX_LENGTH = 4000
+
+
+def is_hidden(item: TimelineItem) -> bool:
+    """Return whether an item isn't shown: the built-in agent says that there is no model, but so does the welcome."""
+    return isinstance(item, Notice) and (item.meta or {}).get(NO_MODEL) is True
 
 
 class NoticeBlock(Block):
@@ -23,6 +29,8 @@ class NoticeBlock(Block):
         self.speaker: str = {"warning": "Warning:", "error": "Error:"}.get(notice.severity, "Note:")
 
     def render(self, before: list[Strip]) -> list[Strip]:
+        if is_hidden(self.notice):
+            return []
         text_styles, notice = self.text_styles, self.notice
         style = {"warning": text_styles.warn, "error": text_styles.bad}.get(notice.severity, text_styles.strong)
         head = f"{_ICONS.get(notice.severity, '•')} {sanitize(notice.title)[:_MAX_LENGTH]}"
