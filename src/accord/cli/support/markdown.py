@@ -6,11 +6,18 @@ from __future__ import annotations
 
 import io
 import os
-from typing import TYPE_CHECKING, ClassVar
+from itertools import accumulate
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
     from rich.markdown import Markdown, MarkdownElement
+
+
+MAX_BLOCK = 10_000
+"""Longer blocks are printed in pieces: highlighting takes a millisecond per line, and everything else waits for it."""
+MAX_PREVIEW = 4_000
+"""How much of the end of an incomplete block is rendered each time."""
 
 
 def is_available() -> bool:
@@ -21,6 +28,14 @@ def is_available() -> bool:
         return find_spec("rich") is not None and find_spec("markdown_it") is not None
     except (ImportError, ValueError):
         return False
+
+
+class _Rest(NamedTuple):
+    """The rest of a text that was split."""
+
+    text: str
+    continues: bool = False
+    """Whether it continues the code block that was split."""
 
 
 class MarkdownStream:
@@ -40,25 +55,56 @@ class MarkdownStream:
 
     def take(self, width: int, *, everything: bool = False) -> list[str]:
         """Return the lines of the blocks that are complete, and forget them; at the end, of all blocks."""
+        printed: list[str] = []
+        while len(self._pending) > MAX_BLOCK:
+            piece, rest = self._split(self._pending, MAX_BLOCK)
+            self._pending = rest.text
+            printed += self._print(piece, width)
+            self._printed = not rest.continues
         complete = self._pending
         if not everything:
-            lines = self._pending.splitlines(keepends=True)
-            starts = [token.map[0] for token in self._parser.parse(self._pending) if token.level == 0 and token.map]
-            complete = "".join(lines[: starts[-1]]) if starts else ""
+            starts = self._find_blocks(self._pending)
+            complete = self._pending[: starts[-1]] if starts else ""
         if not complete.strip():
             if everything:
                 self._pending = ""
-            return []
+            return printed
         self._pending = self._pending[len(complete) :]
+        return printed + self._print(complete, width)
+
+    def _print(self, text: str, width: int) -> list[str]:
         lead = [""] if self._printed else []
         self._printed = True
-        return lead + self._render(complete, width)
+        return lead + self._render(text, width)
 
     def preview(self, width: int) -> list[str]:
-        """Return the lines of the block that isn't complete yet."""
+        """Return the last lines of the block that isn't complete yet."""
         if not self._pending.strip():
             return []
-        return ([""] if self._printed else []) + self._render(self._pending, width)
+        shown = self._pending
+        if len(shown) > MAX_PREVIEW:
+            shown = self._split(shown, len(shown) - MAX_PREVIEW)[1].text
+        return ([""] if self._printed else []) + self._render(shown, width)
+
+    def _find_blocks(self, text: str) -> list[int]:
+        """Return the positions where blocks begin."""
+        lines = text.splitlines(keepends=True)
+        at = [0, *accumulate(map(len, lines))]
+        return [at[token.map[0]] for token in self._parser.parse(text) if token.level == 0 and token.map]
+
+    def _split(self, text: str, limit: int) -> tuple[str, _Rest]:
+        """Split a text after at most `limit` characters: before a block, or at a line if there is only one."""
+        head = text[:limit]
+        starts = self._find_blocks(head)
+        if starts and starts[-1] > 0:
+            return head[: starts[-1]], _Rest(text[starts[-1] :])
+        head = head[: head.rfind("\n") + 1] or head
+        (block, *_) = [token for token in self._parser.parse(head) if token.level == 0] or [None]
+        if block is not None and block.type == "fence" and block.map is not None:
+            is_open = block.content.count("\n") >= block.map[1] - block.map[0] - 1
+            if is_open:  # the rest is code, too
+                return head, _Rest(f"{block.markup}{block.info}\n{text[len(head) :]}", continues=True)
+        return head, _Rest(text[len(head) :])
 
     def _render(self, text: str, width: int) -> list[str]:
         from rich.console import Console
