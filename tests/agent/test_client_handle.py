@@ -56,6 +56,22 @@ class Device(Agent):
         return AuthStatus(state="unknown")
 
 
+@pytest.mark.req("V1-AUTH-30")
+async def test_accounts_that_look_alike_stay_apart(link: Link) -> None:
+    twins = [
+        Account(label="ada", email="ada@example.com", active=True),
+        Account(label="ada", email="ada@example.com", organization="example"),
+        Account(label="ada", email="ada@example.com", active=True),
+    ]
+
+    class Accounts(Device):
+        async def auth_status(self) -> AuthStatus:
+            return AuthStatus(state="authenticated", accounts=twins)
+
+    async with link(Accounts(), unstable=True) as client:
+        assert (await client.auth_status()).accounts == twins
+
+
 @pytest.mark.feature("questions during a login", "agent", "client")
 @pytest.mark.feature("login status", "agent", "client")
 @pytest.mark.feature("finished pages", "agent", "client")

@@ -377,7 +377,7 @@ async def test_providers_are_listed_set_and_disabled(link: Link) -> None:
         with pytest.raises(InvalidParams, match="supports anthropic, _local, not 'openai'"):
             await client.set_provider("main", api_type="openai", base_url="http://localhost:2")
         with pytest.raises(InvalidParams, match="required"):
-            await client.disable_provider("main")
+            await client.dialect.disable_provider("main")  # the public method sends nothing
         await client.disable_provider("other")
         await client.set_provider("spare", api_type="openai", base_url="http://localhost:3")
         await client.disable_provider("spare")
@@ -390,6 +390,18 @@ async def test_providers_are_listed_set_and_disabled(link: Link) -> None:
     assert after[0].current == ProviderConfig(api_type="_local", base_url="http://localhost:1")
     assert (headers, agent.headers) == ({"X": "1"}, {})
     assert disabled[1] == before[1]
+
+
+@pytest.mark.req("V1-PROV-08")
+async def test_a_client_does_not_disable_a_provider_that_is_listed_as_required(link: Link) -> None:
+    sent: list[bytes] = []
+    async with link(Routed(), unstable=True) as client:
+        client.connection.watch(lambda way, line: sent.append(bytes(line)) if way == "out" else None)
+        await client.list_providers()
+        with pytest.raises(CapabilityError, match="the agent requires the provider 'main'"):
+            await client.disable_provider("main")
+        await client.disable_provider("spare")
+    assert [b"spare" in line for line in sent if b"providers/disable" in line] == [True]
 
 
 @pytest.mark.req("V1-PROV-02")

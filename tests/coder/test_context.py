@@ -16,7 +16,7 @@ from accord.agent.session import Session
 from accord.coder.agent import Coder
 from accord.coder.context import OMITTED, PROMPT, available, fit, size
 from accord.coder.history import Call, Message, ModelSaid, Result, Summary, Text, Thought, ToolsSaid, UserSaid
-from accord.coder.models.base import ModelError, Spent
+from accord.coder.models.base import ModelError, Spent, ThoughtPiece
 from accord.coder.session import CoderSession
 from accord.coder.tools.base import Outcome
 from accord.errors import RequestFailed
@@ -404,3 +404,15 @@ async def test_an_image_does_not_count_by_the_size_of_its_data(joined: Join) -> 
         await session.prompt("hello")
         turn = await session.prompt([TextContent("look"), Image(data="aGk=" * 100_000, mime_type="image/png")])
     assert (turn.text, session.transcript.compactions) == ("Seen.", {})
+
+
+@pytest.mark.req("V1-NOTICE-14")
+async def test_of_a_summary_only_its_text_is_shown(joined: Join) -> None:
+    agent, _ = coder(["long " * 300], [ThoughtPiece(text="hidden reasoning"), "A summary."])
+    async with joined(agent, unstable=True) as client:
+        session = await client.new_session()
+        await session.prompt("hi")
+        await session.prompt("/compact")
+        (shown,) = session.transcript.compactions.values()
+        text = "".join(piece.text for piece in shown.summary)
+    assert (shown.status, text) == ("completed", "A summary.")

@@ -6,11 +6,14 @@ import asyncio
 import base64
 import io
 import json
+import os
 import struct
 import sys
 import wave
 import zlib
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from showcase.schema_check import Watched
@@ -436,6 +439,23 @@ async def test_a_login_is_demanded_until_there_was_one(link: Link) -> None:
     assert turn.text.startswith("You are logged in.")
 
 
+@pytest.mark.req("V1-AUTH-22")
+async def test_after_a_logout_nothing_is_left_of_the_login(link: Link) -> None:
+    agent = Showcase()
+    async with link(agent, unstable=True) as client:
+        session = await client.new_session()
+        await client.login("pretend")
+        await client.logout()
+        with pytest.raises(accord.AuthRequired):
+            await session.prompt("/auth")
+    for again in (agent, Showcase()):
+        async with link(again, unstable=True) as client:
+            assert await client.auth_status() == accord.AuthStatus(state="unauthenticated")
+            with pytest.raises(accord.AuthRequired):
+                await (await client.new_session()).prompt("/auth")
+
+
+@pytest.mark.req("V1-AUTH-29")
 async def test_the_login_state_is_returned_and_reported(link: Link) -> None:
     async with link(Showcase(), unstable=True) as client, client.events() as events:
         before = await client.auth_status()
@@ -447,22 +467,50 @@ async def test_the_login_state_is_returned_and_reported(link: Link) -> None:
         reported = [await anext(events) for _ in range(3)]
 
     assert [status.state for status in (before, after, last)] == ["unauthenticated", "authenticated", "unauthenticated"]
-    assert [account.name for account in after.accounts] == ["Ada"] and not last.accounts
+    assert [(account.name, account.active) for account in after.accounts] == [("Ada", True)] and not last.accounts
     assert [each.state for each in reported if isinstance(each, accord.AuthStatus)] == [
         "authenticated", "unknown", "authenticated",
     ]  # fmt: skip
 
 
+@pytest.mark.req("V1-ELIC-29", "V1-ELIC-30")
 async def test_a_login_on_a_page_asks_for_a_name_first(link: Link) -> None:
+    asked: list[accord.Elicitation] = []
+
     def answer(question: accord.Elicitation) -> dict[str, Any]:
+        asked.append(question)
         return {"name": "Grace"} if question.mode == "form" else {}
 
     async with link(Showcase(), unstable=True, elicitation=answer) as client, client.events() as events:
         await client.login("page")
         done, status = await anext(events), await anext(events)
 
+    form, page = asked
+    place = urlsplit(page.url or "")
+    assert (place.scheme, place.hostname) == ("https", "example.com")
+    assert not (place.username or place.query or place.fragment), "nothing about the user, and no access"
+    assert "://" not in form.message + str(form.schema), "fields have no links"
     assert isinstance(done, accord.PageDone)
     assert isinstance(status, accord.AuthStatus) and status.accounts[0].name == "Grace"
+
+
+@pytest.mark.req("V1-PROV-10", "V1-PROV-12")
+async def test_providers_are_set_for_later_sessions_and_forgotten_with_the_process(
+    link: Link, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    place = "https://proxy.example.com/v1"
+    async with link(Showcase(), unstable=True) as client:
+        before = await client.list_providers()
+        await client.set_provider("main", api_type="openai", base_url=place)
+        turn = await (await client.new_session()).prompt("/providers")
+    async with link(Showcase(), unstable=True) as client:
+        after = await client.list_providers()
+
+    assert f"main: openai at {place}" in turn.text
+    assert after == before
+    assert os.listdir(tmp_path) == []
 
 
 async def test_providers_are_set_and_disabled_and_their_headers_never_sent(link: Link) -> None:
@@ -490,7 +538,7 @@ async def test_providers_that_cannot_be_set_or_disabled_are_refused_and_stay(lin
         with pytest.raises(InvalidParams, match="supports openai, azure"):
             await client.set_provider("spare", api_type="vertex", base_url=place)
         with pytest.raises(InvalidParams, match="is required"):
-            await client.disable_provider("main")
+            await client.dialect.disable_provider("main")  # the public method sends nothing
         after = await client.list_providers()
 
     assert after == before

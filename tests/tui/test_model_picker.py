@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from support.tui_driver import Opened
 
 from accord.agent.session import Session
@@ -67,6 +68,27 @@ def test_a_name_that_is_not_listed_is_offered_with_each_provider() -> None:
     assert [row.id for row in choose_typed(MODELS, "star:new-1")] == ["star:new-1"]
     assert choose_typed(MODELS, "sun:big") == []
     assert choose_typed(MODELS, "two words") == []
+
+
+@pytest.mark.req("V1-CONF-11")
+async def test_settings_of_the_model_are_listed_next_to_the_model(opened: Opened) -> None:
+    class Settings(ScriptedAgent):
+        options = (
+            Option(id="context", name="Context", value=False, category="model_config"),
+            MODELS,
+            Option(id="style", name="Style", value=False),
+            Option(id="speed", name="Speed", value=True, category="model_config"),
+        )
+
+    async with opened(Settings([repeats]), size=(120, 30)) as chat:
+        await chat.until("Context: off")
+        panel = [line.partition(":")[0].split()[-1] for line in chat.lines if ": o" in line]
+        assert panel == ["Context", "Speed", "Style"], "the model itself is in the header"
+        await chat.press("ctrl+g")
+        await chat.until("Model: Big Sun")
+        first = next(index for index, line in enumerate(chat.lines) if "Model: Big Sun" in line)
+        for line, name in zip(chat.lines[first + 1 :], ("Context: off", "Speed: on", "Style: off"), strict=False):
+            assert name in line
 
 
 async def test_the_picker_has_headings_marks_the_current_model_and_takes_any_name(opened: Opened) -> None:

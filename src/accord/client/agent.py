@@ -107,6 +107,8 @@ class ConnectedAgent:
             for stage, seconds in {**DEADLINES, **deadlines}.items()
         }
         self._listeners: list[Listener[AgentEvent]] = []
+        self._required_providers: set[str] = set()
+        """The providers that can't be disabled, as the agent last listed them."""
         self._has_ended = False
         """Whether the connection has ended for good: no restart replaces it."""
 
@@ -382,7 +384,9 @@ class ConnectedAgent:
     async def list_providers(self) -> list[Provider]:
         """List the providers of the agent's model (unstable)."""
         self._need_providers("providers/list")
-        return await self.dialect.list_providers()
+        providers = await self.dialect.list_providers()
+        self._required_providers = {each.id for each in providers if each.required}
+        return providers
 
     async def set_provider(
         self,
@@ -399,8 +403,12 @@ class ConnectedAgent:
         await self.dialect.set_provider(id, config)
 
     async def disable_provider(self, id: str) -> None:
-        """Disable a provider (unstable)."""
+        """Disable a provider (unstable). One that was listed as required can't be disabled."""
         self._need_providers("providers/disable")
+        if id in self._required_providers:
+            raise CapabilityError(
+                f"the agent requires the provider {id!r}; configure it with set_provider instead; nothing was sent"
+            )
         await self.dialect.disable_provider(id)
 
     def _need_providers(self, what: str) -> None:

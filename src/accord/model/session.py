@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal, Union
 
 from accord.model.content import Content
@@ -94,6 +95,18 @@ class Option(Record):
         if self.is_boolean:
             return "on" if self.value else "off"
         return next((choice.name for choice in self.choices if choice.value == self.value), str(self.value))
+
+
+def arrange_options(options: Iterable[Option]) -> list[Option]:
+    """Return options as a client shows them: in the agent's order, but settings of the model next to the model."""
+    arranged = list(options)
+    model = next((each for each in arranged if each.category == "model"), None)
+    if model is not None:
+        settings = [each for each in arranged if each.category == "model_config"]
+        arranged = [each for each in arranged if each.category != "model_config"]
+        place = next(index for index, each in enumerate(arranged) if each is model) + 1
+        arranged[place:place] = settings
+    return arranged
 
 
 class Mode(Record):

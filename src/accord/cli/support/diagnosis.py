@@ -17,6 +17,7 @@ from accord.cli.support.errors import TRY_VERSION_2
 from accord.config.command import BUILT_IN, URLS
 from accord.config.redaction import redact_text
 from accord.errors import AccordError, AuthRequired, LaunchError, PeerDied, VersionError
+from accord.model.session import arrange_options
 
 if TYPE_CHECKING:
     from accord.client.agent import ConnectedAgent
@@ -309,7 +310,7 @@ def _options(session: Session) -> dict[str, Any]:
     options = [
         f"{option.id} = {str(option.value).lower() if option.is_boolean else option.value}"
         f" ({', '.join(choice.value for choice in option.choices) or 'true, false'})"
-        for option in session.options
+        for option in arrange_options(session.options)
     ]
     return {"option": options} if options else {}
 

@@ -9,6 +9,7 @@ from rich.text import Text
 from textual.strip import Strip
 from textual.widget import Widget
 
+from accord.model.session import arrange_options
 from accord.terminal_text import one_line, sanitize
 from accord.transcript.mcp_status import McpServers, McpServerView
 from accord.tui.panels import meter
@@ -74,7 +75,7 @@ class SidePanel(Widget):
         """The options that aren't shown elsewhere."""
         session = self.controller.session
         shown = ("mode", "model") if self.app.headline.display else ()
-        return [] if session is None else [each for each in session.options if each.id not in shown]
+        return [] if session is None else [each for each in arrange_options(session.options) if each.id not in shown]
 
     def update(self, *, force: bool = False) -> None:
         """Redraw if something changed."""

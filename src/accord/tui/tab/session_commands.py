@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING
 
+from accord.model.session import arrange_options
 from accord.terminal_text import one_line
 from accord.tui.commands import UNDO_REWIND
 from accord.tui.session.checkpoints import NO_REWIND, describe_restore, list_files
@@ -30,7 +31,8 @@ class SessionCommands:
         if session is None or not session.options:
             app.notify("This agent has no options.", severity="warning")
             return
-        rows = [Row(each.id, f"{each.name}: {each.value_name}", each.description or "") for each in session.options]
+        options = arrange_options(session.options)
+        rows = [Row(each.id, f"{each.name}: {each.value_name}", each.description or "") for each in options]
         picked = await app.dialogs.show(Picker("Set", rows))
         option = session.option(picked.id) if picked is not None else None
         if option is not None:
