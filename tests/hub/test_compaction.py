@@ -10,6 +10,7 @@ import pytest
 from support.hub_client import HubClient, InProcessSpawner, joined
 
 from accord import Agent, Turn
+from accord.hub import compaction
 from accord.hub.compaction import Compactor
 from accord.hub.event_log import Event, EventLog, MemoryEventLog
 from accord.hub.hub import Hub
@@ -51,6 +52,18 @@ def test_chunks_of_one_message_become_one() -> None:
         "content": {"type": "text", "text": "abc"},
         "messageId": "m",
     }
+
+
+def test_a_very_long_message_becomes_several_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compaction, "MAX_JOINED", 10)
+    compacted = compact(*(chunk(seq, "abc", messageId="m") for seq in range(1, 9)), chunk(9, "d" * 30, messageId="m"))
+
+    assert [(seq, update["content"]["text"]) for seq, update in compacted] == [
+        (3, "abcabcabc"),
+        (6, "abcabcabc"),
+        (8, "abcabc"),
+        (9, "d" * 30),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -121,6 +122,51 @@ async def test_the_oldest_events_are_dropped_when_a_session_gets_too_large(log: 
             assert returned.messages[1]["method"] == "_accord/snapshot"
 
 
+def test_a_page_of_events_ends_when_it_has_enough_bytes(log: EventLog) -> None:
+    for seq in range(1, 6):
+        event = Event(seq=seq, kind="notification", method="m", params=b"x" * 10, recorded_at=0.0)
+        log.append("s", event)
+    log.commit()
+
+    assert [event.seq for event in log.events("s", 1, 100, 20)] == [2, 3]
+    assert [event.seq for event in log.events("s", 1, 100, 1)] == [2], "an event that is too large comes alone"
+    assert [event.seq for event in log.events("s", 1, 1, 20)] == [2]
+
+
+async def test_large_events_are_read_and_dropped_a_few_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    dropped: list[int] = []
+
+    class Measured(MemoryEventLog):
+        def events(self, session_id: str, after: int, limit: int, max_bytes: int = sys.maxsize) -> Sequence[Event]:
+            page = super().events(session_id, after, limit, max_bytes)
+            read.append(sum(len(event.params) for event in page[:-1]))
+            return page
+
+        def compact(self, session_id: str, events: Iterable[Event], until: int, after: int = 0) -> None:
+            gone = super().events(session_id, after, until)
+            dropped.append(sum(len(event.params) for event in gone if event.seq < until))
+            super().compact(session_id, events, until, after)
+
+    monkeypatch.setattr(history, "PAGE_BYTES", 4_000)
+    monkeypatch.setattr(history, "STEP_BYTES", 10_000)
+    limit = 200_000
+    log = Measured()
+    async with Hub(InProcessSpawner(Endless), root=tmp_path, log=log, max_session_bytes=limit) as hub:
+        async with joined(hub) as client:
+            session = await client.new_session(str(tmp_path))
+            client.prompt(session, "call 200")
+            await client.wait(lambda message: "call 199" in str(message))
+            await until(lambda: len(dropped) > 1 and hub.stats.running_turns == 1)
+        async with joined(hub) as late:
+            await late.call("session/load", load(session, tmp_path))
+            assert len(late.texts()) == 1, "one message about all of it"
+    assert max(read) < 4_000
+    assert max(dropped) < 10_000
+
+
 class CountingLog(MemoryEventLog):
     """Counts the events that are read."""
 
@@ -128,8 +174,8 @@ class CountingLog(MemoryEventLog):
         super().__init__()
         self.read = 0
 
-    def events(self, session_id: str, after: int, limit: int) -> Sequence[Event]:
-        found = super().events(session_id, after, limit)
+    def events(self, session_id: str, after: int, limit: int, max_bytes: int = sys.maxsize) -> Sequence[Event]:
+        found = super().events(session_id, after, limit, max_bytes)
         self.read += len(found)
         return found
 

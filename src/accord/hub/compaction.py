@@ -25,6 +25,10 @@ REPLACING = frozenset(
 """Updates that say everything about their subject, so that only the last one matters."""
 
 
+MAX_JOINED = 256 * 1024
+"""How many characters of a message become one chunk. A chunk of many megabytes would be a burden for every client."""
+
+
 class _Content(msgspec.Struct, forbid_unknown_fields=True):
     type: str
     text: str
@@ -61,6 +65,7 @@ class _Open(NamedTuple):
     last: Event
     key: tuple[str, str, object, bytes, str]
     texts: list[str]
+    length: int
 
 
 class Compactor:
@@ -75,13 +80,14 @@ class Compactor:
         if event.kind != "notification":
             return  # requests are answered, and notices are about clients of the past
         key, text = _read_chunk(event)
-        if key is not None and self._open is not None and self._open.key == key:
-            self._open.texts.append(text)
-            self._open = self._open._replace(last=event)
+        joined = self._open
+        if key is not None and joined is not None and joined.key == key and joined.length + len(text) <= MAX_JOINED:
+            joined.texts.append(text)
+            self._open = joined._replace(last=event, length=joined.length + len(text))
             return
         self._close()
         if key is not None:
-            self._open = _Open(event, key, [text])
+            self._open = _Open(event, key, [text], len(text))
             return
         replaced = _read_replacing(event)
         if replaced is not None:
@@ -96,7 +102,7 @@ class Compactor:
     def _close(self) -> None:
         if self._open is None:
             return
-        last, key, texts = self._open
+        last, key, texts, _ = self._open
         self._open = None
         if len(texts) > 1:
             session_id, kind, message_id, meta, _ = key

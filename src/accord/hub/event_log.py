@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import heapq
 import secrets
+import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
@@ -121,8 +122,9 @@ class EventLog(ABC):
         """Add the next event of a session."""
 
     @abstractmethod
-    def events(self, session_id: str, after: int, limit: int) -> Sequence[Event]:
-        """Return the committed events after a sequence number, oldest first."""
+    def events(self, session_id: str, after: int, limit: int, max_bytes: int = sys.maxsize) -> Sequence[Event]:
+        """Return committed events after a sequence number, oldest first: at most `limit`, and no more once their
+        params have `max_bytes`."""
 
     @abstractmethod
     def last_seq(self, session_id: str) -> int:
@@ -190,10 +192,10 @@ class MemoryEventLog(EventLog):
     def append(self, session_id: str, event: Event) -> None:
         self._events.setdefault(session_id, []).append(event)
 
-    def events(self, session_id: str, after: int, limit: int) -> Sequence[Event]:
+    def events(self, session_id: str, after: int, limit: int, max_bytes: int = sys.maxsize) -> Sequence[Event]:
         events = self._events.get(session_id, [])
         start = _position(events, after)
-        return events[start : start + limit]
+        return take_page(events[start : start + limit], max_bytes)
 
     def last_seq(self, session_id: str) -> int:
         events = self._events.get(session_id)
@@ -239,6 +241,17 @@ class MemoryEventLog(EventLog):
 
     def close(self) -> None:
         """Do nothing."""
+
+
+def take_page(events: Iterable[Event], max_bytes: int) -> list[Event]:
+    """Return events until their params have `max_bytes`; at least one, if there is one."""
+    page, size = [], 0
+    for event in events:
+        page.append(event)
+        size += len(event.params)
+        if size >= max_bytes:
+            break
+    return page
 
 
 def _position(events: Sequence[Event], after: int) -> int:

@@ -17,7 +17,8 @@ from accord.hub.event_log import Event, EventKind, SessionRecord
 from accord.hub.raw_params import read_head, replace_fields, write_object
 
 PAGE = 500
-"""How many events are read from the log at a time."""
+PAGE_BYTES = 1024 * 1024
+"""How much is read from the log at a time. Meanwhile all other sessions wait."""
 EVENT_OVERHEAD = 100
 """What an event takes in the log besides its params, in bytes."""
 MIB = 1024 * 1024
@@ -91,7 +92,7 @@ class SessionHistory:
 
     async def read(self, after: int, until: int | None = None) -> AsyncIterator[Event]:
         """Read events that are durable, page by page. In between, others get their turn."""
-        while page := self._context.log.events(self._record.id, after, PAGE):
+        while page := self._context.log.events(self._record.id, after, PAGE, PAGE_BYTES):
             for event in page:
                 if until is not None and event.seq > until:
                     return
@@ -117,7 +118,7 @@ class SessionHistory:
         attachment.seq = after or 0
         self._replays += 1
         try:
-            while page := self._context.log.events(self._record.id, attachment.seq, PAGE):
+            while page := self._context.log.events(self._record.id, attachment.seq, PAGE, PAGE_BYTES):
                 for event in page:
                     if event.kind == "request":
                         attachment.seq = event.seq
@@ -186,25 +187,32 @@ class SessionHistory:
         return True
 
     async def _drop_oldest(self, size: int) -> None:
-        """Drop at least this many bytes of events, and leave a message about it."""
-        until = dropped = 0
+        """Drop at least this many bytes of events, step by step, and leave a message about it."""
+        until = dropped = left_by_us = 0
         async for event in self.read(0, self.seq - 1):
             until, dropped = event.seq, dropped + _size(event)
-            if dropped >= size:
-                break
+            if dropped >= min(size, STEP_BYTES):
+                size -= dropped
+                left_by_us = self._drop(until, dropped + left_by_us)
+                until = dropped = 0
+                if size <= 0:
+                    return
         if dropped:
-            words = f"The oldest part of this session was dropped: the server keeps {self._describe_limit()}.\n\n"
-            update = {
-                "sessionUpdate": "agent_message_chunk",
-                "messageId": "accord-dropped",
-                "content": {"type": "text", "text": words},
-            }
-            params = write_object({"sessionId": self._record.id, "update": update})
-            notice = Event(
-                seq=until, kind="notification", method="session/update", params=params, recorded_at=time.time()
-            )
-            self._dropped_until = until
-            self._replace([notice], until, 0, _size(notice) - dropped)
+            self._drop(until, dropped + left_by_us)
+
+    def _drop(self, until: int, size: int) -> int:
+        """Replace the events up to a position, which have this size, with a message. Returns its size."""
+        words = f"The oldest part of this session was dropped: the server keeps {self._describe_limit()}.\n\n"
+        update = {
+            "sessionUpdate": "agent_message_chunk",
+            "messageId": "accord-dropped",
+            "content": {"type": "text", "text": words},
+        }
+        params = write_object({"sessionId": self._record.id, "update": update})
+        notice = Event(seq=until, kind="notification", method="session/update", params=params, recorded_at=time.time())
+        self._dropped_until = until
+        self._replace([notice], until, 0, _size(notice) - size)
+        return _size(notice)
 
     def _describe_limit(self) -> str:
         size = self._context.settings.max_session_bytes

@@ -10,7 +10,9 @@ import asyncio
 import os
 import secrets
 import sqlite3
+import sys
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ import msgspec
 
 from accord.config.locking import open_lock_file, try_lock
 from accord.errors import StoreFailed
-from accord.hub.event_log import Event, EventLog, SavedRequest, SessionFilter, SessionRecord, Spent
+from accord.hub.event_log import Event, EventLog, SavedRequest, SessionFilter, SessionRecord, Spent, take_page
 
 APPLICATION = 0x41434855  # "ACHU", which identifies the file type
 VERSION = 2
@@ -177,16 +179,17 @@ class SqliteEventLog(EventLog):
 
     # -- reading
 
-    def events(self, session_id: str, after: int, limit: int) -> Sequence[Event]:
-        rows = self._read(
-            "SELECT seq, kind, method, params, recorded_at, origin, request FROM events"
-            " WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?",
-            (session_id, after, limit),
-        )
-        return [
-            Event(seq=seq, kind=kind, method=method, params=params, recorded_at=at, origin=origin, request=request)
-            for seq, kind, method, params, at, origin, request in rows
-        ]
+    def events(self, session_id: str, after: int, limit: int, max_bytes: int = sys.maxsize) -> Sequence[Event]:
+        try:
+            rows = self._connection.execute(
+                "SELECT seq, kind, method, params, recorded_at, origin, request FROM events"
+                " WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?",
+                (session_id, after, limit),
+            )
+            with closing(rows):  # an open query would keep checkpoints from finishing
+                return take_page(map(_event, rows), max_bytes)
+        except sqlite3.Error as error:
+            raise _explain(error, self.path) from error
 
     def last_seq(self, session_id: str) -> int:
         rows = self._read("SELECT max(seq) FROM events WHERE session = ?", (session_id,))
@@ -235,6 +238,13 @@ def _row(session_id: str, event: Event) -> Sequence[Any]:
         event.recorded_at,
         event.origin,
         event.request,
+    )
+
+
+def _event(row: Sequence[Any]) -> Event:
+    seq, kind, method, params, recorded_at, origin, request = row
+    return Event(
+        seq=seq, kind=kind, method=method, params=params, recorded_at=recorded_at, origin=origin, request=request
     )
 
 
