@@ -61,6 +61,10 @@ async def test_metrics_are_in_the_text_format_of_prometheus(tmp_path: Path) -> N
     text = response.body.decode()
     line = re.compile(r"(# (HELP|TYPE) \w+ .+|\w+(\{\w+=\"[^\"]*\"(,\w+=\"[^\"]*\")*\})? [-+.e\d]+)")
     assert all(line.fullmatch(each) for each in text.splitlines()), text
+    types = dict(re.findall(r"^# TYPE (\w+) (\w+)$", text, re.MULTILINE))
+    assert {name for name, kind in types.items() if kind == "counter"} == {
+        name for name in types if name.endswith("_total")
+    }
     assert 'accord_requests_total{method="POST",status="200"} 1' in text
     assert 'accord_requests_total{method="OTHER",status="405"} 1' in text
     assert 'accord_refusals_total{reason="no token"} 1' in text

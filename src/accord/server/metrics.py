@@ -48,11 +48,11 @@ class Counter:
 class Gauge:
     """A number that is read when it is asked for; with `label`, one per value of that label."""
 
-    kind = "gauge"
-
     def __init__(self, name: str, help: str, read: Callable[[], float | dict[str, float]], label: str = "") -> None:
         self.name = name
         self.help = help
+        # Another object may own a number that only grows. Prometheus handles restarts only for counters.
+        self.kind = "counter" if name.endswith("_total") else "gauge"
         self._read = read
         self._label = label
 
