@@ -245,6 +245,32 @@ async def test_aliases_and_the_prefix_lead_to_the_same_agent(tmp_path: Path) -> 
     assert health.status == 200
 
 
+@pytest.mark.parametrize("prefix", ["", "/agents"])
+async def test_binary_frames_are_messages_on_an_alias_only(prefix: str, tmp_path: Path) -> None:
+    binary = 0x82
+    async with serving(tmp_path, aliases=("/message",), prefix=prefix) as served:
+        for path, id in ((f"{prefix}/message", 0), (f"{prefix}/acp", 7)):
+            client = await served.open()
+            client.write(served.upgrade(path, token=served.local_token))
+            assert (await client.response()).status == 101
+            client.write_frame(json.dumps(INITIALIZE).encode() + b"\n", first=binary)
+            client.write_frame(json.dumps(INITIALIZE | {"id": 7}).encode())
+            answer = json.loads((await client.frame())[1])
+            assert answer["id"] == id
+            await client.close()
+
+
+async def test_a_binary_frame_that_is_not_a_message_ends_the_connection(tmp_path: Path) -> None:
+    async with serving(tmp_path, aliases=("/message",)) as served:
+        client = await served.open()
+        client.write(served.upgrade("/message", token=served.local_token))
+        assert (await client.response()).status == 101
+        client.write_frame(b"\xff\x00{", first=0x82)
+        opcode, content = await client.frame()
+        assert (opcode, int.from_bytes(content[:2], "big")) == (8, 1002)
+        await client.close()
+
+
 async def test_behind_a_proxy_clients_have_the_address_that_the_proxy_saw(tmp_path: Path) -> None:
     async with serving(tmp_path, behind_proxy=True, allow_hosts=("agents.example.org",)) as served:
         await served.request(

@@ -38,6 +38,8 @@ from accord.server.web import HostCheck, OriginCheck, is_loopback, normalize_ori
 
 PRINCIPAL = "accord.principal"
 """Where the endpoint finds the client's identity in `scope["state"]`."""
+BINARY = "accord.binary"
+"""Where it finds whether to read binary frames, as bridges from WebSocket to standard input do. marimo sends them."""
 ACP_SUBPROTOCOL = "acp"
 MAX_TICKET_BODY = 4096
 _OWN_PATHS = {"/ticket": "ticket", "/healthz": "health", "/readyz": "ready", "/metrics": "metrics"}
@@ -64,6 +66,10 @@ class Routes:
         if name is None and self.prefix and path.startswith(self.prefix + "/"):
             name = self._names.get(path.removeprefix(self.prefix))
         return name
+
+    def is_alias(self, path: str) -> bool:
+        """Return whether a path is another one of the agent."""
+        return self.find(path) == "endpoint" and path not in (self.path, self.prefix + self.path)
 
 
 class Gatekeepers(NamedTuple):
@@ -232,7 +238,11 @@ class Application:
         if opens:
             self._connections.check_room(identity)
         scope = {**request.scope, "path": self._routes.path, "raw_path": self._routes.path.encode(), "root_path": ""}
-        scope["state"] = {**scope.get("state", {}), PRINCIPAL: identity}
+        scope["state"] = {
+            **scope.get("state", {}),
+            PRINCIPAL: identity,
+            BINARY: self._routes.is_alias(request.path),
+        }
         scope["client"] = (request.address, (request.scope.get("client") or ("", 0))[1])
         scope["headers"] = [(name, value) for name, value in request.headers if name != b"authorization"]
         if request.is_websocket:

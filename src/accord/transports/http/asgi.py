@@ -1,7 +1,8 @@
 """The server's endpoint: an ASGI application that serves ACP by Streamable HTTP and WebSocket on one path.
 
 It knows nothing about agents: every client connection becomes a `Transport`, which is passed to a function that serves
-it. A wrapper may authenticate requests, and name the principal in `scope["state"]["accord.principal"]`."""
+it. A wrapper may authenticate requests, and name the principal in `scope["state"]["accord.principal"]`. If it sets
+`scope["state"]["accord.binary"]`, a WebSocket's binary frames are read like text."""
 
 from __future__ import annotations
 
@@ -281,7 +282,8 @@ class Endpoint:
         peer = _describe_peer(scope, headers, "websocket")
         names = [(admission.CONNECTION_ID.encode(), peer.connection_id.encode())]
         await send({"type": "websocket.accept", "headers": names})
-        transport = WebSocketServerTransport(receive, send, self._limits, self._tasks)
+        reads_binary = bool(scope.get("state", {}).get("accord.binary"))
+        transport = WebSocketServerTransport(receive, send, self._limits, self._tasks, reads_binary=reads_binary)
         connection = _Connection(peer, transport)
         self._connections[peer.connection_id] = connection
         connection.serving = asyncio.create_task(self._serve(connection))

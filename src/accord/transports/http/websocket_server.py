@@ -25,9 +25,12 @@ _DRAIN_SECONDS = 5.0
 class WebSocketServerTransport(Transport):
     """One client that is connected by WebSocket. `run` does its I/O."""
 
-    def __init__(self, receive: Receive, send: Send, limits: HttpLimits, tasks: EagerTasks) -> None:
-        """`tasks` may be shared by all connections."""
+    def __init__(
+        self, receive: Receive, send: Send, limits: HttpLimits, tasks: EagerTasks, *, reads_binary: bool = False
+    ) -> None:
+        """`tasks` may be shared by all connections. `reads_binary` accepts messages in binary frames too."""
         self._receive = receive
+        self._reads_binary = reads_binary
         self._send = send
         self._limits = limits
         self._tasks = tasks
@@ -129,9 +132,9 @@ class WebSocketServerTransport(Transport):
                 self._lose(event)
                 return
             text = event.get("text")
-            if text is None:
-                continue  # binary frames are ignored
-            message = in_one_line(text.encode())
+            # The protocol ignores binary frames. Bridges from WebSocket to standard input don't.
+            data = (event.get("bytes") if self._reads_binary else None) if text is None else text.encode()
+            message = in_one_line(data or b"")
             if not message:
                 continue
             if first:
