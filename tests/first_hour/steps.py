@@ -29,7 +29,7 @@ def help_has_examples(user: NewUser, model: FakeModel) -> None:
 
 def doctor_names_the_model(user: NewUser, model: FakeModel) -> None:
     screen = user.run("accord doctor")
-    assert "warn model: the offline demo" in screen and "accord login" in screen
+    assert "warn model: the offline model" in screen and "accord login" in screen
 
 
 def agents_are_known_by_name(user: NewUser, model: FakeModel) -> None:
