@@ -129,7 +129,7 @@ async def test_everything_the_user_asked_for_in_the_turn_stays_word_for_word(joi
         more = session.prompt("and that")
         if joined.version == 2:
             await wait_for_queued_prompts(agent.looked_at.session)
-        agent.looked_at.used = 900
+        agent.looked_at.usage.context = 900
         look.hold.set()
         await first
         await more

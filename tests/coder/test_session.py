@@ -61,8 +61,8 @@ def state(state: CoderSession) -> dict[str, Any]:
     return {
         "history": state.history,
         "plan": state.plan,
-        "used": state.used,
-        "cost": state.cost,
+        "used": state.usage.context,
+        "cost": state.usage.cost,
         "title": session.title,
         "options": {option.id: option.value for option in session.options},
     }
@@ -178,7 +178,7 @@ async def test_a_fork_and_its_source_continue_independently(joined: Join, store:
         await source.prompt("hello")
         fork = await source.fork()
         assert agent.state_of(fork.id).history == agent.state_of(source.id).history
-        assert agent.state_of(fork.id).cost == 1.0
+        assert agent.state_of(fork.id).usage.cost == 1.0
         await fork.prompt("one way")
         await source.prompt("another")
         live = {id: list(agent.state_of(id).history) for id in (source.id, fork.id)}

@@ -261,7 +261,7 @@ async def test_its_cost_and_tokens_count_for_the_session(joined: Join) -> None:
         assert session.transcript.usage is not None and session.transcript.usage.cost is not None
         assert session.transcript.usage.cost.amount == 1.5
         assert session.transcript.usage.used == 15, "its context is its own"
-        assert turn.tokens is None or turn.tokens.total == 45
+        assert turn.tokens is not None and turn.tokens.total == 45
 
 
 async def test_the_cost_limit_of_the_turn_includes_it(joined: Join) -> None:

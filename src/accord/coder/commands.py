@@ -19,6 +19,7 @@ from accord.model.session import StopReason
 if TYPE_CHECKING:
     from accord.agent.turn import Turn
     from accord.coder.session import CoderSession
+    from accord.coder.usage import SessionUsage
     from accord.workspace.checkpoints import Restored
 
 PLAN = "Make a plan for this, and change nothing: {}"
@@ -79,28 +80,30 @@ class SlashCommands:
 
     async def compact(self, turn: Turn) -> None:
         model = await self._state.models.get()
-        before = self._state.used
+        usage = self._state.usage
+        before = usage.context
         try:
             tools = self._state.tools().values()
             done = await compact(self._state, model, turn, wish=turn.argument, tools=tools)
         except ModelError as error:
             raise to_request_error(error) from error
         await turn.say(
-            f"Replaced the conversation so far with a summary: from {before:,} to about {self._state.used:,} tokens."
+            f"Replaced the conversation so far with a summary: from {before:,} to about {usage.context:,} tokens."
             if done
             else "There is nothing to compact yet."
         )
 
     async def usage(self, turn: Turn) -> None:
         model = await self._state.models.get()
-        percent = 100 * self._state.used / model.context
-        cost = f"${self._state.cost:.4f} so far" if self._state.cost is not None else "none, or unknown"
-        used = f"{self._state.used:,} of {model.context:,} tokens ({percent:.0f} %)"
+        usage = self._state.usage
+        percent = 100 * usage.context / model.context
+        cost = f"${usage.cost:.4f} so far" if usage.cost is not None else "none, or unknown"
+        used = f"{usage.context:,} of {model.context:,} tokens ({percent:.0f} %)"
         lines = [f"- Model: {model.name}", f"- Context: {used}", f"- Cost: {cost}"]
-        if cache := _describe_cache(self._state):
+        if cache := _describe_cache(usage):
             lines.append(f"- Cache: {cache}")
         await turn.say("\n".join(lines))
-        await turn.usage(min(self._state.used, model.context), model.context, cost=self._state.cost)
+        await usage.report(model.context)
 
     async def undo(self, turn: Turn) -> None:
         try:
@@ -136,17 +139,17 @@ def _with_attachments(turn: Turn, text: str) -> list[Content]:
     return [TextContent(text), *(piece for piece in turn.content if not isinstance(piece, TextContent))]
 
 
-def _describe_cache(state: CoderSession) -> str:
+def _describe_cache(usage: SessionUsage) -> str:
     """Describe the share of the input that came from the cache, and its value; empty if no tokens were reported."""
-    total, read = state.tokens.input, state.tokens.cached_read or 0
+    total, read = usage.tokens.input, usage.tokens.cached_read or 0
     if not total:
         return ""
     text = f"{read:,} of {total:,} input tokens read from it ({100 * read / total:.0f} %)"
-    if state.saved is None:
+    if usage.saved is None:
         return text
-    if state.saved < 0:
-        return f"{text}; filling it cost ${-state.saved:.4f} more than it saved"
-    return f"{text}, which saved ${state.saved:.4f}"
+    if usage.saved < 0:
+        return f"{text}; filling it cost ${-usage.saved:.4f} more than it saved"
+    return f"{text}, which saved ${usage.saved:.4f}"
 
 
 def _describe(sentence: str, report: Restored) -> str:

@@ -110,7 +110,9 @@ def is_due(state: CoderSession, model: Model) -> bool:
         if isinstance(message, ModelSaid):
             break
         since.append(message)
-    return state.used + size(since) // 4 > available(model, state.settings.compact_at) and len(state.history) > 2
+    return (
+        state.usage.context + size(since) // 4 > available(model, state.settings.compact_at) and len(state.history) > 2
+    )
 
 
 def prune(state: CoderSession, model: Model, *, is_too_long: bool = False) -> bool:
@@ -131,7 +133,7 @@ def prune(state: CoderSession, model: Model, *, is_too_long: bool = False) -> bo
     if gain < room * PRUNE_GAIN:
         return False
     state.prune(pruned)
-    state.used = max(state.used - gain // 4, 0)
+    state.usage.context = max(state.usage.context - gain // 4, 0)
     return True
 
 
@@ -179,16 +181,14 @@ async def compact(
         raise
     except Exception as error:
         await session.compaction(id, "failed", error=str(error) or type(error).__name__)
-        await session.usage(
-            min(state.used, model.context), model.context, cost=state.cost
-        )  # it may have cost something
+        await state.usage.report(model.context)  # it may have cost something
         raise
     prompts = _last_prompts(old, kept, int(min(model.context * 4 * PROMPTS_SHARE, MAX_PROMPTS)))
     plan = [f"- [{entry.status}] {entry.content}" for entry in state.plan]
     state.replace_history([Summary(text=text, prompts=prompts, plan=plan), *kept])
-    state.used = size(state.history) // 4
+    state.usage.context = size(state.history) // 4
     await session.compaction(id, "completed", summary=text)
-    await session.usage(min(state.used, model.context), model.context, cost=state.cost)
+    await state.usage.report(model.context)
     return True
 
 
@@ -252,7 +252,7 @@ async def _stream_summary(request: Request, model: Model, state: CoderSession, t
                 text.append(piece.text)
                 await state.session.compaction_text(id, piece.text)
             elif isinstance(piece, Ended):
-                state.add_cost(piece.spent, turn)
+                state.usage.add(piece.spent, turn)
     if not "".join(text).strip():
         raise EmptySummary(f"{model.name} returned an empty summary; nothing was compacted")
     return "".join(text)

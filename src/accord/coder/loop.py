@@ -105,7 +105,7 @@ class Loop:
         self._streamed = StreamedCalls(turn, state, preview_seconds)
         self._failed_calls = FailedCalls()
         self._sum_up = sum_up
-        state.start_budget()
+        state.usage.begin_turn()
         self._fallback = state.settings.fallback_model
 
     async def run(self, content: list[Content] | None = None) -> StopReason | None:

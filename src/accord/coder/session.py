@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
-from accord.coder import modes, session_title
+from accord.coder import modes
 from accord.coder.agents_md import NestedInstructions
 from accord.coder.background_commands import BackgroundCommands
 from accord.coder.commands import SlashCommands
@@ -30,13 +30,14 @@ from accord.coder.history import (
     to_note,
 )
 from accord.coder.model_choice import ModelChoice
-from accord.coder.models.base import Spent
 from accord.coder.saved_outputs import SavedOutputs
 from accord.coder.seen_files import SeenFiles, describe_changes
+from accord.coder.session_title import SessionTitle
 from accord.coder.skills import Skills
+from accord.coder.usage import SessionUsage
 from accord.errors import RequestFailed
 from accord.model.content import Content, TextContent
-from accord.model.session import Command, PlanEntry, StopReason, Tokens
+from accord.model.session import Command, PlanEntry, StopReason
 from accord.model.statement import Noted, PlanGone, PlanSet, UsageIs
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from accord.agent.turn import Prompt, Turn
     from accord.coder.instructions import SystemPrompt
     from accord.coder.mcp.servers import Servers
+    from accord.coder.models.base import Spent
     from accord.coder.sandbox import Sandbox
     from accord.coder.secrets import Secrets
     from accord.coder.shared_resources import SharedResources
@@ -96,7 +98,6 @@ class CoderSession:
         )
         self.parent: CoderSession | None = None
         """The session that a sub-agent works for. It pays, and the user isn't asked for permission."""
-        self.parent_turn: Turn | None = None
         self.role: str | None = None
         """The role in the system prompt of a sub-agent; None for the agent itself."""
         self.skills: Skills = Skills(self, reserved_commands)
@@ -128,23 +129,16 @@ class CoderSession:
         """The turn of the newest prompt."""
         self.last_sent: list[Content] = []
         """The newest prompt, as the client sent it."""
-        self.used: int = 0
-        """How many tokens the context held when the model last answered."""
-        self.cost: float | None = None
-        """The cost so far in US dollars; None while unknown."""
-        self.tokens: Tokens = Tokens(total=0, input=0, output=0)
-        """The tokens of all requests since the session was opened."""
-        self.saved: float | None = None
-        """US dollars that the provider's cache has saved since then; None while unknown."""
-        self._cost_before_turn = 0.0
+        self.usage: SessionUsage = SessionUsage(session)
+        """The context, tokens and cost so far."""
         self._pending_notices: list[str] = []
         self.warned_models: set[str] = set()
         """The models whose small context window the user knows about."""
         self._warned_no_undo = False
         self._warned_no_sandbox = False
         self._sandbox: Sandbox | None = None
-        self._titling: asyncio.Task[None] | None = None
-        """Writes a better title."""
+        self.title: SessionTitle = SessionTitle(self)
+        """Gives it a title after the first prompt."""
         self._subagents: Subagents | None = None
 
     @property
@@ -224,8 +218,7 @@ class CoderSession:
     async def close(self) -> None:
         """Stop everything that runs for this session."""
         self.is_open = False
-        if self._titling is not None:
-            self._titling.cancel()
+        self.title.close()
         self.custom_commands.close()
         await self.background.close()
         await self._close_sandbox()
@@ -255,10 +248,7 @@ class CoderSession:
             await turn.say(EMPTY_PROMPT)
             return None
         if self.session.title is None and turn.text.strip():
-            await self.session.set_title(session_title.first_line(turn.text))
-            if self.settings.small_model is not None:
-                improving = session_title.improve(self, turn, self.settings.small_model)
-                self._titling = asyncio.get_running_loop().create_task(improving)
+            await self.title.begin(turn)
         model = await self.models.get()
         if model.reads_data and turn.text.strip().rstrip(".!").lower() in MEANS_UNDO:
             await self.commands.undo(turn)
@@ -399,33 +389,18 @@ class CoderSession:
                 case PlanGone():
                     self.plan = []
                 case UsageIs(usage=usage):
-                    self.used = usage.used
-                    self.cost = usage.cost.amount if usage.cost is not None else self.cost
+                    self.usage.context = usage.used
+                    self.usage.cost = usage.cost.amount if usage.cost is not None else self.usage.cost
         self.history = repair(found)
 
     # -- usage and notices
 
-    async def record_usage(self, spent: Spent, context: int, turn: Turn) -> None:
+    async def record_usage(self, spent: Spent, window: int, turn: Turn) -> None:
         """Record and report the usage of a request."""
         # Some providers don't count tokens. Then estimate: compaction must still start in time.
-        self.used = spent.input + spent.output if spent.input else size(self.history) // 4
-        self.add_cost(spent, turn)
-        await self.session.usage(min(self.used, context), context, cost=self.cost)
-
-    def add_cost(self, spent: Spent, turn: Turn) -> None:
-        """Add the cost of a request to the session and the turn."""
-        if spent.cost is not None:
-            self.cost = (self.cost or 0.0) + spent.cost
-        if spent.saved is not None:
-            self.saved = (self.saved or 0.0) + spent.saved
-        self.tokens = _sum(self.tokens, spent)
-        turn.tokens = _sum(turn.tokens, spent)
-        if self.parent is not None and self.parent_turn is not None:
-            self.parent.add_cost(spent, self.parent_turn)
-
-    def start_budget(self) -> None:
-        """Count the cost of a turn from here."""
-        self._cost_before_turn = self.cost or 0.0
+        self.usage.context = spent.input + spent.output if spent.input else size(self.history) // 4
+        self.usage.add(spent, turn)
+        await self.usage.report(window)
 
     @property
     def is_over_budget(self) -> bool:
@@ -433,7 +408,7 @@ class CoderSession:
         if self.parent is not None:
             return self.parent.is_over_budget
         limit = self.settings.max_cost
-        return limit is not None and (self.cost or 0.0) - self._cost_before_turn >= limit
+        return limit is not None and self.usage.turn_cost >= limit
 
     async def tell_user(
         self, title: str, description: str | None = None, *, severity: str = "info", meta: Meta | None = None
@@ -510,16 +485,3 @@ class CoderSession:
         if not self._warned_no_undo:
             self._warned_no_undo = True
             await self.tell_user("/undo won't work for these changes", str(error), severity="warning")
-
-
-def _sum(before: Tokens | None, spent: Spent) -> Tokens:
-    if before is None:
-        before = Tokens(total=0, input=0, output=0)
-    return Tokens(
-        total=before.total + spent.input + spent.output,
-        input=before.input + spent.input,
-        output=before.output + spent.output,
-        thought=(before.thought or 0) + spent.thought or None,
-        cached_read=(before.cached_read or 0) + spent.cached_read or None,
-        cached_write=(before.cached_write or 0) + spent.cached_write or None,
-    )

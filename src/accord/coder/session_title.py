@@ -21,6 +21,8 @@ log: logging.Logger = logging.getLogger("accord.coder")
 MAX_TITLE = 60
 MAX_PROMPT = 2_000
 """How many characters of the prompt the small model gets."""
+MAX_ANSWER = 500
+"""How many characters of its answer are looked at."""
 TIMEOUT_SECONDS = 60.0
 INSTRUCTIONS = (
     "Write a title of three to seven words for a coding session that begins with the user's message. Use the language "
@@ -34,18 +36,37 @@ def first_line(text: str) -> str:
     return line if len(line) <= MAX_TITLE else line[: MAX_TITLE - 3].rsplit(" ", 1)[0] + " …"
 
 
-async def improve(state: CoderSession, turn: Turn, model_id: str) -> None:
-    """Let the small model write the session's title, unless it has changed meanwhile."""
-    session = state.session
-    before = session.title
-    try:
-        async with asyncio.timeout(TIMEOUT_SECONDS):
-            title = await _ask(state, turn, model_id)
-    except (AccordError, TimeoutError) as error:  # the first line of the prompt is a title too
-        log.warning("no title by %s: %s", model_id, error)
-        return
-    if title and session.title == before and not session.closed:
-        await session.set_title(title)
+class SessionTitle:
+    """Gives a session its title."""
+
+    def __init__(self, state: CoderSession) -> None:
+        self._state = state
+        self.improving: asyncio.Task[None] | None = None
+        """Writes a better title."""
+
+    async def begin(self, turn: Turn) -> None:
+        """Set the first line of the prompt as the title, and let the small model write a better one meanwhile."""
+        await self._state.session.set_title(first_line(turn.text))
+        if (model_id := self._state.settings.small_model) is not None:
+            self.improving = asyncio.get_running_loop().create_task(self._improve(turn, model_id))
+
+    def close(self) -> None:
+        """Stop waiting for the small model."""
+        if self.improving is not None:
+            self.improving.cancel()
+
+    async def _improve(self, turn: Turn, model_id: str) -> None:
+        """Replace the title, unless it has changed meanwhile."""
+        session = self._state.session
+        before = session.title
+        try:
+            async with asyncio.timeout(TIMEOUT_SECONDS):
+                title = await _ask(self._state, turn, model_id)
+        except (AccordError, TimeoutError) as error:  # the first line of the prompt is a title too
+            log.warning("no title by %s: %s", model_id, error)
+            return
+        if title and session.title == before and not session.closed:
+            await session.set_title(title)
 
 
 async def _ask(state: CoderSession, turn: Turn, model_id: str) -> str:
@@ -64,8 +85,9 @@ async def _ask(state: CoderSession, turn: Turn, model_id: str) -> str:
                 if isinstance(piece, SaidPiece):
                     said.append(piece.text)
                 elif isinstance(piece, Ended):
-                    state.add_cost(piece.spent, turn)
+                    state.usage.add(piece.spent, turn)
     finally:
         await model.close()
     text = state.secrets.redact(replace_surrogates("".join(said)))
-    return one_line(text.strip().strip("\"'`*# "), MAX_TITLE)
+    title = one_line(text.strip().strip("\"'`*# "), MAX_ANSWER)
+    return first_line(title) if title else ""

@@ -117,7 +117,8 @@ class Subagents:
         parent = self._state
         state = CoderSession(child, parent.shared, parent.policy, parent.secrets, parent.settings, is_new=False)
         state.role = ROLE
-        state.parent, state.parent_turn = parent, turn
+        state.parent = parent
+        state.usage.charge(parent.usage, turn)
         state.files.close()
         state.files, state.models = parent.files, parent.models
         state.system_prompt = self._system_prompt

@@ -210,7 +210,7 @@ async def test_clouds_without_credentials_say_what_to_do(joined: Join) -> None:
 
 
 def test_clouds_offer_the_models_that_are_known_from_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert [info.id for info in available()] == ["offline"] or "vertex" not in {i.provider for i in available()}
+    assert "vertex" not in {info.provider for info in available()}
     monkeypatch.setenv("GOOGLE_CLOUD_PROJECT", "my-project")
     offered = {info.id: info for info in available()}
     info = offered["vertex:gemini-3.8-flash"]

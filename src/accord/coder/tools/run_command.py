@@ -234,7 +234,8 @@ async def _move_to_background(
     if not command.is_end_known:
         notes = [f"still running after {after_seconds:g} s"] if after_seconds is not None else ["running"]
         notes.append(f"in the background as {command.id}: use read_output and stop_command")
-    text = f"[{', '.join(notes)}]\n{output or '[nothing was printed yet]'}"
+    nothing = "[nothing was printed]" if command.is_end_known else "[nothing was printed yet]"
+    text = f"[{', '.join(notes)}]\n{output or nothing}"
     raw = {**describe_exit(command.status, ""), "running": not command.is_end_known, "output": output}
     return Outcome(text=text, raw={**raw, "id": command.id}, is_in_background=True)
 

@@ -39,8 +39,9 @@ def connect(service: Provider, name: str, key: str | None, timeout: float) -> Co
         speaker = _SPEAKERS[service.api](service, name, key, client)
     except ImportError as error:
         extra = "bedrock" if service.api == "bedrock" else "coder"
+        name = f" ({error.name})" if error.name else ""
         raise ModelError(
-            f"{service.title} models need a package that is not installed ({error.name}): {install_command(extra)}"
+            f"{service.title} models need a package that is not installed{name}: {install_command(extra)}"
         ) from None
     return Connected(speaker, client)
 

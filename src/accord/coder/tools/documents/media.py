@@ -119,7 +119,8 @@ async def read_pdf(ctx: ToolContext, found: Found, path: str, first: int, limit:
     elif not pages.is_complete:
         notes.append("reading was stopped, because it took too much time or memory")
     text = "\n".join(pieces)
-    if pieces and not any(page.strip() for page in list(pages.texts.values())[: len(pieces)]):
+    shown = list(pages.texts)[: len(pieces)]
+    if pieces and not any(pages.texts[number].strip() or number in pages.problems for number in shown):
         notes.append("these pages have no text: they may be scanned")
     await ctx.call.show(code_block(text))
     raw = {"path": found.path, "line": first, "lines": len(pieces), "total": pages.total, "text": text}
