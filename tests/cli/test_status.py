@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from support.cli_runner import Accord, Here, agent
 
+from accord.cli.support import served_status
 from accord.cli.support.served_status import ServedStatus
 from accord.hub.hub import SessionView
 from accord.status.attention_list import AttentionList
@@ -93,6 +95,33 @@ def test_a_served_turn_that_ends_without_a_client_is_finished_until_one_attaches
         status.publish()
         states.append(found.read()[0].state)
     assert states == ["idle", "running", "waiting", "finished", "idle", "idle"]
+    publisher.close()
+
+
+def test_of_many_served_sessions_those_that_need_somebody_are_listed(
+    accord: Accord, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    described: list[str] = []
+
+    def count(text: str) -> str:
+        described.append(text)
+        return text
+
+    monkeypatch.setattr(served_status, "describe", count)
+    hub, found = FakeHub(), AttentionList(accord.data / "status")
+    publisher = Publisher(found.directory)
+    status = ServedStatus(hub, "claude", publisher)  # type: ignore[arg-type]
+    hub.set(is_busy=True, is_asking=True)
+    waiting = msgspec.structs.replace(hub.sessions[0], id="waiting")
+    hub.set()
+    idle = [msgspec.structs.replace(hub.sessions[0], id=f"idle {number}", title="idle") for number in range(200)]
+    hub.sessions = [*idle, waiting]
+    status.publish()
+    status.publish()
+    listed = found.read()
+    assert (listed[0].id, listed[0].state) == ("waiting", "waiting")
+    assert 1 < len(listed) < 200
+    assert sorted(described) == ["T", "claude", "idle"], "each text is described once"
     publisher.close()
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from accord.status.entry import SessionStatus, State, describe
+from accord.status.attention_list import MAX_ENTRIES
+from accord.status.entry import ORDER, SessionStatus, State, describe
 from accord.status.publisher import Publisher
 
 if TYPE_CHECKING:
@@ -19,26 +20,32 @@ class ServedStatus:
 
     def __init__(self, hub: Hub, agent: str, publisher: Publisher) -> None:
         self._hub = hub
-        self._agent = agent
+        self._agent = describe(agent)
         self._publisher = publisher
         self._states: dict[str, State] = {}
+        self._titles: dict[str, str] = {}
 
     def publish(self) -> None:
-        """Publish the sessions, if anything has changed."""
+        """Publish the most urgent sessions, if anything has changed."""
         sessions = self._hub.sessions
         self._states = {each.id: self._state(each) for each in sessions}
+        shown = sorted(sessions, key=lambda each: ORDER[self._states[each.id]])[:MAX_ENTRIES]
+        # A server has thousands of sessions, and titles rarely change, while redaction takes long.
+        known = self._titles
+        titles = {each.title or "" for each in shown}
+        self._titles = {title: known[title] if title in known else describe(title) for title in titles}
         self._publisher.publish(
             [
                 SessionStatus(
                     id=each.id,
-                    agent=describe(self._agent),
+                    agent=self._agent,
                     cwd=each.cwd,
                     state=self._states[each.id],
-                    title=describe(each.title or ""),
+                    title=self._titles[each.title or ""],
                     why="a client has to answer the agent" if each.is_asking else "",
                     client="serve",
                 )
-                for each in sessions
+                for each in shown
             ]
         )
 
