@@ -67,6 +67,19 @@ def test_a_virtual_environment_is_known_by_its_configuration_whatever_its_name(t
     assert judged.decide(Action.of_write(str(tmp_path / "py2" / "python"))).effect == "allow"
 
 
+def test_a_bare_repository_is_protected_but_not_a_working_tree_in_it(tmp_path: Path) -> None:
+    for name in ("HEAD", "objects", "refs", "tree/.git"):
+        (tmp_path / "bare" / name).mkdir(parents=True)
+    judged = Policy(tmp_path, flags=rules("allow write:**"))
+
+    def effect(name: str) -> str:
+        return judged.decide(Action.of_write(str(tmp_path / name))).effect
+
+    assert effect("bare/config") == "ask" and effect("bare/hooks/post-checkout") == "ask"
+    assert effect("bare/tree/src/a.py") == "allow"
+    assert effect("new/objects/a") == "allow" and effect("new/HEAD") == "ask", "without it, Git ignores the rest"
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from accord.config.directories import config_directory, data_directory
 from accord.errors import AccordError, ConfigError
 from accord.policy.action import Action
-from accord.policy.confinement import Confined, IsProtected, TooLarge, find_confined, is_repository
+from accord.policy.confinement import Confined, IsProtected, TooLarge, find_confined
 from accord.policy.protections import SECRETS
 from accord.process import bubblewrap
 from accord.process.bubblewrap import Mount
@@ -69,8 +69,9 @@ TOOLS = (
 MORE_SECRETS = (
     *("~/.m2/settings*.xml", "~/.gradle/gradle.properties", "~/.gem/credentials", "~/.cargo/credentials*"),
     *("~/.local/share/uv/credentials", "~/.cache/huggingface/token", "~/.cache/huggingface/stored_tokens"),
+    *("/etc/shadow-", "/etc/gshadow-", "/etc/ssh/ssh_host_*_key", "/etc/ssl/private", "/etc/sudoers.d"),
 )
-"""Keys and passwords inside those."""
+"""Keys and passwords inside those, and those of the system that root could read."""
 UNSET = (
     *("DBUS_SESSION_BUS_ADDRESS", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "DOCKER_HOST", "CONTAINER_HOST"),
     *("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "KRB5CCNAME", "TMUX", "TMUX_PANE", "STY"),
@@ -246,9 +247,7 @@ class Sandbox:
             with suppress(FileNotFoundError):
                 now = find_confined(root, self._policy, is_limited=False).all
                 found += [path for path, id in now.items() if before.all.get(path) != id]
-                if is_repository(root):
-                    found.append(os.path.join(root, "HEAD"))
-        return sorted(set(found))
+        return sorted(found)
 
     def is_denied(self, path: str) -> bool:
         """Return whether a rule denies writing or reading a file, so that not even the user is asked about it."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from accord.policy.engine import Policy
-from accord.policy.protections import INSTALLED, PROTECTED
+from accord.policy.protections import INSTALLED, PROTECTED, is_repository
 
 MAX_ENTRIES = 200_000
 MAX_FOUND = 150
@@ -117,12 +117,6 @@ def find_confined(root: str, policy: Policy, *, is_limited: bool = True) -> Conf
         where = found.links if is_link else found.hidden if hides else found.read_only
         where[entry.path] = (status.st_dev, status.st_ctime_ns if is_link else status.st_ino)
     return found
-
-
-def is_repository(directory: str) -> bool:
-    """Return whether Git takes a directory for a repository (not for its working tree), and obeys its configuration."""
-    names = ("HEAD", "commondir"), ("HEAD", "objects", "refs")
-    return any(all(os.path.lexists(os.path.join(directory, name)) for name in each) for each in names)
 
 
 def _protected_places() -> set[str]:

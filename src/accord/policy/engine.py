@@ -34,6 +34,7 @@ from accord.policy.parts import Part, Parts, Resolve, World, is_inside, resolve_
 from accord.policy.patterns import commands, glob
 from accord.policy.protections import (
     find_protected_name,
+    find_repository,
     find_virtual_environment,
     installed_program_rules,
     protection_rules,
@@ -209,6 +210,8 @@ class Policy:
             for name in part.names:
                 if find_virtual_environment(name, self._world.exists):
                     return _ask_about("protection", f"virtual environments always need approval ({part.text[:200]})")
+                if find_repository(name, self._world.exists):
+                    return _ask_about("protection", f"bare repositories always need approval ({part.text[:200]})")
         return None
 
     def _only_reads(self, part: Part, action: Action, rules: list[SourcedRule]) -> bool:

@@ -141,8 +141,9 @@ PROTECTED = (
     "~/Library/LaunchAgents/**",
 )
 
-INSTALLED = ("**/node_modules/.bin/**", "**/.venv/**", "**/venv/**", "**/pyvenv.cfg")
-"""Installed programs. Writing them is asked about, but commands may name them, in order to run them."""
+INSTALLED = ("**/node_modules/.bin/**", "**/.venv/**", "**/venv/**", "**/pyvenv.cfg", "**/HEAD")
+"""Installed programs, and what makes a directory a bare repository. Writing them is asked about, but commands may name
+them, in order to run them; and in `git diff HEAD`, a revision is meant."""
 
 _READERS = frozenset(
     [
@@ -245,6 +246,22 @@ def find_virtual_environment(path: str, exists: Callable[[str], bool] = os.path.
     directory = os.path.dirname(path)
     while directory != os.path.dirname(directory):
         if exists(os.path.join(directory, "pyvenv.cfg")):
+            return directory
+        directory = os.path.dirname(directory)
+    return None
+
+
+def is_repository(directory: str, exists: Callable[[str], bool] = os.path.lexists) -> bool:
+    """Return whether Git takes a directory for a repository (not for its working tree), and obeys its configuration."""
+    names = ("HEAD", "commondir"), ("HEAD", "objects", "refs")
+    return any(all(exists(os.path.join(directory, name)) for name in each) for each in names)
+
+
+def find_repository(path: str, exists: Callable[[str], bool] = os.path.lexists) -> str | None:
+    """Return the bare repository that contains a path, unless the path is in a working tree inside it."""
+    directory = os.path.dirname(path)
+    while directory != os.path.dirname(directory) and not exists(os.path.join(directory, ".git")):
+        if is_repository(directory, exists):
             return directory
         directory = os.path.dirname(directory)
     return None
