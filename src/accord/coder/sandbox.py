@@ -190,7 +190,7 @@ class Sandbox:
             if path == "/" or _is_inside(home, path):
                 raise _Impossible(f"{path} contains the home directory")
         mounts = {Mount(path, "write") for path in writable if os.path.isdir(path)}
-        for each in before.values():
+        for each in (*before.values(), *self._find_others(set(writable) - set(before))):
             mounts |= {Mount(path, "read") for path in each.read_only}
             mounts |= {Mount(path, "hide", is_file=not os.path.isdir(path)) for path in each.hidden}
             mounts |= {Mount(path, "write") for path in each.pinned}  # the place of a mount can't be renamed
@@ -217,6 +217,14 @@ class Sandbox:
         if len(sockets) > MAX_SOCKETS:
             raise _Impossible("too many programs listen on sockets")
         return mounts | {Mount(path, "hide", is_file=True) for path in sockets}
+
+    def _find_others(self, directories: Iterable[str]) -> Iterable[Confined]:
+        """Find the restricted files of directories that aren't the session's, such as another project.
+
+        Those with too many are caches, or the user knows that they are protected."""
+        for path in directories:
+            with suppress(TooLarge, IsProtected, OSError):
+                yield find_confined(path, self._policy)
 
     def _secrets(self, home: str) -> list[str]:
         patterns = [

@@ -143,7 +143,7 @@ PROTECTED = (
 
 INSTALLED = ("**/node_modules/.bin/**", "**/.venv/**", "**/venv/**", "**/pyvenv.cfg", "**/HEAD")
 """Installed programs, and what makes a directory a bare repository. Writing them is asked about, but commands may name
-them, in order to run them; and in `git diff HEAD`, a revision is meant."""
+them, in order to run them; and in `git diff HEAD`, it is a revision."""
 
 _READERS = frozenset(
     [

@@ -26,6 +26,12 @@ async def configure(tools: ToolHarness, check: dict[str, str]) -> None:
     tools.state.settings = CoderSettings(check=check)
 
 
+def test_a_name_with_shell_syntax_is_quoted_in_a_script() -> None:
+    name = "a;touch x.py"
+    assert commands_for(name, {"*.py": "sh -c 'check {file} | head'"}) == [["sh", "-c", f"check '{name}' | head"]]
+    assert commands_for(name, {"*.py": "check --file={file}"}) == [["check", f"--file={name}"]]
+
+
 async def test_a_failing_checker_is_reported_with_the_edit(harness: Harness) -> None:
     async with harness() as tools:
         await configure(tools, {"*.py": FAILS, "*.md": SUCCEEDS})

@@ -291,8 +291,13 @@ async def test_the_network_can_be_allowed(start: Start) -> None:
 
 
 async def test_other_directories_can_be_made_writable(start: Start, project: Path) -> None:
-    async with start(writable=[str(project.parent / "other")]) as box:
+    other = project.parent / "other"
+    (other / ".git").mkdir()
+    async with start(writable=[str(other), str(project.parent / "missing")]) as box:
         await box.run("echo x > ../other/made")
+        (project / "attack.sh").write_text("echo attack > ../other/.git/config\n")
+        await box.run("sh attack.sh")
+        assert not (other / ".git" / "config").exists(), "protected files are protected there, too"
         assert (project.parent / "other" / "made").read_text() == "x\n"
 
 

@@ -39,8 +39,13 @@ def commands_for(path: str, checkers: Mapping[str, str]) -> list[list[str]]:
         file = os.path.join(os.curdir, path) if path.startswith("-") else path
         if words:
             has_place = any(FILE in word for word in words)
-            found.append([word.replace(FILE, file) for word in words] + ([] if has_place else [file]))
+            found.append([_insert(file, word) for word in words] + ([] if has_place else [file]))
     return found
+
+
+def _insert(file: str, word: str) -> str:
+    """Put a file's name into a word of a command. It is quoted in a script for a shell, which has spaces."""
+    return word.replace(FILE, shlex.quote(file) if len(word.split()) > 1 else file)
 
 
 async def run_checkers(ctx: ToolContext, paths: list[str]) -> str:
