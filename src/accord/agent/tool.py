@@ -54,8 +54,8 @@ class Tool:
         self.locations: list[Location] = self._locations(locations)
         self._raw_input = raw_input
         self._name = name
-        self.can_cancel = can_cancel
-        self.background = background
+        self.can_cancel: bool = can_cancel
+        self.background: bool = background
         """Whether it outlives its turn."""
         self._meta = meta
         self._shows_preview = False

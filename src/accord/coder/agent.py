@@ -10,7 +10,7 @@ import contextlib
 import importlib.util
 import logging
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import structs
@@ -22,7 +22,7 @@ from accord.coder.shared_resources import SharedResources
 from accord.errors import AccordError, AuthRequired, InvalidParams
 from accord.model.requests import AuthMethod
 from accord.model.session import NO_MODEL as NO_MODEL_MARK
-from accord.model.session import Choice, Option, StopReason
+from accord.model.session import Choice, Mode, Option, StopReason
 from accord.version import __version__
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Coder(Agent):
     mcp: ClassVar[tuple[str, ...]] = ("stdio", "http", "sse", "acp")
     additional_directories = True
     system_prompts: ClassVar[Collection[str]] = ("append", "override")
-    modes = modes.MODES
+    modes: Sequence[Mode] = modes.MODES
     legacy_models = True
     watch_seconds: float = 2.0
     """How often to check whether the project's custom commands have changed."""

@@ -43,15 +43,15 @@ class BackgroundCommand:
         self.line = line
         self.status: ExitStatus | None = None
         """The exit status; None while it runs, and if it is unknown."""
-        self.problem = ""
+        self.problem: str = ""
         """Why the status is unknown, if the terminal failed."""
-        self.is_stopped = False
+        self.is_stopped: bool = False
         """Whether it was stopped on request."""
-        self.is_closed = False
+        self.is_closed: bool = False
         """Whether its session has ended: there is no user to ask any more."""
         self.is_end_known = False
         """Whether the model knows that it has ended."""
-        self.ended = asyncio.Event()
+        self.ended: asyncio.Event = asyncio.Event()
         self._terminal = terminal
         self._call = call
         self._on_end = on_end

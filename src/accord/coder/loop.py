@@ -93,7 +93,7 @@ class Loop:
         the last answer if the turn ends at a limit; `{}` stands for the reason."""
         self.turn = turn
         self.state = state
-        self.model = model
+        self.model: Model = model
         self.tools: Mapping[str, Tool[Any]] = {}
         self._list_tools = tools
         self._max_requests = max_requests or state.settings.max_steps or MAX_REQUESTS

@@ -35,7 +35,7 @@ class AttentionList:
     """The sessions of all agents on this machine."""
 
     def __init__(self, directory: Path | None = None, *, clock: Callable[[], float] = time.time) -> None:
-        self.directory = directory or status_directory()
+        self.directory: Path = directory or status_directory()
         self._clock = clock
 
     def read(self) -> list[SessionStatus]:

@@ -19,7 +19,7 @@ class SessionMeter:
     def __init__(self, *, is_new: bool) -> None:
         """`is_new` is whether the session begins now: what it used before isn't counted."""
         self._cost: float | None = 0.0 if is_new else None
-        self.turn = Spent()
+        self.turn: Spent = Spent()
         """What the current turn used."""
 
     def start_turn(self) -> None:

@@ -24,7 +24,7 @@ class SpendingLog:
     """The counters. Each use opens the file, so that nothing is held while an agent works. Blocks."""
 
     def __init__(self, path: Path | None = None, *, clock: Callable[[], float] = time.time) -> None:
-        self.path = path or data_directory() / "spending.sqlite"
+        self.path: Path = path or data_directory() / "spending.sqlite"
         self._clock = clock
 
     @property

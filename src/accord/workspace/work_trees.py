@@ -38,7 +38,7 @@ class WorkTrees:
         self._edited: frozenset[str] = frozenset()
         self._failed: dict[str, str] = {}
         self._pruned = False
-        self.is_open = False
+        self.is_open: bool = False
         """Whether commands may run: `begin` was called, and `finish` wasn't."""
 
     def begin(self, edited: frozenset[str]) -> str:

@@ -28,7 +28,7 @@ class NamedSessions:
     """Reads and writes the file of names."""
 
     def __init__(self, path: Path | None = None) -> None:
-        self.path = path or data_directory() / "session_names.json"
+        self.path: Path = path or data_directory() / "session_names.json"
 
     def find(self, agent: str, cwd: Path, name: str) -> str | None:
         """Return the id of a named session."""

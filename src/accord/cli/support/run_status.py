@@ -23,7 +23,7 @@ class RunStatus:
         from accord.config.redaction import redact_text
 
         self._publisher = Publisher()
-        self.agent = BUILT_IN if agent == built_in() else redact_text(target or agent.name, agent.env)
+        self.agent: str = BUILT_IN if agent == built_in() else redact_text(target or agent.name, agent.env)
         self._cwd = str(cwd)
         self._id = self._title = ""
 

@@ -63,7 +63,7 @@ class Cassette:
 
         `directory` is the working directory, which requests mention: a cassette can be replayed in another one.
         Raises `ConfigError` if the file can't be used."""
-        self.file = Path(file)
+        self.file: Path = Path(file)
         self.is_recording = record
         self.match: Match = match
         self._directory = directory or os.getcwd()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from msgspec import Meta
 
@@ -46,7 +46,7 @@ class MoveOrDelete(Tool[MoveOrDeleteArgs]):
     changes = True
     follows_links = False
     arguments = MoveOrDeleteArgs
-    implied = {
+    implied: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         **{alias: {"operation": "delete"} for alias in ("delete_file", "delete", "remove_file", "remove", "rm")},
         **{alias: {"operation": "move"} for alias in ("move_file", "move", "rename_file", "rename", "mv")},
     }

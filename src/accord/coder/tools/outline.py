@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import Counter
-from collections.abc import Sequence
-from typing import Annotated, Any
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta
 
@@ -55,7 +55,7 @@ class Outline(Tool[OutlineArgs]):
     kind: str = "read"
     arguments = OutlineArgs
     aliases = "find_symbol symbols list_symbols document_symbols codebase_outline list_code_definition_names"
-    implied = {
+    implied: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "find_definition": {"find": "definitions"},
         "go_to_definition": {"find": "definitions"},
         "find_references": {"find": "uses"},

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta
 
@@ -50,7 +51,7 @@ class SetPlan(Tool[SetPlanArgs]):
     kind: str = "think"
     arguments = SetPlanArgs
     aliases = "plan update_plan todo_write todo todos write_todos update_todos update_todo_list create_plan"
-    implied = {"add_todo": {"append": True}, "todo_add": {"append": True}}
+    implied: ClassVar[Mapping[str, Mapping[str, Any]]] = {"add_todo": {"append": True}, "todo_add": {"append": True}}
 
     def title(self, args: SetPlanArgs) -> str:
         if args.append and args.steps:

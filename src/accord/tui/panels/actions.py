@@ -44,7 +44,7 @@ class ActionPanel(Widget, can_focus=True):
     def __init__(self, reason: str, actions: Sequence[UserAction]) -> None:
         super().__init__()
         self.reason = reason
-        self.actions = list(actions)
+        self.actions: list[UserAction] = list(actions)
         self._cursor = 0
 
     def on_mount(self) -> None:

@@ -32,10 +32,10 @@ class ReviewList(ScrollView, can_focus=True):
 
     def __init__(self, lines: Sequence[ReviewLine], comments: list[Comment], text_styles: TextStyles) -> None:
         super().__init__()
-        self.lines = list(lines)
+        self.lines: list[ReviewLine] = list(lines)
         self.comments = comments
         self._text_styles = text_styles
-        self.cursor = next((at for at, line in enumerate(self.lines) if line.can_have_comment), 0)
+        self.cursor: int = next((at for at, line in enumerate(self.lines) if line.can_have_comment), 0)
         self.start: int | None = None
         """The other end of the selection."""
         self._rows: list[tuple[int, Comment | None]] = []

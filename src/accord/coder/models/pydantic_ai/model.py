@@ -129,7 +129,7 @@ class ProviderModel(Model):
             return
         self._window = window
         self.context = min(window.size, self._provider.context or window.size)
-        self.window_advice = window.advice or "choose a model with a larger one"
+        self.window_advice: str = window.advice or "choose a model with a larger one"
 
     def warm(self) -> None:
         """Start loading the provider's library in a thread, because it takes seconds."""
