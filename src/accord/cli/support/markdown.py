@@ -99,7 +99,7 @@ class MarkdownStream:
         if starts and starts[-1] > 0:
             return head[: starts[-1]], _Rest(text[starts[-1] :])
         head = head[: head.rfind("\n") + 1] or head
-        (block, *_) = [token for token in self._parser.parse(head) if token.level == 0] or [None]
+        block = next((token for token in self._parser.parse(head) if token.level == 0), None)
         if block is not None and block.type == "fence" and block.map is not None:
             is_open = block.content.count("\n") >= block.map[1] - block.map[0] - 1
             if is_open:  # the rest is code, too

@@ -8,8 +8,11 @@ from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
+from accord.tui.panels.permission import PermissionPanel
+from accord.tui.panels.queue import QueuePanel
 from accord.tui.panels.status import Part, StatusLine, drop_to_fit
 from accord.tui.screens.hints import BETWEEN
+from accord.tui.transcript.view import TranscriptView
 
 if TYPE_CHECKING:
     from accord.tui.app import AccordApp
@@ -45,14 +48,13 @@ class KeyLine(Widget):
         """The keys and what they do, the most important first."""
         controller, focused = self._status.controller, self.app.focused
         urgent = list(filter(None, self._status.describe_state().hint.split(BETWEEN)))
-        kind = type(focused).__name__ if focused is not None else ""
         state = controller.state
         keys: tuple[str, ...]
-        if kind == "TranscriptView":
+        if isinstance(focused, TranscriptView):
             keys = _READING
-        elif kind == "QueuePanel":
+        elif isinstance(focused, QueuePanel):
             keys = _QUEUED
-        elif kind == "PermissionPanel":
+        elif isinstance(focused, PermissionPanel):
             keys = ()  # they are on its border
         elif state == "waiting":
             keys = _WAITING
