@@ -212,6 +212,7 @@ class AccordApp(PaintingApp):
         self.appearance.apply_preferences()
         for tab in self.tabs:
             tab.editor.cursor_blink = not self.is_calm
+            tab.editor.use_vim(self.preferences.vim_keys)
             tab.fit_panels()
 
     def _restyle(self, theme: Any) -> None:

@@ -21,6 +21,7 @@ class Preferences(msgspec.Struct, kw_only=True):
     side_by_side: bool = True
     follow: bool = False
     """Whether to show the file that the agent works on."""
+    vim_keys: bool = False
     images: str = "auto"
     """How to show images: auto, terminal graphics, coloured blocks, or not at all."""
     notify: Union[bool, Literal["off", "bell", "notification"]] = "notification"
@@ -40,6 +41,7 @@ SWITCHES = {
     "side_panel": ("Side panel", "the plan, changed files, servers and context"),
     "follow": ("Follow the agent", "show the file it works on, beside or below the transcript"),
     "side_by_side": ("Changes side by side", "if there is room"),
+    "vim_keys": ("Vim keys", "normal and insert mode in the prompt"),
 }
 """Label and description of each setting that is on or off. The settings screen lists them."""
 CHOICES = {

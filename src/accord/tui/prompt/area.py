@@ -60,6 +60,7 @@ class PromptArea(Vertical):
         self.editor.on_completion_key = self._complete
         self.editor.is_awaited = self._is_awaited
         self.editor.on_pasted = self._replace_paste
+        self.editor.on_vim_mode = self._show_title
         self.hint: MissingFilesHint = MissingFilesHint(self.editor)
         self._cwd = cwd
         self._title = ""
@@ -107,6 +108,8 @@ class PromptArea(Vertical):
 
     def _show_title(self) -> None:
         title = SHELL if self.editor.is_shell else self._title or self._mode[1]
+        if self.editor.vim is not None:
+            title = f"{self.editor.vim.label} · {title}" if title else self.editor.vim.label
         if self.editor.border_title != title:
             self.editor.border_title = make_label(title)
 
@@ -142,6 +145,9 @@ class PromptArea(Vertical):
     def _look_up(self) -> None:
         before = self._before()
         if before and before == self._dismissed:
+            return
+        if self.editor.vim is not None and self.editor.vim.is_normal:
+            self._close()
             return
         self._dismissed = ""
         wanted = partial_file_name(before.rpartition("\n")[2])

@@ -15,6 +15,7 @@ from textual.widgets import TextArea
 
 from accord.tui.prompt.folds import FoldAt, Folds, is_long
 from accord.tui.prompt.paste import without_halves
+from accord.tui.prompt.vim_keys import VimKeys
 from accord.tui.terminal.keyboard import act_at_once, is_chord
 from accord.tui.terminal.painter import paint_at_once
 from accord.tui.terminal.textual_internals import EditResult, Location, get_key_bindings
@@ -128,6 +129,10 @@ class Editor(Killing):
         """The replacement for pasted text; empty to insert the text itself."""
         self.on_tab: Callable[[], None] | None = None
         """Moves the focus at once: the keys that follow are meant for the other widget."""
+        self.on_vim_mode: Callable[[], None] = lambda: None
+        """Called when the Vim mode, or what was typed of a command, may have changed."""
+        self.vim: VimKeys | None = None
+        """The Vim keys, if the user turned them on."""
         self.last_key: float = 0.0
         self._recalled: int | None = None
         self._draft = ""
@@ -168,6 +173,19 @@ class Editor(Killing):
         return line
 
     # -- keys
+
+    def use_vim(self, is_on: bool) -> None:
+        """Turn the Vim keys on or off."""
+        if is_on != (self.vim is not None):
+            self.vim = VimKeys(self) if is_on else None
+            self.on_vim_mode()
+
+    def _act_as_vim(self, act: Callable[[], Any]) -> None:
+        self._recalled = None
+        self.history.checkpoint()
+        act()
+        self.history.checkpoint()
+        self.on_vim_mode()
 
     async def _on_key(self, event: events.Key) -> None:
         self.last_key = event.time
@@ -218,6 +236,8 @@ class Editor(Killing):
             return lambda: self.on_completion_key(key)
         if is_choice and self.is_awaited(key):
             return lambda: self.on_completion_key(key)
+        if self.vim is not None and (act := self.vim.meaning(event)) is not None:
+            return lambda: self._act_as_vim(act)
         if event.character is not None and event.character in _UNSEEN:
             return lambda: self.insert(event.character or "")
         if key == "tab" and self.on_tab is not None:
@@ -280,6 +300,9 @@ class Editor(Killing):
             self.past.add(text)
             self._recalled = None
             self.clear_text()  # at once: what is typed next belongs to the next prompt
+            if self.vim is not None:
+                self.vim.begin()
+                self.on_vim_mode()
             self.post_message(self.Submitted(text, now=now, is_shell=is_shell))
         else:
             self.post_message(self.UnhandledKey("enter"))

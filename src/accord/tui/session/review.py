@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+_TICKS = re.compile("`+")
 _MAX_QUOTED = 12
 """Lines of a comment that are quoted; of longer ones, the first and the last."""
 
@@ -47,12 +49,14 @@ class Comment(NamedTuple):
 
 
 def format_comments(comments: Sequence[Comment]) -> str:
-    """Return one prompt with all comments: the file, the lines, what they say, and the comment."""
+    """Return one prompt with all comments: the file, the lines as a diff, and the comment."""
     ordered = sorted(comments, key=lambda each: (each.first, each.last))
     head = "Please address this review comment:" if len(ordered) == 1 else "Please address these review comments:"
     parts = [head]
     for number, each in enumerate(ordered, 1):
-        quoted = "\n".join(f"> {_quote(line)}".rstrip() for line in _shorten(each.lines))
+        rows = [_quote(line).rstrip() for line in _shorten(each.lines)]
+        fence = "`" * max(3, 1 + max((len(run[0]) for row in rows for run in _TICKS.finditer(row)), default=0))
+        quoted = "\n".join([f"{fence}diff", *rows, fence])
         title = each.place if len(ordered) == 1 else f"{number}. {each.place}"
         parts.append(f"{title}:\n{quoted}\n\n{each.text.strip()}")
     return "\n\n".join(parts)
@@ -66,4 +70,4 @@ def _shorten(lines: Sequence[ReviewLine]) -> list[ReviewLine]:
 
 
 def _quote(line: ReviewLine) -> str:
-    return f"{line.sign} {line.text}" if line.sign in "+-" else f"  {line.text}" if line.sign == " " else line.sign
+    return f"{line.sign}{line.text}" if line.sign in "+- " else line.sign

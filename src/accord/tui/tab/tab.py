@@ -101,6 +101,7 @@ class Tab(Vertical):
         yield self.key_line
         self.status.has_key_line = lambda: self.key_line.display
         self.editor.on_tab = self._focus_transcript
+        self.editor.use_vim(self.app.preferences.vim_keys)
         self.editor.on_digit = self.welcome.suggest
         self.status.is_following = lambda: self.transcript_view.timeline_layout.following
 
