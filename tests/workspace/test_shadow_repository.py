@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
+import zlib
 from pathlib import Path
 
 import pytest
@@ -226,3 +228,21 @@ def test_pruning_keeps_what_the_index_needs(app: Path, shadow: ShadowRepository)
     (app / "a").write_text("two")
     after = shadow.take()
     assert as_bytes(shadow.compare(before, after)) == {"a": (b"one", b"two")}
+
+
+def test_a_forged_tree_in_the_project_leads_nowhere_else(app: Path, shadow: ShadowRepository) -> None:
+    git(app, "init")
+    (app / "inner").mkdir()
+    (app / "inner" / "a").write_bytes(b"one")
+    git(app, "add", ".")
+    id = hashlib.sha1(b"blob 3\0one").digest()
+    names = [b"../../other", b"../.vscode", b".", b".GIT", b"a"]
+    forged = b"".join(b"100644 " + name + b"\0" + id for name in names)
+    true = b"100644 a\0" + id
+    name = hashlib.sha1(b"tree %d\0" % len(true) + true).hexdigest()
+    stored = app / ".git" / "objects" / name[:2]
+    stored.mkdir(exist_ok=True)
+    (stored / name[2:]).write_bytes(zlib.compress(b"tree %d\0" % len(forged) + forged))
+    before = shadow.take()
+    (app / "inner" / "a").write_bytes(b"two")
+    assert as_bytes(shadow.compare(before, shadow.take())) == {"inner/a": (b"one", b"two")}

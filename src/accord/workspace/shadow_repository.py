@@ -134,7 +134,7 @@ class ShadowRepository:
         changes = []
         for path, index in found:
             was, now = states[index], states[index + 1]
-            if was is not None and now is not None and ".git" not in path.split("/"):
+            if was is not None and now is not None and _is_inside(path):
                 if path in before.modes and was.kind == "file":
                     was = replace(was, mode=before.modes[path])
                 changes.append(FileChange(path, was, now))
@@ -340,6 +340,13 @@ def _find_git(root: str) -> str | None:
     if found is None or os.path.realpath(found).startswith(os.path.realpath(root).rstrip(os.sep) + os.sep):
         return None
     return found
+
+
+def _is_inside(path: str) -> bool:
+    """Return whether a path of a tree is one in the work tree and not in a repository.
+
+    A tree may be read from the project's objects, where someone may have stored another one under its id."""
+    return not any(name in ("", ".", "..") or name.casefold() == ".git" for name in path.split("/"))
 
 
 def _encodable(name: str) -> str:
