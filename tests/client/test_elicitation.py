@@ -50,6 +50,13 @@ async def test_a_handler_answers_with_what_was_filled_in_or_with_a_whole_reply(
         assert given["result"] == answer
 
 
+@pytest.mark.req("V1-ELIC-18")
+async def test_what_was_typed_on_a_page_is_not_sent_to_the_agent(version: int) -> None:
+    for reply in ({"token": "hunter2"}, Reply(action="accept", content={"token": "hunter2"})):
+        given = await ask(version, lambda question, reply=reply: reply, {**PAGE, "sessionId": "s"})
+        assert given["result"] == {"action": "accept"}
+
+
 REQUIRED = {**FORM["requestedSchema"], "required": ["name", "age"]}  # type: ignore[dict-item]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,7 +10,10 @@ from typing import Any
 
 import pytest
 
+from accord.client.local_workspace import LocalWorkspace
 from accord.client.workspace import Workspace
+from accord.policy.engine import Policy
+from accord.policy.rule import parse_rule
 from accord.testing.wire import WirePeer, wire_agent
 from accord.workspace.files import Files
 from accord.workspace.roots import Roots
@@ -33,8 +37,6 @@ async def editor(folder: Path) -> AsyncIterator[tuple[WirePeer, Files]]:
     with Roots(str(folder)) as roots:
         files = Files(roots, sync=False)
         async with wire_agent(workspace=Lent(files), cwd=str(folder)) as (agent, client):
-            import asyncio
-
             opening = asyncio.ensure_future(client.new_session())
             await agent.reply(await agent.next_call("session/new"), {"sessionId": "s"})
             await opening
@@ -82,3 +84,23 @@ async def test_an_agent_gets_the_reason_of_a_refusal(tmp_path: Path, path: str, 
     async with editor(tmp_path) as (agent, _):
         answer = await agent.call("fs/read_text_file", ask(path.format(tmp_path)))
         assert answer["error"]["code"] == code
+
+
+@pytest.mark.req("V1-SETUP-21", "V1-SETUP-23")
+async def test_an_agent_gets_only_the_directories_that_the_user_granted(tmp_path: Path) -> None:
+    project, granted, other = (tmp_path / name for name in ("project", "granted", "other"))
+    for folder in (project, granted, other):
+        folder.mkdir()
+        (folder / "a.txt").write_text("text")
+    policy = Policy(project, user=[parse_rule(f"allow read:{tmp_path}/**")])  # the roots alone are tested here
+    async with (
+        LocalWorkspace(project, [str(granted)], policy=policy) as local,
+        wire_agent(workspace=local, cwd=str(project)) as (agent, client),
+    ):
+        opening = asyncio.ensure_future(client.new_session())
+        request = await agent.next_call("session/new")
+        await agent.reply(request, {"sessionId": "s"})
+        await opening
+        answers = [await agent.call("fs/read_text_file", ask(each / "a.txt")) for each in (project, granted, other)]
+    assert (request["params"]["cwd"], request["params"].get("additionalDirectories", [])) == (str(project), [])
+    assert ["result" in answer for answer in answers] == [True, True, False]

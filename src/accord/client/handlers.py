@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, Union
 
+from msgspec import structs
+
 from accord.connection.dispatch import log
 from accord.errors import InvalidParams, InvalidValue, MethodNotFound
 from accord.model.forms import fits
@@ -125,7 +127,9 @@ class Handlers:
                 f"the elicitation handler returned {short(answer)}; it must return a dict, a Reply or None",
                 argument="return value",
             )
-        if answer.accepted and question.mode == "form":
+        if question.mode != "form":
+            answer = structs.replace(answer, content=None)  # what was typed on a page isn't for the agent
+        elif answer.accepted:
             _check_filled(question.schema, answer.content or {})
         if answer.accepted and question.id is not None:
             self._pages[question.id] = question
