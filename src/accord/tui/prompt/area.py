@@ -22,11 +22,13 @@ from accord.tui.prompt.completion import (
     continues_name,
     files_for,
     partial_file_name,
+    tree_for,
 )
 from accord.tui.prompt.editor import Editor
 from accord.tui.prompt.files import Files
 from accord.tui.prompt.missing_files import MissingFilesHint
 from accord.tui.prompt.paste import files_in, mentions
+from accord.tui.prompt.tree import ProjectTree
 from accord.tui.session.mode_kind import kind_of
 from accord.tui.slash_commands import list_commands
 from accord.tui.text import make_label
@@ -67,6 +69,7 @@ class PromptArea(Vertical):
         self._commands: Sequence[Command] = ()
         self._own_commands: Sequence[Command] = list_commands(())
         self._files = Files(cwd)
+        self._tree = ProjectTree(cwd)
         self._list: Completions | None = None
         self._known = ""  # text before the cursor when completions were last looked up
         self._pending_keys: list[
@@ -162,10 +165,34 @@ class PromptArea(Vertical):
         return commands_for(before, self._commands, self._own_commands)
 
     async def _look_up_files(self, wanted: str) -> None:
+        if not wanted:
+            await self._show_tree()
+            return
         names = await asyncio.to_thread(self._files.matching, wanted)
         if names is not None and partial_file_name(self._before().rpartition("\n")[2]) == wanted:
             self._show(files_for(wanted, names))
             self.hint.on_typing(self._text_without_partial_name)
+
+    async def _show_tree(self, selected: str = "") -> None:
+        """Show the project's tree for a lone `@`, with the cursor on a path."""
+        rows = await asyncio.to_thread(self._tree.list_rows)
+        if partial_file_name(self._before().rpartition("\n")[2]) == "":
+            paths = [row.path for row in rows]
+            self._show(tree_for(rows), paths.index(selected) if selected in paths else 0)
+            self.hint.on_typing(self._text_without_partial_name)
+
+    def _turn(self, key: str) -> None:
+        """Open or close the directory at the cursor of the tree; left in an entry goes to its directory."""
+        row = self._list.chosen.row if self._list is not None and self._list.chosen is not None else None
+        if row is None:
+            return
+        path = row.path
+        if key == "left" and not row.is_open:
+            path = path.rstrip("/").rpartition("/")[0] + "/" if "/" in path.rstrip("/") else path
+        elif row.is_directory and not row.omitted:
+            self._tree.set_open(path, key == "right")
+        work: Any = partial(self._show_tree, path)
+        run_in_background(self, work, exclusive=True)
 
     def _text_without_partial_name(self) -> str:
         """The text without the file name being typed."""
@@ -175,7 +202,7 @@ class PromptArea(Vertical):
             return text
         return f"{before[: len(before) - len(wanted) - 1]}{_WORD.sub('', text[len(before) :], count=1)}"
 
-    def _show(self, suggestions: list[Suggestion]) -> None:
+    def _show(self, suggestions: list[Suggestion], cursor: int = 0) -> None:
         self._known = self._before()
         if not suggestions:
             self._close()
@@ -183,8 +210,9 @@ class PromptArea(Vertical):
         if self._list is None:
             self._list = Completions(self.text_styles)
             self.mount(self._list, before=self.editor)
-        self._list.show(suggestions)
+        self._list.show(suggestions, cursor)
         self.editor.completing = not self._list.is_hint
+        self.editor.completing_tree = self._list.is_tree
 
     def _close(self) -> None:
         self.editor.completing = False
@@ -212,6 +240,8 @@ class PromptArea(Vertical):
         if key == "escape":
             self._dismissed = self._before()
             self._close()
+        elif key in ("left", "right"):
+            self._turn(key)
         elif key == "enter" and (chosen is None or self._before().endswith(chosen.text.rstrip())):
             self._close()  # nothing left to complete: enter sends
             self.editor.submit()
@@ -235,7 +265,9 @@ class PromptArea(Vertical):
             while self._pending_keys:
                 due = key, before = self._pending_keys[0]
                 wanted = partial_file_name(before.rpartition("\n")[2])
-                if wanted is not None:
+                if wanted == "":
+                    found = tree_for(await asyncio.to_thread(self._tree.list_rows))
+                elif wanted is not None:
                     found = files_for(wanted, await asyncio.to_thread(self._files.surely_matching, wanted))
                 else:
                     found = self._commands_for(before)

@@ -17,6 +17,7 @@ from accord.tui.text import truncate, truncate_path
 
 if TYPE_CHECKING:
     from accord.model.session import Command
+    from accord.tui.prompt.tree import TreeRow
     from accord.tui.theme import TextStyles
 
 MAX_ROWS = 8
@@ -40,6 +41,8 @@ class Suggestion(NamedTuple):
     """Describes the argument of a command."""
     is_own: bool = False
     """Whether it is a command of this client, not of the agent."""
+    row: TreeRow | None = None
+    """Its line, if the list is a tree."""
 
 
 def commands_for(before: str, commands: Sequence[Command], own: Sequence[Command] = ()) -> list[Suggestion]:
@@ -86,6 +89,24 @@ def files_for(wanted: str, names: Sequence[str]) -> list[Suggestion]:
     ]
 
 
+def tree_for(rows: Sequence[TreeRow]) -> list[Suggestion]:
+    """The lines of the project's tree as completions of a lone `@`."""
+    return [Suggestion(_mention_row(row), _label_row(row), "", 1, is_path=True, row=row) for row in rows]
+
+
+def _mention_row(row: TreeRow) -> str:
+    mentioned = (mention(row.path) if row.path else None) or "@"
+    return f"{mentioned}{'' if row.is_directory or not row.path else ' '}"
+
+
+def _label_row(row: TreeRow) -> str:
+    indent = "  " * min(row.depth, 8)
+    if row.omitted:
+        return f"{indent}  … {row.omitted} more: type to search"
+    name = row.path.rstrip("/").rpartition("/")[2]
+    return f"{indent}{'▾ ' if row.is_open else '▸ '}{name}/" if row.is_directory else f"{indent}  {name}"
+
+
 def continues_name(suggestions: Sequence[Suggestion], before: str, more: str) -> bool:
     """Return whether letters typed since continue the name of a match."""
     return any(
@@ -120,14 +141,21 @@ class Completions(Widget):
         self._top = 0
         self._column = 0
 
-    def show(self, suggestions: list[Suggestion]) -> None:
+    def show(self, suggestions: list[Suggestion], cursor: int = 0) -> None:
         if suggestions != self.suggestions:
-            self.cursor = self._top = 0
+            self.cursor = cursor
+            self._top = max(min(self._top, cursor), cursor - MAX_ROWS + 1) if cursor else 0
             self.suggestions = suggestions
         self._column = max((cell_len(f"{each.label} {each.hint}".rstrip()) for each in suggestions), default=0)
         self.border_title = f"{OWN} of this client" if any(each.is_own for each in suggestions) else ""
-        self.border_subtitle = "" if self.is_hint else "↑↓ select · tab accept · esc close"
+        opens = "→ open · ← close · " if self.is_tree else ""
+        self.border_subtitle = "" if self.is_hint else f"↑↓ select · {opens}tab accept · esc close"
         self.refresh(layout=True)
+
+    @property
+    def is_tree(self) -> bool:
+        """Whether directories can be opened in it."""
+        return any(each.row is not None for each in self.suggestions)
 
     @property
     def is_hint(self) -> bool:
@@ -157,7 +185,8 @@ class Completions(Widget):
         each = self.suggestions[place]
         is_chosen = place == self.cursor and not each.only_hint
         room = min(self._column, max(width // 2, 20)) if each.about else width - 2
-        label = truncate_path(each.label, room) if each.is_path else truncate(each.label, room)
+        is_path = each.is_path and each.row is None
+        label = truncate_path(each.label, room) if is_path else truncate(each.label, room)
         hint = f" {truncate(each.hint, room - cell_len(label) - 1)}" if each.hint and cell_len(label) + 2 < room else ""
         about = truncate(each.about, max(width - room - 6, 1)) if each.about else ""
         gap = " " * (room - cell_len(label + hint) + 2) if about else ""

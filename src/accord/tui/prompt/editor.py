@@ -120,6 +120,8 @@ class Editor(Killing):
             get_key_bindings(self).pop(key, None)
         self.completing = False
         """Whether the completion list is open, which then gets some keys."""
+        self.completing_tree = False
+        """Whether the list is a tree, which also gets the left and right arrow keys."""
         self.on_completion_key: Callable[[str], None] = lambda key: None
         self.is_awaited: Callable[[str], bool] = lambda key: False
         """Whether a key is for a completion list that is about to open."""
@@ -233,6 +235,8 @@ class Editor(Killing):
         key = event.key
         is_choice = key in ("tab", "enter", "escape")
         if self.completing and (is_choice or key in ("up", "down", "pageup", "pagedown")):
+            return lambda: self.on_completion_key(key)
+        if self.completing and self.completing_tree and key in ("left", "right"):
             return lambda: self.on_completion_key(key)
         if is_choice and self.is_awaited(key):
             return lambda: self.on_completion_key(key)

@@ -19,7 +19,7 @@ MAX_SECONDS = 3.0
 """Limits of a scan: a home directory must not delay the prompt."""
 FRESH_SECONDS = 15.0
 """Seconds for which a list of files is reused."""
-_NEVER = {".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv"}
+NEVER = {".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv"}
 
 
 class Files:
@@ -77,7 +77,7 @@ class Files:
             for entry in entries:
                 is_directory = entry.is_dir(follow_symlinks=False)
                 name = f"{directory}{entry.name}{'/' if is_directory else ''}"
-                if entry.name in _NEVER or rules.ignores(entry.path, is_directory) or mention(name) is None:
+                if entry.name in NEVER or rules.ignores(entry.path, is_directory) or mention(name) is None:
                     continue
                 yield name
                 count += 1
