@@ -487,7 +487,8 @@ async def test_a_directory_without_rights_does_not_protect_a_new_file(start: Sta
 async def test_a_command_cannot_hide_the_project_from_the_search(start: Start, project: Path) -> None:
     (project / ".envrc").write_text("mine\n")
     async with start() as box:
-        await box.tools.use("run_command", command="mkdir .vs''code; chmod 311 .")
+        await box.tools.use("run_command", command="mkdir $(printf .vs)code; chmod 311 .")
+        assert [request.title for request in box.asked] == ["Keep protected files that the command created: .vscode"]
         assert project.stat().st_mode & 0o700 == 0o700 and not (project / ".vscode").exists()
         await box.tools.use("run_command", command="echo attack > $(printf .en)vrc")
         assert (project / ".envrc").read_text() == "mine\n"
