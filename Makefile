@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 PIP_OUTPUT := $(shell [ -t 2 ] || echo --quiet)
 
 # The prompt that `make run` sends to the built-in agent without a terminal.
-PROMPT ?= outline this project, then where is Conversation defined, then search for "exactly once" in README.md
+PROMPT ?= what is this project?, then where is Conversation defined, then search for "outlives" in README.md
 
 # Tests that start many processes or take long; `make test` runs them, `make check` doesn't.
 LATER := cli coder/mcp coder/models coder/tools coder/test_cancellation.py coder/test_missing_resources.py coder/test_limits.py coder/test_login.py \
