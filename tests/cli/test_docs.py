@@ -10,8 +10,9 @@ import msgspec
 
 from accord.cli.main import BROKEN_PIPE, COMMANDS
 from accord.cli.support import output_events
-from accord.cli.support.headless import NOT_ASKED, STATUS
+from accord.cli.support.headless import NOT_ASKED, NOT_UNDERSTOOD_STATUS, STATUS
 from accord.cli.support.interrupts import INTERRUPTED, TIMED_OUT
+from accord.cli.support.run_budget import BUDGET_STATUS
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 TEXT = (DOCS / "cli.md").read_text(encoding="utf-8")
@@ -39,7 +40,8 @@ def test_every_event_and_field_is_documented() -> None:
 def test_every_exit_status_is_documented() -> None:
     first = [row.split("|")[1] for row in re.findall(r"^\| \d.*\|$", section("Exit status"), re.MULTILINE)]
     told = {int(number) for cell in first for number in re.findall(r"\d+", cell)}
-    assert told == {*STATUS.values(), NOT_ASKED, 1, 2, TIMED_OUT, INTERRUPTED, BROKEN_PIPE, 143}
+    others = {1, 2, NOT_UNDERSTOOD_STATUS, BUDGET_STATUS, TIMED_OUT, INTERRUPTED, BROKEN_PIPE, 143}
+    assert told == {*STATUS.values(), NOT_ASKED, *others}
 
 
 def test_every_command_is_documented() -> None:

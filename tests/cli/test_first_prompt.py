@@ -59,7 +59,7 @@ def test_an_agent_that_lists_no_sessions_cannot_continue_one(accord: Accord) -> 
 
 
 def test_continuing_and_naming_a_session_exclude_each_other(here: Here) -> None:
-    assert "use --continue or --session, not both" in here("run", "-c", "--session", "x", "hello").err
+    assert "use one of --continue, --session and --name" in here("run", "-c", "--session", "x", "hello").err
 
 
 def test_a_session_that_is_not_saved_cannot_be_continued(accord: Accord) -> None:

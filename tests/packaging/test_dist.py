@@ -66,7 +66,7 @@ def test_an_extra_that_names_others_names_this_distribution() -> None:
 def test_the_readme_on_pypi_has_no_relative_links(metadata: email.message.Message) -> None:
     targets = TARGET.findall(metadata.get_payload())
 
-    assert len(targets) > 40
+    assert len(targets) > 25
     assert [target for target in targets if not target.startswith("https://")] == []
     assert any(target.startswith("https://raw.") and target.endswith(".svg") for target in targets)
 
