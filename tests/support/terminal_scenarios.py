@@ -59,11 +59,11 @@ def to_conversation(tmux: Tmux) -> None:
 def do(tmux: Tmux, command: str) -> None:
     """Run a command from the palette."""
     tmux.keys("C-p")
-    tmux.until("Search for commands")
+    tmux.until("─ Commands ─")
     tmux.type(command)
-    tmux.until(rf"{re.escape(command)}[^\n]*\n(.|\n)*{re.escape(command)}")
+    tmux.until(rf"❯ {re.escape(command)} ")
     tmux.keys("Enter")
-    tmux.until_gone("Search for commands|▔▔▔▔▔▔")
+    tmux.until_gone("─ Commands ─")
 
 
 def answer(tmux: Tmux, key: str) -> None:

@@ -48,8 +48,8 @@ class Palette:
         for theirs in session.commands if session is not None else ():
             about = one_line(theirs.description or "", 100)
             rows.append(Row(f"{_SLASH}{theirs.name}", f"/{one_line(theirs.name, 40)}", about))
-        bound = {each.setting for each in COMMANDS}
-        labels = {name: entry[:2] for name, entry in (SWITCHES | CHOICES).items() if name not in bound}
+        bound = {name for each in COMMANDS for name in (each.setting, each.title)}
+        labels = {name: entry[:2] for name, entry in (SWITCHES | CHOICES).items() if not bound & {name, entry[0]}}
         rows += [Row(f"{_SETTING}{name}", label, about) for name, (label, about) in labels.items()]
         order = {id: place for place, id in enumerate(self._recent)}
         return sorted(rows, key=lambda row: order.get(row.id, len(order)))

@@ -81,10 +81,11 @@ def test_a_tool_call_shows_kind_status_and_duration_and_opens_to_input_and_outpu
 
 
 def test_diffs_are_shown_side_by_side_or_inline_with_changed_words(tmux: Tmux) -> None:
-    chat(tmux, SHOWCASE, size=(160, 70))
+    chat(tmux, SHOWCASE, size=(160, 76))
     say(tmux, "/diff", "No file was changed")
     screen = tmux.until(r"1 - def greet\(name\): +│1 \+ def greet\(name: str\) -> None:")
-    assert "old.py  +0 -1" in screen and "greet.py (new)  +5 -0" in screen
+    assert "old.py (deleted)  +0 -1" in screen
+    assert "greet.py (new)  +5 -0" in screen
     line = coloured_line(tmux, "1 - def greet(name):")
     grounds = list(dict.fromkeys(re.findall(r"48;2;(\d+);(\d+);(\d+)", line)))
     greener = [ground for ground in grounds if int(ground[1]) > int(ground[0]) + 10]

@@ -82,7 +82,7 @@ def test_the_status_of_an_mcp_server_is_reported(tmux: Tmux) -> None:
     )
     chat(tmux, None)
     tmux.until("MCP server broken: failed:")
-    tmux.until("mcp broken")
+    tmux.until("✗ broken  failed")
 
 
 def test_the_palette_can_log_in(tmux: Tmux) -> None:

@@ -17,7 +17,7 @@ def test_mcp_server_status_is_in_the_side_panel_and_on_a_screen(tmux: Tmux) -> N
         f"[mcp_servers.broken]\ncommand = '{sys.executable}'\nargs = ['-c', 'exit(3)']\n", encoding="utf-8"
     )
     chat(tmux, None)
-    tmux.until("✗ mcp broken failed")
+    tmux.until("✗ broken  failed")
     do(tmux, "MCP servers")
     screen = tmux.until("MCP servers of this session(.|\n)*failed:")
     assert "exit(3)" in screen and "stdio" in screen

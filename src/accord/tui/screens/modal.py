@@ -16,7 +16,7 @@ from accord.tui.terminal.input_guard import Moment, SeenFirst
 _MAX_WIDTH = 110
 """Columns of the widest box."""
 _APP_KEYS = ("ctrl+c", "ctrl+z")
-_LOCKED_HINT = "new question: keys unlock in a moment"
+_LOCKED_HINT = "keys unlock in a moment"  # short enough for the narrowest box
 
 
 class Modal(SeenFirst, ModalScreen[ScreenResultType]):

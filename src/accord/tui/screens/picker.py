@@ -179,9 +179,12 @@ class Picker(Modal["Picked | None"]):
             self._fill(self.query_one(Input).value)
 
     def _match(self, wanted: str) -> list[Row]:
-        """Return the rows that contain all words."""
+        """Return the rows that contain all words; outside groups, those whose label has them come first."""
         words = wanted.lower().split()
-        return [row for row in self._rows if all(word in f"{row.label} {row.about}".lower() for word in words)]
+        found = [row for row in self._rows if all(word in f"{row.label} {row.about}".lower() for word in words)]
+        if words and not any(row.group for row in found):
+            found.sort(key=lambda row: _rank(row.label.lower(), " ".join(words)))
+        return found
 
     def _empty_text(self, wanted: str) -> str:
         """Return the text for an empty list."""
@@ -290,6 +293,13 @@ class Picker(Modal["Picked | None"]):
         else:
             return False
         return True
+
+
+def _rank(label: str, wanted: str) -> int:
+    """Return how well a label fits what was typed, the best first."""
+    if label.startswith(wanted):
+        return 0
+    return 1 if all(word in label for word in wanted.split()) else 2
 
 
 def _measure(rows: Sequence[Row]) -> tuple[int, int]:

@@ -7,6 +7,8 @@ from typing import Generic, TypeVar
 
 from textual.widget import Widget
 
+from accord.tui.terminal.textual_internals import lay_out_first
+
 PanelType = TypeVar("PanelType", bound=Widget)
 
 
@@ -32,4 +34,7 @@ class PanelSlot(Generic[PanelType]):
         if panel is not None:
             if panel.has_focus and self._on_remove is not None:
                 self._on_remove()
+            if panel.is_attached:  # hide it in this frame: removing takes longer
+                panel.display = False
+                lay_out_first(panel)
             panel.remove()

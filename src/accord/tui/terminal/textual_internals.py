@@ -63,6 +63,13 @@ def has_pending_updates(screen: Screen[Any]) -> bool:
     return screen._layout_required or screen._scroll_required or screen._repaint_required or screen._recompose_required
 
 
+def lay_out_first(widget: Widget) -> None:
+    """Lay out the screen before anything else is painted, because this widget was hidden."""
+    widget._check_refresh()
+    widget.screen._layout_required = True
+    widget.screen.check_idle()
+
+
 def visible_widgets(screen: Screen[Any]) -> dict[Widget, tuple[Region, Region]]:
     """The region and clip of each visible widget, topmost first."""
     return screen._compositor.visible_widgets
