@@ -145,6 +145,11 @@ class Tmux:
         return self._tmux("capture-pane", "-p", "-e", "-t", "t")
 
     @property
+    def title(self) -> str:
+        """The title of the window."""
+        return self._tmux("display-message", "-p", "-t", "t", "#{pane_title}").strip()
+
+    @property
     def pid(self) -> int:
         """The process of the shell in the window."""
         return int(self._tmux("display-message", "-p", "-t", "t", "#{pane_pid}"))

@@ -69,10 +69,9 @@ def test_a_tool_call_shows_kind_status_and_duration_and_opens_to_input_and_outpu
     paced = f"{sys.executable} -m accord showcase --pace 0.1"
     chat(tmux, paced, size=(100, 60))
     tmux.send("/tools 2")
-    tmux.until(r"▸ ◐ ⌕ Parallel 1 of 2  0\.\ds")
     screen = tmux.until("10 kinds, 6 statuses")
-    assert re.search(r"▸ ✓ ⌕ Parallel 1 of 2  \d\.\ds", screen)
-    assert re.search(r"▸ ✓ ◫ Kind: read, under a new title  0\.\ds", screen)
+    assert re.search(r"▸ ✓ / Parallel 1 of 2  \d\.\ds", screen)
+    assert re.search(r"▸ ✓ ≡ Kind: read, under a new title  0\.\ds", screen)
     tmux.until("● ready")
     tmux.click_on("Kind: read")
     screen = tmux.until("The output of a tool of kind read\\.")

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import os
-import time
 
 import pytest
 from support.outer_terminal import looking_at
 from support.terminal_scenarios import agent_at, chat, say
-from support.tmux import TIMEOUT_SECONDS, Tmux
+from support.tmux import Tmux
 
 pytestmark = pytest.mark.slow
-
-
-def title_of(tmux: Tmux) -> str:
-    return tmux._tmux("display-message", "-p", "-t", "t", "#{pane_title}").strip()
 
 
 def test_a_notification_and_the_bell_reach_the_terminal_around_tmux(tmux: Tmux) -> None:
@@ -32,11 +27,8 @@ def test_a_notification_and_the_bell_reach_the_terminal_around_tmux(tmux: Tmux) 
 
 def test_the_window_title_names_the_session_and_is_restored(tmux: Tmux) -> None:
     chat(tmux, agent_at("tui_agent.py"))
-    end = time.monotonic() + TIMEOUT_SECONDS
-    while " – accord" not in title_of(tmux):
-        assert time.monotonic() < end, f"the title is {title_of(tmux)!r}"
-        time.sleep(0.05)
+    tmux.until_true(lambda _: " – accord" in tmux.title, "the window title")
     say(tmux, "shows", "The grass is green")
     tmux.keys("C-c", "C-c")
     tmux.until("it ended with 0")
-    assert title_of(tmux) == os.uname().nodename
+    assert tmux.title == os.uname().nodename

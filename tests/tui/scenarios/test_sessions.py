@@ -43,7 +43,7 @@ def rename(tmux: Tmux, title: str) -> None:
     tmux.until("A new title|title")
     tmux.keys("C-u")
     tmux.send(title)
-    tmux.until(f"Session(.|\n)*│ {title}")
+    tmux.until_true(lambda _: title in tmux.title, f"{title!r} in the window title")
 
 
 @pytest.mark.parametrize("version", [(), ("--v2",)], ids=["version 1", "version 2"])

@@ -46,7 +46,7 @@ def test_the_follow_panel_tracks_the_agent_s_location(tmux: Tmux, size: tuple[in
 def test_an_unfinished_call_is_abandoned_and_a_late_result_is_accepted(tmux: Tmux) -> None:
     chat(tmux, agent_at("stepwise_agent.py"))
     tmux.send("forgets")
-    tmux.until("◐ • Dig a hole")
+    tmux.until(r"◐ • Dig a hole  \d+\.\ds")
     (tmux.project / "go-on").touch()
     tmux.until("That was it.")
     tmux.until("◇ • Dig a hole")
@@ -144,7 +144,7 @@ def test_stopping_one_tool_call_continues_the_turn(tmux: Tmux) -> None:
     tmux.until("x stop")
     tmux.keys("x")
     tmux.until("the turn continues")
-    tmux.until("⊘ ❯ Count to a million")
+    tmux.until("⊘ \\$ Count to a million")
 
 
 @pytest.mark.req("V2-CANCEL-21")

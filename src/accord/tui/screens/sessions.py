@@ -36,6 +36,8 @@ BUILT_IN_NAME = "accord"
 UNTITLED = "untitled"
 _PREVIEW = 70
 """Characters of the latest prompt."""
+_BEFORE_HIT = 24
+"""Characters before the text that was found."""
 ONE_OFF_GROUP = "One-off runs"
 """The heading of sessions that served a single `accord run`. They are listed last."""
 
@@ -132,7 +134,10 @@ class SessionsScreen(Picker):
             preview = "" if is_title else truncate(latest, _PREVIEW)
         preview = said.strip() or preview
         where = "" if info.cwd == self._cwd else f"in {info.cwd}"
-        parts = [format_age(info.updated_at), count, f"“{preview}”" if preview else "", where, info.id]
+        quote = f"“{preview}”" if preview else ""
+        # What was found comes first, as narrow lists don't show the end.
+        about = [quote, format_age(info.updated_at), count] if said else [format_age(info.updated_at), count, quote]
+        parts = [*about, where, info.id]
         return Row(info.id, title, " · ".join(filter(None, parts)), ONE_OFF_GROUP if self._is_one_off(info) else "")
 
     def _open_store(self) -> SqliteStore | None:
@@ -169,7 +174,7 @@ class SessionsScreen(Picker):
             with suppress(AccordError):
                 cwd = None if self._everywhere else self._cwd
                 hits = list(await store.search(wanted, cwd=cwd, limit=MAX_HITS))
-        rows = [self._row(hit.session, f"{hit.before}{hit.hit}{hit.after}") for hit in hits]
+        rows = [self._row(hit.session, f"{_shorten(hit.before)}{hit.hit}{hit.after}") for hit in hits]
         self._found = wanted.strip(), rows
         if self.query_one(Input).value == wanted:
             self._fill(wanted)
@@ -180,6 +185,13 @@ class SessionsScreen(Picker):
             self._load()
             return True
         return super()._key(key)
+
+
+def _shorten(before: str) -> str:
+    """Shorten the text before a hit to its last words."""
+    if len(before) <= _BEFORE_HIT:
+        return before
+    return f"…{before[-_BEFORE_HIT:].partition(' ')[2] or before[-_BEFORE_HIT:]}"
 
 
 def format_age(moment: str | None, now: datetime | None = None) -> str:
