@@ -39,7 +39,7 @@ def test_tool_calls_of_every_kind_and_status_are_lines_that_open(tmux: Tmux) -> 
     tmux.send("/tools 3")
     screen = tmux.until("10 kinds, 6 statuses, 3 at once")
     assert re.search(r"▸ ✗ • Status: failed", screen)
-    assert re.search(r"▸ ✓ ⌕ Parallel 3 of 3", screen)
+    assert re.search(r"▸ ✓ / Parallel 3 of 3", screen)
     to_conversation(tmux)
     tmux.keys("Up")
     tmux.keys("Enter")

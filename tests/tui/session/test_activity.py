@@ -25,7 +25,7 @@ async def test_x_stops_a_tool_call_that_supports_it_and_the_turn_continues(opene
         await chat.until("x stop")
         await chat.press("x")
         await chat.until("The tool call was cancelled; the turn continues.")
-        await chat.until("⊘ ❯ Count to a million")
+        await chat.until("⊘ $ Count to a million")
         await chat.gone("x stop")
 
 

@@ -327,11 +327,10 @@ async def test_an_image_dropped_on_the_prompt_is_sent_to_the_agent(opened: Opene
         assert came[-1].startswith("Image")
 
 
-async def test_the_status_line_names_the_agent_as_it_calls_itself(opened: Opened) -> None:
+async def test_the_header_names_the_agent_as_it_calls_itself(opened: Opened) -> None:
     class Titled(ScriptedAgent):
         title = "The Grand Robot"
 
     async with opened(Titled()) as chat:
         chat.tab.controller.process.target = "/usr/bin/robot --acp"
-        chat.tab.status.refresh()
-        await chat.until(lambda: "The Grand Robot" in chat.lines[-1])
+        await chat.until(lambda: "The Grand Robot" in chat.lines[0])
