@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -50,6 +51,10 @@ class Tuned(ScriptedAgent):
     def __init__(self, *turns: Any) -> None:
         super().__init__(*turns)
         self.set: list[tuple[str, Any, Any]] = []
+        self.opened: list[AgentSession] = []
+
+    async def new_session(self, session: AgentSession) -> None:
+        self.opened.append(session)
 
     async def set_option(self, session: AgentSession, option: Option, value: str | bool) -> None:
         self.set.append((option.id, option.value, value))
@@ -100,6 +105,25 @@ async def test_the_options_of_one_session_are_not_those_of_another(link: Link) -
 
     assert [s.option("model").value for s in (one, two, third)] == ["deep", "fast", "fast"]  # type: ignore[union-attr]
     assert MODEL.value == "fast"
+
+
+async def test_responses_follow_options_that_the_author_changes_in_place(link: Link) -> None:
+    agent = Tuned()
+    agent.options = (deepcopy(MODEL),)
+    async with link(agent) as client:
+        session = await client.new_session()
+        await session.set_option("model", "fast")
+        (theirs,) = agent.opened
+        theirs.options[1].choices[0].name = "Fastest"
+        theirs.options.append(Option(id="tests", name="Tests", value=True))
+        await session.set_option("model", "fast")
+        changed = session.options
+        theirs.options.pop()
+        await session.set_option("model", "fast")
+
+    assert [option.id for option in changed] == ["mode", "model", "tests"]
+    assert changed[1].choices[0].name == "Fastest"
+    assert [option.id for option in session.options] == ["mode", "model"]
 
 
 async def test_a_value_that_the_author_refuses_is_not_taken(link: Link) -> None:

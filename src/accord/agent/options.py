@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Raw
 
 from accord.errors import InvalidParams, InvalidValue
 from accord.model import check
@@ -12,6 +14,7 @@ from accord.model.record import Meta
 from accord.model.session import Choice, Option
 from accord.model.statement import OptionsAre
 from accord.model.values import short
+from accord.schema.wire import encode, encode_strictly
 from accord.transports.base import READY
 
 if TYPE_CHECKING:
@@ -148,3 +151,29 @@ def _can_have(option: Option, value: Any) -> bool:
 def copies(options: Iterable[Option]) -> list[Option]:
     """Copy options, so that a saved or shared list doesn't change with the session's own."""
     return [copy(option) for option in options]
+
+
+class OptionResponses:
+    """The responses to requests that set an option, which list all options; recent ones stay encoded.
+
+    Converting two dozen models takes longer than the rest of such a request. Authors may change options in place, so a
+    response is found by the whole content of the options, not by their identity."""
+
+    MAX_KEPT = 16
+
+    def __init__(self, build: Callable[[list[Option]], Any]) -> None:
+        self._build = build
+        self._encoded: dict[bytes, Raw] = {}
+
+    def find(self, options: list[Option]) -> Any:
+        """Return the response that lists these options."""
+        try:
+            key = encode_strictly(options)
+        except Exception:  # encoding the response repairs it, or explains what is wrong
+            return self._build(options)
+        response = self._encoded.get(key)
+        if response is None:
+            if len(self._encoded) >= self.MAX_KEPT:
+                self._encoded.clear()
+            response = self._encoded[key] = Raw(encode(self._build(options)))
+        return response

@@ -33,6 +33,7 @@ class SessionRegistry:
         """The servers that run here, for the open sessions."""
         self.early: EarlyUpdates = EarlyUpdates()
         self._agent = agent
+        self._children: dict[Session, list[Session]] = {}
 
     def find(self, id: str) -> Session:
         """Return the open session that a request of the agent names. Raises `NotFound` if there is none."""
@@ -131,12 +132,15 @@ class SessionRegistry:
         cwd, directories = parent.transcript.roots_of(child.session_id)
         session = self.open[child.session_id] = Session(self._agent, child.session_id, cwd or parent.cwd, parent=parent)
         session.transcript.additional_directories = directories
+        self._children.setdefault(parent, []).append(session)
 
     def forget(self, session: Session, error: BaseException | None) -> None:
         """Remove a session that has ended, and end those of its subagents."""
         if self.open.get(session.id) is session:
             del self.open[session.id]
-        for child in [each for each in self.open.values() if each.parent is session]:
+        if session.parent is not None and session in (siblings := self._children.get(session.parent, [])):
+            siblings.remove(session)
+        for child in self._children.pop(session, ()):
             child.end(error)
         self.servers.release(session.id)
         self._agent.dialect.session_ended(session)

@@ -10,6 +10,7 @@ from msgspec import UNSET
 
 from accord.agent.dialect import Dialect, encode_elicitation, encode_tokens, read_reply, read_setup, unstable_routes
 from accord.agent.offers import ClientOffers
+from accord.agent.options import OptionResponses
 from accord.agent.session import Session
 from accord.agent.turn import Turn
 from accord.agent.v1 import initialize
@@ -22,6 +23,7 @@ from accord.errors import MethodNotFound, RequestFailed
 from accord.model.content import Content
 from accord.model.record import Meta
 from accord.model.requests import Elicitation, PermissionRequest, Reply
+from accord.model.session import Option
 from accord.model.statement import Raw, Statement, ToolPatch, WholeMessage
 from accord.model.tool import FINAL, ExitStatus
 from accord.schema import v1
@@ -50,6 +52,7 @@ class V1(Dialect):
         super().__init__(side)
         self._terminals: dict[str, dict[str, list[bytes]]] = {}
         self._preview_timers: dict[str, asyncio.TimerHandle] = {}
+        self._option_responses = OptionResponses(self._list_options)
 
     def _terminal_output(self, session: Session) -> dict[str, list[bytes]]:
         """The output of the agent's own terminals, which version 1 can only show as text."""
@@ -221,21 +224,22 @@ class V1(Dialect):
         was = settings.mode
         setting = settings.set_by_client(params.config_id, value)
         if setting is None and settings.mode == was:
-            return v1.SetSessionConfigOptionResponse(
-                config_options=writing.config_options(settings.items, session.client.offers)
-            )
+            return self._option_responses.find(settings.items)
         return self._finish_config_option(session, setting, was)
 
     async def _finish_config_option(
         self, session: Session, setting: Coroutine[Any, Any, None] | None, was: str | None
-    ) -> v1.SetSessionConfigOptionResponse:
+    ) -> Any:
         if setting is not None:
             await setting
         mode = session.mode
         if mode is not None and mode != was:  # the response has all options; keep the modes in sync
             await session.writer.tell(Raw(version=1, update=v1.CurrentModeUpdate(current_mode_id=mode)))
+        return self._option_responses.find(session.settings.items)
+
+    def _list_options(self, options: list[Option]) -> v1.SetSessionConfigOptionResponse:
         return v1.SetSessionConfigOptionResponse(
-            config_options=writing.config_options(session.options, session.client.offers)
+            config_options=writing.config_options(options, self.side.client.offers)
         )
 
     # -- updates and requests to the client

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
 from accord.agent.dialect import Dialect, encode_elicitation, read_reply, read_setup, unstable_routes
 from accord.agent.offers import ClientOffers
+from accord.agent.options import OptionResponses
 from accord.agent.session import Session
 from accord.agent.turn import Turn
 from accord.agent.turn_queue import Outcome
@@ -29,6 +30,9 @@ from accord.schema import v2
 from accord.schema.method import Method
 from accord.schema.v2 import methods as m
 
+if TYPE_CHECKING:
+    from accord.agent.side import AgentSide
+
 
 class V2(Dialect):
     """Version 2, for an agent."""
@@ -37,6 +41,12 @@ class V2(Dialect):
     needs_history = True
     inserts = True
     replays_whole = True
+
+    def __init__(self, side: AgentSide) -> None:
+        super().__init__(side)
+        self._option_responses = OptionResponses(
+            lambda options: v2.SetSessionConfigOptionResponse(config_options=writing.config_options(options))
+        )
 
     def initialize(self, params: dict[str, Any]) -> tuple[Any, ClientOffers]:
         client = initialize.offers(params, self.agent)
@@ -143,14 +153,14 @@ class V2(Dialect):
             session.turns.cancel_entry(entry)
             raise RequestCancelled("session/prompt: cancelled before it became part of the conversation") from None
 
-    async def _set_config_option(self, params: Any) -> v2.SetSessionConfigOptionResponse:
+    async def _set_config_option(self, params: Any) -> Any:
         if not isinstance(params, (v2.SetSessionConfigId, v2.SetSessionConfigBoolean)):
             raise InvalidParams("session/set_config_option: type may be id or boolean", data={"path": "type"})
         session = self.sessions.find(params.session_id)
         setting = session.settings.set_by_client(params.config_id, params.value)
         if setting is not None:
             await setting
-        return v2.SetSessionConfigOptionResponse(config_options=writing.config_options(session.options))
+        return self._option_responses.find(session.settings.items)
 
     async def _cancel_tool_call(self, params: v2.CancelToolCallRequest) -> None:
         session = self.sessions.find(params.session_id)
