@@ -285,3 +285,31 @@ async def test_a_login_status_is_sent_again_only_if_it_has_changed(link: Link) -
             await (await client.new_session()).prompt("hi")
 
     assert told == [out, ada, out, ada, out]
+
+
+@pytest.mark.req("V1-AUTH-33")
+async def test_the_answer_to_a_query_counts_as_the_last_login_status_sent(link: Link) -> None:
+    out, ada = AuthStatus(state="unauthenticated"), AuthStatus(state="authenticated", accounts=[Account(label="ada")])
+    now = out
+
+    class Telling(Agent):
+        unstable = True
+
+        async def auth_status(self) -> AuthStatus:
+            return now
+
+        async def prompt(self, turn: Turn) -> None:
+            await turn.client.set_auth_status(ada if turn.text == "in" else out)
+
+    async with link(Telling(), unstable=True) as client, client.events() as events:
+        session = await client.new_session()
+        answered = await client.auth_status()
+        await session.prompt("out")  # the client knows
+        await session.prompt("in")
+        told = [await anext(events)]
+        assert await client.auth_status() == out  # asked for, so the client believes this now
+        await session.prompt("in")
+        told.append(await anext(events))
+
+    assert answered == out
+    assert told == [ada, ada]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from accord.connection.dispatch import Handler
+from accord.connection.dispatch import Answer, Handler
 from accord.errors import InvalidParams
 from accord.model import check
 from accord.model.account import Account, AuthStatus, Provider, ProviderConfig
@@ -12,13 +13,16 @@ from accord.schema.method import Method
 
 if TYPE_CHECKING:
     from accord.agent.agent import Agent
+    from accord.agent.side import AgentSide
 
 
-def account_routes(agent: Agent, m: Any) -> dict[Method[Any, Any], Handler]:
+def account_routes(side: AgentSide, m: Any) -> dict[Method[Any, Any], Handler]:
     """The methods that the author wrote. `m` has the version's methods."""
+    agent = side.agent
 
-    async def auth_status(params: Any) -> dict[str, Any]:
-        return encode_auth_status(await agent.auth_status(), "the return value of auth_status")
+    async def auth_status(params: Any) -> Answer:
+        status = encode_auth_status(await agent.auth_status(), "the return value of auth_status")
+        return Answer(status, partial(side.note_login_status, status))
 
     async def list_providers(params: Any) -> dict[str, Any]:
         return {"providers": [_encode_provider(provider) for provider in await _providers(agent)]}

@@ -256,4 +256,4 @@ def unstable_routes(dialect: Dialect, m: Any, stored: bool) -> dict[Method[Any, 
         "set_title": (m.SESSION_SET_TITLE, set_title),
     }
     routes = {method: handler for name, (method, handler) in by_store.items() if stored or agent.offers(name)}
-    return {**routes, **account_routes(agent, m), m.MCP_NOTIFICATION: mcp_notification}
+    return {**routes, **account_routes(dialect.side, m), m.MCP_NOTIFICATION: mcp_notification}

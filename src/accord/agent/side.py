@@ -169,14 +169,18 @@ class AgentSide:
     def extension_notification(self, method: str, params: Any) -> Awaitable[None]:
         """Send the client a notification that the protocol doesn't define.
 
-        A login status that the client has been sent already is not repeated."""
+        A login status is sent only if it differs from the last one that the client got."""
         if method == AUTH_STATUS_UPDATE:
-            status = msgspec.json.decode(encode(params))
-            if status == self._login_status:
+            before = self._login_status
+            self.note_login_status(params)
+            if before == self._login_status:
                 return READY
-            self._login_status = status
         extension: Method[Any, Any] = Method(name=method, served_by="client", params=object)
         return self.connection.tell(extension, {} if params is None else params)
+
+    def note_login_status(self, status: Any) -> None:
+        """Note the login status that the client gets, also in the response to a query."""
+        self._login_status = msgspec.json.decode(encode(status))
 
 
 def _load_dialect(version: int) -> type[Dialect]:
