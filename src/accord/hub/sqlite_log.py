@@ -290,6 +290,8 @@ def _connect(path: str) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=5, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA wal_autocheckpoint = 0")
+    # The file is mostly written, and what is read again is in the cache of the system.
+    connection.execute("PRAGMA cache_size = -256")
     return connection
 
 
