@@ -111,3 +111,17 @@ async def test_a_request_that_is_sent_again_is_not_executed_again(tmp_path: Path
             assert response["result"] == {"stopReason": "end_turn"}
             assert second.texts() == []
             assert len(hub.sessions) == 1
+
+
+async def test_a_client_that_opens_a_session_twice_at_once_gets_two_responses(version: int, tmp_path: Path) -> None:
+    async with Hub(InProcessSpawner(Echo), root=tmp_path) as hub, joined(hub, version=version) as client:
+        session = await client.new_session(str(tmp_path))
+        await run_prompt(client, session, "one two")
+        await client.call("session/close", {"sessionId": session})
+
+        method = "session/load" if version == 1 else "session/resume"
+        more = {} if version == 1 else {"replayFrom": {"type": "start"}}
+        params = {"sessionId": session, "cwd": str(tmp_path), "mcpServers": [], **more}
+        first, second = client.start(method, params), client.start(method, params)
+        assert "result" in await client.response(first)
+        assert "result" in await client.response(second)

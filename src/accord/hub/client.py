@@ -1,4 +1,4 @@
-"""A client's connection to the hub: its requests, and the sessions it is attached to."""
+"""A client's connection to the hub: `initialize`, the order of its messages, and the responses it is owed."""
 
 from __future__ import annotations
 
@@ -8,28 +8,17 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import Literal
 
-from msgspec import UNSET, Raw
+from msgspec import UNSET
 
 from accord.connection.relay_connection import OnAnswer, RelayConnection
-from accord.errors import (
-    INVALID_REQUEST,
-    AccordError,
-    InvalidParams,
-    MethodNotFound,
-    NotFound,
-    RequestFailed,
-)
+from accord.errors import INVALID_REQUEST, AccordError, RequestFailed
 from accord.hub.agent_host import DIALECTS, Offer, read_offer
-from accord.hub.agent_process import MCP_MESSAGE
-from accord.hub.agent_sessions import AgentSessions
+from accord.hub.client_requests import ClientRequests
 from accord.hub.context import Context
-from accord.hub.event_log import SessionRecord
 from accord.hub.mcp_relay import McpRelay
-from accord.hub.principal import Principal, Role, lower_role
-from accord.hub.raw_params import add_meta, decode, read_head, read_object, read_text, remove_meta, write_object
+from accord.hub.principal import Principal
+from accord.hub.raw_params import add_meta, read_head, read_object, read_text, write_object
 from accord.hub.reply import Reply
-from accord.hub.session import OUR_KEYS, HubSession
-from accord.hub.session_factory import SessionFactory, with_cursor
 from accord.hub.session_registry import SessionRegistry
 from accord.rpc.envelope import Failure, Fault
 from accord.rpc.ids import RequestId
@@ -42,8 +31,14 @@ MAX_KEY_LENGTH = 200
 WAITING_OVERHEAD = 500
 """What a message that has to wait costs besides its params, in bytes."""
 RESUME = "accord/resume"
-_ROLES: dict[str, Role] = {"controller": "driver", "observer": "watcher"}
-_HISTORIES = ("full", "pending_only", "none")
+
+
+class _Attaching:
+    """A session that the client is being attached to, and what it has sent about it meanwhile."""
+
+    def __init__(self) -> None:
+        self.count = 0  # a client may open a session again before it is open
+        self.waiting: list[Callable[[], None]] = []
 
 
 class ClientConnection:
@@ -66,33 +61,14 @@ class ClientConnection:
         self.on_initialized: Callable[[ClientConnection], None] = lambda client: None
         self._context = context
         self._sessions = sessions
-        self._factory = SessionFactory(context, sessions)
-        self._agent: dict[str, Raw] = {}  # its result of `initialize`
-        self._agents_own: AgentSessions
+        self.mcp: list[McpRelay] = []
+        """The relays to sessions that this client offers MCP servers to."""
+        self._requests: ClientRequests | None = None
         self._stage: Literal["new", "initializing", "ready"] = "new"
         self._early: list[Callable[[], None]] = []
         self._waiting_bytes = 0  # of messages that wait for `initialize` or for a session to be attached
-        self._attaching: dict[str, list[Callable[[], None]]] = {}
+        self._attaching: dict[str, _Attaching] = {}
         self._open: dict[RequestId, Reply] = {}
-        self._mcp: list[McpRelay] = []
-        """The relays to sessions that this client offers MCP servers to."""
-        self._requests: dict[str, Callable[[Reply, bytes], Awaitable[None] | None]] = {
-            "session/new": self._new_session,
-            "session/load": self._open_session,
-            "session/resume": self._open_session,
-            "session/attach": self._attach,
-            "session/detach": self._detach,
-            "session/list": self._list,
-            "session/close": self._close_session,
-            "session/delete": self._delete_session,
-            "session/prompt": self._prompt,
-            "session/fork": self._fork_session,
-            "session/archive": self._archive_session,
-            "session/unarchive": self._archive_session,
-            "session/status": self._report_status,
-            "_accord/share": self._share,
-            "_accord/ping": self._ping,
-        }
 
     # -- messages
 
@@ -110,7 +86,7 @@ class ClientConnection:
         if self._stage == "initializing":
             self._keep(self._early, params, lambda: self.on_notification(method, params))
         elif self._stage == "ready" and not self._is_repeated(params):
-            self._behind_attach(params, lambda: self._notify(method, params))
+            self._behind_attach(params, lambda: self._handler().notify(method, params))
 
     def on_cancel(self, id: RequestId) -> None:
         reply = self._open.get(id)
@@ -125,11 +101,11 @@ class ClientConnection:
     def _behind_attach(self, params: bytes, action: Callable[[], None]) -> None:
         """Run an action now, or once its session is attached."""
         id = read_head(params).session_id
-        waiting = self._attaching.get(id) if id is not UNSET else None
-        if waiting is None:
+        attaching = self._attaching.get(id) if id is not UNSET else None
+        if attaching is None:
             action()
         else:
-            self._keep(waiting, params, action)
+            self._keep(attaching.waiting, params, action)
 
     def _keep(self, waiting: list[Callable[[], None]], params: bytes, action: Callable[[], None]) -> None:
         """Do something later. A client that makes too much wait is disconnected, as one that reads too slowly."""
@@ -146,13 +122,35 @@ class ClientConnection:
 
         waiting.append(run)
 
+    def note_mcp(self, relay: McpRelay) -> None:
+        """Remember that this client offers MCP servers to a session."""
+        if relay.ids and relay not in self.mcp:
+            self.mcp = [*(each for each in self.mcp if not each.is_closed), relay]
+
+    @contextmanager
+    def holding_back(self, session_id: str) -> Iterator[None]:
+        """Let messages about a session wait until the client is attached to it."""
+        attaching = self._attaching.setdefault(session_id, _Attaching())
+        attaching.count += 1
+        try:
+            yield
+        finally:
+            attaching.count -= 1
+            if not attaching.count:
+                del self._attaching[session_id]
+                for action in attaching.waiting:
+                    action()
+
+    def _handler(self) -> ClientRequests:
+        assert self._requests is not None, "nothing is handled before initialize"
+        return self._requests
+
     def _dispatch(self, id: RequestId, method: str, params: bytes) -> None:
         reply = self._create_reply(id, method, params)
         if reply is None:
             return
-        handle = self._requests.get(method)
         try:
-            waiting = handle(reply, params) if handle is not None else self._relay(reply, params)
+            waiting = self._handler().handle(reply, params)
         except (AccordError, Unreadable) as error:
             reply.fail(error)
             return
@@ -224,8 +222,7 @@ class ClientConnection:
             reply.fail(_as_request_error(error))
             return
         self.version = introduction.version
-        self._agent = introduction.result
-        self._agents_own = AgentSessions(self._context, self._sessions, self, introduction.result)
+        self._requests = ClientRequests(self._context, self._sessions, self, introduction.result)
         resume = read_object(read_object(read_head(params).meta).get(RESUME, UNSET))
         client = read_text(resume.get("client"))
         if client:
@@ -240,225 +237,6 @@ class ClientConnection:
         early, self._early = self._early, []
         for action in early:
             action()
-
-    # -- sessions
-
-    async def _new_session(self, reply: Reply, params: bytes) -> None:
-        self._check_can_drive()
-        self._check_accepting()
-        await self._factory.create(self, reply, params)
-
-    async def _fork_session(self, reply: Reply, params: bytes) -> None:
-        self._check_can_drive()
-        self._check_accepting()
-        self._check_offered(reply, "fork")
-        record, role = self._sessions.find_record(self._read_id(params), self.principal)
-        self._check_version(record)
-        if role == "watcher":
-            raise RequestFailed("you may only watch this session; only a driver can fork it", code=INVALID_REQUEST)
-        source, _ = await self._find(params)
-        try:
-            await self._factory.fork(self, source, reply, params)
-        except BaseException:
-            await self._sessions.close_if_unused(source)
-            raise
-
-    def note_mcp(self, relay: McpRelay) -> None:
-        """Remember that this client offers MCP servers to a session."""
-        if relay.ids and relay not in self._mcp:
-            self._mcp = [*(each for each in self._mcp if not each.is_closed), relay]
-
-    async def _open_session(self, reply: Reply, params: bytes) -> None:
-        fields = read_object(params)
-        wanted = DIALECTS[self.version].read_open(reply.method, fields, read_object(fields.get("_meta", UNSET)))
-        try:
-            session, role = await self._find_compatible(params)
-        except NotFound:
-            with self._holding_back(self._read_id(params)):
-                session = await self._agents_own.adopt(self._read_id(params), params, wanted, reply)
-        else:
-            session.mcp.offer(self, params)
-            self.note_mcp(session.mcp)
-            await self._attach_to(session, role, wanted.history, wanted.cursor)
-        reply.succeed(with_cursor(bytes(session.record.result), self, session))
-        self._context.commits.then(lambda _: session.send_requests(self))
-
-    async def _attach(self, reply: Reply, params: bytes) -> None:
-        fields = read_object(params)
-        wanted, history = decode(fields.get("role")) or "controller", decode(fields.get("historyPolicy")) or "full"
-        if wanted not in _ROLES or history not in _HISTORIES:
-            raise InvalidParams("role is controller or observer; historyPolicy is full, pending_only or none")
-        session, role = await self._find_compatible(params)
-        await self._attach_to(session, lower_role(role, _ROLES[wanted]), "full" if history == "full" else "none")
-        reply.succeed({"cursor": session.history.cursor})
-        self._context.commits.then(lambda _: session.send_requests(self))
-
-    async def _attach_to(self, session: HubSession, role: Role, history: str, cursor: str = "") -> None:
-        with self._holding_back(session.id):
-            await session.attach(self, role, history, cursor)
-
-    @contextmanager
-    def _holding_back(self, session_id: str) -> Iterator[None]:
-        """Let messages about a session wait until the client is attached to it."""
-        self._attaching[session_id] = []
-        try:
-            yield
-        finally:
-            for action in self._attaching.pop(session_id):
-                action()
-
-    def _detach(self, reply: Reply, params: bytes) -> None:
-        session, _ = self._find_open(params)
-        session.detach(self.connection)
-        reply.succeed(b"{}")
-
-    async def _list(self, reply: Reply, params: bytes) -> None:
-        reply.succeed(await self._agents_own.list(params))
-
-    async def _close_session(self, reply: Reply, params: bytes) -> None:
-        session, _ = self._find_open(params)
-        session.check_drives(self)
-        session.detach(self.connection)
-        if not session.attachments:  # otherwise only this client leaves
-            await self._sessions.close(session)
-        reply.succeed(b"{}")
-
-    async def _delete_session(self, reply: Reply, params: bytes) -> None:
-        session = await self._find_owned(params, "delete")
-        await self._agents_own.delete(session)
-        await self._sessions.delete(session)
-        reply.succeed(b"{}")
-
-    async def _archive_session(self, reply: Reply, params: bytes) -> None:
-        """Hide a session from default lists, or show it there again. An open session is closed first."""
-        self._check_offered(reply, "archive")
-        session = await self._find_owned(params, "archive")
-        is_archived = reply.method == "session/archive"
-        await self._agents_own.archive(session, is_archived=is_archived)
-        await self._sessions.archive(session, is_archived=is_archived)
-        reply.succeed(b"{}")
-
-    def _report_status(self, reply: Reply, params: bytes) -> None:
-        self._check_offered(reply, "status")
-        record, _ = self._sessions.find_record(self._read_id(params), self.principal)
-        session = self._sessions.open.get(record.id)
-        is_asked = session is not None and bool(session.requests)
-        is_busy = session is not None and session.is_busy
-        reply.succeed(DIALECTS[record.version].describe_status(session is not None, is_busy=is_busy, is_asked=is_asked))
-
-    async def _share(self, reply: Reply, params: bytes) -> None:
-        """Share a session with another principal or with everyone (`*`). Without a role, stop sharing it."""
-        fields = read_object(params)
-        name, granted = read_text(fields.get("principal")), read_text(fields.get("role"))
-        if not name or granted not in (None, "driver", "watcher"):
-            raise InvalidParams("principal is required; role is driver, watcher or missing")
-        session = await self._find_owned(params, "share")
-        grants: dict[str | None, Role] = {"driver": "driver", "watcher": "watcher"}
-        self._sessions.share(session, name, grants.get(granted))
-        await self._sessions.close_if_unused(session)
-        reply.succeed(b"{}")
-
-    def _ping(self, reply: Reply, params: bytes) -> None:
-        """Answer a heartbeat, after everything that was sent before it in either direction."""
-        reply.succeed(b"{}")
-
-    # -- work
-
-    def _prompt(self, reply: Reply, params: bytes) -> None:
-        session, _ = self._find_open(params)
-        session.check_drives(self)
-        self._check_accepting()
-        name = self.principal.name
-        self._context.budgets.check_turn(name, lambda: self._sessions.count_turns(name), self._context.log)
-        session.prompt(self, params, reply)
-
-    def _relay(self, reply: Reply, params: bytes) -> Awaitable[None] | None:
-        """Forward any other request to the agent, of its session or outside sessions."""
-        self._check_can_drive()
-        if read_head(params).session_id is UNSET:
-            return self._relay_outside(reply, params)
-        session, _ = self._find_open(params)
-        session.check_drives(self)
-        session.relay(self, reply.method, params, reply)
-        return None
-
-    async def _relay_outside(self, reply: Reply, params: bytes) -> None:
-        process = await self._context.host.lobby(self.principal, self.offer)
-        process.add_outside_user(self.connection)
-        sent = remove_meta(params, *OUR_KEYS)
-        id = process.relay(reply.method, sent, reply.finish, (self.connection, reply.id))
-        reply.on_cancel = lambda: process.connection.cancel(id)
-
-    def _notify(self, method: str, params: bytes) -> None:
-        if not self.principal.can_drive:
-            return
-        if method == MCP_MESSAGE:
-            any(relay.notify(self, params) for relay in self._mcp)
-            return
-        if read_head(params).session_id is UNSET:
-            self._context.start(self._notify_outside(method, params))
-            return
-        try:
-            session, _ = self._find_open(params)
-            session.check_drives(self)
-        except RequestFailed as error:
-            log.debug("%s was ignored: %s", method, error)
-            return
-        if method == "session/cancel":
-            session.cancel(self, params)
-        else:
-            session.relay_notification(method, params)
-
-    async def _notify_outside(self, method: str, params: bytes) -> None:
-        process = await self._context.host.lobby(self.principal, self.offer)
-        process.connection.notify(method, remove_meta(params, *OUR_KEYS))
-
-    # -- checks
-
-    def _read_id(self, params: bytes) -> str:
-        id = read_head(params).session_id
-        if id is UNSET:
-            raise InvalidParams("sessionId is missing", data={"path": "sessionId"})
-        return id
-
-    async def _find(self, params: bytes) -> tuple[HubSession, Role]:
-        return await self._sessions.find(self._read_id(params), self.principal)
-
-    async def _find_compatible(self, params: bytes) -> tuple[HubSession, Role]:
-        # All checks come before a session is opened: nobody would close it again.
-        self._check_version(self._sessions.find_record(self._read_id(params), self.principal)[0])
-        return await self._find(params)
-
-    async def _find_owned(self, params: bytes, action: str) -> HubSession:
-        self._check_owns(*self._sessions.find_record(self._read_id(params), self.principal), action)
-        return (await self._find(params))[0]
-
-    def _find_open(self, params: bytes) -> tuple[HubSession, Role]:
-        return self._sessions.find_open(self._read_id(params), self.principal)
-
-    def _check_offered(self, reply: Reply, capability: str) -> None:
-        if not DIALECTS[self.version].offers(self._agent, capability):
-            raise MethodNotFound(f"Method not found: {reply.method}")
-
-    def _check_version(self, record: SessionRecord) -> None:
-        if record.version != self.version:
-            theirs = record.version
-            raise RequestFailed(f"this session uses protocol version {theirs}, and your client version {self.version}")
-
-    def _check_owns(self, record: SessionRecord, role: Role, action: str) -> None:
-        if role != "admin" and record.owner != self.principal.name:
-            raise RequestFailed(f"only the owner of a session or an admin can {action} it", code=INVALID_REQUEST)
-        self._check_can_drive()
-
-    def _check_can_drive(self) -> None:
-        if not self.principal.can_drive:
-            raise RequestFailed("a watcher can't do that; connect with a driver's token", code=INVALID_REQUEST)
-
-    def _check_accepting(self) -> None:
-        if self._context.is_draining:
-            raise RequestFailed("the server is shutting down; try again later")
-        if self._context.commits.error is not None:
-            raise self._context.commits.error
 
 
 def _as_request_error(error: Exception) -> Exception:

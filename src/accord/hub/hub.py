@@ -163,8 +163,7 @@ class Hub:
         self._context.log.close()
 
     async def _wait_until_idle(self) -> None:
-        for session in self._sessions.open.values():
-            session.on_idle = self._idle.set
+        self._sessions.on_idle = self._idle.set
         while self._busy():
             self._idle.clear()
             await self._idle.wait()
@@ -212,5 +211,5 @@ def _describe(session: HubSession) -> SessionView:
         updated_at=format_time(record.updated_at),
         is_busy=session.is_busy,
         is_asking=bool(session.requests),
-        clients={each.subscriber.principal.name: each.role for each in session.attachments.values()},
+        clients={each.subscriber.principal.name: each.role for each in session.clients},
     )

@@ -6,11 +6,12 @@ import logging
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
+from typing import Protocol
 
 from msgspec import UNSET, UnsetType
 
 from accord.connection.relay_connection import Outcome, RelayConnection
-from accord.errors import INVALID_REQUEST, NotFound, RequestFailed
+from accord.errors import INVALID_REQUEST, RequestFailed
 from accord.hub.agent_host import DIALECTS, Offer
 from accord.hub.agent_process import AgentProcess, fail
 from accord.hub.attachment import Attachment, Subscriber
@@ -37,6 +38,7 @@ from accord.hub.raw_params import (
 from accord.hub.reply import Reply
 from accord.hub.server_workspace import ServerWorkspace, SessionFiles
 from accord.hub.session_agent import Ending, SessionAgent
+from accord.hub.session_clients import SessionClients
 from accord.hub.session_state import SessionState
 from accord.policy.question import Question
 from accord.rpc.envelope import Success
@@ -53,34 +55,45 @@ MAX_PROMPTS = 100
 _NO_USAGE = Usage()
 
 
-class HubSession:
-    """A session that is open in the hub, with or without clients."""
+class SessionOwner(Protocol):
+    """The registry of sessions, as one of them sees it."""
 
-    def __init__(self, context: Context, record: SessionRecord, process: AgentProcess | None) -> None:
+    def close_later(self, session: HubSession) -> None:
+        """Close a session that no client needs, and that can be opened again."""
+
+    def note_subagent(self, id: str, session: HubSession) -> None:
+        """Register the session of a new subagent."""
+
+    def note_idle(self) -> None:
+        """Called when a turn of any session has ended."""
+
+
+class HubSession:
+    """A session that is open in the hub, with or without clients.
+
+    A server has many of these, most of them idle: what only a few need is created on first use."""
+
+    def __init__(
+        self, context: Context, record: SessionRecord, process: AgentProcess | None, owner: SessionOwner
+    ) -> None:
         self.record = record
         self.dialect: Dialect = DIALECTS[record.version]
         self.state: SessionState = SessionState(record, self.dialect)
         self.prompts: PromptQueue = PromptQueue(self, one_at_a_time=self.dialect.has_queue)
-        self.attachments: dict[RelayConnection, Attachment] = {}
-        self.subagents: set[str] = set()
+        self.subagents: frozenset[str] | set[str] = frozenset()
         """The ids of sessions that subagents have within this one."""
-        self.on_idle: Callable[[], None] = lambda: None
-        """Called when a turn has ended."""
-        self.on_subagent: Callable[[str], None] = lambda id: None
-        """Called with the id of each new subagent."""
-        self.close_later: Callable[[], None] = lambda: None
-        """Called when no client needs the session and it can be opened again later."""
         self.history: SessionHistory = SessionHistory(context, record)
         self.agent: SessionAgent = SessionAgent(context, record, self.dialect, self, process, self._find_offer)
         self._context = context
+        self._owner = owner
         self.requests: OpenRequests = OpenRequests(
             record.id, self.history.epoch, context.settings.permissions, self.publish
         )
         self.requests.on_added = self._cancel_if_paused
+        self.clients: SessionClients = SessionClients(record.id, self.history, self.requests)
         self._departure = Departure(self, context.settings)
         self._is_paused = False
-        policy = context.settings.policy
-        self._files = SessionFiles(lambda: ServerWorkspace(self.id, record.cwd, policy, self._ask_clients))
+        self._files: SessionFiles | None = None
         self.mcp: McpRelay = McpRelay(record.owner, bytes(record.params))
         """The MCP servers that a client offers to the agent."""
 
@@ -106,14 +119,13 @@ class HubSession:
         return self.prompts.last.principal.name if self.is_busy and self.prompts.last is not None else None
 
     def _find_offer(self) -> Offer | None:
-        return next((each.subscriber.offer for each in self.attachments.values()), None)
+        return next((each.subscriber.offer for each in self.clients), None)
 
     def connections(self) -> Iterable[RelayConnection]:
-        ordered = sorted(self.attachments.values(), key=lambda each: not each.can_drive)
-        return [each.subscriber.connection for each in ordered]
+        return self.clients.connections()
 
     def drivers(self) -> Iterable[RelayConnection]:
-        return [each.subscriber.connection for each in self.attachments.values() if each.can_drive]
+        return self.clients.drivers()
 
     def count_turns(self, principal: str) -> int:
         """Return how many turns of a principal are running or queued here."""
@@ -139,50 +151,24 @@ class HubSession:
     ) -> Event:
         """Log an event, and send it to all clients once it is durable."""
         event = self.history.append(method, params, kind, origin, request)
-        self._context.commits.then(self._send_to_all, event)
+        self._context.commits.then(self.clients.send, event)
         return event
-
-    def _send_to_all(self, event: Event) -> None:
-        for attachment in list(self.attachments.values()):
-            if event.seq > attachment.seq:
-                self._send(attachment, event)
-
-    def _send(self, attachment: Attachment, event: Event) -> None:
-        if event.kind == "request":
-            attachment.seq = event.seq
-            self.requests.send(attachment, event)
-        elif event.origin and event.origin == attachment.subscriber.origin:
-            attachment.seq = event.seq  # the client has its own prompt
-        else:
-            attachment.send(event, self.history.epoch)
 
     # -- clients
 
     async def attach(self, subscriber: Subscriber, role: Role, history: str, cursor: str = "") -> None:
         """Attach a client. First it gets the history it asks for: `full`, `none`, or what came `after` a cursor."""
         self._context.commits.commit()
-        self.attachments.pop(subscriber.connection, None)
-        self.requests.withdraw(subscriber.connection)
-        attachment = Attachment(subscriber, role, self.history.seq)
-        if history != "none":
-            after = self.history.read_cursor(cursor) if history == "after" else None
-            if history == "after" and after is None:
-                params = write_object({"sessionId": self.id, "cursor": self.history.cursor})
-                subscriber.connection.notify("_accord/snapshot", params)
-            await self.history.replay(attachment, after, self._replay_request)
-        # Nothing is awaited between the last page and here, so that no event is lost or sent twice.
+        self.clients.remove(subscriber.connection)
+        attachment = await self.clients.replay(subscriber, role, history, cursor)
         self._add(attachment)
         if subscriber.is_resume_aware:
             self.requests.send_all(attachment)
             self.mcp.redeliver(subscriber)
 
-    def _replay_request(self, attachment: Attachment, event: Event) -> None:
-        if attachment.subscriber.is_resume_aware:
-            self.requests.send(attachment, event)
-
     def send_requests(self, subscriber: Subscriber) -> None:
         """Send a plain client the open requests. It expects none before the response to its request to open."""
-        attachment = self.attachments.get(subscriber.connection)
+        attachment = self.clients.find(subscriber.connection)
         if attachment is not None:
             self.requests.send_all(attachment)
             self.mcp.redeliver(subscriber)
@@ -192,40 +178,27 @@ class HubSession:
         self._add(Attachment(subscriber, role, self.history.seq))
 
     def _add(self, attachment: Attachment) -> None:
-        connection = attachment.subscriber.connection
-        if connection.is_open:
-            self.attachments[connection] = attachment
+        if attachment.subscriber.connection.is_open:
+            self.clients.add(attachment)
             self._departure.client_joined()
         else:
             self._departure.client_left()
 
     def detach(self, connection: RelayConnection) -> None:
         """Remove a client."""
-        if self.attachments.pop(connection, None) is not None:
-            self.requests.withdraw(connection)
+        if self.clients.remove(connection):
             self.mcp.disconnect(connection)
             self._departure.client_left()
-
-    def _has_client(self, origin: str) -> bool:
-        return any(each.subscriber.origin == origin for each in self.attachments.values())
-
-    def check_drives(self, subscriber: Subscriber) -> None:
-        """Raise `RequestFailed` unless a client may drive the session."""
-        attachment = self.attachments.get(subscriber.connection)
-        if attachment is None:
-            raise NotFound(f"session {self.id} isn't open in this client; load or resume it first")
-        if not attachment.can_drive:
-            raise RequestFailed("you are watching this session; only a driver can do that", code=INVALID_REQUEST)
 
     # -- clients that leave
 
     @property
     def has_clients(self) -> bool:
-        return bool(self.attachments)
+        return bool(self.clients)
 
     @property
     def has_drivers(self) -> bool:
-        return any(each.can_drive for each in self.attachments.values())
+        return self.clients.has_drivers
 
     @property
     def is_needed(self) -> bool:
@@ -253,7 +226,7 @@ class HubSession:
 
     def on_abandoned(self) -> None:
         """Close the session: it has no clients."""
-        self.close_later()
+        self._owner.close_later(self)
 
     # -- prompts
 
@@ -287,7 +260,7 @@ class HubSession:
                     by = {"sessionId": self.id, "messageId": result["messageId"], "by": prompt.principal.name}
                     self.publish("_accord/prompted", write_object(by), "notice")
         self.touch()
-        self.on_idle()
+        self._owner.note_idle()
 
     def cancel(self, subscriber: Subscriber | None = None, params: bytes | None = None) -> None:
         """Cancel the running turn, and the queued prompts of the client that asked for it."""
@@ -348,7 +321,7 @@ class HubSession:
             if changed:
                 self.touch()
             if not self.is_busy:
-                self.on_idle()
+                self._owner.note_idle()
         else:
             self.publish(method, params)
 
@@ -358,6 +331,8 @@ class HubSession:
             process.answer(id, fail("this session belongs to another agent process", INVALID_REQUEST))
             return
         if not self._context.settings.client_files and method.startswith(CLIENT_FILES):
+            if self._files is None:
+                self._files = SessionFiles(self._create_workspace)
             self._context.start(self._files.answer(process, id, method, params))
             return
 
@@ -366,7 +341,7 @@ class HubSession:
             self._context.commits.then(partial(process.answer, id), outcome)
 
         last = self.prompts.last
-        driver = last.origin if last is not None and self._has_client(last.origin) else None
+        driver = last.origin if last is not None and self.clients.has(last.origin) else None
         self.requests.add(
             method,
             self._for_clients(params),
@@ -375,6 +350,9 @@ class HubSession:
             driver=driver,
             agent_id=id,
         )
+
+    def _create_workspace(self) -> ServerWorkspace:
+        return ServerWorkspace(self.id, self.record.cwd, self._context.settings.policy, self._ask_clients)
 
     def _cancel_if_paused(self) -> None:
         if self._is_paused:
@@ -386,8 +364,10 @@ class HubSession:
             return True
         if len(self.subagents) >= MAX_SUBAGENTS or self._context.has_session(id):
             return False
+        if isinstance(self.subagents, frozenset):
+            self.subagents = set()
         self.subagents.add(id)
-        self.on_subagent(id)
+        self._owner.note_subagent(id, self)
         return True
 
     def _note_subagent(self, params: bytes) -> None:
@@ -408,7 +388,7 @@ class HubSession:
             if update is not None:
                 self.publish("session/update", update)
         self.publish("_accord/agent_ended", write_object({"sessionId": self.id, "reason": reason}), "notice")
-        self.on_idle()
+        self._owner.note_idle()
 
     async def _ask_clients(self, question: Question, tool_call_id: str) -> Outcome:
         params = self.dialect.permission_params(self.id, question, tool_call_id)
@@ -447,7 +427,8 @@ class HubSession:
         self._departure.close()
         self.prompts.drop_queued()
         self.requests.cancel_all()
-        self.attachments.clear()
+        self.clients.clear()
         self.mcp.close()
-        await self._files.close()
+        if self._files is not None:
+            await self._files.close()
         await self.agent.close(ending)

@@ -8,6 +8,7 @@ import os
 import secrets
 import time
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -35,6 +36,8 @@ class SessionRegistry:
         context.has_session = lambda id: id in self.open or context.log.session(id) is not None
         self.open: dict[str, HubSession] = {}
         """The sessions that are open in the hub, by id."""
+        self.on_idle: Callable[[], None] = lambda: None
+        """Called when a turn has ended."""
         self.opening: Counter[str] = Counter()
         """The number of new sessions of each principal that wait for the agent."""
         self._parents: dict[str, HubSession] = {}
@@ -87,18 +90,21 @@ class SessionRegistry:
         record = self._context.log.session(session_id)
         if record is None:
             raise NotFound(f"there is no session {session_id[:100]!r}", data={"sessionId": session_id[:100]})
-        session = HubSession(self._context, record, None)
+        session = HubSession(self._context, record, None, self)
         await session.recover()
         self._add(session)
 
     def _add(self, session: HubSession) -> HubSession:
         self.open[session.id] = session
-        session.close_later = lambda: self._close_later(session)
-        session.on_subagent = lambda id: self._note_subagent(id, session)
         return session
 
-    def _note_subagent(self, id: str, session: HubSession) -> None:
+    def note_subagent(self, id: str, session: HubSession) -> None:
+        """Register the session of a subagent."""
         self._parents.setdefault(id, session)
+
+    def note_idle(self) -> None:
+        """Note that a turn of any session has ended."""
+        self.on_idle()
 
     def _remove(self, session: HubSession) -> None:
         self.open.pop(session.id, None)
@@ -126,7 +132,7 @@ class SessionRegistry:
             created_at=now,
             updated_at=now,
         )
-        session = self._add(HubSession(self._context, record, process))
+        session = self._add(HubSession(self._context, record, process, self))
         session.touch()
         return session
 
@@ -135,7 +141,7 @@ class SessionRegistry:
         shared = {name: each for name, each in session.record.shared_with.items() if name != principal}
         session.record.shared_with = shared if role is None else {**shared, principal: role}
         session.touch()
-        for attachment in list(session.attachments.values()):
+        for attachment in session.clients:
             role_now = self.role_in(attachment.subscriber.principal, session.record)
             if role_now is None:
                 session.detach(attachment.subscriber.connection)
@@ -226,7 +232,8 @@ class SessionRegistry:
         """Return how many turns of a principal are running or queued."""
         return sum(session.count_turns(principal) for session in self.open.values())
 
-    def _close_later(self, session: HubSession) -> None:
+    def close_later(self, session: HubSession) -> None:
+        """Close a session that no client needs."""
         self._context.start(self.close(session))
 
     async def close(self, session: HubSession, ending: Ending = "close") -> None:
