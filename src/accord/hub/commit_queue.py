@@ -35,21 +35,27 @@ class CommitQueue:
         self._is_dirty = False
         self._is_running = False
         self._scheduled: asyncio.Handle | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def touch(self) -> None:
         """Note that something was written to the log."""
         self._is_dirty = True
         if self._scheduled is None:
-            self._scheduled = asyncio.get_running_loop().call_soon(self._commit_scheduled)
+            self._schedule()
 
     def then(self, action: Action, value: Any = None) -> None:
         """Call `action(value)` once everything written so far is durable, after earlier actions."""
         if self._is_dirty or self._actions or self._is_running:
             self._actions.append((action, value))
             if self._scheduled is None:
-                self._scheduled = asyncio.get_running_loop().call_soon(self._commit_scheduled)
+                self._schedule()
         else:
             action(value)
+
+    def _schedule(self) -> None:
+        if self._loop is None:
+            self._loop = asyncio.get_running_loop()  # asking each time costs a system call in Python 3.11
+        self._scheduled = self._loop.call_soon(self._commit_scheduled)
 
     def commit(self) -> None:
         """Commit now and run the waiting actions. Raises `StoreFailed`."""

@@ -150,17 +150,10 @@ class SqliteEventLog(EventLog):
         if not self._statements and not self._events:
             return
         try:
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                for statement, values in self._statements:
-                    self._connection.execute(statement, values)
-                if self._events:
-                    self._connection.executemany(_ADD_EVENT, self._events)
-                self._connection.execute("COMMIT")
-            except BaseException:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-                raise
+            if not self._statements and len(self._events) == 1:
+                self._connection.execute(_ADD_EVENT, self._events[0])  # a transaction by itself
+            else:
+                self._save_all()
         except sqlite3.Error as error:
             raise _explain(error, self.path) from error
         self._statements = []
@@ -168,6 +161,19 @@ class SqliteEventLog(EventLog):
         if self._written > CHECKPOINT_BYTES:
             self._written = 0
             self._start_checkpoint()
+
+    def _save_all(self) -> None:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            for statement, values in self._statements:
+                self._connection.execute(statement, values)
+            if self._events:
+                self._connection.executemany(_ADD_EVENT, self._events)
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
 
     def _start_checkpoint(self) -> None:
         if self._checkpoint is None or self._checkpoint.done():

@@ -274,6 +274,9 @@ class _Exchange:
 
     async def send(self, message: Message) -> None:
         kind = message["type"]
+        if kind == "websocket.send":
+            await self._send(message)
+            return
         if kind in ("http.response.start", "websocket.http.response.start"):
             self.status = message["status"]
             headers = list(message.get("headers", ()))
