@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -155,17 +156,42 @@ def test_the_command_line_of_a_container_confines_it(tmp_path: Path) -> None:
     assert "--read-only" in words and "--privileged" not in words
 
 
+@pytest.mark.skipif(shutil.which("docker") is None, reason="docker is not installed")
+def test_docker_knows_every_option_of_the_command_line(tmp_path: Path) -> None:
+    """Without an engine: docker reads its options before it looks for one."""
+    words = DockerSpawner("image:1", ["agent"], {"API_KEY": "secret"}, network=False).command(str(tmp_path), WHO)
+    nowhere = {**os.environ, "DOCKER_HOST": f"unix://{tmp_path}/none", "DOCKER_CONTEXT": ""}
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=nowhere, check=False)
+    assert "connect to the docker" in done.stderr.lower(), done.stderr
+
+
 def test_two_containers_have_two_names(tmp_path: Path) -> None:
     spawner = DockerSpawner("image:1", ["agent"])
     names = {words[words.index("--name") + 1] for words in (spawner.command(str(tmp_path), WHO) for _ in range(2))}
     assert len(names) == 2
 
 
-async def test_an_agent_in_a_container_is_an_agent_on_standard_input_and_output(tmp_path: Path) -> None:
-    """A fake `docker` runs what comes after the image; the tests have no container engine."""
-    fake = tmp_path / "docker"
+def fake_docker(directory: Path) -> Path:
+    """A `docker` that runs what comes after the image; the tests have no container engine."""
+    fake = directory / "docker"
     fake.write_text('#!/bin/sh\nwhile [ "$1" != image:1 ]; do shift; done\nshift\nexec "$@"\n')
     fake.chmod(0o755)
+    return fake
+
+
+async def test_the_environment_of_an_agent_does_not_change_what_docker_does(tmp_path: Path) -> None:
+    """`docker` runs programs that its settings name, and those are in its home directory."""
+    env = {"HOME": "/tmp", "PATH": "/image/bin", "DOCKER_HOST": "tcp://image", "API_KEY": "secret"}
+    probe = "import json, os; print(json.dumps({name: os.environ.get(name) for name in %r}), flush=True)" % [*env]
+    spawner = DockerSpawner("image:1", [sys.executable, "-c", probe], env, program=str(fake_docker(tmp_path)))
+    found = await first_line(await spawner.spawn(str(tmp_path), WHO))
+    assert found == {**{name: os.environ.get(name) for name in env}, "API_KEY": "secret"}
+    words = spawner.command(str(tmp_path), WHO)
+    assert {"HOME=/tmp", "PATH=/image/bin", "DOCKER_HOST=tcp://image", "API_KEY"} < set(words)
+
+
+async def test_an_agent_in_a_container_is_an_agent_on_standard_input_and_output(tmp_path: Path) -> None:
+    fake = fake_docker(tmp_path)
     probe = "import json, os; print(json.dumps({'key': os.environ['API_KEY'], 'cwd': os.getcwd()}), flush=True)"
     spawner = DockerSpawner("image:1", [sys.executable, "-c", probe], {"API_KEY": "secret"}, program=str(fake))
     spawner.check()

@@ -120,7 +120,8 @@ class DockerSpawner:
     def command(self, cwd: str, principal: Principal) -> list[str]:
         """Return the command line for an agent that works in a directory.
 
-        Variables are passed by name: their values stay out of the process list."""
+        Variables are passed by name: their values stay out of the process list. Those that the `docker` command would
+        read itself are not secret, and passed with their values."""
         root = os.path.realpath(cwd)
         if "," in root:
             raise LaunchError(f"docker can't mount {root}: its name has a comma", stage="spawn")
@@ -133,12 +134,18 @@ class DockerSpawner:
             words += ["--user", f"{os.getuid()}:{os.getgid()}"]
         words += ["--mount", f"type=bind,source={root},target={root}", "--workdir", root]
         for name in sorted(self._env):
-            words += ["--env", name]
+            words += ["--env", f"{name}={self._env[name]}" if _is_read_by_docker(name) else name]
         return [*words, self._image, *self._argv]
 
     async def spawn(self, cwd: str, principal: Principal) -> Transport:
-        env = {**os.environ, **self._env}
+        passed = {name: value for name, value in self._env.items() if not _is_read_by_docker(name)}
+        env = {**os.environ, **passed}
         return await SubprocessTransport.launch(self.command(cwd, principal), cwd=cwd, env=env)
 
     def describe(self) -> str:
         return f"{shlex.join(self._argv)} in a container of {self._image}{'' if self._network else ' without network'}"
+
+
+def _is_read_by_docker(name: str) -> bool:
+    """Return whether a variable tells the `docker` command where its engine, its programs and its settings are."""
+    return name in ("HOME", "PATH") or name.startswith("DOCKER_")
