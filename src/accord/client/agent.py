@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from accord.client.background_tasks import BackgroundTasks
@@ -17,6 +17,7 @@ from accord.client.offered_servers import ServerLike
 from accord.client.offers import AgentOffers
 from accord.client.restarts import Relaunch, Restarts
 from accord.client.session import Session
+from accord.client.session_list import SessionList
 from accord.client.session_registry import SessionRegistry
 from accord.client.workspace import Workspace
 from accord.connection.connection import Connection
@@ -24,15 +25,16 @@ from accord.connection.diagnostics import Watcher
 from accord.connection.dispatch import Routes, log
 from accord.connection.handshake import agreed_version
 from accord.connection.limits import Deadline, Limits
-from accord.errors import CapabilityError, ConnectionClosed, NotFound, RemoteProtocolError
+from accord.errors import CapabilityError, ConnectionClosed, InvalidValue, NotFound, RemoteProtocolError
 from accord.model.account import ApiType, AuthStatus, Provider, ProviderConfig
 from accord.model.record import Meta
 from accord.model.requests import AuthMethod, Implementation, SystemPrompt
 from accord.model.session import SessionInfo
+from accord.model.values import short
 from accord.schema.method import Method
 from accord.schema.repair import Unreadable
 from accord.transcript.events import AgentEvent
-from accord.transports.base import Transport
+from accord.transports.base import Transport, check_thread
 
 if TYPE_CHECKING:
     from accord.connection.connection import Problem
@@ -284,8 +286,11 @@ class ConnectedAgent:
         setup = self.registry.setup(cwd, mcp_servers, additional_directories, system_prompt, meta)
         return await self.registry.reopen(id, setup, replay=False)
 
-    async def list_sessions(self, cwd: str | None = None, *, archived: str | None = None) -> AsyncIterator[SessionInfo]:
+    def list_sessions(self, cwd: str | None = None, *, archived: str | None = None) -> SessionList:
         """List the agent's sessions, page by page: those of one directory, or all."""
+        return SessionList(self._list_sessions(cwd, archived))
+
+    async def _list_sessions(self, cwd: str | None, archived: str | None) -> AsyncGenerator[SessionInfo]:
         self.offers.need("list", "to list sessions")
         if archived is not None:
             self.need_unstable("session/list with archived")
@@ -439,6 +444,12 @@ class ConnectedAgent:
 
     async def call(self, method: Method[P, R], params: P) -> R:
         """Call any method of the negotiated version with its own types; see `accord.v1` and `accord.v2`."""
+        if not isinstance(method, Method):
+            raise InvalidValue(
+                f"method is {short(method)}; it must be a method of accord.v{self.version}.methods; for a name, use "
+                "agent.request(name, params)",
+                argument="method",
+            )
         if method.unstable:
             self.need_unstable(method.name)
         return await self.connection.call(method, params)
@@ -460,6 +471,7 @@ class ConnectedAgent:
 
     def check_open(self, method: str) -> None:
         """Raise `ConnectionClosed` if the connection is closed; `method` is for the message."""
+        check_thread(self.connection.thread)
         if not self.connection.is_open:
             raise self.connection.closed_error(method)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from threading import get_ident
 from typing import Any, Literal
 
 from accord.connection.backlog import Backlog, Unsent
@@ -66,6 +67,8 @@ class Connection:
         self.on_refused: Callable[[RequestId], None] = self._incoming.on_refused
         self.not_speaking: Callable[[], None] = self._incoming.not_speaking
         self._heads: dict[str, bytes] = {}
+        self.thread = 0
+        """The identifier of the thread that runs the event loop."""
         self._ended: asyncio.Future[Exception | None] | None = None
         self._end_error: Exception | None = None
         self._closing: asyncio.Task[None] | None = None
@@ -78,7 +81,7 @@ class Connection:
         buffered."""
         self._incoming.opening.early = early
         self._incoming.opening.waiting = self.side == "client"
-        self._ended = asyncio.get_running_loop().create_future()
+        self._ended, self.thread = asyncio.get_running_loop().create_future(), get_ident()
         self.transport.max_message_bytes = self.limits.max_message_bytes
         self._conversation.reader = early.reader
         self.transport.start(self)
@@ -188,6 +191,9 @@ class Connection:
             )
         if error is not None:
             return ConnectionClosed(f"the connection to the {self.peer} broke{where}: {error}")
+        if self._closing is not None and self.side == "client" and not is_open:
+            why = "its “async with” block has ended, or close() was called"
+            return ConnectionClosed(f"the connection to the agent ended{where}: {why}")
         return ConnectionClosed(f"the connection to the {self.peer} ended{where}{self.transport.describe_stderr()}")
 
     async def wait_ended(self) -> Exception | None:

@@ -17,7 +17,7 @@ from accord.rpc.conversation import Conversation
 from accord.rpc.envelope import Failure, Success
 from accord.schema.method import Method
 from accord.schema.wire import encode, encode_strictly
-from accord.transports.base import READY, YIELD
+from accord.transports.base import READY, YIELD, check_thread
 
 if TYPE_CHECKING:
     from accord.connection.connection import Connection
@@ -101,6 +101,7 @@ class OutgoingRequests:
     ) -> tuple[Waiter, Awaitable[None]]:
         """Send a request now. The caller awaits `waiter.future`; awaiting the second value only feels back-pressure."""
         connection = self._connection
+        check_thread(connection.thread)
         if not connection.is_open:
             raise connection.closed_error(method.name)
         try:

@@ -5,7 +5,9 @@ Values are checked at the author's call, so that nothing invalid reaches the wir
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Iterable
+from types import CoroutineType
 from typing import Any
 
 from accord.errors import InvalidValue
@@ -13,6 +15,7 @@ from accord.errors import InvalidValue
 UINT16 = 2**16 - 1
 UINT32 = 2**32 - 1
 INT64 = 2**63 - 1
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+>$")
 
 
 def word(argument: str, value: Any, known: frozenset[str]) -> str:
@@ -62,6 +65,20 @@ def text(argument: str, value: Any) -> str:
     raise InvalidValue(f"{argument} is {short(value)}; it must be a string", argument=argument)
 
 
+def texts(argument: str, value: Any) -> list[str]:
+    """Check a list of strings. A single string would be read letter by letter."""
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        raise InvalidValue(f"{argument} is {short(value)}; it must be a list of strings", argument=argument)
+    return [text(f"{argument}[{index}]", item) for index, item in enumerate(value)]
+
+
+def meta(value: Any) -> Any:
+    """Check metadata: None, or a dict with strings as keys."""
+    if value is not None and not (isinstance(value, dict) and all(isinstance(key, str) for key in value)):
+        raise InvalidValue(f"meta is {short(value)}; it must be a dict with strings as keys", argument="meta")
+    return value
+
+
 def path(argument: str, value: str) -> str:
     """Check that a path can be sent unchanged: with a character replaced it would name another file."""
     try:
@@ -88,8 +105,12 @@ def url(argument: str, value: Any) -> str:
 
 def short(value: Any) -> str:
     """Format a value for an error message. Never raises, however broken the value is."""
+    if isinstance(value, CoroutineType):
+        return f"{value.__qualname__}(…) without “await”"
     try:
         formatted = repr(value)
     except Exception:  # nested too deeply, more digits than Python writes, a `__repr__` that fails
         return f"a value of type {type(value).__name__}"
+    if _ADDRESS.search(formatted):  # the standard representation of an object tells an author nothing more
+        return f"an object of type {type(value).__name__}"
     return formatted if len(formatted) <= 60 else f"{formatted[:60]}…"

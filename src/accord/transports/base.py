@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Generator
+from threading import get_ident
 from typing import Literal, NamedTuple, Protocol, cast
+
+from accord.errors import UsageError
 
 DEFAULT_MAX_MESSAGE_BYTES = 256 * 1024 * 1024
 
@@ -97,6 +100,15 @@ class Transport(ABC):
         """Return a clause with the last part of the peer's standard error, for the end of an error message."""
         tail = self.stderr_tail()
         return f'; last output on stderr: "{tail}"' if tail else ""
+
+
+def check_thread(expected: int) -> None:
+    """Raise `UsageError` in any other thread than the one with this identifier, which runs the event loop."""
+    if get_ident() != expected:
+        raise UsageError(
+            "called in a thread other than the event loop's; there, use asyncio.run_coroutine_threadsafe(…, loop), or "
+            "loop.call_soon_threadsafe(turn.say, text) to send a message"
+        )
 
 
 class _Ready:

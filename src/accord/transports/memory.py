@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
+from threading import get_ident
 
 from accord.errors import ConnectionClosed
-from accord.transports.base import DEFAULT_MAX_MESSAGE_BYTES, READY, YIELD, Receiver, Transport
+from accord.transports.base import DEFAULT_MAX_MESSAGE_BYTES, READY, YIELD, Receiver, Transport, check_thread
 from accord.transports.framing import LineFramer, hand_over
 from accord.transports.gate import Gate
 
@@ -37,6 +38,7 @@ class MemoryTransport(Transport):
         self._framer: LineFramer
         self._receiver: Receiver | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread = 0
         self._gate: Gate | None = None  # where the other end waits while this inbox is full
         self._inbox: list[bytes] = []
         self._inbox_bytes = 0
@@ -47,7 +49,7 @@ class MemoryTransport(Transport):
         self._closed_reason = ""  # why sending is no longer possible; empty while it is
 
     def start(self, receiver: Receiver) -> None:
-        self._loop = asyncio.get_running_loop()
+        self._loop, self._thread = asyncio.get_running_loop(), get_ident()
         self._receiver = receiver
         self._framer = LineFramer(self.max_message_bytes)
         self._schedule()
@@ -78,6 +80,8 @@ class MemoryTransport(Transport):
 
     def _take(self, data: bytes) -> Awaitable[None]:
         """Add a message of the other end to the inbox, and return what the sender should await."""
+        if self._loop is not None and not self._scheduled:  # not for every message of a burst
+            check_thread(self._thread)
         self._inbox.append(bytes(data))
         self._inbox_bytes += len(data)
         self._unyielded += len(data)

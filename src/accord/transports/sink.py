@@ -11,11 +11,12 @@ import asyncio
 from asyncio import AbstractEventLoop
 from collections import deque
 from collections.abc import Awaitable, Callable
+from threading import get_ident
 from time import perf_counter
 from typing import Protocol
 
 from accord.errors import ConnectionClosed
-from accord.transports.base import READY, YIELD
+from accord.transports.base import READY, YIELD, check_thread
 from accord.transports.descriptors import Outlet
 from accord.transports.gate import Gate
 
@@ -57,6 +58,7 @@ class BufferedSink:
 
     def __init__(self, loop: AbstractEventLoop, outlet: Outlet, on_failure: OnFailure, high_water: int) -> None:
         self._loop = loop
+        self._loop_thread = get_ident()
         self._outlet = outlet
         self._on_failure = on_failure
         self._high_water = high_water
@@ -139,6 +141,7 @@ class LoopSink(BufferedSink):
             self.flush()
             self._written_at = perf_counter()
             return self._after_writing(now, rest=True)
+        check_thread(self._loop_thread)  # not for every message of a burst: this is the hot path of every agent
         now = perf_counter()
         if len(data) >= LARGE_BYTES:
             self._written_at = now

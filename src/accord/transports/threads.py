@@ -19,7 +19,7 @@ from errno import EIO
 from time import perf_counter
 
 from accord.errors import ConnectionClosed
-from accord.transports.base import READY, YIELD
+from accord.transports.base import READY, YIELD, check_thread
 from accord.transports.descriptors import Inlet, Outlet
 from accord.transports.sink import HIGH_WATER, LARGE_BYTES, YIELD_SECONDS, BufferedSink, OnFailure
 from accord.transports.source import READ_BYTES, READS_PER_WAKE, Deliver, OnEnd
@@ -160,6 +160,8 @@ class ThreadSink(BufferedSink):
             if len(self._collected) >= LARGE_BYTES:
                 self.flush()
             else:
+                if not self._scheduled:
+                    check_thread(self._loop_thread)
                 self._schedule()
         if self._unwritten > self._high_water:
             self._gate.shut()

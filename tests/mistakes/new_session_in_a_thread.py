@@ -1,0 +1,9 @@
+import asyncio
+
+import accord
+from accord.testing import ScriptedAgent
+
+
+async def main():
+    async with accord.connect(ScriptedAgent(["Hello."]), permissions=accord.allow_all) as agent:
+        await asyncio.to_thread(asyncio.run, agent.new_session())

@@ -1,0 +1,17 @@
+import asyncio
+
+import accord
+
+
+class Helper(accord.Agent):
+    async def prompt(self, turn: accord.Turn):
+        def work():
+            turn.say("Hello.")
+
+        await asyncio.to_thread(work)
+
+
+async def main():
+    async with accord.connect(Helper(), permissions=accord.allow_all) as agent:
+        session = await agent.new_session()
+        await session.prompt("hello")
