@@ -99,13 +99,16 @@ class RequestFailed(AccordError):
     """The peer responded with an error. If a handler raises it, it is the response."""
 
     default_code = INTERNAL_ERROR
+    default_message = "the request failed"
 
-    def __init__(self, message: str, *, code: int | None = None, data: Any = None, method: str | None = None) -> None:
+    def __init__(
+        self, message: str | None = None, *, code: int | None = None, data: Any = None, method: str | None = None
+    ) -> None:
         self.code: int = self.default_code if code is None else code
-        self.message = message
+        self.message: str = self.default_message if message is None else message
         self.data = data
         self.method = method
-        super().__init__(message)
+        super().__init__(self.message)
 
     @property
     def reason(self) -> str:
@@ -139,24 +142,28 @@ class AuthRequired(RequestFailed):
     """The peer requires a login first."""
 
     default_code = AUTH_REQUIRED
+    default_message = "authentication required"
 
 
 class NotFound(RequestFailed):
     """The session, file or terminal doesn't exist."""
 
     default_code = RESOURCE_NOT_FOUND
+    default_message = "not found"
 
 
 class MethodNotFound(RequestFailed):
     """The peer doesn't support the method."""
 
     default_code = METHOD_NOT_FOUND
+    default_message = "method not found"
 
 
 class InvalidParams(RequestFailed):
     """The parameters are invalid."""
 
     default_code = INVALID_PARAMS
+    default_message = "invalid parameters"
 
 
 class StoreFailed(RequestFailed):
@@ -167,6 +174,7 @@ class RequestCancelled(RequestFailed):
     """The request was cancelled."""
 
     default_code = REQUEST_CANCELLED
+    default_message = "the request was cancelled"
 
 
 _BY_CODE: dict[int, type[RequestFailed]] = {

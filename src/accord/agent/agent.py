@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, Union
 
-from accord.agent.definition import check_class, check_is_async
+from accord.agent.definition import COMMAND, check_class, check_command
 from accord.errors import InvalidValue, MethodNotFound, UsageError
 from accord.model.requests import AuthMethod
 from accord.model.session import Choice, Command, Mode, Option, StopReason
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from accord.store.base import Page, SessionStore
 
 F = TypeVar("F", bound=Callable[..., Any])
-_COMMAND = "_accord_command"  # the attribute by which `@command` marks a method
 CommandHandler = Callable[["Turn"], Awaitable[Union[StopReason, None]]]
 How = Literal["new", "load", "resume", "fork"]
 """How a session is opened: new, with its history replayed, without it, or as a fork of another one."""
@@ -254,7 +253,7 @@ def commands_of(owner: object) -> dict[str, tuple[Command, CommandHandler]]:
     found: dict[str, tuple[Command, CommandHandler]] = {}
     for cls in reversed(type(owner).__mro__):
         for name, value in vars(cls).items():
-            described = getattr(value, _COMMAND, None)
+            described = getattr(value, COMMAND, None)
             if described is not None:
                 found[described.name] = (described, getattr(owner, name))
     return found
@@ -274,8 +273,8 @@ def command(name: str, description: str = "", *, hint: str | None = None) -> Cal
         )
 
     def mark(method: F) -> F:
-        check_is_async(f"the handler of /{name}", method)
-        setattr(method, _COMMAND, Command(name=name, description=description, hint=hint))
+        check_command(f"the handler of /{name}", method)
+        setattr(method, COMMAND, Command(name=name, description=description, hint=hint))
         return method
 
     return mark

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from accord.errors import InvalidValue, UsageError
 from accord.model import check
 from accord.model.requests import AuthMethod
-from accord.model.session import Mode
+from accord.model.session import Command, Mode
 from accord.model.values import short, text
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ CONTENT_KINDS = ("image", "audio", "resource")
 MCP_TRANSPORTS = ("stdio", "http", "sse", "acp")
 PROMPT_MODES = ("append", "override")
 _PROTOCOL_VERSIONS = (1, 2)
+COMMAND = "_accord_command"
+"""The attribute by which `@command` marks a method."""
 
 _SYNONYMS = {
     "authenticate": "login",
@@ -53,6 +55,7 @@ class MisspeltHandler(UserWarning):
 def check_class(cls: type[Agent], base: type[Agent]) -> None:
     """Check the methods and attributes that a class defines itself."""
     handlers = _handlers(base)
+    _check_command_names(cls)
     for name, value in list(vars(cls).items()):
         if name in handlers:
             _check_handler(cls, name, value, handlers[name])
@@ -111,18 +114,39 @@ def _may_return_awaitable(function: FunctionType) -> bool:
 def _check_handler(cls: type[Agent], name: str, value: Any, base: FunctionType) -> None:
     label = f"{cls.__name__}.{name}"
     check_is_async(label, value)
-    if not isinstance(value, FunctionType) or "__wrapped__" in vars(value):
+    wanted = inspect.signature(base).parameters.values()
+    positional = [each.name for each in wanted if each.kind is each.POSITIONAL_OR_KEYWORD]
+    keywords = [each.name for each in wanted if each.kind is each.KEYWORD_ONLY]
+    _check_parameters(label, value, positional, keywords)
+
+
+def _check_parameters(label: str, function: Any, positional: Sequence[str], keywords: Sequence[str] = ()) -> None:
+    """Raise `UsageError` unless a method can be called with these arguments."""
+    if not isinstance(function, FunctionType) or "__wrapped__" in vars(function):
         return  # a decorator, a mock or a partial function: its parameters aren't known here
-    given, wanted = inspect.signature(value), inspect.signature(base)
-    positional = [each for each in wanted.parameters.values() if each.kind is each.POSITIONAL_OR_KEYWORD]
-    keywords = [each.name for each in wanted.parameters.values() if each.kind is each.KEYWORD_ONLY]
+    given = inspect.signature(function)
     try:
         given.bind(*positional, **dict.fromkeys(keywords))
     except TypeError:
-        expected = ", ".join([*(each.name for each in positional), *(["*", *keywords] if keywords else [])])
+        expected = ", ".join([*positional, *(["*", *keywords] if keywords else [])])
         raise UsageError(
             f"{label} has the parameters ({', '.join(given.parameters)}); it is called with ({expected})"
         ) from None
+
+
+def check_command(label: str, method: Any) -> None:
+    """Check a method that is about to become a slash command."""
+    check_is_async(label, method)
+    _check_parameters(label, method, ("self", "turn"))
+
+
+def _check_command_names(cls: type[Agent]) -> None:
+    """Raise `UsageError` if a class has two methods for one slash command: only one of them could be called."""
+    methods: dict[str, str] = {}
+    for name, value in vars(cls).items():
+        described = getattr(value, COMMAND, None)
+        if isinstance(described, Command) and (first := methods.setdefault(described.name, name)) != name:
+            raise UsageError(f"{cls.__name__}.{first} and {cls.__name__}.{name} are both the command /{described.name}")
 
 
 # -- names

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from msgspec import UNSET
 
@@ -12,15 +12,19 @@ from accord.agent.questions import Permission
 from accord.agent.session import Session
 from accord.agent.tool import Tool, ToolContentLike
 from accord.agent.workspace import DisplayTerminal, Files, Terminals
+from accord.errors import UsageError
 from accord.model.content import Content, ContentLike, prompt_text
 from accord.model.record import Meta
 from accord.model.requests import PermissionOption, Reply
 from accord.model.session import PlanLike, Severity, Tokens
 from accord.model.tool import LocationsLike, ToolKind
+from accord.model.values import short
 
 
 class Prompt:
     """A prompt of the user."""
+
+    __slots__ = ("content", "message_id", "meta")  # so that setting a misspelt attribute fails
 
     def __init__(self, content: list[Content], message_id: str, meta: dict[str, Any] | None) -> None:
         self.content = content
@@ -37,6 +41,8 @@ class Prompt:
 class Turn(Prompt):
     """The argument of a prompt handler. A turn has all methods of its session that send something."""
 
+    __slots__ = ("argument", "cancelled", "response_meta", "session", "tokens")
+
     def __init__(self, session: Session, content: list[Content], message_id: str, meta: dict[str, Any] | None) -> None:
         super().__init__(content, message_id, meta)
         self.session = session
@@ -48,6 +54,16 @@ class Turn(Prompt):
         """Set this to report the tokens that this turn used (unstable in version 1)."""
         self.response_meta: Meta | None = None
         """Set this to send `_meta` with the end of the turn: the response to the prompt, or the state in version 2."""
+
+    if not TYPE_CHECKING:  # type checkers report this mistake themselves
+
+        @property
+        def stop_reason(self) -> NoReturn:
+            raise UsageError('a turn has no stop reason before it ends; prompt returns it: return "refusal"')
+
+        @stop_reason.setter
+        def stop_reason(self, value: object) -> NoReturn:
+            raise UsageError(f"stop_reason can't be set; return it from prompt: return {short(value)}")
 
     async def take_prompts(self) -> Sequence[Prompt]:
         """Return the prompts that the user has sent since this turn began or since the last call. They become part of

@@ -126,3 +126,6 @@ class Work:
             raise UsageError("work needs “async with”: async with session.work()")
 
         def __exit__(self, *exc: object) -> None: ...
+
+        def __await__(self) -> NoReturn:
+            raise UsageError("work can't be awaited; write “async with session.work():”")

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET, UnsetType
 
-from accord.errors import NotFound, RemoteProtocolError
+from accord.errors import InvalidValue, NotFound, RemoteProtocolError
 from accord.model import check, values
 from accord.model.record import Meta, Record
 from accord.model.statement import TerminalData, TerminalPatch
 from accord.model.tool import ExitStatus
-from accord.model.values import UINT32, count
+from accord.model.values import UINT32, count, short, text, texts
 
 if TYPE_CHECKING:
     from accord.agent.session import Session
@@ -64,13 +64,21 @@ class Terminals:
         `at` is the resolved working directory that a permission covers, as for `files.read`. With `here` the command
         runs on this machine, even if the client offers terminals."""
         session = self._session
+        if isinstance(command, list | tuple) and command:
+            raise InvalidValue(
+                f"command is {short(command)}; it must be a string, and its arguments come next: "
+                f"{short(command[0])}, {short(list(command[1:]))}",
+                argument="command",
+            )
+        text("command", command)
+        args = texts("args", args)
         session.check_open("run commands")
         where = session.absolute(cwd) if cwd is not None else session.cwd
         if here or not session.client.offers.terminals:
             return await session.machine.run(command, args, where, env or {}, output_limit, at=at)
         dialect = session.dialect
         creating = asyncio.ensure_future(
-            dialect.create_terminal(session, command, list(args), where, dict(env or {}), output_limit)
+            dialect.create_terminal(session, command, args, where, dict(env or {}), output_limit)
         )
         try:
             return Terminal(session, await asyncio.shield(creating))

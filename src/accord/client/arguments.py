@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
@@ -15,10 +16,24 @@ from accord.model.requests import McpServer
 from accord.model.values import guess, short
 
 
-def check_handler(name: str, handler: Any, example: str) -> None:
-    """Check a handler of the agent's requests."""
-    if handler is not None and not callable(handler):
+def check_handler(name: str, handler: Any, example: str, *parameters: str) -> None:
+    """Check a handler: a function with these parameters."""
+    if handler is None:
+        return
+    if not callable(handler):
         raise InvalidValue(f"{name} is {short(handler)}; it must be a function, such as {example}", argument=name)
+    try:
+        given = inspect.signature(handler)
+    except (TypeError, ValueError):  # a function of an extension module
+        return
+    try:
+        given.bind(*parameters)
+    except TypeError:
+        raise InvalidValue(
+            f"{name} is a function with the parameters ({', '.join(given.parameters)}); it is called with "
+            f"({', '.join(parameters)})",
+            argument=name,
+        ) from None
 
 
 def check_versions(versions: Any) -> None:
@@ -65,7 +80,7 @@ def check_extensions(extensions: Any) -> None:
             f"extensions is {short(extensions)}; it must be a dict of methods and functions", argument="extensions"
         )
     for method, handler in extensions.items():
-        check_handler(f"extensions[{method!r}]", handler, "lambda params: {}")
+        check_handler(f"extensions[{method!r}]", handler, "lambda params: {}", "params")
 
 
 def check_mcp_servers(servers: Any, argument: str = "mcp_servers") -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar
 
 from accord.connection.backlog import Backlog
+from accord.errors import UsageError
 
 E = TypeVar("E")
 
@@ -52,6 +53,16 @@ class Listener(Generic[E]):
 
     async def __aexit__(self, *exc: object) -> None:
         self.close()
+
+    if not TYPE_CHECKING:  # type checkers report these mistakes themselves
+
+        def __enter__(self) -> NoReturn:
+            raise UsageError("events need “async with”: async with session.events() as events")
+
+        def __exit__(self, *exc: object) -> None: ...
+
+        def __iter__(self) -> NoReturn:
+            raise UsageError("events need “async for”: async for event in events")
 
     def __aiter__(self) -> AsyncIterator[E]:
         return self

@@ -140,6 +140,11 @@ class Turn:
         return self
 
     def __aiter__(self) -> AsyncIterator[Event]:
+        if self.ended and self._discard:
+            raise UsageError(
+                "the events of this turn are gone: it was awaited or iterated over before; iterate over it instead of "
+                "awaiting it, or read its text and tool_calls"
+            )
         return self._iterate()
 
     async def _iterate(self) -> AsyncIterator[Event]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union
 import msgspec
 
 from accord.errors import InvalidValue
+from accord.model.constructor import construct
 from accord.model.list_like import ListLike
 from accord.model.values import count, number, short, text
 
@@ -21,11 +22,18 @@ ICON_SCHEMES = ("https:", "data:")
 """The beginnings of URLs from which icons may come."""
 
 
+class _NounType(msgspec.StructMeta):
+    """Explains wrong calls of the constructor."""
+
+    if not TYPE_CHECKING:  # type checkers would take its signature for the constructor's
+        __call__ = construct
+
+
 class _Content(msgspec.Struct, tag_field="type", rename="camel", omit_defaults=True, gc=False):
     """One content block. The wire format is the same in both versions."""
 
 
-class Annotations(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True, gc=False):
+class Annotations(msgspec.Struct, metaclass=_NounType, rename="camel", omit_defaults=True, kw_only=True, gc=False):
     """The audience of a content block, its importance (0 to 1), and when it last changed (ISO 8601)."""
 
     audience: list[Audience] | None = None
@@ -34,7 +42,7 @@ class Annotations(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=Tr
     meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
 
 
-class Icon(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True, gc=False):
+class Icon(msgspec.Struct, metaclass=_NounType, rename="camel", omit_defaults=True, kw_only=True, gc=False):
     """An icon of a resource link, in one size or for one theme."""
 
     src: str
@@ -53,7 +61,7 @@ class TextContent(_Content, tag="text"):
     meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
 
 
-class Image(_Content, tag="image"):
+class Image(_Content, metaclass=_NounType, tag="image"):
     """An image. `data` is base64; `Image.read(path)` reads a file."""
 
     data: str
@@ -68,7 +76,7 @@ class Image(_Content, tag="image"):
         return cls(data=_base64(path), mime_type=_mime_type(path, "image/png"))
 
 
-class Audio(_Content, tag="audio"):
+class Audio(_Content, metaclass=_NounType, tag="audio"):
     """Audio. `data` is base64; `Audio.read(path)` reads a file."""
 
     data: str
@@ -82,7 +90,7 @@ class Audio(_Content, tag="audio"):
         return cls(data=_base64(path), mime_type=_mime_type(path, "audio/wav"))
 
 
-class ResourceLink(_Content, tag="resource_link"):
+class ResourceLink(_Content, metaclass=_NounType, tag="resource_link"):
     """A link to a resource that the receiver may be able to read."""
 
     uri: str
@@ -107,7 +115,7 @@ class ResourceContents(msgspec.Struct, rename="camel", omit_defaults=True, gc=Fa
     meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
 
 
-class Resource(_Content, tag="resource"):
+class Resource(_Content, metaclass=_NounType, tag="resource"):
     """An embedded resource, such as the contents of a file."""
 
     resource: ResourceContents

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any, Literal, Union
 
 from accord.model.content import TextContent
-from accord.model.record import Meta, Record
+from accord.model.record import Meta, Noun, Record
 from accord.model.tool import ToolCall
 
 PermissionKind = Union[Literal["allow_once", "allow_always", "reject_once", "reject_always"], str]
 
 
-class PermissionOption(Record):
+class PermissionOption(Noun):
     """One of the answers that the agent offers."""
 
     id: str
@@ -77,7 +77,7 @@ class Elicitation(Record):
     meta: Meta | None = None
 
 
-class Reply(Record):
+class Reply(Noun):
     """The answer to an elicitation. `content` counts only when it is accepted.
 
     Agents may also get `later` (the client has no forms, so the question was sent as text) or `invalid` (the answer
@@ -94,7 +94,7 @@ class Reply(Record):
         return self.action == "accept"
 
 
-class McpServer(Record):
+class McpServer(Noun):
     """An MCP server for a session. `stdio` has a command; `http` and `sse` have a URL; `acp` has a server id."""
 
     name: str
@@ -109,7 +109,7 @@ class McpServer(Record):
     meta: Meta | None = None
 
 
-class AuthMethod(Record):
+class AuthMethod(Noun):
     """A login method: `agent` if the agent handles it, `terminal` if a program runs in the user's terminal.
 
     That program is the agent's own with `args` added, or `command` if the agent names another one."""
@@ -124,7 +124,7 @@ class AuthMethod(Record):
     meta: Meta | None = None
 
 
-class SystemPrompt(Record):
+class SystemPrompt(Noun):
     """A system prompt from the client: appended to the agent's own, or in place of it (unstable)."""
 
     text: str = ""
@@ -134,7 +134,7 @@ class SystemPrompt(Record):
     meta: Meta | None = None
 
 
-class Implementation(Record):
+class Implementation(Noun):
     """The name and version of a program."""
 
     name: str

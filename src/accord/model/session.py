@@ -7,7 +7,7 @@ from typing import Any, Literal, Union
 
 from accord.model.content import Content
 from accord.model.list_like import ListLike
-from accord.model.record import Meta, Record
+from accord.model.record import Meta, Noun, Record
 
 StopReason = Union[Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"], str]
 """Why a turn ended. Agents may use other words."""
@@ -26,7 +26,7 @@ ONE_OFF = "accord/oneOff"
 EntryStatus = Union[Literal["pending", "in_progress", "completed", "cancelled"], str]
 
 
-class PlanEntry(Record):
+class PlanEntry(Noun):
     """One step of a plan."""
 
     content: str
@@ -51,7 +51,7 @@ PlanLike = Union[Plan, ListLike[Union[str, PlanEntry]]]
 """What authors may pass as a plan: a whole plan, or steps as texts or entries."""
 
 
-class Choice(Record):
+class Choice(Noun):
     """One value of an option."""
 
     value: str
@@ -62,7 +62,7 @@ class Choice(Record):
     meta: Meta | None = None
 
 
-class Option(Record):
+class Option(Noun):
     """A setting of the session: a mode, a model, an effort. Covers config options, modes and legacy models."""
 
     id: str
@@ -109,7 +109,7 @@ def arrange_options(options: Iterable[Option]) -> list[Option]:
     return arranged
 
 
-class Mode(Record):
+class Mode(Noun):
     """A mode of the agent, such as asking, planning or coding."""
 
     id: str
@@ -118,7 +118,7 @@ class Mode(Record):
     meta: Meta | None = None
 
 
-class Command(Record):
+class Command(Noun):
     """A slash command. `hint` describes its argument."""
 
     name: str
@@ -149,7 +149,7 @@ class Usage(Record):
     meta: Meta | None = None
 
 
-class Tokens(Record):
+class Tokens(Noun):
     """Token counts of a turn, as the agent reports them."""
 
     total: int
@@ -161,7 +161,7 @@ class Tokens(Record):
     meta: Meta | None = None
 
 
-class Notice(Record):
+class Notice(Noun):
     """A notice for the user. It has no effect on the session."""
 
     severity: Severity
@@ -188,7 +188,7 @@ class Background(Record):
     meta: Meta | None = None
 
 
-class Subagent(Record):
+class Subagent(Noun):
     """A child session that the agent runs."""
 
     session_id: str
@@ -203,7 +203,7 @@ class Subagent(Record):
     meta: Meta | None = None
 
 
-class SessionInfo(Record):
+class SessionInfo(Noun):
     """The entry of a session in a list."""
 
     id: str

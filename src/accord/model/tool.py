@@ -8,7 +8,7 @@ import msgspec
 
 from accord.model.content import Content
 from accord.model.list_like import ListLike
-from accord.model.record import Meta, Record
+from accord.model.record import Meta, Noun, Record
 
 ToolKind = Union[
     Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"], str
@@ -19,7 +19,7 @@ ToolStatus = Union[Literal["pending", "in_progress", "paused", "completed", "fai
 FINAL = frozenset({"completed", "failed", "cancelled"})
 
 
-class Location(Record):
+class Location(Noun):
     """A place in a file that a tool call works on. Lines count from 1."""
 
     path: str
@@ -31,7 +31,7 @@ LocationsLike = ListLike[Union[str, Location]]
 """What authors may pass as locations: paths, which may end in `:line`, or objects."""
 
 
-class FileChange(Record):
+class FileChange(Noun):
     """A change of one file. Has the texts if they are known: v1 sends them, v2 sends a patch."""
 
     operation: Union[Literal["add", "delete", "modify", "move", "copy"], str]
@@ -46,7 +46,7 @@ class FileChange(Record):
     meta: Meta | None = None
 
 
-class Diff(Record):
+class Diff(Noun):
     """Changes of files. `Diff.of(path, old, new)` creates one from two texts."""
 
     changes: list[FileChange]

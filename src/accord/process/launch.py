@@ -76,7 +76,7 @@ def launch(program: Program) -> SupervisedProcess | UnsupervisedProcess:
         command = format_command(argv)
         where = None if program.cwd is None else os.fspath(program.cwd)
         reason = explain_launch_error(error, argv[0], where, env)
-        raise LaunchError(f"cannot start {command}: {reason}", command=command) from error
+        raise LaunchError(f"cannot start {command}: {reason}", command=command) from error.with_traceback(None)
 
 
 def format_command(argv: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ from accord.model.content import Content, ResourceLink
 from accord.model.requests import PermissionRequest
 from accord.model.session import Command, Option, Plan
 from accord.model.tool import FINAL, Diff, FileChange, Location, TerminalRef, ToolContent
+from accord.model.values import meta as check_meta
 from accord.schema import v1
 from accord.schema.shape import Other
 
@@ -35,6 +36,7 @@ def updates(statement: say.Statement, client: ClientOffers, terminals: dict[str,
         found = [*_updates(statement, client, terminals)]
         meta = say.meta_of(statement)
     if meta:
+        check_meta(meta)
         for update in found:
             update.meta = meta
     return found

@@ -15,6 +15,7 @@ from accord.model.content import Content
 from accord.model.requests import PermissionRequest
 from accord.model.session import Command, Option, Plan, StopReason
 from accord.model.tool import Diff, FileChange, Location, TerminalRef, ToolContent
+from accord.model.values import meta as check_meta
 from accord.schema import v2
 from accord.schema.repair import read
 from accord.schema.shape import Other
@@ -29,6 +30,7 @@ def updates(statement: say.Statement, *, unstable: bool) -> list[Any]:
     # By far the most frequent statement needs no lookup.
     meta = statement.meta if type(statement) is say.ToolPatch else say.meta_of(statement)
     if meta:
+        check_meta(meta)
         for update in found:
             update.meta = meta
     return found

@@ -1,0 +1,20 @@
+import accord
+
+
+class Helper(accord.Agent):
+    @accord.command("done", "Remove finished things")
+    async def done(self, turn):
+        pass
+
+    @accord.command("done", "Remove old things")
+    async def old(self, turn):
+        pass
+
+    async def prompt(self, turn: accord.Turn):
+        await turn.say("Hello.")
+
+
+async def main():
+    async with accord.connect(Helper(), permissions=accord.allow_all) as agent:
+        session = await agent.new_session()
+        await session.prompt("hello")

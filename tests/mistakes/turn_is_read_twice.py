@@ -1,0 +1,10 @@
+import accord
+from accord.testing import ScriptedAgent
+
+
+async def main():
+    async with accord.connect(ScriptedAgent(["Hello."]), permissions=accord.allow_all) as agent:
+        session = await agent.new_session()
+        turn = await session.prompt("hello")
+        async for event in turn:
+            print(event)
