@@ -27,6 +27,9 @@ from accord.coder.json_repair import decode
         ('{"a": "b"', {"a": "b"}),
         ('{"a": [{"b": "c"}', {"a": [{"b": "c"}]}),
         ('{}{"a": "b"}', {"a": "b"}),
+        ('{\n  // it\'s the file\n  "a": "http://b" /* here */\n}', {"a": "http://b"}),
+        ("{'a': 'http://b'}", {"a": "http://b"}),
+        ('{a: "b", c_d: [1]}', {"a": "b", "c_d": [1]}),
         ('{"a": "b"}{"a": "b"}', {"a": "b"}),
     ],
 )
@@ -53,3 +56,8 @@ def test_text_with_one_possible_meaning_is_repaired(text: str, value: Any) -> No
 def test_text_that_could_mean_something_else_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"\w"):
         decode(text)
+
+
+def test_the_arguments_of_several_calls_are_named_as_such() -> None:
+    with pytest.raises(ValueError, match="several values; send a separate call for each"):
+        decode('{"a": "b"}{"a": "c"}')

@@ -20,6 +20,7 @@ _TAGS = re.compile(r"(?:\s|<\|[^|<>]*\|>|</?\w+>)+\Z")
 """Special tokens and tags of chat templates, which some servers leave at the end."""
 _AFTER = re.compile(r"[\s}\]`;]*\Z")
 """What else may follow a value."""
+_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.S)
 _CLOSING = {"{": "}", "[": "]"}
 _NAMES = {"true": True, "false": False, "null": None, "undefined": None}
 
@@ -37,17 +38,27 @@ def decode(text: str) -> Any:
     if match := _FENCE.match(text):
         text = match[1]
     text = _TAGS.sub("", text).strip()
+    plain = _without_comments(text)
     closing, in_string = _find_unclosed(text)
-    if in_string:
+    if in_string and _find_unclosed(plain)[1]:  # a comment may hold a single quotation mark
         raise ValueError("it ends inside a string")
-    for candidate in (text, _without_stray_escapes(text), text + closing):
+    for candidate in (text, _without_stray_escapes(text), text + closing, plain):
         for read in (_read_first, _read_python):
             try:
                 # Encoding refuses what JSON can't express: half of a surrogate pair, a Python set of lists.
                 return msgspec.json.decode(msgspec.json.encode(read(candidate)))
+            except SeveralValues as error:
+                raise ValueError(str(error)) from None
             except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError, msgspec.MsgspecError):
                 continue
     raise ValueError(problem)
+
+
+class SeveralValues(ValueError):
+    """A text holds several different values: the arguments of several calls."""
+
+    def __init__(self) -> None:
+        super().__init__("it holds several values; send a separate call for each")
 
 
 def _read_first(text: str) -> Any:
@@ -63,14 +74,15 @@ def _read_first(text: str) -> Any:
         if value != {} and value not in values:
             values.append(value)
     if len(values) > 1:
-        raise ValueError("there are several values")
+        raise SeveralValues
     if not values and match.end() == 0:
         raise ValueError("there is no value")
     return values[0] if values else {}
 
 
 def _read_python(text: str) -> Any:
-    """A Python literal: single quotes, trailing commas, `True` and `None`, backslashes of regular expressions."""
+    """A Python literal: single quotes, trailing commas, `True` and `None`, backslashes of regular expressions; also
+    keys without quotes, as in JavaScript."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = ast.parse(text, mode="eval")
@@ -81,6 +93,10 @@ def _read_python(text: str) -> Any:
 
 
 class _Constants(ast.NodeTransformer):
+    def visit_Dict(self, node: ast.Dict) -> ast.AST:
+        node.keys = [ast.Constant(value=key.id) if isinstance(key, ast.Name) else key for key in node.keys]
+        return self.generic_visit(node)
+
     def visit_Name(self, node: ast.Name) -> ast.expr:
         return ast.Constant(value=_NAMES[node.id]) if node.id in _NAMES else node
 
@@ -88,6 +104,10 @@ class _Constants(ast.NodeTransformer):
 def _without_stray_escapes(text: str) -> str:
     r"""Remove escapes such as `\n` between the values of a JSON text, where no escape can be meant."""
     return re.sub(r'("(?:\\.|[^"\\])*")|\\[nrt]', lambda match: match[1] or " ", text, flags=re.S)
+
+
+def _without_comments(text: str) -> str:
+    return _COMMENT.sub(lambda match: match[1] or " ", text)
 
 
 def _find_unclosed(text: str) -> tuple[str, bool]:

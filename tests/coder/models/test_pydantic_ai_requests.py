@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -251,3 +252,21 @@ async def test_the_schema_of_a_tool_arrives_as_it_was_written(wire: str) -> None
     body = json.dumps(await send_request(wire))
     assert '"required": ["path"]' in body
     assert '"additionalProperties"' not in body
+
+
+@every_wire
+async def test_names_of_tools_that_providers_reject_go_back_in_a_form_that_they_accept(wire: str) -> None:
+    said = ModelSaid(parts=[Call(id="c1", name="functions.read_file<|x|>", arguments={})], model="anthropic:any")
+    answered = ToolsSaid(results=[Result(id="c1", name="functions.read_file<|x|>", text="unknown tool", failed=True)])
+    body = json.dumps(await send_request(wire, user_message("Look."), said, answered))
+    assert "functions.read_file" not in body
+    assert '"functions_read_file_x"' in body
+
+
+@every_wire
+async def test_ids_of_another_providers_calls_are_replaced_if_they_have_other_characters(wire: str) -> None:
+    said = ModelSaid(parts=[Call(id="functions.read_file:0", name="read_file", arguments={})], model="other:kimi")
+    answered = ToolsSaid(results=[Result(id="functions.read_file:0", name="read_file", text="found")])
+    body = json.dumps(await send_request(wire, user_message("Look."), said, answered))
+    assert "functions.read_file:0" not in body
+    assert len(re.findall(r'"call_[0-9a-f]{16}"', body)) == 2

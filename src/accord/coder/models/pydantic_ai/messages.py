@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from binascii import Error as NoBase64
 from binascii import a2b_base64
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from accord.coder.history import (
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from accord.coder.history import KnownContent
     from accord.coder.models.base import ToolSpec
 
+_VALID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+"""The names and ids of calls that every provider accepts."""
 UNSEEN = "[an image ({kind}) that this model can't see]"
 
 
@@ -40,6 +44,9 @@ class MessageTranslator:
         self.system = system
         """The provider's name in its library."""
         self.images = images
+        self._has_short_ids = model.startswith("mistral:")
+        self._call_ids: dict[str, str] = {}
+        """The ids of another provider's calls, and what this one gets in their place."""
 
     def translate(self, history: list[Message], instructions: str) -> list[ModelMessage]:
         """Translate a history. Adjacent messages of the same role are merged, because some providers require it."""
@@ -114,9 +121,9 @@ class MessageTranslator:
         if result.images:
             content = [text, *(self._image(each) for each in result.images)]
         return ToolReturnPart(
-            tool_name=result.name,
+            tool_name=_valid_name(result.name),
             content=content,
-            tool_call_id=result.id,
+            tool_call_id=self._call_ids.get(result.id, result.id),
             outcome="failed" if result.failed and marks_errors else "success",
         )
 
@@ -140,7 +147,17 @@ class MessageTranslator:
                     return None
                 return ThinkingPart(content=text, signature=extra.get("signature"), **given)
             case Call(id=id, name=name, arguments=arguments):
-                return ToolCallPart(tool_name=name, args=extra.get("raw") or arguments, tool_call_id=id, **given)
+                if not own:
+                    id = self._call_ids.setdefault(id, self._valid_id(id))
+                args = extra.get("raw") or arguments
+                return ToolCallPart(tool_name=_valid_name(name), args=args, tool_call_id=id, **given)
+
+    def _valid_id(self, id: str) -> str:
+        """Return an id in the form that the provider requires of one that another provider made."""
+        digest = blake2b(id.encode(), digest_size=8).hexdigest()
+        if self._has_short_ids:
+            return digest[:9]
+        return id if _VALID.fullmatch(id) else f"call_{digest}"
 
     def _is_own(self, message: ModelSaid) -> bool:
         """Return whether the message is from the same provider, and from the same vendor if it serves several: only
@@ -149,6 +166,11 @@ class MessageTranslator:
 
     def _name(self, message: ModelSaid) -> str | None:
         return self.system if self._is_own(message) else None
+
+
+def _valid_name(name: str) -> str:
+    """Return the name of a tool without characters that providers reject: some models send `functions.read_file`."""
+    return name if _VALID.fullmatch(name) else re.sub(r"[^A-Za-z0-9_-]+", "_", name)[:64].strip("_") or "tool"
 
 
 def _since_the_summary(history: list[Message]) -> list[Message]:
