@@ -95,7 +95,7 @@ async def test_what_the_user_changed_between_turns_is_not_taken_for_the_agents(j
 async def test_without_git_undo_says_that_commands_are_not_covered(
     joined: Join, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shadow_repository, "_find_git", lambda root: None)
+    monkeypatch.setattr(shadow_repository, "find_program", lambda *_, **__: None)
     agent = agent_for([call("write_file", file_path="a", content="a\n")], [run("echo b > b")], ["done"])
     async with joined(agent) as client:
         session = await client.new_session()

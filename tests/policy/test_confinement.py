@@ -38,6 +38,7 @@ def test_protected_files_are_found_at_any_depth(tmp_path: Path) -> None:
         "read_only": {
             *(".git", "sub/.git", "sub/deep/AGENTS.md", "sub/agents.md", ".env.local", "x/.envrc"),
             *(".github/workflows", "my.code-workspace", "py", "node_modules/.bin"),
+            "src/main.py",  # what a protected name leads to
         },
         "links": {"CLAUDE.md"},
     }
@@ -165,4 +166,8 @@ def test_links_that_could_bring_protected_files_or_lead_to_hidden_ones_count(tmp
     (tmp_path / "node_modules").symlink_to("elsewhere")
     (tmp_path / "key.pem").symlink_to("data/secret")
     found = list_confined(tmp_path, Rule(effect="deny", path=("**/*.pem",), access="read"))
-    assert found == {"links": {"node_modules", "key.pem"}, "hidden": {"data/secret"}}
+    assert found == {
+        "links": {"node_modules", "key.pem"},
+        "hidden": {"data/secret"},
+        "read_only": {"elsewhere/.bin"},
+    }

@@ -35,6 +35,15 @@ from accord.policy.engine import Policy
             ".idea/workspace.xml",
             "sitecustomize.py",
         ),
+        *(
+            ".githooks/pre-commit",
+            "sub/.gitconfig",
+            ".direnv/python-3.12/bin/python",
+            ".pdbrc",
+            ".Rprofile",
+            "flake.nix",
+        ),
+        *(".roo/mcp.json", ".github/hooks/a.json", ".openhands/setup.sh", ".forgejo/workflows/ci.yml", ".helix/a.toml"),
         *("app.code-workspace", ".cargo/config.toml", ".yarnrc.yml", "x/pyvenv.cfg", f"{HOME}/.local/bin/git"),
     ],
 )
@@ -53,6 +62,35 @@ def test_such_a_file_is_asked_about_whatever_allows_it(path: str) -> None:
 )
 def test_what_the_user_runs_by_name_is_a_file_like_others(path: str) -> None:
     assert policy("allow write:**").decide(write(path)).effect == "allow"
+
+
+def test_what_is_executed_because_of_its_place_is_asked_about(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "hooks").symlink_to(tmp_path / "shared hooks")
+    (tmp_path / ".git" / "config").write_text("[core]\n\thooksPath = tools/hooks\n[include]\n\tpath = ../team.config\n")
+    monkeypatch.setenv("PATH", f"/usr/bin:{tmp_path}:{tmp_path}/bin")
+    own = Policy(tmp_path, flags=rules("allow all"))
+    for name in ("tools/hooks/pre-commit", "team.config", "shared hooks/pre-push", "bin/git"):
+        decision = own.decide(write(str(tmp_path / name)))
+        assert (name, decision.effect, decision.by) == (name, "ask", "protection")
+    for name in ("tools/a", "binary", "git"):
+        assert own.decide(write(str(tmp_path / name))).effect == "allow", name
+    assert own.decide(run("bin/tool; tools/hooks/pre-commit", cwd=str(tmp_path))).effect != "deny", "may be run"
+    (tmp_path / "sub").mkdir()
+    assert Policy(tmp_path / "sub", flags=rules("allow all")).decide(write(str(tmp_path / "sub" / "a"))).allowed
+    monkeypatch.setenv("PATH", "")
+    (tmp_path / ".git" / "config").write_bytes(b"\xff\0path = \0x\n[a]hookspath=\n")
+    Policy(tmp_path)
+
+
+def test_work_trees_share_the_hooks_of_their_repository(tmp_path: Path) -> None:
+    (tmp_path / "main" / ".git" / "worktrees" / "w").mkdir(parents=True)
+    (tmp_path / "main" / ".git" / "config").write_text('[core]\nhookspath = "hooks dir" ; ours\n')
+    (tmp_path / "main" / ".git" / "worktrees" / "w" / "commondir").write_text("../..\n")
+    (tmp_path / "w").mkdir()
+    (tmp_path / "w" / ".git").write_text(f"gitdir: {tmp_path}/main/.git/worktrees/w\n")
+    decision = Policy(tmp_path / "w", flags=rules("allow all")).decide(write(str(tmp_path / "w" / "hooks dir" / "a")))
+    assert (decision.effect, decision.by) == ("ask", "protection")
 
 
 def test_a_virtual_environment_is_known_by_its_configuration_whatever_its_name(tmp_path: Path) -> None:

@@ -64,14 +64,3 @@ def test_whether_it_works_is_found_out_by_trying(tmp_path: Path) -> None:
     problem = bubblewrap.probe(fake(tmp_path, "echo 'setting up uid map: Permission denied' >&2; exit 1"), [])
     assert "uid map: Permission denied" in problem and "user namespaces" in problem
     assert "doesn't run" in bubblewrap.probe(str(tmp_path / "missing"), [])
-
-
-def test_a_program_in_the_project_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "bin").mkdir()
-    own = fake(tmp_path / "bin", "exit 0")
-    monkeypatch.setenv("PATH", f".{os.pathsep}{tmp_path / 'bin'}")
-    assert bubblewrap.find_program() == own
-    assert bubblewrap.find_program(outside=str(tmp_path)) is None
-    monkeypatch.chdir(tmp_path / "bin")
-    monkeypatch.setenv("PATH", ".")
-    assert bubblewrap.find_program() != str(tmp_path / "bin" / "bwrap")

@@ -60,7 +60,8 @@ async def _describe_git(state: CoderSession) -> list[str]:
         return ["Git: not a repository"]
     real = await run_in_thread(os.path.realpath, cwd)
     # `Git` turns off hooks, filters and everything else a repository could run.
-    git = Git(Found(path=cwd, kind="directory", real=real, root=cwd, root_real=real), state.secrets.environment)
+    found = Found(path=cwd, kind="directory", real=real, root=cwd, root_real=real)
+    git = Git(found, state.session.roots, state.secrets.environment)
     try:
         async with asyncio.timeout(GIT_SECONDS):
             await git.prepare()

@@ -33,6 +33,7 @@ from accord.policy.confinement import Confined, IsProtected, TooLarge, find_conf
 from accord.policy.protections import SECRETS
 from accord.process import bubblewrap
 from accord.process.bubblewrap import Mount
+from accord.process.programs import find_program
 from accord.process.thread import run_in_thread
 from accord.workspace.command import shell_command
 from accord.workspace.place import Place
@@ -126,7 +127,7 @@ class Sandbox:
         return await run_in_thread(self._find_problem, settings.network)
 
     def _find_problem(self, network: bool) -> Problem:
-        program = bubblewrap.find_program(outside=self._session.cwd)
+        program = find_program("bwrap", outside=self._session.roots)
         if program is None:
             return f"bwrap isn't installed; {bubblewrap.INSTALL}"
         if (program, network) not in _PROBED:
@@ -141,7 +142,7 @@ class Sandbox:
         return await run_in_thread(self._prepare, line, cwd, settings)
 
     def _prepare(self, line: str, cwd: str, settings: SandboxEntry) -> SandboxedCommand | Problem:
-        program = bubblewrap.find_program(outside=self._session.cwd)
+        program = find_program("bwrap", outside=self._session.roots)
         if program is None:
             return "bwrap isn't installed"
         try:
@@ -253,7 +254,7 @@ class Sandbox:
                 if mode & stat.S_IRWXU != stat.S_IRWXU:
                     os.chmod(root, mode | stat.S_IRWXU)
             with suppress(FileNotFoundError):
-                now = find_confined(root, self._policy, is_limited=False).all
+                now = find_confined(root, self._policy, before=before).all
                 found += [path for path, id in now.items() if before.all.get(path) != id]
         return sorted(found)
 

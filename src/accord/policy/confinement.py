@@ -8,10 +8,12 @@ from __future__ import annotations
 import errno
 import fnmatch
 import os
+import stat
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from accord.policy.engine import Policy
+from accord.policy.executed_files import find_executed
 from accord.policy.protections import INSTALLED, PROTECTED, is_repository
 
 MAX_ENTRIES = 200_000
@@ -38,6 +40,8 @@ class Confined(NamedTuple):
     number of a removed link is used again."""
     pinned: set[str]
     """The directories that contain files which rules restrict. If one was renamed, the rule wouldn't match any more."""
+    executed: set[str]
+    """What programs execute because of its place, whether it exists or not (see `executed_files`)."""
 
     @property
     def all(self) -> dict[str, tuple[int, int]]:
@@ -68,9 +72,9 @@ class _Names:
             return True
         return any(fnmatch.fnmatchcase(folded, pattern) for pattern in self.patterns)
 
-    def match_link(self, name: str) -> bool:
-        """Return whether a directory of this name may contain protected files, so that a link could bring some."""
-        return any(name.casefold() == parent for parent, _ in self.pairs)
+    def children(self, name: str) -> list[str]:
+        """Return the names of protected files in a directory of this name. A link of this name could bring some."""
+        return [child for parent, child in self.pairs if name.casefold() == parent]
 
 
 _NAMES = _Names()
@@ -78,16 +82,20 @@ _PRUNED = "node_modules"
 """Its packages aren't searched: nothing runs or reads what they contain without being told to, except `.bin`."""
 
 
-def find_confined(root: str, policy: Policy, *, is_limited: bool = True) -> Confined:
+def find_confined(root: str, policy: Policy, *, before: Confined | None = None) -> Confined:
     """Find the restricted paths of a directory, the outermost ones only.
 
-    Raises `IsProtected` and `TooLarge` if limited, and `OSError` if the directory can't be listed."""
-    found = Confined({}, {}, {}, set())
+    With what was found `before` a command, find what it may have created: without limits, and without trusting the
+    links and the configuration of Git that it may have created as well. Else raises `IsProtected` and `TooLarge`.
+    Raises `OSError` if the directory can't be listed."""
+    found = Confined({}, {}, {}, set(), set())
+    is_limited = before is None
     places = _protected_places()
     if is_limited:
         _check_root(root, places)
     has_read_rules, has_write_rules = policy.restricts_files("read"), policy.restricts_files("write")
     count = 0
+    repositories = [root]
     for entry, parent in _walk(root, found):
         count += 1
         if is_limited and (count > MAX_ENTRIES or len(found.read_only) + len(found.hidden) > MAX_FOUND):
@@ -97,12 +105,12 @@ def find_confined(root: str, policy: Policy, *, is_limited: bool = True) -> Conf
         is_link = entry.is_symlink()
         if by_rule:
             _pin(found, root, entry.path)
-            if is_link and hides:
+            if is_link and hides and before is None:
                 _hide_target(found, root, entry.path)
         elif not (
             _NAMES.match(parent, entry.name)
             or entry.path in places
-            or (is_link and _NAMES.match_link(entry.name))
+            or (is_link and _NAMES.children(entry.name))
             or _is_environment(entry)
             or (entry.is_dir(follow_symlinks=False) and is_repository(entry.path))
         ):
@@ -116,7 +124,43 @@ def find_confined(root: str, policy: Policy, *, is_limited: bool = True) -> Conf
             continue
         where = found.links if is_link else found.hidden if hides else found.read_only
         where[entry.path] = (status.st_dev, status.st_ctime_ns if is_link else status.st_ino)
+        if entry.name == ".git" and parent:
+            repositories.append(os.path.dirname(entry.path))
+    if before is None:
+        for link in list(found.links):
+            _restrict_target(found, root, link)
+        for repository in repositories:
+            found.executed.update(find_executed(repository))
+    for path in before.executed if before is not None else found.executed:
+        _restrict(found, root, path)
     return found
+
+
+def _restrict(found: Confined, root: str, path: str) -> None:
+    """Restrict a path that has no protected name, unless it is restricted already or isn't there."""
+    above = path
+    while above != root:
+        if above == os.path.dirname(above) or above in found.read_only or above in found.hidden:
+            return
+        above = os.path.dirname(above)
+    if path == root:
+        return
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return
+    is_link = stat.S_ISLNK(status.st_mode)
+    where = found.links if is_link else found.read_only
+    where[path] = (status.st_dev, status.st_ctime_ns if is_link else status.st_ino)
+    _pin(found, root, path)
+
+
+def _restrict_target(found: Confined, root: str, link: str) -> None:
+    """Restrict what a link with a protected name leads to: `AGENTS.md` → `docs/guide.md`."""
+    real = os.path.realpath(link)
+    children = _NAMES.children(os.path.basename(link))
+    for path in [os.path.join(real, child) for child in children] or [real]:
+        _restrict(found, root, path)
 
 
 def _protected_places() -> set[str]:

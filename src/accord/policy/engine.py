@@ -93,7 +93,7 @@ class Policy:
         own = [str(remembered.path)] if isinstance(remembered, RememberedRules) else []
         own += [str(audit.path)] if audit is not None else []
         self._protections = protection_rules(dict.fromkeys(os.path.abspath(path) for path in (*protected, *own)))
-        self._file_protections = [*installed_program_rules(), *secret_rules()]
+        self._file_protections = [*installed_program_rules(self.project), *secret_rules()]
         self._default = default
         self._allows_reading_commands = reading_commands
         self._audit = audit

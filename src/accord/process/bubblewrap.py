@@ -6,7 +6,6 @@ module or a container may forbid."""
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
@@ -65,15 +64,6 @@ def mount_words(mounts: Iterable[Mount]) -> list[str]:
             case "write":
                 words += ["--bind", mount.source or mount.path, mount.path]
     return words
-
-
-def find_program(name: str = "bwrap", *, outside: str = "") -> str | None:
-    """Find the program on the PATH, ignoring relative entries and those in the directory `outside`."""
-    entries = [entry for entry in os.environ.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(entry)]
-    found = shutil.which(name, path=os.pathsep.join(entries) or os.defpath)
-    if found and outside and os.path.realpath(found).startswith(os.path.realpath(outside).rstrip(os.sep) + os.sep):
-        return None
-    return found
 
 
 def probe(program: str, words: Sequence[str], test: Sequence[str] = ("true",)) -> str:

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import stat
 import subprocess
 import time
@@ -33,6 +32,7 @@ import msgspec
 
 from accord.config.locking import hold
 from accord.errors import AccordError
+from accord.process.programs import find_program
 from accord.workspace.changes import ABSENT, State, file_state, link_state
 
 MAX_FILE_BYTES = 5_000_000
@@ -88,8 +88,10 @@ class FileChange(NamedTuple):
 class ShadowRepository:
     """Snapshots of one work tree. Raises `NotCovered` where that isn't possible."""
 
-    def __init__(self, root: str, directory: str) -> None:
+    def __init__(self, root: str, directory: str, *, roots: Sequence[str] = ()) -> None:
+        """`roots` are other directories of the session, where a program named `git` isn't Git."""
         self._root = root
+        self._roots = (root, *roots)
         self._directory = directory
         self.left_out: list[str] = []
         """The files that the last snapshot left out, for the user."""
@@ -283,7 +285,7 @@ class ShadowRepository:
     def _git(
         self, *words: str, names: Sequence[str] | None = None, given: bytes = b"", work_tree: bool = True
     ) -> bytes:
-        program = _find_git(self._root)
+        program = find_program("git", outside=self._roots)
         if program is None:
             raise NotCovered("Git isn't installed")
         data = b"".join(os.fsencode(name) + b"\0" for name in names) if names is not None else given
@@ -331,15 +333,6 @@ class ShadowRepository:
 
 class _GitError(Exception):
     """Git failed."""
-
-
-def _find_git(root: str) -> str | None:
-    """Find Git, but not one in the project, which a relative entry of PATH could lead to."""
-    entries = [entry for entry in os.environ.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(entry)]
-    found = shutil.which("git", path=os.pathsep.join(entries) or os.defpath)
-    if found is None or os.path.realpath(found).startswith(os.path.realpath(root).rstrip(os.sep) + os.sep):
-        return None
-    return found
 
 
 def _is_inside(path: str) -> bool:

@@ -50,7 +50,7 @@ class WorkTrees:
             if root in self._failed:  # don't let the user wait each time
                 continue
             name = hashlib.sha256(os.path.realpath(root).encode(errors="surrogateescape")).hexdigest()[:16]
-            shadow = ShadowRepository(root, os.path.join(self._parent, name))
+            shadow = ShadowRepository(root, os.path.join(self._parent, name), roots=self._roots)
             try:
                 self._before[root] = shadow, shadow.take()
             except NotCovered as error:

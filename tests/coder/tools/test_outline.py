@@ -186,7 +186,7 @@ async def test_a_name_is_found_where_it_is_defined(
     harness: Harness, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if engine == "own":
-        monkeypatch.setattr(ripgrep, "find_ripgrep", lambda: None)
+        monkeypatch.setattr(ripgrep, "find_ripgrep", lambda *_: None)
     async with harness() as tools:
         await write_sources(tools)
         told = await tools.call("outline", symbol="helper")

@@ -24,6 +24,7 @@ from accord.model.requests import PermissionRequest
 from accord.policy import confinement
 from accord.policy.rule import Rule
 from accord.process import bubblewrap
+from accord.process.programs import find_program
 
 from .conftest import Harness, ToolHarness
 from .test_background import id_in
@@ -31,7 +32,7 @@ from .test_background import id_in
 
 def find_problem() -> str | None:
     """Find out why sandboxes don't work on this machine."""
-    program = bubblewrap.find_program()
+    program = find_program("bwrap")
     if program is None:
         return "bwrap isn't installed"
     words = [*bubblewrap.mount_words(()), *bubblewrap.strict_isolation(network=False)]
@@ -56,6 +57,11 @@ class Sandboxed:
         result = await self.tools.use("run_command", command=command, **arguments)
         assert [request.title for request in self.asked] == []
         return result.text
+
+    async def script(self, text: str) -> str:
+        """Run a script, so that the command line names none of the files."""
+        self.tools.write("attack.sh", text)
+        return await self.run("sh attack.sh")
 
     async def python(self, code: str) -> str:
         return await self.run(shlex.join([sys.executable, "-c", code]))
@@ -168,6 +174,68 @@ async def test_protected_files_stay_as_they_are(start: Start, project: Path) -> 
         for name in ("AGENTS.md", ".envrc", "sub/.vscode/tasks.json", ".venv/bin/python", "node_modules/.bin/tool"):
             assert (project / name).read_text() == "mine\n"
         assert sorted(os.listdir(project / "node_modules" / ".bin")) == ["tool"]
+
+
+async def test_what_protected_links_lead_to_stays_as_it_is(start: Start, project: Path) -> None:
+    for name in ("docs/guide.md", "shared/tasks.json", "ci/workflows/a.yml", "ci/free"):
+        (project / name).parent.mkdir(exist_ok=True, parents=True)
+        (project / name).write_text("mine\n")
+    for link, target in (("AGENTS.md", "docs/guide.md"), (".vscode", "shared"), (".github", "ci")):
+        (project / link).symlink_to(target)
+    async with start() as box:
+        for name in ("docs/guide.md", "shared/tasks.json", "ci/workflows/a.yml", "ci/free"):
+            await box.run(f"echo attack > {name}")
+        for name in ("docs/guide.md", "shared/tasks.json", "ci/workflows/a.yml"):
+            assert (project / name).read_text() == "mine\n"
+        assert (project / "ci" / "free").read_text() == "attack\n"
+
+
+async def test_hooks_and_settings_that_git_takes_from_the_project_stay_as_they_are(start: Start, project: Path) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=project, check=True)
+    subprocess.run(["git", "config", "core.hooksPath", "build/hooks"], cwd=project, check=True)
+    subprocess.run(["git", "config", "include.path", "../team.config"], cwd=project, check=True)
+    (project / "team.config").write_text("mine\n")
+    async with start() as box:
+        await box.script("echo '[core] fsmonitor = ./x' > team.config")
+        assert (project / "team.config").read_text() == "mine\n"
+        (project / "attack.sh").write_text("mkdir -p build/hooks; echo attack > build/hooks/pre-commit")
+        await box.tools.use("run_command", command="sh attack.sh")
+        assert [request.title for request in box.asked] == [
+            "Keep protected files that the command created: build/hooks"
+        ]
+        assert not (project / "build" / "hooks").exists()
+        (project / "build" / "hooks").mkdir()
+        await box.tools.use("run_command", command="sh attack.sh")
+        assert os.listdir(project / "build" / "hooks") == []
+
+
+async def test_programs_on_the_path_cannot_be_replaced(
+    start: Start, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=project, check=True)
+    (project / "bin").mkdir()
+    monkeypatch.setenv("PATH", os.pathsep.join([str(project / "bin"), os.environ["PATH"]]))
+    attack = f"#!/bin/sh\ntouch {project.parent}/attacked\n"
+    async with start() as box:
+        await box.script(f"echo {shlex.quote(attack)} > bin/git; chmod +x bin/git")
+        assert os.listdir(project / "bin") == []
+        for name in ("git", "rg", "bwrap"):  # even one that a repository brings along isn't run by the agent itself
+            (project / "bin" / name).write_text(attack)
+            (project / "bin" / name).chmod(0o755)
+        assert "?? bin/git" in await box.tools.call("show_changes")
+        await box.tools.call("search", pattern="x")
+        await box.run("echo still in the sandbox")
+    assert not (project.parent / "attacked").exists()
+
+
+async def test_a_link_cannot_have_other_files_renamed(start: Start, project: Path) -> None:
+    (project / "src").mkdir()
+    (project / "src" / "main.py").write_text("mine\n")
+    async with start() as box:
+        line = "n=AGENTS; ln -s src $n.md; mkdir sub; cd sub; git init -q; git config core.hooksPath ../src"
+        await box.tools.use("run_command", command=line)
+        assert len(box.asked) == 1
+    assert (project / "src" / "main.py").read_text() == "mine\n"
 
 
 async def test_mounts_cannot_be_taken_away(start: Start, project: Path) -> None:

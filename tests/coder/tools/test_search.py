@@ -109,7 +109,7 @@ def version() -> int:
 def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Each of the two search engines."""
     if request.param == "own":
-        monkeypatch.setattr(ripgrep, "find_ripgrep", lambda: None)
+        monkeypatch.setattr(ripgrep, "find_ripgrep", lambda *_: None)
     return str(request.param)
 
 
@@ -124,7 +124,7 @@ async def test_both_ways_to_search_find_the_same(harness: Harness, monkeypatch: 
     async with harness() as tools:
         furnish(tools)
         by_ripgrep = await all_cases(tools)
-        monkeypatch.setattr(ripgrep, "find_ripgrep", lambda: None)
+        monkeypatch.setattr(ripgrep, "find_ripgrep", lambda *_: None)
         by_walk = await all_cases(tools)
     for case, one, other in zip(CASES, by_ripgrep, by_walk, strict=True):
         assert one == other, case
@@ -142,7 +142,7 @@ async def test_both_engines_agree_outside_a_repository(
         if outer:
             (tools.project.parent / ".gitignore").write_text(outer)
         one = await tools.call("search", pattern="needle")
-        monkeypatch.setattr(ripgrep, "find_ripgrep", lambda: None)
+        monkeypatch.setattr(ripgrep, "find_ripgrep", lambda *_: None)
         assert await tools.call("search", pattern="needle") == one
         assert "README.md" in one
         assert "build/out.txt" not in one and "x.log" not in one.replace("src/x.log", "")
@@ -293,7 +293,7 @@ async def test_being_cancelled_ends_the_search(
     monkeypatch.setattr(program, "Child", SimpleNamespace(start=start))
     # A program that prints nothing and never ends, in place of the search.
     waiting = (["cat", str(fifo)], str(tmp_path), dict(os.environ))
-    monkeypatch.setattr(ripgrep, "find_ripgrep", lambda: None)
+    monkeypatch.setattr(ripgrep, "find_ripgrep", lambda *_: None)
     monkeypatch.setattr(ripgrep, "_scanner", lambda where, query: waiting)
     async with harness() as tools:
         tools.start_of("search", {"pattern": "needle"})
@@ -308,7 +308,7 @@ async def test_being_cancelled_ends_the_search(
 async def test_a_pattern_without_end_does_not_hold_up_the_agent(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ripgrep, "find_ripgrep", lambda: None)
+    monkeypatch.setattr(ripgrep, "find_ripgrep", lambda *_: None)
     monkeypatch.setattr(ripgrep, "TIMEOUT_SECONDS", 1.0)
     async with harness() as tools:
         tools.write("a.txt", "a" * 60 + "!\n")
@@ -319,7 +319,7 @@ async def test_a_pattern_without_end_does_not_hold_up_the_agent(
 async def test_the_project_cannot_slip_its_own_modules_into_the_search(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ripgrep, "find_ripgrep", lambda: None)
+    monkeypatch.setattr(ripgrep, "find_ripgrep", lambda *_: None)
     async with harness() as tools:
         for name in ("msgspec.py", "re.py", "accord/__init__.py", "sitecustomize.py"):
             tools.write(name, f"open({str(tools.project / 'pwned')!r}, 'w')\n")

@@ -202,7 +202,7 @@ async def test_a_directory_replaced_by_a_link_while_it_is_searched_gives_up_no_l
 
     monkeypatch.setattr(ripgrep, "run_program", swap_then_call)
     if program == "own":
-        monkeypatch.setattr(ripgrep, "find_ripgrep", lambda: None)
+        monkeypatch.setattr(ripgrep, "find_ripgrep", lambda *_: None)
     async with harness(rules=RULES) as tools:
         assert "No matches" in await tools.call("search", pattern="plans", path="open")
         monkeypatch.setattr(ripgrep, "run_program", search)

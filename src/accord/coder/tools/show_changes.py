@@ -18,6 +18,7 @@ from accord.coder.tools.text import code_block, count_of, truncate
 from accord.model.record import Record
 from accord.model.tool import Location
 from accord.policy.action import Action
+from accord.process.programs import find_program
 
 TIMEOUT_SECONDS = 30.0
 MAX_OUTPUT_BYTES = 4_000_000
@@ -87,7 +88,7 @@ class ShowChanges(Tool[ShowChangesArgs]):
 
     async def run(self, args: ShowChangesArgs, ctx: ToolContext) -> Outcome:
         found = await locate(ctx, args.path or ".")
-        git = Git(found, ctx.state.secrets.environment)
+        git = Git(found, ctx.session.roots, ctx.state.secrets.environment)
         await git.prepare()
         status = await git.lines("status", "--porcelain=v1", "-z", "--branch", "--untracked-files=all", only=True)
         branch, changed = _parse(status)
@@ -146,8 +147,10 @@ class Changed(NamedTuple):
 class Git:
     """Runs Git in one repository, safely."""
 
-    def __init__(self, found: Found, environment: Mapping[str, str]) -> None:
+    def __init__(self, found: Found, roots: Sequence[str], environment: Mapping[str, str]) -> None:
+        """`roots` are the session's directories, where a program named `git` isn't Git."""
         self._found = found
+        self._program = find_program("git", outside=roots)
         self._environment = environment
         self._path = found.real or found.path
         directory = self._path
@@ -183,7 +186,9 @@ class Git:
         self, *words: str, only: bool = False, fails: bool = False, excluded: Sequence[str] = (), split: str = "\0"
     ) -> list[str]:
         """Run Git and split its output. `only` limits it to the requested path; `fails` accepts exit status 1."""
-        argv = ["git", "--no-pager", "--no-replace-objects", *words]
+        if self._program is None:
+            raise ToolError("Git isn't installed")
+        argv = [self._program, "--no-pager", "--no-replace-objects", *words]
         argv += ["--", f":(literal){self._only}", *excluded] if only else []
         pieces: list[bytes] = []
         size = 0

@@ -12,6 +12,7 @@ import re
 import shutil
 import sys
 import sysconfig
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -19,8 +20,9 @@ import msgspec
 
 from accord.coder.tools.base import ToolContext, ToolError
 from accord.coder.tools.project.paths import Found, allowed_paths
-from accord.coder.tools.project.program import ProgramResult, run_program, search_path
+from accord.coder.tools.project.program import ProgramResult, run_program
 from accord.coder.tools.project.walk import read_bytes
+from accord.process.programs import find_program
 from accord.process.python import python, safe_environment
 from accord.workspace.globs import compile_name_glob
 from accord.workspace.ignore import rules_above
@@ -88,7 +90,7 @@ async def search(ctx: ToolContext, where: Found, query: Query) -> Hits:
         raise ToolError(
             "the pattern contains a line feed; files are searched line by line, so search for one line of it"
         )
-    program = find_ripgrep()
+    program = find_ripgrep(ctx.session.roots)
     around = await asyncio.to_thread(rules_above, where.root_real)
     output = _SearchOutput(where, query)
     if program is not None and around.agrees_with_ripgrep:
@@ -151,10 +153,10 @@ async def _verify(ctx: ToolContext, where: Found, query: Query, hits: Hits) -> H
     return await disk.away(verify)
 
 
-def find_ripgrep() -> str | None:
-    """The path of `rg`, from PATH or from our own environment."""
+def find_ripgrep(outside: Sequence[str] = ()) -> str | None:
+    """The path of `rg`, from PATH or from our own environment, but not in the directories `outside`."""
     beside = os.pathsep.join(dict.fromkeys((os.path.dirname(sys.executable), sysconfig.get_path("scripts"))))
-    return shutil.which("rg", path=search_path(os.environ)) or shutil.which("rg", path=beside)
+    return find_program("rg", outside=outside) or shutil.which("rg", path=beside)
 
 
 def _options(query: Query, in_repository: bool) -> list[str]:

@@ -1,0 +1,80 @@
+"""Files of a project that are executed because of their place, whatever their name.
+
+These are programs in a directory of the PATH, and what Git's configuration names (`core.hooksPath`, included files)."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+
+_GIT_PATH = re.compile(r"^\s*(hookspath|path)\s*=\s*\"?([^\"\n#;]+)", re.IGNORECASE | re.MULTILINE)
+MAX_CONFIG_CHARS = 1_000_000
+
+
+def find_executed(directory: str) -> list[str]:
+    """Return the paths of such files and directories inside a directory. They may not exist yet.
+
+    A link is returned as well as what it leads to."""
+    base = os.path.realpath(directory)
+    found: dict[str, None] = {}
+    for path in (*_path_directories(), *_git_files(base)):
+        parent, name = os.path.split(os.path.normpath(path))
+        for place in (os.path.join(os.path.realpath(parent), name), os.path.realpath(path)):
+            if place.startswith(base.rstrip(os.sep) + os.sep):
+                found[place] = None
+    return list(found)
+
+
+def _path_directories() -> Iterator[str]:
+    for entry in os.environ.get("PATH", "").split(os.pathsep):
+        if os.path.isabs(entry):
+            yield entry
+
+
+def _git_files(directory: str) -> Iterator[str]:
+    """Yield the hooks and included files of the repository that contains a directory."""
+    top = directory
+    while not os.path.lexists(os.path.join(top, ".git")):
+        if top == os.path.dirname(top):
+            return
+        top = os.path.dirname(top)
+    git = _git_directory(os.path.join(top, ".git"))
+    common = _common_directory(git)
+    yield os.path.join(common, "hooks")
+    own = (os.path.join(common, "config"), os.path.join(git, "config.worktree"))
+    for config in (*own, *_user_configs()):
+        for key, value in _GIT_PATH.findall(_read(config)):
+            # Hooks are relative to the work tree, included files to the file that names them.
+            base = top if key.casefold() == "hookspath" else os.path.dirname(config)
+            yield os.path.join(base, os.path.expanduser(value.strip()))
+
+
+def _user_configs() -> tuple[str, str]:
+    directory = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    return os.path.expanduser("~/.gitconfig"), os.path.join(directory, "git", "config")
+
+
+def _git_directory(path: str) -> str:
+    """Return the directory that `.git` is, or names."""
+    if os.path.isdir(path):
+        return path
+    name = _read(path).partition("gitdir:")[2].strip()
+    return os.path.join(os.path.dirname(path), name) if name else path
+
+
+def _common_directory(git: str) -> str:
+    """Return the directory that the work trees of a repository share."""
+    name = _read(os.path.join(git, "commondir")).strip()
+    return os.path.join(git, name) if name else git
+
+
+def _read(path: str) -> str:
+    """Read a file; empty if it isn't one or can't be read."""
+    try:
+        if not os.path.isfile(path):
+            return ""
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return file.read(MAX_CONFIG_CHARS)
+    except (OSError, ValueError):
+        return ""
