@@ -201,8 +201,10 @@ class Policy:
         """Return the decision to ask about a protected part, whatever the rules allow."""
         if part.command is not None:
             part = part._replace(mentions=part.written)
+        names = {name for paths in (part.names, *part.mentions) for path in paths for name in glob.names_of(path)}
         for rule in self._protections if part.what != "path" else (*self._protections, *self._file_protections):
-            if catches(rule, part, action, self._world):
+            required = glob.required_name(rule.path[0])  # most rules are about another name: decide without matching
+            if (required is None or required in names) and catches(rule, part, action, self._world):
                 return _ask_about(
                     "protection", f"{_protected_name(rule)} always needs approval ({part.text[:200]})", rule
                 )

@@ -4,6 +4,7 @@ These are programs in a directory of the PATH, and what Git's configuration name
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from collections.abc import Iterator
@@ -17,19 +18,23 @@ def find_executed(directory: str) -> list[str]:
 
     A link is returned as well as what it leads to."""
     base = os.path.realpath(directory)
-    found: dict[str, None] = {}
-    for path in (*_path_directories(), *_git_files(base)):
-        parent, name = os.path.split(os.path.normpath(path))
-        for place in (os.path.join(os.path.realpath(parent), name), os.path.realpath(path)):
-            if place.startswith(base.rstrip(os.sep) + os.sep):
-                found[place] = None
-    return list(found)
+    found = [
+        *_path_places(os.environ.get("PATH", "")),
+        *(place for path in _git_files(base) for place in _places(path)),
+    ]
+    inside = base.rstrip(os.sep) + os.sep
+    return list(dict.fromkeys(place for place in found if place.startswith(inside)))
 
 
-def _path_directories() -> Iterator[str]:
-    for entry in os.environ.get("PATH", "").split(os.pathsep):
-        if os.path.isabs(entry):
-            yield entry
+@functools.lru_cache(maxsize=4)  # each session has a policy
+def _path_places(path: str) -> list[str]:
+    return [place for entry in path.split(os.pathsep) if os.path.isabs(entry) for place in _places(entry)]
+
+
+def _places(path: str) -> tuple[str, str]:
+    """Return where a path is, and where it leads to if it is a link."""
+    parent, name = os.path.split(os.path.normpath(path))
+    return os.path.join(os.path.realpath(parent), name), os.path.realpath(path)
 
 
 def _git_files(directory: str) -> Iterator[str]:

@@ -213,6 +213,20 @@ def catches(text: str, names: Sequence[str], *, project: Sequence[str], home: Se
     return False
 
 
+@lru_cache(maxsize=4096)
+def required_name(text: str) -> str | None:
+    """Return a name, as `names_of` returns it, that is in each path which `catches` finds; None if there is none."""
+    for segment in reversed(_loose(text).segments):
+        if segment and all(isinstance(token, str) for token in segment):
+            return "".join(token for token in segment if isinstance(token, str))
+    return None
+
+
+def names_of(path: str) -> tuple[str, ...]:
+    """Return the names in an absolute path, without differences that file systems may ignore."""
+    return split_path(fold(path))
+
+
 def _below(base: str, names: tuple[str, ...]) -> tuple[str, ...] | None:
     start = split_path(base)
     return names[len(start) :] if names[: len(start)] == start else None
