@@ -17,6 +17,7 @@ from __future__ import annotations
 import functools
 import glob
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -85,6 +86,9 @@ NETWORK_SIGNS = (
     *("eai_again", "failed to resolve", "temporary failure", "no address associated", "dns error", "enotfound"),
 )
 WRITE_SIGNS = ("read-only file system", "erofs")
+
+_ESCAPED = re.compile(r"\\([0-7]{3})")
+"""A space or another special character in `/proc/self/mountinfo`."""
 
 # Run inside, before the command: the project may have changed since its restricted files were listed. Then a mount
 # might cover something else, or show a file that must stay hidden.
@@ -360,12 +364,29 @@ def _needs_mount(path: str, home: str) -> bool:
 
 
 def _sockets() -> list[str]:
-    """Return the sockets that programs of this machine listen on. Connecting works on read-only file systems, too."""
-    found: list[str] = []
+    """Return the sockets that other programs listen on. Connecting works on read-only file systems, too.
+
+    `/proc/net/unix` has those of this network namespace. A container often gets one of its host's, as a mount or in a
+    variable: that of Docker, or of an SSH agent."""
+    candidates = [*_listening(), *_mounted()]
+    candidates += [value.removeprefix("unix:").removeprefix("//") for value in os.environ.values() if "/" in value]
+    found: dict[str, None] = {}
+    for path in candidates:
+        with suppress(OSError, ValueError):
+            if os.path.isabs(path) and stat.S_ISSOCK(os.stat(path).st_mode):
+                found[os.path.realpath(path)] = None
+    return list(found)
+
+
+def _listening() -> Iterable[str]:
     with suppress(OSError), open("/proc/net/unix", errors="surrogateescape") as file:
         for line in file:
-            path = line.rstrip("\n").partition(" /")[2]
-            with suppress(OSError, ValueError):
-                if path and stat.S_ISSOCK(os.lstat(f"/{path}").st_mode):
-                    found.append(os.path.realpath(f"/{path}"))
-    return list(dict.fromkeys(found))
+            if path := line.rstrip("\n").partition(" /")[2]:
+                yield f"/{path}"
+
+
+def _mounted() -> Iterable[str]:
+    with suppress(OSError), open("/proc/self/mountinfo", errors="surrogateescape") as file:
+        for line in file:
+            path = line.split(" ")[4]
+            yield _ESCAPED.sub(lambda match: chr(int(match[1], 8)), path)

@@ -18,6 +18,7 @@ import pytest
 from support.link import until
 from support.prerequisites import needs
 
+from accord.coder import sandbox
 from accord.coder.background_commands import BackgroundCommands
 from accord.config.settings import CoderSettings, SandboxEntry
 from accord.model.requests import PermissionRequest
@@ -349,6 +350,31 @@ async def test_there_is_no_network_and_no_socket_of_another_program(start: Start
         async with start() as box:
             assert "CONNECTED" not in await box.run(f"{sys.executable} attack.py")
             assert "empty" in await box.run('[ -z "$(ls -A /run)" ] && echo empty')
+
+
+async def test_sockets_of_another_network_namespace_are_hidden(
+    start: Start, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A container is given sockets of its host, which `/proc/net/unix` doesn't list."""
+    with socket.socket(socket.AF_UNIX) as docker, socket.socket(socket.AF_UNIX) as agent:
+        for listener, name in ((docker, "docker.sock"), (agent, "ssh agent")):
+            listener.bind(str(project / name))
+            listener.listen()
+        monkeypatch.setattr(sandbox, "_listening", lambda: ())
+        monkeypatch.setattr(sandbox, "_mounted", lambda: [str(project), str(project / "ssh agent")])
+        monkeypatch.setenv("CONTAINER_HOST", f"unix://{project}/docker.sock")
+        code = (
+            "import socket\n"
+            "for name in ('docker.sock', 'ssh agent'):\n"
+            "    try: socket.socket(socket.AF_UNIX).connect(name); print('CONNECTED', name)\n"
+            "    except OSError as error: print(error)\n"
+        )
+        async with start() as box:
+            assert "CONNECTED" not in await box.python(code)
+
+
+def test_mounts_are_read_from_the_kernel() -> None:
+    assert "/proc" in set(sandbox._mounted())
 
 
 async def test_the_network_can_be_allowed(start: Start) -> None:
