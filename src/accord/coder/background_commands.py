@@ -30,14 +30,15 @@ OVERLAP_CHARS = 2_000
 """How much of the output that was read is remembered, to find the place once the start has been discarded."""
 MAX_LINE = 80
 
-OnEnd = Callable[["BackgroundCommand"], Awaitable[None]]
+Inspect = Callable[["BackgroundCommand"], Awaitable[None]]
+"""Looks at what a command has done: now and then while it runs, and after its end."""
 
 
 class BackgroundCommand:
     """One command: its terminal, its tool call, and how much of its output the model has read."""
 
     def __init__(
-        self, id: str, line: str, terminal: Terminal, call: ToolCallHandle, on_end: OnEnd | None = None
+        self, id: str, line: str, terminal: Terminal, call: ToolCallHandle, inspect: Inspect | None = None
     ) -> None:
         self.id = id
         self.line = line
@@ -54,11 +55,12 @@ class BackgroundCommand:
         self.ended: asyncio.Event = asyncio.Event()
         self._terminal = terminal
         self._call = call
-        self._on_end = on_end
+        self._inspect = inspect
         self._final: Output | None = None
         self._read = ""
         """The end of the output that was read."""
         self._read_chars = 0
+        self._inspecting = asyncio.Lock()
         self._watching = asyncio.get_running_loop().create_task(self._watch())
 
     @property
@@ -172,12 +174,20 @@ class BackgroundCommand:
             await self._call.update(status=status, raw_output=describe_exit(self.status, self._final.text))
         await self._report_end()
 
+    async def inspect(self) -> None:
+        """Look at what it has done so far."""
+        async with self._inspecting:
+            if self._inspect is not None:
+                with suppress(AccordError):
+                    await self._inspect(self)
+
     async def _report_end(self) -> None:
-        """Call `on_end`. If that is cancelled or fails, `close` does it again."""
-        if self._on_end is not None:
-            with suppress(AccordError):
-                await self._on_end(self)
-                self._on_end = None
+        """Inspect it for the last time. If that is cancelled or fails, `close` does it again."""
+        async with self._inspecting:
+            if self._inspect is not None:
+                with suppress(AccordError):
+                    await self._inspect(self)
+                    self._inspect = None
 
 
 def describe_exit(status: ExitStatus | None, output: str) -> dict[str, object]:
@@ -209,12 +219,12 @@ class BackgroundCommands:
         return len(self.running) >= MAX_RUNNING
 
     def add(
-        self, line: str, terminal: Terminal, call: ToolCallHandle, on_end: OnEnd | None = None
+        self, line: str, terminal: Terminal, call: ToolCallHandle, inspect: Inspect | None = None
     ) -> BackgroundCommand:
         """Take over a running command."""
         while (id := f"cmd-{secrets.token_hex(2)}") in self._commands:
             pass
-        command = self._commands[id] = BackgroundCommand(id, line, terminal, call, on_end)
+        command = self._commands[id] = BackgroundCommand(id, line, terminal, call, inspect)
         ended = [each.id for each in self._commands.values() if each.ended.is_set()]
         for old in ended[:-MAX_ENDED]:
             del self._commands[old]
@@ -228,6 +238,11 @@ class BackgroundCommands:
     def ids(self) -> list[str]:
         """The ids of all commands that can be read."""
         return list(self._commands)
+
+    async def inspect(self) -> None:
+        """Look at what the running commands have done so far."""
+        for each in self.running:
+            await each.inspect()
 
     def take_ended(self) -> str:
         """Describe the commands that have ended without the model's knowledge; empty if there are none."""

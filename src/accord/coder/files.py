@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from accord.config.directories import data_directory
 from accord.errors import ConfigError, RemoteProtocolError, RequestFailed
 from accord.process.thread import run_in_thread
+from accord.workspace.changes import ABSENT, State, file_state
 from accord.workspace.disk import Entry
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ class ProjectFiles:
         self._checkpoints: Checkpoints | None = None
         self._checkpointed: Turn | None = None
         self._outside: Files | None = None
+        self.written: dict[str, str] = {}
+        """The digest of what was last written to each file, by resolved path; since `watch_writes`."""
 
     @property
     def roots(self) -> Roots:
@@ -87,6 +90,7 @@ class ProjectFiles:
             await self._session.files.write(path, text, at=at)  # records the change itself
             return
         before = await self._read_if_exists(path)
+        self._note_write(self.absolute(path), ABSENT, file_state(text.encode()), ())
         if self._checkpoints is not None:
             await self._checkpoints.note(self.absolute(path), before, text)
         await self._session.files.write(path, text)
@@ -115,6 +119,13 @@ class ProjectFiles:
 
     async def move(self, source: str, target: str, *, at: str | None = None, target_at: str | None = None) -> None:
         await self.disk.move(self.absolute(source), self.absolute(target), at=at, target_at=target_at)
+
+    def watch_writes(self) -> None:
+        """Record what is written from now on."""
+        self.disk.before_change(self._note_write)
+
+    def _note_write(self, path: str, before: State, after: State, made_directories: tuple[str, ...]) -> None:
+        self.written[os.path.realpath(path)] = after.digest
 
     # -- undo
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import functools
 import glob
+import itertools
 import os
 import re
 import secrets
@@ -23,7 +24,7 @@ import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -36,16 +37,20 @@ from accord.process import bubblewrap
 from accord.process.bubblewrap import Mount
 from accord.process.programs import find_program
 from accord.process.thread import run_in_thread
+from accord.workspace.changes import link_state, read_state
 from accord.workspace.command import shell_command
 from accord.workspace.place import Place
 from accord.workspace.roots import Roots
 
 if TYPE_CHECKING:
     from accord.agent.session import Session
+    from accord.coder.files import ProjectFiles
     from accord.config.settings import SandboxEntry
     from accord.policy.engine import Policy
 
 MAX_SOCKETS = 100
+MAX_OWN_FILES = 1_000
+"""The most files of a directory that are compared with what the agent wrote."""
 TOOLS = (
     *(".local/bin", ".local/lib", ".local/pipx", ".local/share/uv", ".local/share/mise", ".local/share/pnpm"),
     *(
@@ -119,10 +124,14 @@ class SandboxedCommand(NamedTuple):
 class Sandbox:
     """The sandbox of one session."""
 
-    def __init__(self, session: Session, policy: Policy) -> None:
+    def __init__(self, session: Session, policy: Policy, files: ProjectFiles) -> None:
         self._session = session
         self._policy = policy
+        self._files = files
+        self._kept: dict[str, tuple[int, int]] = {}
+        """The directories that the user has accepted, with their device and inode numbers."""
         self._temporary: str | None = None
+        files.watch_writes()
 
     async def find_problem(self, settings: SandboxEntry) -> Problem:
         """Return why commands can't run in a sandbox here; empty if they can."""
@@ -246,7 +255,9 @@ class Sandbox:
     # -- Afterwards
 
     async def find_new(self, command: SandboxedCommand) -> list[str]:
-        """Return the protected files that appeared or were replaced since a command was prepared."""
+        """Return the protected files that appeared or were replaced since a command was prepared.
+
+        Not those that a tool wrote meanwhile with permission, or that the user has accepted."""
         return await run_in_thread(self._find_new, command)
 
     def _find_new(self, command: SandboxedCommand) -> list[str]:
@@ -259,8 +270,28 @@ class Sandbox:
                     os.chmod(root, mode | stat.S_IRWXU)
             with suppress(FileNotFoundError):
                 now = find_confined(root, self._policy, before=before).all
-                found += [path for path, id in now.items() if before.all.get(path) != id]
+                changed = [path for path, id in now.items() if id not in (before.all.get(path), self._kept.get(path))]
+                found += [path for path in changed if not self._is_own(path)]
         return sorted(found)
+
+    def _is_own(self, path: str) -> bool:
+        """Return whether a path has nothing but what the agent itself wrote."""
+        files = list(itertools.islice(_files_in(path), MAX_OWN_FILES + 1))
+        is_small = 0 < len(files) <= MAX_OWN_FILES
+        return is_small and all(self._files.written.get(each) == _digest(each) for each in files)
+
+    async def accept(self, paths: Sequence[str]) -> None:
+        """Accept protected files as they are: the user wants them."""
+        await run_in_thread(self._accept, paths)
+
+    def _accept(self, paths: Sequence[str]) -> None:
+        for path in paths:
+            with suppress(OSError):
+                status = os.lstat(path)
+                if stat.S_ISDIR(status.st_mode):
+                    self._kept[path] = (status.st_dev, status.st_ino)
+                else:
+                    self._files.written[path] = _digest(path)
 
     def is_denied(self, path: str) -> bool:
         """Return whether a rule denies writing or reading a file, so that not even the user is asked about it."""
@@ -334,6 +365,30 @@ def _expand(path: str, cwd: str) -> str:
 
 def _is_inside(path: str, directory: str) -> bool:
     return path == directory or path.startswith(directory.rstrip("/") + "/")
+
+
+def _files_in(path: str) -> Iterator[str]:
+    """Yield the files of a directory, or the path itself if it isn't one."""
+    if os.path.islink(path) or not os.path.isdir(path):
+        yield path
+        return
+    for directory, directories, names in os.walk(path):
+        links = [name for name in directories if os.path.islink(os.path.join(directory, name))]
+        yield from (os.path.join(directory, name) for name in (*names, *links))
+
+
+def _digest(path: str) -> str:
+    """Return the digest of a file or link, as in `State`; empty if it can't be read."""
+    with suppress(OSError):
+        if os.path.islink(path):
+            return link_state(os.readlink(path)).digest
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+        try:
+            if stat.S_ISREG(os.fstat(fd).st_mode):
+                return read_state(fd, 0).digest
+        finally:
+            os.close(fd)
+    return ""
 
 
 def _is_visible(path: str, mounts: Iterable[Mount]) -> bool:

@@ -450,7 +450,7 @@ class CoderSession:
         if self._sandbox is None:
             from accord.coder.sandbox import Sandbox
 
-            self._sandbox = Sandbox(self.session, self.policy)
+            self._sandbox = Sandbox(self.session, self.policy, self.files)
         return self._sandbox
 
     async def _close_sandbox(self) -> None:

@@ -70,6 +70,7 @@ async def run_calls(
         else:
             await _run_concurrently([run(call) for call in group])
     results.sort(key=lambda result: order[result.id])
+    await state.background.inspect()
 
 
 def _changes(tool: Tool[Any] | None) -> bool:

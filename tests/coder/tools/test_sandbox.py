@@ -470,6 +470,54 @@ async def test_background_commands_run_in_the_sandbox_too(start: Start, project:
         assert "removed" in commands.take_ended()
 
 
+async def test_a_background_command_is_inspected_while_it_runs(start: Start, project: Path) -> None:
+    (project / "serve.sh").write_text("mkdir .vscode; echo x > .vscode/tasks.json; echo ready; sleep 1000\n")
+    async with start() as box:
+        text = (await box.tools.use("run_command", command="sh serve.sh", background=True)).text
+        await box.tools.use("read_output", id=id_in(text), wait_for="ready", timeout=30)
+        assert [request.title for request in box.asked] == ["Keep protected files that the command created: .vscode"]
+        assert not (project / ".vscode").exists()
+        box.asked.clear()
+        await box.tools.call("list_files")
+        assert box.asked == []
+
+
+@pytest.mark.parametrize("name", ["AGENTS.md", ".github/workflows/ci.yml"])
+async def test_what_is_written_with_permission_stays_although_a_background_command_runs(
+    start: Start, project: Path, name: str
+) -> None:
+    async with start(answer=True) as box:
+        (project / "AGENTS.md").write_text("old\n")
+        await box.tools.use("read_file", path="AGENTS.md")
+        await box.tools.call("run_command", command="sleep 1000", background=True)
+        await box.tools.call("write_file", path=name, content="wanted\n")
+        assert len(box.asked) == 1
+    assert (project / name).read_text() == "wanted\n", "closing the session renames nothing"
+
+
+async def test_a_background_command_cannot_change_what_was_written_with_permission(start: Start, project: Path) -> None:
+    (project / "AGENTS.md").write_text("old\n")
+    attack = "until grep -q wanted AGENTS.md; do sleep 0.1; done; echo attack > AGENTS.md; echo done; sleep 1000\n"
+    (project / "attack.sh").write_text(attack)
+    async with start(answer=True) as box:
+        await box.tools.use("read_file", path="AGENTS.md")
+        text = await box.tools.call("run_command", command="sh attack.sh", background=True)
+        # A file that replaces a protected one isn't covered by the mount any more.
+        await box.tools.call("write_file", path="AGENTS.md", content="wanted\n")
+        await box.tools.call("read_output", id=id_in(text), wait_for="done", timeout=30)
+        assert "Keep protected files that the command created: AGENTS.md" in [each.title for each in box.asked]
+
+
+async def test_what_the_user_keeps_is_asked_about_once(start: Start, project: Path) -> None:
+    (project / "serve.sh").write_text("mkdir .vscode; echo x > .vscode/a; echo x > .envrc; echo ready; sleep 1000\n")
+    async with start(answer=True) as box:
+        text = await box.tools.call("run_command", command="sh serve.sh", background=True)
+        await box.tools.call("read_output", id=id_in(text), wait_for="ready", timeout=30)
+        await box.tools.call("list_files")
+        assert len(box.asked) == 1
+    assert sorted(os.listdir(project)) == [".envrc", ".vscode", "serve.sh"]
+
+
 async def test_the_mode_and_the_setting_decide(start: Start) -> None:
     async with start() as box:
         for mode, setting, asks in (
@@ -501,8 +549,9 @@ async def test_a_command_that_does_not_end_by_itself_leaves_no_protected_file(
     start: Start, project: Path, way: str
 ) -> None:
     async with start() as box:
-        line = "echo x > $(printf .en)vrc; touch made; exec sleep 1000"
+        line = "until [ -e go ]; do sleep 0.05; done; echo x > $(printf .en)vrc; touch made; exec sleep 1000"
         if way == "cancel":
+            (project / "go").touch()
             box.tools.start_of("run_command", {"command": line})
             running = asyncio.ensure_future(box.tools.session.prompt("go"))
             await until((project / "made").exists)
@@ -510,6 +559,7 @@ async def test_a_command_that_does_not_end_by_itself_leaves_no_protected_file(
             await running
         else:
             id = id_in(await box.run(line, background=True))
+            (project / "go").touch()
             await until((project / "made").exists)
             if way == "stop":
                 await box.tools.use("stop_command", id=id)

@@ -212,13 +212,13 @@ async def _move_to_background(
     await ctx.call.move_to_background(can_cancel=True)
     sandboxed, state, call = ctx.sandboxed, ctx.state, ctx.call
 
-    async def report_end(command: BackgroundCommand) -> None:
+    async def inspect(command: BackgroundCommand) -> None:
         if sandboxed is not None and (
             notes := await _remove_protected(sandboxed, state, call, asks=not command.is_closed)
         ):
             state.background.notes += notes
 
-    command = ctx.state.background.add(args.command, terminal, ctx.call, report_end)
+    command = ctx.state.background.add(args.command, terminal, ctx.call, inspect)
     try:
         if after_seconds is None:
             await command.wait_for_output(FIRST_OUTPUT_SECONDS)
@@ -251,6 +251,7 @@ async def _remove_protected(
     denied = [path for path in found if sandbox.is_denied(path)]
     allowed = [path for path in found if path not in denied]
     if asks and allowed and await _wants_to_keep(_list(allowed, state), call):
+        await sandbox.accept(allowed)
         found = denied
     if not found:
         return []
