@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from support.tui_driver import Chat, Opened
 from textual import events
 
@@ -48,10 +49,11 @@ def test_brackets_and_lines_of_a_description_are_removed() -> None:
     assert folds.expand(token) == LONG
 
 
-async def test_a_long_paste_is_one_token_and_is_sent_in_full(opened: Opened) -> None:
+@pytest.mark.parametrize("line_break", ["\r\n", "\r", "\n"])
+async def test_a_long_paste_is_one_token_and_is_sent_in_full(opened: Opened, line_break: str) -> None:
     async with opened(ScriptedAgent([repeats])) as chat:
         await chat.type("see ")
-        await paste(chat, LONG.replace("\n", "\r\n"))
+        await paste(chat, LONG.replace("\n", line_break))
         assert chat.tab.editor.text == "see [60 lines]"
         await chat.press("enter")
         await chat.until("heard 60 lines, the last:")

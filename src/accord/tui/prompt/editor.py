@@ -210,8 +210,11 @@ class Editor(Killing):
         made = self.on_pasted(event.text)
         if not event.text:  # what a terminal pastes of a picture
             self.post_message(self.PictureWanted())
-        if not made and is_long(event.text):
-            made = self._fold(event.text.replace("\r\n", "\n").replace("\r", "\n"))
+        text = event.text.replace("\r\n", "\n").replace(
+            "\r", "\n"
+        )  # terminals send line breaks as if Enter was pressed
+        if not made and is_long(text):
+            made = self._fold(text)
         if made or not event.text:  # anything else is put in by the text area, whose turn comes after this
             event.stop()
             event.prevent_default()
