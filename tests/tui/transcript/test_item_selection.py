@@ -148,6 +148,22 @@ async def test_opening_and_folding_everything_leaves_what_is_selected_where_it_i
             assert "Step 24" in chat.lines[row]
 
 
+async def test_folding_everything_again_leaves_the_end_of_output_in_view(opened: Opened) -> None:
+    async def prints(turn: Turn) -> None:
+        async with turn.tool("Run make", kind="execute") as tool:
+            await tool.show("\n".join(f"line {number} of 9" for number in range(1, 10)))
+
+    async with opened(ScriptedAgent([prints])) as chat:
+        await chat.send("go")
+        await chat.until("line 9 of 9")
+        assert "line 1 of 9" not in chat.text
+        await chat.press("f3")
+        await chat.until("line 1 of 9")
+        await chat.press("f3")
+        await chat.gone("line 1 of 9")
+        assert "line 9 of 9" in chat.text
+
+
 async def test_the_status_line_shows_how_to_return_after_scrolling_up(opened: Opened) -> None:
     async with opened(Printing(), size=(100, 24)) as chat:
         await chat.send("3")

@@ -114,6 +114,28 @@ def test_only_the_last_lines_of_a_long_output_are_shown(text_styles: TextStyles)
     assert words(ToolBlock(reported, BlockContext(text_styles)).lines)[1:] == ["  │ ok"]
 
 
+def test_a_single_line_is_not_left_out_of_the_output(text_styles: TextStyles) -> None:
+    printed = CommandOutput("".join(f"line {number}\n" for number in range(6)), False, ExitStatus(code=0), "make")
+    call = ToolCall(id="t", title="Run", status="completed", content=[TerminalRef(terminal_id="one")])
+    lines = words(ToolBlock(call, BlockContext(text_styles, terminal=lambda id: printed)).lines)
+    assert lines[1:] == [f"  │ line {number}" for number in range(6)]
+
+
+@pytest.mark.parametrize(
+    ("end", "head"),
+    [
+        (ExitStatus(code=0), "  ▸ ✓ $ Run make"),
+        (ExitStatus(code=2), "  ▸ ✗ $ Run make  exit status 2"),
+        (ExitStatus(signal="SIGKILL"), "  ▸ ✗ $ Run make  signal SIGKILL"),
+    ],
+)
+def test_a_command_that_failed_is_not_marked_as_a_success(text_styles: TextStyles, end: ExitStatus, head: str) -> None:
+    content = [TerminalRef(terminal_id="one")]
+    call = ToolCall(id="t", title="Run make", kind="execute", status="completed", content=content)
+    printed = CommandOutput("", False, end, "make")
+    assert words(ToolBlock(call, BlockContext(text_styles, terminal=lambda id: printed)).lines) == [head]
+
+
 def test_plan_updates_are_not_listed_unless_they_failed_or_are_read_aloud(text_styles: TextStyles) -> None:
     steps = {"todos": [{"content": "Dig", "status": "pending"}]}
     call = ToolCall(id="t", title="Plan", kind="think", status="completed", raw_input=steps)

@@ -133,8 +133,8 @@ class BlockCache:
         self._blocks.pop(index, None)
         self._is_exact[index] = 0
 
-    def set_all_open(self, is_open: bool) -> None:
-        """Open or fold all tool calls, thoughts and compactions."""
+    def set_all_open(self, is_open: bool | None) -> None:
+        """Open or fold all tool calls, thoughts and compactions; None restores their defaults."""
         for index, item in enumerate(self.timeline):
             if key_of(item, index)[0] in _FOLDABLE:
                 self.set_open(index, is_open)

@@ -375,9 +375,9 @@ class TranscriptView(Widget, can_focus=True):
             self._repaint()
 
     def toggle_all(self) -> None:
-        """Open or fold all tool calls and thoughts."""
+        """Open all tool calls and thoughts, or show them as they are by default: diffs and the end of output stay."""
         self._are_all_open = not self._are_all_open
-        self.timeline_layout.set_all_open(self._are_all_open, self.cursor if self.has_focus else None)
+        self.timeline_layout.set_all_open(self._are_all_open or None, self.cursor if self.has_focus else None)
         self._repaint()
 
     # -- selected text

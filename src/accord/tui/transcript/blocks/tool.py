@@ -150,8 +150,11 @@ class ToolBlock(Block):
             NO_RESULT: text_styles.warn,
         }.get(self._status, text_styles.dim)
         mark = NO_RESULT_MARK if self._is_untold else STATUSES.get(call.status, "?")
+        exit_status = self._exit_status
+        if exit_status:  # the call has worked, its command hasn't
+            mark, style = STATUSES["failed"], text_styles.bad
         says_untold = [NO_RESULT] if self._is_untold and not self.context.names_speakers else []
-        about = ", ".join(filter(None, [self._elapsed(), *says_untold]))
+        about = ", ".join(filter(None, [self._elapsed(), exit_status, *says_untold]))
         fold = "▾ " if self.is_open else "▸ "
         tail = f"  {about}" if about else ""
         if self.context.names_speakers:
@@ -166,6 +169,15 @@ class ToolBlock(Block):
             (title, text_styles.bad if call.status == "failed" else None),
             (tail, text_styles.dim),
         )
+
+    @property
+    def _exit_status(self) -> str:
+        """How its command failed; empty if it didn't."""
+        ends = [printed.exit for printed in self._ends.values() if printed is not None and printed.exit is not None]
+        failed = next((each for each in ends if each.signal or each.code), None)
+        if failed is None:
+            return ""
+        return f"signal {one_line(str(failed.signal), 20)}" if failed.signal else f"exit status {failed.code}"
 
     def _title(self, most: int | None = None) -> str:
         """Its title, truncated to the room there is."""
@@ -208,7 +220,9 @@ class ToolBlock(Block):
 
     def _end(self) -> list[Strip]:
         """The last lines of a command's output."""
-        rows, skipped = end_of_output(self.call, self._ends.values(), END_LINES)
+        rows, skipped = end_of_output(self.call, self._ends.values(), END_LINES + 1)
+        if skipped and len(rows) > END_LINES:  # a note about one line would take as much room as the line
+            rows, skipped = rows[1:], skipped + 1
         lines = [line for row in rows for line in self.text_styles.draw(row, self.width)[:1]]
         if skipped and lines:
             count = "1 line" if skipped == 1 else f"{skipped} lines"
