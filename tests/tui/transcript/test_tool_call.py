@@ -140,6 +140,7 @@ def test_plan_updates_are_not_listed_unless_they_failed_or_are_read_aloud(text_s
     steps = {"todos": [{"content": "Dig", "status": "pending"}]}
     call = ToolCall(id="t", title="Plan", kind="think", status="completed", raw_input=steps)
     assert ToolBlock(call, BlockContext(text_styles)).lines == []
+    assert ToolBlock(call, BlockContext(text_styles), is_open=True).lines == []
     assert ToolBlock(call, BlockContext(text_styles, names_speakers=True)).lines != []
     assert ToolBlock(msgspec.structs.replace(call, status="failed"), BlockContext(text_styles)).lines != []
 

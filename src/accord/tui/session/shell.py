@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MAX_GIVEN_BYTES = 100_000
 """How much of the end of an output is given to the agent."""
+SHELL_CALL = "accord/shell/"
+"""The beginning of the ids of calls for the user's commands. No agent's id begins like this."""
 _numbers = count(1)
 
 
@@ -68,8 +70,7 @@ class ShellCommands:
         cwd = str(self._context.process.host.cwd)
         terminal = await terminals.create(session.id, shell, [*words, line], cwd=cwd)
         self.running.append(terminal)
-        # No agent's id begins like this.
-        id = f"accord/shell/{next(_numbers)}/{os.urandom(4).hex()}"
+        id = f"{SHELL_CALL}{next(_numbers)}/{os.urandom(4).hex()}"
         transcript = session.transcript
         title = f"! {one_line(line, 200)}"
         session.push(transcript.patch_tool(id, announced=True, title=title, kind="execute", status="in_progress"))

@@ -203,8 +203,8 @@ class Layout:
         self.compose()
 
     def set_all_open(self, is_open: bool | None, keep: int | None = None) -> None:
-        """Open or fold all tool calls and thoughts; None restores their defaults. The item `keep` stays in its row if it is visible; otherwise the
-        item at the top of the window does."""
+        """Open or fold all tool calls and thoughts; None restores their defaults. The item `keep` stays in its row
+        if it is visible; otherwise the item at the top of the window does."""
         if keep not in self.visible_items():
             keep = None if self.following else self.top[0]
         row = next((row for row, (_, index) in enumerate(self.visible_lines) if index == keep), 0)

@@ -13,6 +13,7 @@ from accord.model.content import Image, TextContent
 from accord.model.tool import Diff, Location, TerminalRef, ToolCall
 from accord.terminal_text import format_duration, format_size, one_line, sanitize
 from accord.tui.session.activity import NO_RESULT
+from accord.tui.session.shell import SHELL_CALL
 from accord.tui.text import truncate_path
 from accord.tui.transcript.ansi import printed_lines
 from accord.tui.transcript.blocks import diff as diffs
@@ -97,7 +98,7 @@ class ToolBlock(Block):
 
     def render(self, before: list[Strip]) -> list[Strip]:
         self.is_truncated = False
-        if not self.is_open and is_plan_update(self.call) and not self.context.names_speakers:
+        if is_plan_update(self.call) and not self.context.names_speakers:
             return []  # the plan is shown elsewhere
         last = self.context.terminal_end or self.context.terminal
         self._ends = {item.terminal_id: last(item.terminal_id) for item in self._terminals}
@@ -150,8 +151,8 @@ class ToolBlock(Block):
             NO_RESULT: text_styles.warn,
         }.get(self._status, text_styles.dim)
         mark = NO_RESULT_MARK if self._is_untold else STATUSES.get(call.status, "?")
-        exit_status = self._exit_status
-        if exit_status:  # the call has worked, its command hasn't
+        exit_status = self._exit_status if call.is_final and not self.is_open else ""
+        if self._exit_status and call.status == "completed":  # the call has worked, its command hasn't
             mark, style = STATUSES["failed"], text_styles.bad
         says_untold = [NO_RESULT] if self._is_untold and not self.context.names_speakers else []
         about = ", ".join(filter(None, [self._elapsed(), exit_status, *says_untold]))
@@ -266,6 +267,11 @@ class ToolBlock(Block):
         """Return whether the command is visible elsewhere: in the title or in its terminal."""
         return command == self._title() or any(printed and printed.command for printed in self._ends.values())
 
+    def _is_command_in_title(self, command: str) -> bool:
+        if self.call.id.startswith(SHELL_CALL):  # its title is what the user typed
+            return True
+        return one_line(command, MAX_TEXT) in self._title()
+
     def _shows_value(self, value: Any) -> bool:
         """Return whether everything in the raw output is already shown."""
         words = [each.strip() for each in words_of(value)]
@@ -306,7 +312,7 @@ class ToolBlock(Block):
         if printed is None:
             return self._without_output()
         lines: list[Strip] = []
-        if printed.command:
+        if printed.command and not self._is_command_in_title(printed.command):
             lines.append(
                 text_styles.line(
                     ("$ ", text_styles.dim), (one_line(printed.command, self.width - 2), text_styles.strong)
