@@ -66,15 +66,17 @@ def limit_answer(question: Question, choice: Choice, wanted: Length) -> Choice:
     return structs.replace(once, scope=wanted.scope, rules=choice.rules, ttl=wanted.seconds)
 
 
-def describe_rules(choice: Choice, wanted: Length) -> str:
-    """Return the rules that an answer is remembered as, for its line."""
+def describe_rules(choice: Choice, wanted: Length, *, is_labelled: bool = False) -> str:
+    """Return the rules that an answer is remembered as, for its line. `is_labelled` leaves out what the label of an
+    answer for the session says."""
     from accord.policy.rule import format_conditions
 
     if not is_remembered(choice):
         return ""
     rules = "; ".join(one_line(format_conditions(rule), 2_000) for rule in choice.rules)
     length = length_of(choice, wanted)
-    return f"  remembers{'' if length == LENGTHS[0] else f' {length.words}'}: {rules}"
+    is_said = length == LENGTHS[0] or (is_labelled and choice.scope == "session")
+    return f"  remembers{'' if is_said else f' {length.words}'}: {rules}"
 
 
 def describe_effect(choice: Choice, wanted: Length) -> str:

@@ -60,6 +60,7 @@ def find_choice(question: Question, letter: str) -> Choice | None:
     return next((each for each in question.choices if (each.kind, each.scope) == LETTERS[letter]), None)
 
 
+_MAX_VERB = len("Running ``")
 _VERBS = {"read": "read", "write": "write", "delete": "delete", "fetch": "fetch", "command": "run"}
 _WORDS = re.compile(r"[\s'\"`“”:,;()]+")
 
@@ -70,7 +71,8 @@ def render_action(question: Question, text_styles: TextStyles, width: int, *, co
     lines: list[Strip] = []
     lines_above = ""
     if request is not None:
-        lines += text_styles.draw(Text(one_line(request.title, 2 * width), style="bold"), width)
+        if action.line is None or not _only_says(request.title, action.line):
+            lines += text_styles.draw(Text(one_line(request.title, 2 * width), style="bold"), width)
     else:
         verb = _VERBS.get(action.kind, one_line(action.kind))
         what = "this command" if action.line is not None else ", ".join(action.paths) or action.url or action.title
@@ -99,6 +101,12 @@ def render_action(question: Question, text_styles: TextStyles, width: int, *, co
     if request is not None and request.description:  # after the facts, because the agent's text can have any length
         lines += text_styles.draw(Text(sanitize(request.description)), width)
     return lines
+
+
+def _only_says(title: str, line: str) -> bool:
+    """Return whether a title is the command, perhaps after a word such as `Run`: the command itself is shown anyway."""
+    words, command = one_line(title, 10_000), one_line(line, 10_000)
+    return command in words and len(words) - len(command) <= _MAX_VERB
 
 
 def _in_one_line(text: str) -> str:
@@ -196,6 +204,12 @@ class PermissionPanel(AskingPanel):
         self._draw(self.size.width or self.app.size.width - 4)
         self.refresh(layout=True)
 
+    def restyle(self, text_styles: TextStyles) -> None:
+        """Apply another theme."""
+        self.text_styles = text_styles
+        self._drawn = None
+        self.refresh(layout=True)
+
     def say_keys(self, is_mine: bool) -> None:
         how_long = " · t duration" if can_be_shorter(self.question) else ""
         hints = [f"number or ↑↓ enter{how_long} · esc stop the turn", f"number or ↑↓ enter{how_long} · esc stop"]
@@ -254,10 +268,18 @@ class PermissionPanel(AskingPanel):
         if self.cursor >= len(question.choices):
             return []
         choice = question.choices[self.cursor]
-        said = one_line(f"{choice.name}  {describe_rules(choice, self._length_of(choice))}", 10_000)
+        said = one_line(f"{choice.name}  {self._describe_rules(question, self.cursor)}", 10_000)
         if cell_len(said) <= width - _AROUND_ANSWER:
             return []
         return self.text_styles.draw(Text(f"{self.cursor + 1}. {said}", style=self.text_styles.dim), width)
+
+    def _describe_rules(self, question: Question, place: int) -> str:
+        """The rules that an answer is remembered as, unless the answer before it says the same."""
+        choice = question.choices[place]
+        before = question.choices[place - 1] if place else None
+        if before is not None and choice.rules and (before.rules, before.scope) == (choice.rules, choice.scope):
+            return ""
+        return describe_rules(choice, self._length_of(choice), is_labelled=True)
 
     def _length_of(self, choice: Choice) -> Length:
         """Return the duration of an answer."""
@@ -284,7 +306,7 @@ class PermissionPanel(AskingPanel):
         letter = next((f" ({each})" for each in LETTERS if find_choice(question, each) is choice), "")
         room = width - 2 - len(f"{place + 1}. ") - len(letter)
         name = truncate(choice.name, max(room, 1))
-        remembered = describe_rules(choice, self._length_of(choice)).strip()
+        remembered = self._describe_rules(question, place).strip()
         left = room - cell_len(name) - 2
         return text_styles.line(
             ("❯ " if place == self.cursor else "  ", text_styles.accent),
