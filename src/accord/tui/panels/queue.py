@@ -65,6 +65,11 @@ class QueuePanel(Widget, can_focus=True):
         self._hint(self.has_focus)
         self.refresh(layout=True)
 
+    def restyle(self, text_styles: TextStyles) -> None:
+        """Apply another theme."""
+        self.text_styles = text_styles
+        self.refresh()
+
     def _hint(self, is_choosing: bool) -> None:
         otherwise = _HELD if self.queue.is_on_hold and self.queue.waiting else _HINT
         self.border_subtitle = _CHOOSING if is_choosing else otherwise

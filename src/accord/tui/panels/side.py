@@ -77,6 +77,11 @@ class SidePanel(Widget):
         shown = ("mode", "model") if self.app.headline.display else ()
         return [] if session is None else [each for each in arrange_options(session.options) if each.id not in shown]
 
+    def restyle(self, text_styles: TextStyles) -> None:
+        """Apply another theme."""
+        self.text_styles = text_styles
+        self.update(force=True)
+
     def update(self, *, force: bool = False) -> None:
         """Redraw if something changed."""
         self.display = self.has_something

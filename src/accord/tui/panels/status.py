@@ -57,10 +57,12 @@ class StatusLine(Widget):
         """Returns whether the end of the transcript is in view."""
         self.has_key_line: Callable[[], bool] = lambda: False
         """Returns whether a line below this one shows the keys."""
+        self.has_meter: Callable[[], bool] = lambda: False
+        """Returns whether the side panel shows the context and the cost."""
 
     def render_line(self, y: int) -> Strip:
         text_styles, width = self.text_styles, self.size.width
-        parts = drop_to_fit([*self._state(), *self._agent(), *self._usage()], width)
+        parts = drop_to_fit([*self._state(), *self._agent(), *self._news(), *self._usage()], width)
         left = [(each.text, each.style) for each in parts if not each.is_right]
         right = [(each.text, each.style) for each in parts if each.is_right]
         space = max(width - sum(cell_len(each.text) for each in parts), 0)
@@ -98,8 +100,17 @@ class StatusLine(Widget):
         return State(*words, hint)
 
     def _state(self) -> list[Part]:
-        text_styles, controller, state = self.text_styles, self.controller, self.describe_state()
+        text_styles, state = self.text_styles, self.describe_state()
         parts = [Part(0, state.text, state.style)]
+        if not self.has_key_line():
+            hint = f"{state.hint} · " if state.hint else ""
+            parts += [Part(1, hint, text_styles.dim, True)] if hint else []
+            parts.append(Part(3, "? keys", text_styles.dim, True))
+        return parts
+
+    def _news(self) -> list[Part]:
+        """What comes and goes: after the rest, which keeps its place."""
+        text_styles, controller, parts = self.text_styles, self.controller, list[Part]()
         if waiting := self._waiting_tabs():
             parts.append(Part(0, waiting, text_styles.warn))
         if not self.is_following():
@@ -111,10 +122,6 @@ class StatusLine(Widget):
         if controller.unknown_updates and self.app.size.width < NARROW:
             updates = "1 update" if controller.unknown_updates == 1 else f"{controller.unknown_updates} updates"
             parts.append(Part(9, f"  {updates} not known", text_styles.dim))
-        if not self.has_key_line():
-            hint = f"{state.hint} · " if state.hint else ""
-            parts += [Part(1, hint, text_styles.dim, True)] if hint else []
-            parts.append(Part(3, "? keys", text_styles.dim, True))
         return parts
 
     def _waiting_tabs(self) -> str:
@@ -147,7 +154,7 @@ class StatusLine(Widget):
     def _usage(self) -> list[Part]:
         text_styles, controller = self.text_styles, self.controller
         usage = controller.session.transcript.usage if controller.session is not None else None
-        if usage is None:
+        if usage is None or self.has_meter():
             return []
         share, words = meter.share_of(usage), meter.format_tokens(usage)
         if share is not None:

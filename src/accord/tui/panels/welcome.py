@@ -88,6 +88,11 @@ class Welcome(Widget):
             self._facts = facts
             self.refresh(layout=True)
 
+    def restyle(self, text_styles: TextStyles) -> None:
+        """Apply another theme."""
+        self.text_styles = text_styles
+        self.refresh(layout=True)
+
     def suggestion(self, number: int) -> str | None:
         """Return a suggestion by its number, from 1."""
         listed = self._facts.suggestions

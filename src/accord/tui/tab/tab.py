@@ -100,6 +100,7 @@ class Tab(Vertical):
         yield self.status
         yield self.key_line
         self.status.has_key_line = lambda: self.key_line.display
+        self.status.has_meter = lambda: self.side is not None and self.side.display
         self.editor.on_tab = self._focus_transcript
         self.editor.use_vim(self.app.preferences.vim_keys)
         self.editor.on_digit = self.welcome.suggest
@@ -213,10 +214,7 @@ class Tab(Vertical):
             self.welcome.slot.panel,
         ):
             if panel is not None:
-                panel.text_styles = text_styles
-                panel.refresh()
-        if self._side.panel is not None:
-            self._side.panel.update(force=True)
+                panel.restyle(text_styles)
         self.transcript_view.restyle(text_styles)
         self.work.restyle(text_styles)
 
