@@ -71,6 +71,11 @@ class AccordApp(PaintingApp):
     ModalScreen { background: $background 70%; }
     #tabs { height: 1fr; }
     ToastRack { dock: top; align: right top; margin: 1 0 0 0; }
+    Toast { max-width: 60%; margin-top: 0; padding: 0 1; background: $background; border: round $primary; }
+    Toast.-information { border: round $primary; }
+    Toast.-warning { border: round $warning; }
+    Toast.-error { border: round $error; }
+    .-calm Toast { border: none; }
     .-tall Headline, .-tall KeyLine { display: block; }
     .-calm Headline, .-calm KeyLine { display: none; }
     Modal > Vertical, Modal > VerticalScroll { border-subtitle-color: $muted; }

@@ -104,7 +104,8 @@ TYPING = (
     ("alt+k", "cut everything"),
     ("ctrl+y", "paste what was cut last; after an undo, redo"),
     ("ctrl+_", "undo"),
-    ("page up, page down, shift+↑↓, ctrl+home, ctrl+end", "scroll"),
+    ("page up, page down, shift+↑↓", "scroll"),
+    ("ctrl+home, ctrl+end", "go to the start or end"),
     ("tab", "go to the transcript"),
 )
 
@@ -115,7 +116,7 @@ READING = (
     ("y c", "copy (OSC 52)"),
     ("e", "open the file or the whole text in $EDITOR"),
     ("v", "open its images outside the terminal"),
-    ("drag, double and triple click, ctrl+c", "select and copy text"),
+    ("drag, double click, ctrl+c", "select and copy text"),
     ("r", "review the changes: comment on lines, and send the comments"),
     ("x", "stop one tool call, command or subagent, if possible"),
     ("f, end", "go to the end and follow"),

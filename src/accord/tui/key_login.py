@@ -80,9 +80,7 @@ class KeyLogin:
         from accord.tui.screens.picker import Picker, Row
 
         rows = [Row(id, label, about) for id, label, about in await store.list_places()]
-        screen = Picker(
-            f"Keep the key for {provider.title}", rows, about="The key was entered. Where should it be kept?"
-        )
+        screen = Picker(f"Where to save the key for {provider.title}", rows, placeholder="")
         picked = await self._app.dialogs.show(screen)
         return picked.id if picked is not None else None
 

@@ -38,7 +38,7 @@ def test_ignored_files_and_names_with_control_characters_are_left_out(tmp_path: 
     (tmp_path / ".gitignore").write_text("*.log\n")
     project = ProjectTree(tmp_path)
     project.set_open("src/", True)
-    assert paths(project) == ["src/", "src/b.py", ".gitignore", "a.py"]
+    assert paths(project) == ["src/", "src/b.py", "a.py", ".gitignore"]
 
 
 def test_a_link_to_a_directory_cannot_be_opened(tmp_path: Path) -> None:

@@ -147,10 +147,14 @@ class Completions(Widget):
             self._top = max(min(self._top, cursor), cursor - MAX_ROWS + 1) if cursor else 0
             self.suggestions = suggestions
         self._column = max((cell_len(f"{each.label} {each.hint}".rstrip()) for each in suggestions), default=0)
-        self.border_title = f"{OWN} of this client" if any(each.is_own for each in suggestions) else ""
-        opens = "→ open · ← close · " if self.is_tree else ""
-        self.border_subtitle = "" if self.is_hint else f"↑↓ select · {opens}tab accept · esc close"
+        self.border_title = f"{OWN} Accord's own" if any(each.is_own for each in suggestions) else ""
+        self._say_keys()
         self.refresh(layout=True)
+
+    def _say_keys(self) -> None:
+        opens = "→ open · ← close · " if self.is_tree else ""
+        place = f"{self.cursor + 1} of {len(self.suggestions)} · " if len(self.suggestions) > MAX_ROWS else ""
+        self.border_subtitle = "" if self.is_hint else f"{place}↑↓ select · {opens}tab accept · esc close"
 
     @property
     def is_tree(self) -> bool:
@@ -172,6 +176,7 @@ class Completions(Widget):
             step = {"up": -1, "down": 1, "pageup": -MAX_ROWS, "pagedown": MAX_ROWS}[key]
             self.cursor = (self.cursor + step) % len(self.suggestions)
             self._top = min(max(self._top, self.cursor - MAX_ROWS + 1), self.cursor)
+            self._say_keys()
             self.refresh()
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:

@@ -57,14 +57,14 @@ class ProjectTree:
             return
         if any(entry.name in (".gitignore", ".git") for entry in entries):
             rules = rules.enter_on_disk(place.rstrip("/"))
-        found: list[tuple[bool, str]] = []
+        found: list[tuple[bool, bool, str]] = []
         for entry in entries:
             is_directory = entry.is_dir(follow_symlinks=False)
             name = f"{directory}{entry.name}{'/' if is_directory else ''}"
             if entry.name not in NEVER and mention(name) is not None and not rules.ignores(entry.path, is_directory):
-                found.append((not is_directory, name))
+                found.append((entry.name.startswith("."), not is_directory, name))
         found.sort()
-        for _, name in found[:MAX_ENTRIES]:
+        for *_, name in found[:MAX_ENTRIES]:
             is_open = name in opened
             rows.append(TreeRow(name, depth, is_open))
             if is_open:

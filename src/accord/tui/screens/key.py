@@ -13,7 +13,6 @@ from textual.widgets import Input, Static
 from accord.errors import AccordError
 from accord.terminal_text import sanitize
 from accord.tui.errors import run_in_background
-from accord.tui.screens.hints import Hints
 from accord.tui.screens.modal import Modal
 from accord.tui.terminal.keyboard import Field
 from accord.tui.text import make_label
@@ -38,11 +37,14 @@ class KeyScreen(Modal["EnteredKey | None"]):
     KeyScreen { align: center middle; }
     KeyScreen > Vertical {
         width: 80%; max-width: 90; height: auto; border: round $primary; padding: 0 1; background: $background;
+        border-subtitle-color: $muted;
     }
     KeyScreen Input { border: none; height: 1; padding: 0; background: $background; }
-    KeyScreen .about { color: $foreground 60%; height: auto; }
-    KeyScreen .problem { height: auto; }
+    KeyScreen .about { color: $muted; height: auto; }
+    KeyScreen .state { height: 1; color: $muted; }
+    KeyScreen .state.-problem { height: auto; color: $error; }
     """
+    key_hints = ("enter check and continue · esc back", "enter check · esc back")
 
     def __init__(self, provider: KeyProvider, check: Callable[[str], Awaitable[str]], reason: str = "") -> None:
         """`check` returns a note if the provider can't tell, and raises `AccordError` if it rejects the key. `reason`
@@ -59,8 +61,7 @@ class KeyScreen(Modal["EnteredKey | None"]):
             if self._reason:
                 yield Static(Text(sanitize(self._reason)), classes="about")
             yield Field(password=True, placeholder="paste the key; it stays hidden", compact=True)
-            yield Static("", classes="problem")
-            yield Hints("enter check and continue", "esc back")
+            yield Static("", classes="state")
 
     def on_mount(self) -> None:
         self.query_one(Input).focus()
@@ -77,14 +78,16 @@ class KeyScreen(Modal["EnteredKey | None"]):
         try:
             note = await self._check(key)
         except AccordError as error:
-            self._say(str(error), style="bold red")
+            self._say(str(error), is_problem=True)
         else:
             self.dismiss(EnteredKey(key, note))
         finally:
             self._is_checking = False
 
-    def _say(self, text: str, style: str = "") -> None:
-        self.query_one(".problem", Static).update(Text(sanitize(text), style=style))
+    def _say(self, text: str, *, is_problem: bool = False) -> None:
+        state = self.query_one(".state", Static)
+        state.set_class(is_problem, "-problem")
+        state.update(Text(sanitize(text)))
 
     def key_escape(self) -> None:
         self.dismiss(None)

@@ -19,7 +19,7 @@ from accord.tui.screens.modal import Modal
 
 _WIDE, _NARROW = 84, 54
 """Columns from which on the key column is wide, and below which descriptions go under the keys."""
-_WIDE_KEYS, _NARROW_KEYS = 26, 18
+_WIDE_KEYS, _NARROW_KEYS = 34, 18
 """Width of the key column."""
 
 

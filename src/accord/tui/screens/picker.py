@@ -29,7 +29,7 @@ MAX_LISTED = 150
 """Maximum number of rows to render. Rendering thousands would delay keys."""
 _FRAME = 4
 """Columns of the border and the padding."""
-_MIN_WIDTH, _MAX_LABEL = 36, 44
+_MIN_WIDTH, _MIN_TYPED_WIDTH, _MAX_LABEL = 36, 64, 44
 _MAX_HEIGHT_SHARE = 0.85
 """Maximum share of the window's height."""
 
@@ -78,7 +78,7 @@ class Picker(Modal["Picked | None"]):
     Picker OptionList { height: auto; border: none; padding: 0; background: $background; }
     Picker OptionList { text-wrap: nowrap; text-overflow: ellipsis; }
     Picker .about { color: $muted; height: auto; }
-    Picker .whole { height: 2; display: none; }
+    Picker .whole { display: none; }
     """
 
     def __init__(
@@ -90,6 +90,7 @@ class Picker(Modal["Picked | None"]):
         keys: Mapping[str, str] | None = None,
         typed: Callable[[str], Sequence[Row]] | None = None,
         chosen: str | None = None,
+        placeholder: str = "type to search",
         on_highlight: Callable[[str], None] | None = None,
     ) -> None:
         """`keys` are further keys and what they do with the selected row; `typed` turns the search text into rows."""
@@ -97,6 +98,7 @@ class Picker(Modal["Picked | None"]):
         self._title = title
         self._rows = list(rows)
         self._about = about
+        self._placeholder = placeholder
         self._keys = dict(keys or {})
         self._typed = typed
         self._chosen = chosen
@@ -115,7 +117,7 @@ class Picker(Modal["Picked | None"]):
             if self._about:
                 yield Static(Text(sanitize(self._about)), classes="about")
             is_confirmation = {row.id for row in self._rows} == {"yes", "no"}  # no search needed
-            yield Field(placeholder="" if is_confirmation else "type to search", compact=True)
+            yield Field(placeholder="" if is_confirmation else self._placeholder, compact=True)
             yield Rows()
             yield Static(classes="whole")
             yield Hints(*self._hint_parts)
@@ -130,14 +132,20 @@ class Picker(Modal["Picked | None"]):
         window, width, hints = self.app.size, self._width, self.query_one(Hints)
         hints.display = not self.key_hints[0]  # those that don't fit on the border are wrapped
         self.say_keys()
-        cut = any(self._render_row(row).cell_len > width for row in self._rows)
+        shown = self._rows[:MAX_LISTED]
+        details = max((len(self._wrap_details(row)) for row in shown if self._is_cut(row)), default=0)
         whole = self.query_one(".whole", Static)
-        whole.display = cut and window.height >= _TALL
+        whole.display = details > 0 and window.height >= _TALL
+        whole.styles.height = details
         for each in self.query(".about"):
             each.display = window.height >= _TALL
         about = len(wrap_hints([sanitize(self._about)], width)) if self._about and window.height >= _TALL else 0
-        rest = 3 + about + (hints.rows(width) if hints.display else 0) + (2 if whole.display else 0)
-        self.query_one(Rows).styles.max_height = max(min(int(window.height * _MAX_HEIGHT_SHARE) - rest, _MAX_ROWS), 2)
+        rest = 3 + about + (hints.rows(width) if hints.display else 0) + (details if whole.display else 0)
+        most = max(min(int(window.height * _MAX_HEIGHT_SHARE) - rest, _MAX_ROWS), 2)
+        listing = self.query_one(Rows)
+        listing.styles.max_height = most
+        # Searching leaves fewer rows: the box keeps its height, because it would jump with each letter.
+        listing.styles.min_height = min(len(shown) + len({row.group for row in shown if row.group}), most)
 
     @property
     def _width(self) -> int:
@@ -145,7 +153,9 @@ class Picker(Modal["Picked | None"]):
         most = min(self.app.size.width * 9 // 10, 110) - _FRAME
         rows = [self._render_row(row).cell_len + 1 for row in self._rows[:MAX_LISTED]]
         hints = cell_len(BETWEEN.join(self._hint_parts)) + 2
-        return max(min(max([*rows, hints, cell_len(self._title) + 4, cell_len(self._about), _MIN_WIDTH]), most), 8)
+        texts = cell_len(self._title) + 4, cell_len(self._about), cell_len(self._placeholder)
+        least = _MIN_WIDTH if self._typed is None else _MIN_TYPED_WIDTH
+        return max(min(max(*rows, *texts, hints, least), most), 8)
 
     @property
     def key_hints(self) -> Sequence[str]:
@@ -156,9 +166,15 @@ class Picker(Modal["Picked | None"]):
         row = self._shown[message.option_index] if message.option_index < len(self._shown) else None
         if row is not None and self._on_highlight is not None and self._is_changed:
             self._on_highlight(row.id)
-        is_cut = row is not None and self._render_row(row).cell_len > self._width
-        words = wrap_hints([one_line(row.about, 300)], self._width)[:2] if row is not None and is_cut else []
+        words = self._wrap_details(row) if row is not None and self._is_cut(row) else []
         self.query_one(".whole", Static).update(Text("\n".join(words), style="dim"))
+
+    def _is_cut(self, row: Row) -> bool:
+        return self._render_row(row).cell_len > self._width
+
+    def _wrap_details(self, row: Row) -> list[str]:
+        """The description of a row in full, below the list."""
+        return wrap_hints([one_line(row.about, 300)], self._width)[:2]
 
     @property
     def _is_changed(self) -> bool:
@@ -203,7 +219,7 @@ class Picker(Modal["Picked | None"]):
         for place, row in enumerate(rows[:MAX_LISTED]):
             if row.group and (not place or rows[place - 1].group != row.group):
                 self._shown.append(None)
-                options.append(Option(Text(one_line(row.group), style="italic"), disabled=True))
+                options.append(Option(Text(one_line(row.group), style="bold"), disabled=True))
             self._shown.append(row)
             options.append(Option(self._render_row(row)))
         if not rows and (nothing := self._empty_text(wanted)):

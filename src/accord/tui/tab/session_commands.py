@@ -33,7 +33,7 @@ class SessionCommands:
             return
         options = arrange_options(session.options)
         rows = [Row(each.id, f"{each.name}: {each.value_name}", each.description or "") for each in options]
-        picked = await app.dialogs.show(Picker("Set", rows))
+        picked = await app.dialogs.show(Picker("Mode, model and options", rows))
         option = session.option(picked.id) if picked is not None else None
         if option is not None:
             await self._choose_value(session, option)
@@ -43,7 +43,7 @@ class SessionCommands:
         session = self._tab.controller.session
         option = session.option(id) if session is not None else None
         if session is None or option is None:
-            self._tab.app.notify(f"This agent lets you choose no {id}.", severity="warning")
+            self._tab.app.notify(f"This agent has no {id} setting.", severity="warning")
         else:
             await self._choose_value(session, option)
 
@@ -61,8 +61,8 @@ class SessionCommands:
         is_model = option.category == "model"
         title = one_line(option.name)
         typed = (lambda text: choose_typed(option, text)) if is_model else None
-        about = "Type to search, or the name of any model." if is_model else ""
-        screen = Picker(title, list_values(option), about=about, typed=typed, chosen=str(option.value))
+        placeholder = "type to search, or the name of any model" if is_model else "type to search"
+        screen = Picker(title, list_values(option), placeholder=placeholder, typed=typed, chosen=str(option.value))
         chosen = await app.dialogs.show(screen)
         if chosen is not None:
             await self._set(session, option, chosen.id)
@@ -74,7 +74,7 @@ class SessionCommands:
         session = self._tab.controller.session
         option = session.option(id) if session is not None else None
         if session is None or option is None or option.is_boolean or not option.is_known:
-            self._tab.app.notify(f"This agent lets you choose no {id}.", severity="warning")
+            self._tab.app.notify(f"This agent has no {id} setting.", severity="warning")
             return
         found = find_value(option, value)
         if found is None and option.category != "model":
