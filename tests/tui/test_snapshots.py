@@ -180,7 +180,7 @@ async def states(opened: Opened) -> list[str]:
         await turn.permit("Do something")
         await asyncio.Event().wait()
 
-    async with opened(ScriptedAgent([all_of_them]), size=(100, 20)) as chat:
+    async with opened(ScriptedAgent([all_of_them]), size=(99, 20)) as chat:
         lines += render_widget(chat, "StatusLine")
         await chat.send("go")
         await chat.until("Permission needed")

@@ -81,7 +81,7 @@ async def test_implausible_numbers_are_not_shown(opened: Opened, size: tuple[int
 
     async with opened(ScriptedAgent(*[[spend]] * len(told)), size=size) as chat:
         await chat.send("0")
-        await chat.until(">100% of context")
+        await chat.until(">100%")
         assert "3000" not in chat.text and "USD" not in chat.text
         await chat.send("1")
         await chat.until("777 tokens")
