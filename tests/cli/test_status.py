@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import time
+from pathlib import Path
+
 import msgspec
 import pytest
 from support.cli_runner import Accord, Here, agent
 
 from accord.cli.support import served_status
+from accord.cli.support.run_status import RunStatus
 from accord.cli.support.served_status import ServedStatus
+from accord.config.command import built_in
 from accord.hub.hub import SessionView
 from accord.status.attention_list import AttentionList
 from accord.status.entry import SessionStatus
@@ -44,6 +49,30 @@ def test_a_run_in_a_script_stays_in_the_list_until_it_is_cleared(accord: Accord,
     assert [line["state"] for line in here("status", "--json").lines] == ["failed"], "the same session, run again"
     assert here("status", "--clear", "--json").out == ""
     assert here("status", "--json").out == ""
+
+
+def test_a_run_that_is_not_saved_leaves_the_list_at_its_end(accord: Accord, here: Here) -> None:
+    assert accord("run", "--no-save", "--agent", "built-in", "help").status == 0
+    assert here("status", "--json", "--all").lines == []
+
+
+def test_a_run_that_is_not_saved_counts_for_the_budget_of_the_built_in_agent(tmp_path: Path) -> None:
+    found = built_in()
+    status = RunStatus(found._replace(argv=[*found.argv, "--memory"]), None, tmp_path, is_saved=False)
+    assert status.agent == "built-in"
+
+
+def test_of_many_sessions_that_ended_the_oldest_are_only_counted(accord: Accord, here: Here) -> None:
+    AttentionList(accord.data / "status").keep(
+        [
+            SessionStatus(id=f"s{number}", agent="a", cwd="/", state="finished", title=f"T{number}.", since=time.time())
+            for number in range(30)
+        ]
+    )
+    shown = here("status").out
+    assert shown.count("finished") == 10 and "… and 20 more that ended (--all lists them" in shown
+    assert here("status", "--all").out.count("finished") == 30
+    assert len(here("status", "--json").lines) == 30
 
 
 def test_an_open_session_without_work_is_listed_only_on_request(accord: Accord, here: Here) -> None:

@@ -14,13 +14,17 @@ if TYPE_CHECKING:
 WATCH_SECONDS = 1.0
 WAITING = 10
 """Exit status: a session waits for the user."""
+MAX_ENDED = 10
+"""How many sessions that have ended the list shows without --all."""
 _COLORS = {"waiting": "yellow", "failed": "red", "finished": "green", "running": "cyan"}
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per session.")
 @click.option("-w", "--watch", is_flag=True, help="Update the list until Ctrl-C.")
-@click.option("--all", "everything", is_flag=True, help="Include open sessions in which nothing happens.")
+@click.option(
+    "--all", "everything", is_flag=True, help="List every session, including open ones in which nothing happens."
+)
 @click.option("--clear", is_flag=True, help="Forget sessions that finished or failed.")
 def status(as_json: bool, watch: bool, everything: bool, clear: bool) -> int:
     """List the sessions of all agents on this machine: waiting for you, failed, finished and not yet seen, running.
@@ -45,7 +49,7 @@ def status(as_json: bool, watch: bool, everything: bool, clear: bool) -> int:
     if as_json:
         _print_json(sessions)
     else:
-        for line in [*format_list(sessions, time.time()), *_describe_spending()]:
+        for line in [*format_list(sessions, time.time(), everything=everything), *_describe_spending()]:
             click.echo(line)
     return WAITING if any(each.state == "waiting" for each in sessions) else 0
 
@@ -85,8 +89,10 @@ def _describe_spending() -> list[str]:
     return lines
 
 
-def format_list(sessions: Sequence[SessionStatus], now: float) -> list[str]:
-    """Format the list: for each session its state, age, title, agent and directory, then the reason and a command."""
+def format_list(sessions: Sequence[SessionStatus], now: float, *, everything: bool = False) -> list[str]:
+    """Format the list: for each session its state, age, title, agent and directory, then the reason and a command.
+
+    Scripts can leave many sessions that have ended. The oldest are only counted, unless `everything` is true."""
     import os
 
     from accord.terminal_text import escape_line, format_duration
@@ -95,7 +101,11 @@ def format_list(sessions: Sequence[SessionStatus], now: float) -> list[str]:
         return ["No session needs you, and none is running."]
     home = os.path.expanduser("~")
     lines = []
+    ended = [each for each in sessions if each.state in ("failed", "finished")]
+    hidden = [] if everything else ended[MAX_ENDED:]
     for each in sessions:
+        if each in hidden:
+            continue
         state = click.style(f"{each.state:8}", fg=_COLORS.get(each.state))
         age = format_duration(max(10, now - each.since)) if now - each.since >= 10 else "now"
         where = f"~{each.cwd[len(home) :]}" if each.cwd.startswith(f"{home}/") or each.cwd == home else each.cwd
@@ -105,6 +115,8 @@ def format_list(sessions: Sequence[SessionStatus], now: float) -> list[str]:
             lines.append(f"                   {escape_line(each.why)}")
         if each.client != "serve":
             lines.append(click.style(f"                   {each.open_command}", dim=True))
+    if hidden:
+        lines.append(f"… and {len(hidden)} more that ended (--all lists them, --clear forgets them)")
     return lines
 
 

@@ -14,18 +14,18 @@ from accord.cli.support import output_events
 from accord.cli.support.errors import CommandError, configure_logging, is_debugging
 from accord.cli.support.interrupts import TIMED_OUT, Interrupts
 from accord.cli.support.launch import StartedAgent, cannot_create_files
-from accord.cli.support.named_sessions import NamedSessions
 from accord.cli.support.output import JsonOutput, Output, TextOutput
 from accord.cli.support.run_budget import RunBudget
 from accord.cli.support.run_status import RunStatus
+from accord.cli.support.session_opener import SessionOpener
 from accord.cli.support.terminal import Terminal
 from accord.cli.support.workspace import LazyWorkspace
 from accord.client.connect import Connecting, connect
 from accord.client.launch import preload
 from accord.config.directories import remembered_file
-from accord.errors import RESOURCE_NOT_FOUND, AccordError, RequestFailed
+from accord.errors import AccordError, RequestFailed
 from accord.model.content import uri_of
-from accord.model.session import NOT_UNDERSTOOD, ONE_OFF, Usage
+from accord.model.session import NOT_UNDERSTOOD, Usage
 from accord.model.tool import ToolCall
 from accord.policy.project import load_configuration
 from accord.process.child import Child
@@ -42,8 +42,7 @@ if TYPE_CHECKING:
     from accord.client.offers import AgentOffers
     from accord.client.session import Session
     from accord.config.settings import Loaded
-    from accord.model.requests import AuthMethod, McpServer, PermissionRequest
-    from accord.model.session import SessionInfo
+    from accord.model.requests import AuthMethod, PermissionRequest
     from accord.policy.action import Action
     from accord.policy.decision import Decision
 
@@ -74,7 +73,7 @@ class HeadlessRun:
         self._logins: list[str] = []
         self._was_refused_unasked = False
         self._budget: RunBudget
-        self._status = RunStatus(launched.found, options.agent, options.cwd)
+        self._status = RunStatus(launched.found, options.agent, options.cwd, is_saved=options.saves)
         self._awaited = "to start"
         """The step that the agent is expected to do, for the message after a timeout."""
 
@@ -208,9 +207,8 @@ class HeadlessRun:
 
     async def _turns(self, agent: ConnectedAgent) -> int:
         self._awaited = "to open the session"
-        session = await self._session(agent)
-        if self.options.name is not None:
-            NamedSessions().save(self.launched.found.name, self.options.cwd, self.options.name, session.id)
+        opener = SessionOpener(self.options, self.launched.found.name, self.loaded.settings, self._note)
+        session = await opener.open(agent)
         self._awaited = "to answer"
         if self.options.options:
             from accord.cli.support.options import set_options
@@ -252,58 +250,6 @@ class HeadlessRun:
         from accord.cli.support.attachments import prompt_content
 
         return prompt_content(text, images, self.options.cwd, offers)
-
-    async def _session(self, agent: ConnectedAgent) -> Session:
-        servers = self._servers(agent.offers)
-        id = self.options.session_id
-        if self.options.newest:
-            id = await self._find_newest(agent)
-        elif self.options.name is not None:
-            id = NamedSessions().find(self.launched.found.name, self.options.cwd, self.options.name)
-            try:
-                return await self._open(agent, id, servers)
-            except RequestFailed as error:
-                if id is None or error.code != RESOURCE_NOT_FOUND:
-                    raise
-                self._note("warning", f"The session {self.options.name!r} no longer exists; this is a new one.")
-                id = None
-        return await self._open(agent, id, servers)
-
-    async def _open(self, agent: ConnectedAgent, id: str | None, servers: list[McpServer]) -> Session:
-        if id is None:
-            is_one_off = self.options.name is None
-            return await agent.new_session(mcp_servers=servers, meta={ONE_OFF: True} if is_one_off else None)
-        if agent.offers.resume or not agent.offers.load:
-            return await agent.resume_session(id, mcp_servers=servers)
-        return await agent.load_session(id, mcp_servers=servers)
-
-    async def _find_newest(self, agent: ConnectedAgent) -> str | None:
-        """Return the id of the latest session in the directory; None if there is none, with a warning."""
-        if not agent.offers.list:
-            raise CommandError("this agent doesn't list its sessions; continue one with --session ID")
-        latest: SessionInfo | None = None
-        async for info in agent.list_sessions(str(self.options.cwd)):
-            # A session without a title may be empty, and belong to a client that is about to use it.
-            rank = info.title is not None, info.updated_at or ""
-            if latest is None or rank > (latest.title is not None, latest.updated_at or ""):
-                latest = info
-        if latest is None:
-            self._note("warning", "There is no earlier session in this directory; this is a new one.")
-            return None
-        return latest.id
-
-    def _servers(self, offers: AgentOffers) -> list[McpServer]:
-        entries = dict(self.loaded.settings.mcp_servers)
-        if not entries and self.options.mcp_config is None:
-            return []
-        from accord.config.mcp_servers import choose, read_servers
-
-        if self.options.mcp_config is not None:
-            entries |= read_servers(self.options.mcp_config)
-        chosen = choose(entries, offers.mcp)
-        for notice in chosen.notices:
-            self._note("warning", notice.title)
-        return chosen.servers
 
     async def _turn(self, session: Session, text: str, content: list[Any]) -> int:
         await self._budget.check()

@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 class RunStatus:
     """Publishes the session of one run, while it works and until its end has been seen."""
 
-    def __init__(self, agent: Resolved, target: str | None, cwd: Path) -> None:
+    def __init__(self, agent: Resolved, target: str | None, cwd: Path, *, is_saved: bool = True) -> None:
         from accord.config.redaction import redact_text
 
         self._publisher = Publisher()
-        self.agent: str = BUILT_IN if agent == built_in() else redact_text(target or agent.name, agent.env)
+        self._is_saved = is_saved
+        own = built_in().argv
+        self.agent: str = BUILT_IN if agent.argv[: len(own)] == own else redact_text(target or agent.name, agent.env)
         self._cwd = str(cwd)
         self._id = self._title = ""
 
@@ -51,8 +53,10 @@ class RunStatus:
             self._publish("finished", "" if stop_reason == "end_turn" else f"stopped: {stop_reason}")
 
     def close(self) -> None:
-        """End publishing. If the output isn't on a terminal, the user hasn't seen the end yet."""
-        self._publisher.close(unseen=sys.stdout is None or not sys.stdout.isatty())
+        """End publishing. If the output isn't on a terminal, the user hasn't seen the end yet.
+
+        Sessions that aren't saved leave the list: they can't be opened again."""
+        self._publisher.close(unseen=self._is_saved and (sys.stdout is None or not sys.stdout.isatty()))
 
     def _publish(self, state: State, why: str = "") -> None:
         if self._id:
