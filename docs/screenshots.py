@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import subprocess
 import sys
 import tempfile
 import time
@@ -21,6 +22,8 @@ from coder.providers.script import Calls, Says  # noqa: E402
 from coder.providers.server import FakeProvider  # noqa: E402
 
 SIZE = (118, 34)
+TASK_SIZE = (118, 38)
+"""High enough for the whole task: the question, the plan, the change and the tests."""
 TIMEOUT_SECONDS = 60.0
 FONT_FACE = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)
 """Fonts that images would load from another host."""
@@ -165,7 +168,7 @@ async def main() -> None:
             for name in ("CONFIG", "DATA", "CACHE"):
                 os.environ[f"ACCORD_{name}_HOME"] = f"{folder}/{name.lower()}"
             os.environ["HOME"] = folder
-            project = Path(folder) / "project"
+            project = Path(folder) / "shop"
             project.mkdir()
             if scene is task:
                 await _play_task(project, TuiHost, AccordApp)
@@ -180,6 +183,8 @@ async def _play_task(project: Path, host: type, application: type) -> None:
     (project / "test_prices.py").write_text(TEST, encoding="utf-8")
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # no warnings of the plugins that our own tests use
+    subprocess.run(["git", "init", "--quiet", "--initial-branch=main"], cwd=project, check=True)
     async with FakeProvider() as provider:
         script(provider)
         configuration = Path(os.environ["ACCORD_CONFIG_HOME"]) / "config.toml"
@@ -188,7 +193,7 @@ async def _play_task(project: Path, host: type, application: type) -> None:
         rules = [parse_rule(rule, "allow") for rule in ("command:python -m pytest *", "write:prices.py")]
         target = f"{sys.executable} -m accord agent --model demo:scripted-model"
         app = application(host(project, frozenset({1}), rules), target)
-        async with app.run_test(size=SIZE) as pilot:
+        async with app.run_test(size=TASK_SIZE) as pilot:
             run = Run(app, pilot)
             await run.until("● ready")
             await task(run)
