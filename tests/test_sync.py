@@ -1,4 +1,4 @@
-"""The client for those who do not await."""
+"""The synchronous client, `accord.sync`."""
 
 from __future__ import annotations
 

@@ -21,10 +21,10 @@
     ├── ConfigError                  the configuration is invalid
     │   └── RuleError                  a permission rule is invalid
     ├── DeadlineExceeded             the peer didn't respond in time; `stage` names the wait
-    └── Overloaded                   more arrived than may be buffered while a handler waits
+    └── Overloaded                   more messages arrived than can be buffered while a handler waits
 
-The class shows which side caused the error. The message says where, what was found, and what to do. An agent may raise
-any `RequestFailed` from a handler: the peer gets exactly that error."""
+The class shows which side caused the error. The message says where it happened, what was wrong, and what to do. An
+agent may raise any `RequestFailed` from a handler: the peer gets exactly that error."""
 
 from __future__ import annotations
 
@@ -253,7 +253,7 @@ class DeadlineExceeded(AccordError):
 
 
 class Overloaded(AccordError):
-    """More messages arrived than may be buffered while a handler waits for a response."""
+    """More messages arrived than can be buffered while a handler waits for a response."""
 
 
 _LIBRARY = tuple(
@@ -263,9 +263,9 @@ _LIBRARY = tuple(
 
 
 def end_at_author(error: BaseException) -> BaseException:
-    """End the traceback of a wrong call at the line that made it: the frames below it are ours, and don't help.
+    """Cut the traceback of an invalid call after the line that made it: the frames below it are ours and don't help.
 
-    If no line of the author is left, as for a return value, there is no traceback."""
+    If none of the author's lines is left, as for a return value, the traceback is removed."""
     if isinstance(error, (InvalidValue, UsageError)):
         last, trace = None, error.__traceback__
         while trace is not None:

@@ -21,8 +21,8 @@ def git_patch(
     """Return the patch that turns `old` into `new`. None is a file that doesn't exist; no change is an empty patch.
 
     `operation` is `add`, `delete`, `modify`, `move` or `copy`; the default follows from the texts. Finding the smallest
-    patch takes time in the order of old lines × new lines. Past `max_comparisons`, everything between the first and the
-    last difference becomes one block: use it for text from a peer that is read on the event loop."""
+    patch takes time proportional to old lines × new lines. If that exceeds `max_comparisons`, everything between the
+    first and the last difference becomes one block: set it for a peer's text that is read on the event loop."""
     operation = operation or ("add" if old is None else "delete" if new is None else "modify")
     if old == new and operation not in ("move", "copy"):
         return ""
@@ -97,7 +97,7 @@ def _quote(path: str) -> str:
     """Quote a path as Git does: only if it has anything but printable ASCII, or quotes or backslashes."""
     try:
         raw = path.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:  # a surrogate that stands for no byte
+    except UnicodeEncodeError:  # a surrogate that doesn't represent a byte
         raw = path.encode("utf-8", "surrogatepass")
     if all(0x20 <= byte < 0x7F and byte not in _ESCAPES for byte in raw):
         return path

@@ -28,8 +28,8 @@ from accord.transports.event_loop import new_event_loop
 T = TypeVar("T")
 
 _HANDLERS = ("permissions", "elicitation", "login")
-_GRACE = 10.0
-"""How long what was interrupted may take to end."""
+_GRACE_SECONDS = 10.0
+"""How long interrupted work may take to end."""
 
 
 class _Loop:
@@ -52,7 +52,7 @@ _running: _Loop | None = None
 
 
 def _background() -> _Loop:
-    """Started when it is first needed."""
+    """Return the background loop, started on first use."""
     global _running
     with _lock:
         if _running is None or not _running.thread.is_alive():
@@ -61,13 +61,11 @@ def _background() -> _Loop:
 
 
 def _wait(work: Coroutine[Any, Any, T]) -> T:
-    """Run something on the background loop. Ctrl-C cancels it there, and waits until it is gone."""
+    """Run a coroutine on the background loop and return its result. Ctrl-C cancels it and waits until it has ended."""
     background = _background()
     if threading.current_thread() is background.thread:
         work.close()
-        raise LocalProtocolError(
-            "accord.sync was called from a handler that awaits; use the session's own methods there"
-        )
+        raise LocalProtocolError("accord.sync was called from an async handler; await the session's own methods there")
     done = threading.Event()
     tasks: list[asyncio.Task[T]] = []
 
@@ -77,11 +75,11 @@ def _wait(work: Coroutine[Any, Any, T]) -> T:
 
     background.loop.call_soon_threadsafe(start)
     try:
-        while not done.wait(1.0):  # in slices, so that Ctrl-C is heard on every platform
+        while not done.wait(1.0):  # an endless wait ignores Ctrl-C on some platforms
             pass
     except BaseException:
         background.loop.call_soon_threadsafe(lambda: tasks[0].cancel())
-        done.wait(_GRACE)
+        done.wait(_GRACE_SECONDS)
         raise
     return tasks[0].result()
 
@@ -96,7 +94,7 @@ class SessionOptions(TypedDict, total=False):
 
 
 class Agent:
-    """A connected agent. Use it with `with`, so that it is ended."""
+    """A connected agent. Use it with `with`, so that the connection is closed."""
 
     def __init__(self, agent: ConnectedAgent) -> None:
         self._agent = agent
@@ -122,27 +120,27 @@ class Agent:
         return Session(_wait(self._agent.resume_session(id, cwd, **setup)))
 
     def list_sessions(self, cwd: str | None = None) -> list[SessionInfo]:
-        """The agent's sessions; those of one directory, or all."""
+        """List the agent's sessions: those of one directory, or all."""
 
-        async def whole() -> list[SessionInfo]:
+        async def collect() -> list[SessionInfo]:
             return [info async for info in self._agent.list_sessions(cwd)]
 
-        return _wait(whole())
+        return _wait(collect())
 
     def request(self, method: str, params: Any = None) -> Any:
-        """Ask something that the protocol does not know."""
+        """Send a request that the protocol doesn't define."""
         return _wait(self._agent.request(method, params))
 
     def login(self, method: str | None = None) -> None:
-        """Log in by one of the agent's methods, named by its id; by the first one if none is named."""
+        """Log in with one of the agent's methods, given by its id, or with the first usable one."""
         _wait(self._agent.login(method))
 
     def logout(self) -> None:
-        """Log out at the agent."""
+        """Log out."""
         _wait(self._agent.logout())
 
     def close(self) -> None:
-        """End the connection, and the agent if it was started for it."""
+        """Close the connection, and stop the agent if it was started here."""
         _wait(self._agent.close())
 
     if not TYPE_CHECKING:  # type checkers report these mistakes themselves
@@ -160,7 +158,7 @@ class Agent:
 
 
 class Session:
-    """One conversation."""
+    """One session with an agent."""
 
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
@@ -183,15 +181,15 @@ class Session:
             raise UsageError("a session of accord.sync has no prompt(); use ask(…), or stream(…) for its events")
 
     def ask(self, *content: ContentsLike) -> Turn:
-        """Send a prompt and waits for the end of its turn."""
+        """Send a prompt and wait for the end of its turn."""
 
-        async def whole() -> Turn:
+        async def run() -> Turn:
             return await self._session.prompt(*content)
 
-        return _wait(whole())
+        return _wait(run())
 
     def stream(self, *content: ContentsLike) -> Iterator[Event]:
-        """Send a prompt and yield its events as they come. Leaving the loop early cancels the turn."""
+        """Send a prompt and yield its events as they arrive. Leaving the loop early cancels the turn."""
 
         async def begin() -> Any:
             return self._session.prompt(*content).__aiter__()

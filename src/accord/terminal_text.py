@@ -1,7 +1,7 @@
 """Text for terminals: sanitize untrusted text, fit it on one line, and format sizes and durations.
 
 Sanitized text can't move the cursor, change colors, or reverse the reading direction of a line. The TUI replaces
-control characters by symbols one cell wide (`sanitize`); the CLI, whose output may be piped or logged, by ASCII
+control characters with symbols one cell wide (`sanitize`); the CLI, whose output may be piped or logged, with ASCII
 escapes (`escape`)."""
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ _TAB_WIDTH = 4
 
 
 def sanitize(text: str) -> str:
-    """Replace unsafe characters by visible symbols; newlines stay, tabs become spaces."""
+    """Replace unsafe characters with visible symbols; newlines stay, tabs become spaces."""
     if _UNSAFE.search(text) is not None:
         text = _UNSAFE.sub(_to_symbol, text.replace("\r\n", "\n"))
     return text.expandtabs(_TAB_WIDTH) if "\t" in text else text
 
 
 def escape(text: str) -> str:
-    """Replace unsafe characters by escapes such as `\\x1b`; newlines and tabs stay."""
+    """Replace unsafe characters with escapes such as `\\x1b`; newlines and tabs stay."""
     if _UNSAFE.search(text) is None:
         return text
     return _UNSAFE.sub(lambda found: found[0].encode("unicode_escape").decode(), text.replace("\r\n", "\n"))
@@ -51,7 +51,7 @@ def _to_symbol(found: re.Match[str]) -> str:
 
 
 def format_size(count: float) -> str:
-    """A number of bytes with a unit: `512 B`, `1.5 kB`, `20 MB`."""
+    """Format a number of bytes with a unit: `512 B`, `1.5 kB`, `20 MB`."""
     for unit in ("B", "kB", "MB"):
         if count < 1000:
             return f"{count:.0f} {unit}" if unit == "B" or count >= 10 else f"{count:.1f} {unit}"
@@ -60,7 +60,7 @@ def format_size(count: float) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """A duration: `1.5s`, `42s`, `3m 05s`, `1h 10m`."""
+    """Format a duration: `1.5s`, `42s`, `3m 05s`, `1h 10m`."""
     if seconds < 10:
         return f"{seconds:.1f}s"
     if seconds < 60:

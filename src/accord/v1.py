@@ -1,7 +1,7 @@
 """The wire API of version 1: every type of the protocol, and typed connections.
 
-Each method of the protocol is a method here, with underscores for slashes. It takes and returns exactly the types of
-the schema. `connect` is for clients, `serve` for agents; their `handlers` serve the other side's calls."""
+Each protocol method is a Python method here, with underscores instead of slashes, and takes and returns the types of
+the schema. `connect` is for clients, `serve` for agents; their `handlers` handle the other side's calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from accord.connection.limits import Limits
 from accord.connection.typed_connection import Handlers, Result, TypedConnection
 from accord.schema import v1 as schema
 from accord.schema.shape import UNSET, Other, UnsetType
-from accord.schema.v1 import *  # noqa: F403  # the whole vocabulary is this module's subject
+from accord.schema.v1 import *  # noqa: F403  # this module exports every type
 from accord.schema.v1 import methods as m
 from accord.schema.wire import encode
 from accord.transports.base import Transport
@@ -168,7 +168,7 @@ class ClientConnection(TypedConnection):
 
 
 class AgentHandlers(Handlers, methods=m, side="agent"):
-    """Base class of an agent's handlers, for `serve`. Define the methods to serve; each may be plain or async.
+    """Base class of an agent's handlers, for `serve`. Define the methods to handle; each may be plain or async.
 
     Type checkers compare them with the schema, and a misspelt one is reported when the class is created."""
 
@@ -250,7 +250,7 @@ class AgentHandlers(Handlers, methods=m, side="agent"):
 
 
 class ClientHandlers(Handlers, methods=m, side="client"):
-    """Base class of a client's handlers, for `connect`. Define the methods to serve; each may be plain or async.
+    """Base class of a client's handlers, for `connect`. Define the methods to handle; each may be plain or async.
 
     Type checkers compare them with the schema, and a misspelt one is reported when the class is created."""
 
@@ -305,7 +305,7 @@ class ClientHandlers(Handlers, methods=m, side="client"):
 def connect(
     transport: Transport, handlers: object, *, unstable: bool = False, limits: Limits | None = None
 ) -> AgentConnection:
-    """Speaks to an agent over a transport; `handlers` serves what the agent asks and tells."""
+    """Connect to an agent over a transport. `handlers` handles the agent's requests and notifications."""
     connection = AgentConnection(
         transport, handlers, methods=m, side="client", null_ids=True, unstable=unstable, limits=limits
     )
@@ -316,7 +316,7 @@ def connect(
 def serve(
     transport: Transport, handlers: object, *, unstable: bool = False, limits: Limits | None = None
 ) -> ClientConnection:
-    """Speaks to a client over a transport; `handlers` serves what the client asks and tells."""
+    """Serve a client over a transport. `handlers` handles the client's requests and notifications."""
     connection = ClientConnection(
         transport, handlers, methods=m, side="agent", null_ids=True, unstable=unstable, limits=limits
     )
