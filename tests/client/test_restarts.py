@@ -151,7 +151,7 @@ async def test_sessions_continue_after_a_voluntary_login(tmp_path: Path, version
 async def test_a_login_command_that_fails_does_not_log_in(tmp_path: Path, version: int) -> None:
     variables = {"MORTAL_LOGIN": "1", "MORTAL_LOGIN_STATUS": "1"}
     async with mortal(tmp_path, version, env=variables, terminal_login=True, login=lambda methods: methods[0]) as agent:
-        with pytest.raises(accord.AuthRequired, match="did not succeed"):
+        with pytest.raises(accord.AuthRequired, match="failed; try again"):
             await agent.new_session()
 
 

@@ -12,7 +12,7 @@ from support.wire_agent import Played
 from accord import Notice
 from accord.testing import wire_agent
 
-TITLE = "The agent asked for permission in a way that is not understood; it was refused"
+TITLE = "The agent asked for permission with an invalid request, which was refused"
 CALL = {"toolCallId": "c", "title": "Delete it", "kind": "delete", "status": "pending"}
 YES = {"optionId": "y", "name": "Yes", "kind": "allow_once"}
 
@@ -87,7 +87,7 @@ async def test_an_unreadable_form_is_reported(version: int) -> None:
 
     assert answer["error"]["code"] == -32602
     assert [each.title for each in notices] == [
-        "The agent asked for something to be filled in or visited in a way that is not understood; it was refused"
+        "The agent asked for a form or a page with an invalid request, which was refused"
     ]
 
 

@@ -47,7 +47,7 @@ async def test_a_cancelled_turn_of_a_stopped_agent_ends_by_its_deadline(version:
 
         assert turn.stop_reason == "cancelled"
         assert session.transcript.state == "idle"
-        assert "did not confirm the cancellation within 0.2 s" in session.transcript.notices[-1].title
+        assert "didn't confirm the cancellation within 0.2 s" in session.transcript.notices[-1].title
 
 
 @pytest.mark.parametrize("version", [1, 2])

@@ -108,7 +108,7 @@ async def test_a_login_that_fails_leaves_the_session_as_it_was(folders: Path) ->
         await chat.ready()
         await chat.send("secret one")
         await log_in(chat)
-        await chat.until("did not succeed")
+        await chat.until("failed; try again")
         await chat.until("● ready")
         assert "You are not logged in" in chat.text
         assert chat.tab.editor.text == "secret one", "it can be sent again"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def account_routes(side: AgentSide, m: Any) -> dict[Method[Any, Any], Handler]:
-    """The methods that the author wrote. `m` has the version's methods."""
+    """Return handlers for the methods that the author defined. `m` has the version's methods."""
     agent = side.agent
 
     async def auth_status(params: Any) -> Answer:

@@ -91,8 +91,8 @@ class Agent:
     # -- the connection
 
     async def on_connect(self, client: Client) -> None:
-        """Called when a client has sent `initialize`. Raise to reject it. Keep the client to send it something later,
-        outside of sessions."""
+        """Called when a client has sent `initialize`. Raise to reject it. Store the client if you want to send it
+        something later, outside of sessions."""
 
     async def on_disconnect(self, client: Client) -> None:
         """Called when a client has disconnected."""
@@ -111,7 +111,7 @@ class Agent:
         Raise to reject it.
 
         The response to the client has the options as they are when this returns; updates sent here follow the response.
-        Options set here get the values that they had before, if they still can (`session.values_before`). If a client
+        Options set here get their previous values if these are still valid (`session.values_before`). If a client
         reopens a session that is already open, this is called again with the same object."""
 
     async def new_session(self, session: Session) -> None:
@@ -126,7 +126,7 @@ class Agent:
         raise NotImplementedError
 
     async def list_sessions(self, *, cwd: str | None, cursor: str | None) -> Page:
-        """Return a page of known sessions, newest first."""
+        """Return a page of saved sessions, newest first."""
         raise NotImplementedError
 
     async def close_session(self, session: Session) -> None:
@@ -142,8 +142,8 @@ class Agent:
         raise NotImplementedError
 
     async def set_option(self, session: Session, option: Option, value: str | bool) -> None:
-        """Called when the user sets an option (a mode, a model, …). It has the new value when this returns; raise to
-        reject it."""
+        """Called when the user sets an option (a mode, a model, …). It changes after this returns; raise to reject the
+        value."""
 
     async def unlisted_choice(self, session: Session, option: Option, value: str) -> Choice | None:
         """Called when the user wants a value that the option doesn't list. Return a choice to add and select it.
@@ -181,7 +181,7 @@ class Agent:
     async def extension_notification(self, method: str, params: Any) -> None:
         """Handle a notification that the protocol doesn't define. Ignored by default."""
 
-    # -- unstable. If there is a store, it provides these four unless they are defined
+    # -- unstable: by default, the store (if there is one) provides these four
 
     async def archive_session(self, session_id: str) -> None:
         """Archive a session. It has been closed."""
@@ -220,7 +220,7 @@ class Agent:
     # -- unstable, with the types of the wire
 
     async def mcp_notification(self, params: Any) -> None:
-        """Called when an MCP server of the client sends a notification; `params` has the wire's type."""
+        """Called when an MCP server of the client sends a notification; `params` is in wire format."""
         raise NotImplementedError
 
     # -- for the library

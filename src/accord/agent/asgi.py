@@ -1,4 +1,4 @@
-"""`asgi()`: serves an agent by Streamable HTTP and WebSocket."""
+"""`asgi()`: serves an agent over Streamable HTTP and WebSocket."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def asgi(
     message_limits: Limits | None = None,
     origins: Collection[str] = (),
 ) -> Endpoint:
-    """Return an ASGI application that serves an agent to any number of clients, by Streamable HTTP and WebSocket.
+    """Return an ASGI application that serves an agent to any number of clients over Streamable HTTP and WebSocket.
 
     Run it with any ASGI server, such as `hypercorn` or `uvicorn`. It has no authentication: bind it to the loopback
     interface, or put authentication in front. Web pages from other origins are refused unless `origins` lists them.

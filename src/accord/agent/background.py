@@ -28,7 +28,7 @@ class Background:
         return set()
 
     def report(self) -> list[BackgroundWork] | None:
-        """List all background work, for a state that is sent now. None if none was ever reported."""
+        """List all background work, for a state that is about to be sent. None if none was ever reported."""
         self._reported = self._list()
         return self._reported
 

@@ -70,7 +70,7 @@ class Client:
     # -- the login
 
     def set_auth_status(self, status: AuthStatus) -> Awaitable[None]:
-        """Report that the login has changed (unstable). A status that was sent already isn't repeated."""
+        """Report that the login has changed (unstable). A status that was already sent isn't repeated."""
         params = encode_auth_status(status)
         agent = self._side.agent
         if not agent.unstable:
@@ -97,7 +97,7 @@ class Client:
     # -- for the library
 
     def release(self) -> None:
-        """Send what was held back: the response to `initialize` has been sent."""
+        """Send held notifications: the response to `initialize` has been sent."""
         early, self._early = self._early or [], None
         for send in early:
             send()

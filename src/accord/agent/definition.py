@@ -1,7 +1,7 @@
 """Check an author's agent class when it is created, and the object when it is served.
 
-A mistake is reported at the earliest moment it can be known: a handler that isn't async or has the wrong parameters
-when its class is created, a missing `prompt` when the agent is run or connected to."""
+A mistake is reported as early as it can be detected: a handler that isn't async or has the wrong parameters when its
+class is created, a missing `prompt` when the agent is run or connected to."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ _SYNONYMS = {
     "set_model": "set_option",
     "set_session_mode": "set_option",
 }
-"""Names that other SDKs use, or that people guess, with the handlers they stand for."""
+"""Names that other SDKs use, or that people guess, and the corresponding handlers."""
 _UNRELATED = frozenset({"model", "models"})
-"""Names that are one letter away from an attribute, and usually the author's own."""
+"""Names that differ from an attribute by one letter, but are usually the author's own."""
 
 
 class MisspeltHandler(UserWarning):
@@ -106,7 +106,7 @@ def check_is_async(name: str, function: Any) -> None:
 
 
 def _may_return_awaitable(function: FunctionType) -> bool:
-    """Return whether a plain function says that it returns an awaitable, or wraps another function."""
+    """Return whether a plain function is annotated as returning an awaitable, or wraps another function."""
     annotation = str(inspect.get_annotations(function).get("return", ""))
     return "__wrapped__" in vars(function) or "Awaitable" in annotation or "Coroutine" in annotation
 
@@ -153,7 +153,7 @@ def _check_command_names(cls: type[Agent]) -> None:
 
 
 def _warn_if_misspelt(cls: type[Agent], name: str, value: Any, handlers: dict[str, FunctionType]) -> None:
-    """Warn about a new public name that looks like one of ours. Names with an underscore in front are the author's."""
+    """Warn about a new public name that looks like one of ours. Names with a leading underscore are the author's."""
     if any(name in vars(parent) for parent in cls.__mro__[1:]):
         return  # a base class has introduced it
     if isinstance(value, FunctionType):
@@ -219,14 +219,14 @@ def _auth_methods(where: str, value: Any) -> None:
 
 
 def _words(known: Iterable[str]) -> Callable[[str, Any], None]:
-    """Return a check of a collection of words. A single string would be read letter by letter."""
+    """Return a check of a collection of words. A single string would be iterated letter by letter."""
     allowed = tuple(known)
 
     def check_words(where: str, value: Any) -> None:
         if isinstance(value, str):
             raise InvalidValue(f"{where} is {short(value)}; it must be a tuple: ({short(value)},)", argument=where)
         if not isinstance(value, list | tuple | set | frozenset):
-            raise InvalidValue(f"{where} is {short(value)}; it must be a tuple of words", argument=where)
+            raise InvalidValue(f"{where} is {short(value)}; it must be a tuple of strings", argument=where)
         for word in value:
             if not (isinstance(word, str) and (word in allowed or word.startswith("_"))):
                 raise InvalidValue(

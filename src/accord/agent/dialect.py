@@ -1,4 +1,4 @@
-"""The interface of a dialect, which speaks one protocol version for an agent, and what both dialects share."""
+"""The interface of a dialect, which speaks one protocol version for an agent, and code that both dialects share."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Dialect(ABC):
 
     @abstractmethod
     def initialize(self, params: dict[str, Any]) -> tuple[Any, ClientOffers]:
-        """Read the client's `initialize`. Returns the response and what the client supports."""
+        """Read the client's `initialize`. Returns the response and the client's capabilities."""
 
     @abstractmethod
     def routes(self) -> Routes:
@@ -68,10 +68,10 @@ class Dialect(ABC):
 
     @abstractmethod
     def updates(self, session: Session, statement: Statement) -> Iterable[Any]:
-        """Convert a statement to updates: one, several, or none if the version has nothing for it."""
+        """Convert a statement to updates: one, several, or none if the version has no equivalent."""
 
     def encodable(self, content: Content) -> Any:
-        """Convert content to what is encoded in this version."""
+        """Convert content to its encodable form in this version."""
         return unwrap_unknown(content)
 
     @abstractmethod
@@ -135,7 +135,7 @@ class Dialect(ABC):
         raise _not_in_version_2("terminals")
 
     def display_grew(self, session: Session, terminal: DisplayTerminal | LocalTerminal) -> None:
-        """Called when one of the agent's own terminals has printed something."""
+        """Called when one of the agent's own terminals has new output."""
 
     async def display_ended(self, session: Session, terminal: DisplayTerminal | LocalTerminal) -> None:
         """Called when one of the agent's own terminals has ended."""
@@ -171,7 +171,7 @@ def _read_system_prompt(wanted: Any) -> SystemPrompt:
 
 
 def encode_tokens(used: Tokens) -> Usage:
-    """Encode the token counts of a turn. Counts that are unknown are left out."""
+    """Encode the token counts of a turn. Unknown counts are left out."""
     return Usage(
         total_tokens=used.total,
         input_tokens=used.input,
@@ -224,12 +224,12 @@ def _read_mcp_server(server: Any) -> McpServer:
 
 
 def unwrap_unknown(content: Any) -> Any:
-    """Convert content to what is encoded: neutral content is encoded as it is, unknown content as it was received."""
+    """Return the encodable form of content: neutral content itself, unknown content as it was received."""
     return content.data if isinstance(content, UnknownContent) else content
 
 
 def unstable_routes(dialect: Dialect, m: Any, stored: bool) -> dict[Method[Any, Any], Handler]:
-    """The unstable methods that are alike in both versions: those the author wrote, or that the store provides.
+    """Return handlers for the unstable methods that both versions share, if the author or the store provides them.
 
     `m` has the version's methods; `stored` says whether sessions are saved."""
     agent, sessions = dialect.agent, dialect.sessions
@@ -240,7 +240,9 @@ def unstable_routes(dialect: Dialect, m: Any, stored: bool) -> dict[Method[Any, 
     async def unarchive(params: Any) -> None:
         await sessions.archive(params.session_id, False)
 
-    def mcp_notification(params: Any) -> Awaitable[None] | None:  # in place, before the response that follows
+    def mcp_notification(
+        params: Any,
+    ) -> Awaitable[None] | None:  # not in a task, so that it is handled before the response that follows
         if not dialect.side.mcp.receive(params, dialect.side.connection.message_size) and agent.offers(
             "mcp_notification"
         ):

@@ -1,4 +1,4 @@
-"""An agent's own files and commands, where the client offers none: inside the session's roots, and nowhere else.
+"""An agent's own files and commands, used where the client offers none, and restricted to the session's directories.
 
 Files are read and written as safely as a client would (`workspace`). A command runs as a child process of the
 agent; the client shows its output as one of the agent's terminals."""
@@ -103,7 +103,7 @@ class Local(Machine):
 
 
 class LocalTerminal(Terminal):
-    """A command that the agent runs itself. It is used like one in a terminal of the client."""
+    """A command that the agent runs itself, with the interface of a command in a terminal of the client."""
 
     def __init__(self, session: Session, id: str, terminals: Terminals, inner: str) -> None:
         super().__init__(session, id)
@@ -130,14 +130,14 @@ class LocalTerminal(Terminal):
             await self._shown.wait()
 
     async def _leave(self) -> None:
-        await self.release()  # without a request to the client: it takes as long as ending a process
+        await self.release()  # needs no request to the client, only the time to end a process
 
     async def _say(self, statement: TerminalPatch | TerminalData) -> None:
         await self._session.writer.state(statement)
         self._session.dialect.display_grew(self._session, self)
 
     async def show(self) -> None:
-        """Tells the client what is printed, until the command ends."""
+        """Send the command's output to the client until it exits."""
         try:
             await report_output(self._terminals.subscribe(self._inner), OutputReporter(self.id), self._say)
             await self._session.dialect.display_ended(self._session, self)

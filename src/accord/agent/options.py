@@ -52,7 +52,7 @@ class SessionOptions:
         return str(option.value) if option is not None else None
 
     def check(self, id: str, value: Any) -> Option:
-        """Return the option with this id. Raises `InvalidParams` if there is none, or if it can't have this value."""
+        """Return the option with this id. Raises `InvalidParams` if it doesn't exist or can't have this value."""
         option = self.find(id)
         if option is None:
             raise InvalidParams(f"there is no option {id[:60]!r} in this session", data={"path": "configId"})
@@ -64,10 +64,10 @@ class SessionOptions:
     # -- changes by the client
 
     def set_by_client(self, id: str, value: str | bool) -> Coroutine[Any, Any, None] | None:
-        """Set an option for the client. Returns None if that is done, or a coroutine that does it.
+        """Set an option for the client. Returns None if it has been set, or a coroutine that sets it.
 
-        Nothing has to be awaited if the author wrote no handler and sessions needn't be saved: such a request is
-        answered in place, without a task."""
+        Nothing has to be awaited if the author defined no handler and sessions needn't be saved: such a request is
+        answered inline, without a task."""
         if self._sets_in_place:
             self._apply(id, self.check(id, value), value)
             return None
@@ -83,7 +83,7 @@ class SessionOptions:
             await self._saving.settle()
 
     def _apply(self, id: str, option: Option | None, value: str | bool) -> None:
-        """Set and save a value. The client learns it from the response to its request."""
+        """Set and save a value. The response to the client's request reports it."""
         if option is not None:
             option.value = value
         writer = self._session.writer
@@ -116,12 +116,12 @@ class SessionOptions:
         return self._state(id, meta)
 
     def replace(self, options: Sequence[Option], meta: Meta | None = None) -> Awaitable[None]:
-        """Replace all options. While a session is being reopened, they get the values that they had before."""
+        """Replace all options. While a session is being reopened, they get their previous values."""
         check.options(options)
         self._session.writer.encode(OptionsAre(options=list(options)))  # raises before any state changes
         self.items = copies(options)
         if self._session.is_reopening:
-            # Don't save them: a value that is unavailable today, because its provider is, may be available tomorrow.
+            # Don't save them: a value whose provider is unavailable now may be available again later.
             self.restore()
             return READY
         return self._state(None, meta)

@@ -1,4 +1,4 @@
-"""From a prompt to the handler that answers it: checks its content, queues it, and picks the method to call."""
+"""Prompt routing: checks a prompt's content, queues it, and picks the handler to call."""
 
 from __future__ import annotations
 
@@ -77,6 +77,6 @@ class PromptRouter:
         return None
 
     def close(self) -> None:
-        """Start nothing more in place."""
+        """Start no more handlers."""
         self.runners.close()
         self.handlers.close()

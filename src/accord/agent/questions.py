@@ -42,7 +42,7 @@ async def permit(
     subject: dict[str, Any] | None,
     meta: Meta | None,
 ) -> Permission:
-    """Ask for permission. Only an offered option that allows counts as yes."""
+    """Ask for permission. Only an offered allowing option counts as approval."""
     session.check_open("ask for permission")
     session.writer.release_messages()
     offered = standard_options(always) if options is None else check.permission_options(options)
@@ -104,7 +104,7 @@ async def ask(
     tool: Tool | None,
     meta: Meta | None,
 ) -> Reply:
-    """Ask with a form or page, or with permission options if the client shows their names, or as text."""
+    """Ask with a form or page; else with permission options if the client shows their names; else as text."""
     session.writer.release_messages()
     offers = session.client.offers
     if url is not None or offers.forms:
@@ -146,7 +146,7 @@ async def ask_client(
 def _question(
     offers: ClientOffers, message: str, schema: dict[str, Any], url: str | None, id: str, meta: Meta | None
 ) -> Elicitation:
-    """Build a form, or a page if there is a URL. Raises `CapabilityError` if the client has no such thing."""
+    """Build a form, or a page if there is a URL. Raises `CapabilityError` if the client doesn't support it."""
     if url is None:
         offers.need("forms", "forms (elicitation.form)")
         return Elicitation(message=message, schema=check.form("schema", schema), meta=meta)
@@ -198,7 +198,7 @@ REJECT_ALWAYS = PermissionOption(id="reject_always", name="Always reject", kind=
 
 
 class Permission:
-    """The answer to a permission request. True only if an offered option that allows was chosen."""
+    """The answer to a permission request. True only if the user chose an offered option that allows the action."""
 
     __slots__ = ("meta", "option")
 
@@ -213,7 +213,7 @@ class Permission:
 
     @property
     def always(self) -> bool:
-        """Whether the choice is to be remembered."""
+        """Whether the agent should remember the choice."""
         return self.option is not None and self.option.kind in ("allow_always", "reject_always")
 
     @property

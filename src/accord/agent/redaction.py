@@ -1,7 +1,8 @@
 """Redaction of a session's statements, some of which continue earlier ones.
 
-A secret may be split over two chunks of a message, or over two pieces of a terminal's output. So the end of a text is
-held back while it could be the start of a secret. It is at most as long as the longest secret, and usually empty."""
+A secret may be split over two chunks of a message, or two pieces of a terminal's output. The end of a text is therefore
+held back while it could be the start of a secret. The held text is usually empty, and never longer than the longest
+secret."""
 
 from __future__ import annotations
 
@@ -35,11 +36,11 @@ class StatementRedaction:
         self._held: dict[Stream, Piece] = {}
 
     def redact(self, statement: Statement) -> Statement:
-        """Redact a statement that neither continues another one nor is continued."""
+        """Redact a statement that isn't part of a stream."""
         return self.redactor.redact_statement(statement)
 
     def feed(self, statement: Statement) -> list[Statement]:
-        """Return what can be sent, redacted, when this statement is made."""
+        """Add a statement to its stream, and return the redacted statements that can be sent now."""
         match statement:
             case Said(role=role, message_id=id, content=TextContent()):
                 return [
@@ -60,7 +61,7 @@ class StatementRedaction:
         return [self.redact(statement)]
 
     def release_messages(self, other_than: Stream | None = None) -> list[Statement]:
-        """Return the held ends of messages that nothing continues any more."""
+        """Return the held ends of messages that won't be continued."""
         ended = [stream for stream in self._held if stream[0] == "message" and stream != other_than]
         return [statement for stream in ended for statement in self._release(stream)]
 
@@ -102,7 +103,7 @@ def _join(first: Piece, second: Piece) -> Piece:
 
 
 def _with_text(statement: Piece, text: str | bytes, *, is_rest: bool = False) -> Piece:
-    """Replace the text. The rest of a chunk has no metadata, which was sent with its start."""
+    """Replace the text. The rest of a chunk has no metadata, because that was sent with its start."""
     if isinstance(statement, TerminalData):
         assert isinstance(text, bytes)
         return TerminalData(id=statement.id, data=text, meta=None if is_rest else statement.meta)

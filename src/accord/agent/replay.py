@@ -1,7 +1,6 @@
 """Replays a session from the store: every update in order, as it was first sent.
 
-Updates are sent in blocks. While the client is slow the history isn't read any further, so a long one needn't fit in
-memory."""
+Updates are sent in blocks. Reading pauses while the client is slow, so a long history needn't fit in memory."""
 
 from __future__ import annotations
 

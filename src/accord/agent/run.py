@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 
 _YOUNG_OBJECTS = 10_000
-"""How many new objects start a garbage collection. With Python's default (700) that is every few dozen turns, and a
-tenth of the CPU time of an agent with a thousand sessions."""
+"""The garbage collection threshold: the number of new objects that starts a collection. With Python's default (700) it
+runs every few dozen turns and takes a tenth of the CPU time of an agent with a thousand sessions."""
 
 
 def run(agent: Agent, *, limits: Limits | None = None) -> None:
     """Serve one client on standard input and output, until it closes our input.
 
-    From here on nothing printed can corrupt the wire: `print`, C libraries and child processes write to standard error
-    instead, and read nothing."""
+    From then on, printed text can't corrupt the wire: `print`, C libraries and child processes write to standard error,
+    and read an empty standard input."""
     from accord.transports.event_loop import run as run_loop
     from accord.transports.stdout_guard import guard_stdio
 
-    check_agent(agent, Agent, "run")  # before the streams are replaced: the author is at a terminal
+    check_agent(agent, Agent, "run")  # before the streams are replaced, so that the author sees the error
     held = guard_stdio()
     _explain_on_terminal(held.stdin, agent)
     try:
@@ -40,7 +40,7 @@ def run(agent: Agent, *, limits: Limits | None = None) -> None:
 
 
 def _explain_on_terminal(stdin: int, agent: Agent) -> None:
-    """Tell a user who started the agent by hand what it waits for. Clients start it on pipes, and see nothing."""
+    """Explain the silence to a user who started the agent by hand. Clients use pipes, so they see nothing of it."""
     import os
     import shlex
     import sys

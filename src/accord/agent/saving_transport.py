@@ -1,12 +1,13 @@
-"""A transport that sends nothing before it is saved, for agents with a durable store.
+"""A transport that saves updates before it sends them, for agents with a durable store.
 
-Messages are held until the store has saved what they report: at once if a message comes alone, together in a burst,
-which the transport underneath would have collected anyway. So everything that a client has received is in the store,
-even if the process is killed at any moment. Responses and requests stay behind the updates before them.
+Messages are held until the store has saved the updates that they report. A single message is saved at once; the
+messages of a burst, which the inner transport would collect anyway, are saved together. So everything that a client has
+received is in the store, even if the process is killed at any moment. Responses and requests stay behind the updates
+before them.
 
 If the store can't save (the disk is full), updates stay in memory and further ones raise `StoreFailed`. The turn then
-fails, and its error passes what is held, so that the client learns of it. Saving is retried until it works; then
-everything is sent in order."""
+fails, and its error is sent ahead of the held messages, so that the client learns about it. Saving is retried until it
+succeeds; then everything is sent in order."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ from accord.transports.gate import Gate
 from accord.transports.sink import AGE_SECONDS, BURST_SECONDS, LARGE_BYTES
 
 RETRY_SECONDS = 0.5
-"""How often saving is retried after it has failed."""
+"""How long to wait before retrying after saving has failed."""
 _LAST_SAVE_SECONDS = 6.0
 
 
@@ -34,11 +35,11 @@ class _Kind(Enum):
     """The kind of a message, which decides what happens to it while the store can't save."""
 
     NOTIFICATION = auto()
-    """Held back: it tells something that must be saved first."""
+    """Held back: it reports something that must be saved first."""
     REQUEST = auto()
-    """Fails at once, because its answer may be about what is held back."""
+    """Fails at once, because its answer may depend on held updates."""
     OTHER = auto()
-    """Sent past what is held back: a response, or the state that ends a turn."""
+    """Sent ahead of held messages: a response, or the state that ends a turn."""
 
 
 class _Held(NamedTuple):
@@ -166,7 +167,7 @@ class SavingTransport(Transport):
             log.debug("the client disconnected before all updates were sent")
 
     def _let_out(self) -> Awaitable[None]:
-        """Save, and send what is held. Messages that come while saving takes its time wait behind it."""
+        """Save, then send the held messages. Messages that arrive while saving is in progress wait too."""
         self._tried_at = perf_counter()
         try:
             waiting = self._store.save()
@@ -185,7 +186,7 @@ class SavingTransport(Transport):
         if saving.cancelled():
             self._gate.open()
         elif (error := saving.exception()) is None:
-            self._let_out_quietly()  # also saves what came meanwhile
+            self._let_out_quietly()  # also saves updates that arrived meanwhile
         else:
             failed = error if isinstance(error, StoreFailed) else StoreFailed(f"couldn't save sessions: {error}")
             self._fail(failed)
@@ -206,7 +207,7 @@ class SavingTransport(Transport):
     # -- while the store can't save
 
     def _fail(self, error: StoreFailed) -> None:
-        """Send past the held updates what a client must learn."""
+        """Enter the failing state: keep held updates, fail requests, and send everything else ahead of them."""
         if self._failure is None:
             log.error("%s", error.message)
             self._loop.call_later(RETRY_SECONDS, self._later)

@@ -1,4 +1,4 @@
-"""A session as the agent sees it: its directories, what the agent says in it, and what it asks the user."""
+"""A session as the agent sees it: its directories, the agent's messages, and its questions to the user."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Session:
         """Text that the client adds to the agent's instructions, or that replaces them (unstable)."""
         self.move_to(setup)
         self.response_meta: Meta | None = None
-        """Set this in `session_opened`, or before, to send `_meta` with the response that opens the session."""
+        """Set this in `session_opened`, or earlier, to send `_meta` with the response that opens the session."""
         self.data: dict[str, Any] = {}
         """For the author's own use, as long as the session is open."""
         self.title: str | None = None
@@ -114,7 +114,7 @@ class Session:
         self.background: Background = Background(self)
         self.open_tools: dict[str, Tool] = {}
         self.waiting_for_user = 0
-        """How many questions to the user are open."""
+        """The number of open questions to the user."""
         self.closed: bool = False
         self.is_known: bool = True
         """Whether the client knows this session. The response to `session/new` makes it known."""
@@ -144,7 +144,7 @@ class Session:
 
     @property
     def setup(self) -> SessionSetup:
-        """Where the session works, as its client said."""
+        """The session's directories and servers, as its client sent them."""
         return SessionSetup(self.cwd, self.additional_directories, self.mcp_servers, self.meta, self.system_prompt)
 
     def move_to(self, setup: SessionSetup) -> None:
@@ -154,7 +154,7 @@ class Session:
         self.system_prompt = setup.system_prompt
 
     def absolute(self, path: str) -> str:
-        """Make a path absolute; relative paths start at the working directory."""
+        """Make a path absolute; relative paths are resolved against the working directory."""
         return os.path.normpath(path if path[:1] == os.sep == "/" else os.path.join(self.cwd, path))
 
     def location(self, place: str | Location) -> Location:
@@ -186,7 +186,7 @@ class Session:
     def user_said(
         self, content: ContentLike, *, message_id: str | None = None, meta: Meta | None = None
     ) -> Awaitable[None]:
-        """Repeat a message of the user, in agents that replay a session themselves."""
+        """Send a message of the user, for agents that replay a session themselves."""
         return self.writer.say("user", content, message_id or self.new_id("msg"), meta)
 
     def end_message(self) -> None:
@@ -335,7 +335,7 @@ class Session:
     def set_state(self, state: str | None, *, meta: Meta | None = None) -> None:
         """Report a custom state, such as `_example.org/indexing`, or None for the standard one again (version 2).
 
-        Only for clients that announce that they know it; others may show it as busy."""
+        Only for clients that declare support for it; others may show it as busy."""
         if state is not None:
             word("state", state, frozenset())
         self.dialect.state_named(self, state, meta)
@@ -392,7 +392,7 @@ class Session:
         return self.settings.change(id, value, meta)
 
     def set_options(self, options: Sequence[Option], *, meta: Meta | None = None) -> Awaitable[None]:
-        """Replace all options. While a session is being reopened, they get the values that they had before."""
+        """Replace all options. While a session is being reopened, they get their previous values."""
         return self.settings.replace(options, meta)
 
     # -- tool calls and terminals
@@ -533,7 +533,7 @@ class Session:
 
     @property
     def local(self) -> Local:
-        """The agent's own files and commands, for what the client doesn't offer."""
+        """The agent's own files and commands, used where the client offers none."""
         return self._machine.local
 
     @property

@@ -42,7 +42,7 @@ class SessionRegistry:
         self.children: dict[str, Session] = {}
         """The sessions of subagents. A client can watch them and at most cancel them."""
         self._parents: dict[str, Session] = {}
-        """The session that each of them belongs to, by its id."""
+        """The parent session of each of them, by the child's id."""
         self.ids: IdGenerator = IdGenerator(os.urandom(4).hex())
 
     def find(self, id: str) -> Session:
@@ -152,7 +152,7 @@ class SessionRegistry:
                 await self._restore_options(session)
             session.is_reopening = True
             await self._replay(session, replay, by_author, can_load_muted and saved is None)
-            if old is None:  # work in a session that is already open isn't held up
+            if old is None:  # don't delay work in a session that is already open
                 session.writer.hold()
             await self.agent.session_opened(session, how)
         except BaseException:
@@ -291,7 +291,7 @@ class SessionRegistry:
             session.turns.cancel()
 
     async def close_all(self) -> None:
-        """Close every session: the client is gone. An error in one session doesn't keep the others open."""
+        """Close every session: the client has disconnected. An error in one session doesn't keep the others open."""
         sessions, self.open = list(self.open.values()), {}
         for session in sessions:
             session.writer.is_muted = True  # no client receives updates, but the store still gets the end
@@ -393,7 +393,7 @@ def unknown_session(id: str) -> NotFound:
 
 
 def _without_own_keys(info: SessionInfo) -> SessionInfo:
-    """Remove what the library itself saves with a session."""
+    """Remove the metadata keys that the library itself saves with a session."""
     if not info.meta or TITLED_BY_USER not in info.meta:
         return info
     return replace(info, meta={key: value for key, value in info.meta.items() if key != TITLED_BY_USER} or None)

@@ -1,4 +1,4 @@
-"""The agent's end of one connection: handshake, login, extensions, and an orderly shutdown.
+"""The agent's side of one connection: handshake, login, extensions, and an orderly shutdown.
 
 The work is done by its parts: the negotiated version's dialect reads and answers requests, the session registry owns
 the sessions, and the prompt router finds the handler of each prompt."""
@@ -75,7 +75,7 @@ class AgentSide:
         self.prompts: PromptRouter = PromptRouter(agent, self.saving)
         self._has_client = False
         self._login_status: Any = None
-        """The last login status that the client was sent."""
+        """The last login status sent to the client."""
 
     # -- start and end
 
@@ -121,7 +121,7 @@ class AgentSide:
         return Answer(result, self._speak)
 
     def _speak(self) -> None:
-        """Serve all methods of the negotiated version, and send what the author wanted to send before."""
+        """Serve all methods of the negotiated version, and send notifications that the author sent before."""
         self.connection.speak(self.dialect.routes(), null_ids=self.dialect.allows_null_ids)
         self.client.release()
 

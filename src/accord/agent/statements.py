@@ -1,5 +1,5 @@
-"""Statements made of the values that authors pass to a session. All raise `InvalidValue`, so that nothing invalid is
-sent or saved."""
+"""Create statements from the values that authors pass to a session. All functions raise `InvalidValue`, so that nothing
+invalid is sent or saved."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def contents(value: Any) -> list[Content] | UnsetType | None:
 
 
 def plan(entries: PlanLike, id: str, meta: Meta | None) -> PlanSet:
-    """Make a plan of entries. A `Plan` has its own id."""
+    """Create a plan from entries, or from a `Plan`, which has its own id."""
     if not isinstance(entries, Plan):
         entries = Plan(id=id, entries=check.plan_entries(entries))
     return PlanSet(plan=check.plan(entries), meta=meta or entries.meta)
 
 
 def notice(title: str, description: str | None, severity: Severity, meta: Meta | None) -> Noticed:
-    """Make a notice."""
+    """Create a notice."""
     notice = Notice(severity=severity, title=title, description=description)
     return Noticed(notice=check.notice(notice), meta=meta)
 
@@ -40,14 +40,14 @@ def notice(title: str, description: str | None, severity: Severity, meta: Meta |
 def compaction(
     id: str, status: CompactionStatus, summary: ContentsLike | None, error: str | None, meta: Meta | None
 ) -> Compacted:
-    """Make a report about a compaction."""
+    """Create a report about a compaction."""
     word("status", status, check.COMPACTION_STATUSES)
     pieces = as_contents(summary, "summary") if summary is not None else []
     return Compacted(compaction=Compaction(id=id, status=status, summary=pieces, error=error), meta=meta)
 
 
 def info(title: str | UnsetType | None, updated_at: str | datetime | UnsetType | None, meta: Meta | None) -> InfoIs:
-    """Make a change of what a list of sessions shows."""
+    """Create a change to a session's list entry."""
     if title is not None and not isinstance(title, UnsetType):
         text("title", title)
     return InfoIs(title=title, updated_at=check.time("updated_at", updated_at), meta=meta)
@@ -62,7 +62,7 @@ def session_message(
     recipient_message_id: str | UnsetType | None,
     meta: Meta | None,
 ) -> SessionMessage:
-    """Make a message between two sessions, which are given as objects or by their ids."""
+    """Create a message between two sessions, which are given as objects or by their ids."""
     return SessionMessage(
         id=id,
         sender=_session_id(sender),

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from accord.model.requests import PermissionOption, Reply
 
 ToolContentLike = Union[ContentLike, Diff, TerminalRef, Terminal, DisplayTerminal]
-"""What a tool call can show."""
+"""Content that a tool call can show."""
 
 
 class Tool:
-    """A tool call. As a context manager it is announced, started, and ended according to how the block ends."""
+    """A tool call. `async with` announces and starts it; the end of the block completes, fails or cancels it."""
 
     def __init__(
         self,
@@ -213,7 +213,9 @@ class Tool:
 
     def _state(self, patch: ToolPatch, lines: bytes) -> Awaitable[None]:
         sent = self.session.writer.state_encoded(patch, lines)
-        if self.background:  # after the update: a call is announced before it is listed, and ended before it is removed
+        if (
+            self.background
+        ):  # after the update, because a call is announced before it is listed, and ends before it is removed
             self.session.background.update()
         return sent
 
@@ -276,7 +278,7 @@ class Tool:
         return self.session.ask(message, schema, url=url, id=id, tool=self, meta=meta)
 
     def _locations(self, places: LocationsLike) -> list[Location]:
-        if isinstance(places, str | Location):  # a string would be read letter by letter
+        if isinstance(places, str | Location):  # a string would be iterated letter by letter
             raise InvalidValue(
                 f"locations is {short(places)}; it must be a list: [{short(places)}]", argument="locations"
             )

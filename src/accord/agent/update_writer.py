@@ -53,7 +53,7 @@ class UpdateWriter:
         self.redaction: StatementRedaction | None = None
         """Set if secrets are redacted in everything sent and saved."""
         self.is_muted: bool = False
-        """Whether updates are dropped: the session is over, or its client must not see them."""
+        """Whether updates are dropped: the session has ended, or its client must not see them."""
         self._session = session
         self._connection = connection
         self._dialect = dialect
@@ -110,7 +110,7 @@ class UpdateWriter:
     # -- statements
 
     def encode(self, statement: Statement) -> bytes:
-        """Encode a statement as lines; empty if the client's version has nothing for it.
+        """Encode a statement as lines; empty if the client's version has no equivalent.
 
         Call it before changing state: it raises `InvalidValue` if the statement can't be sent."""
         if self.redaction is not None:
@@ -169,7 +169,7 @@ class UpdateWriter:
         if not lines:
             return READY
         if type(statement) is StateIs and self._held is None and not self.is_muted:
-            # The end of a turn passes updates that can't be saved: the client must learn that the turn failed.
+            # The end of a turn is sent ahead of updates that can't be saved, so that the client learns of the failure.
             return self._connection.send(lines)
         return self.send(lines)
 

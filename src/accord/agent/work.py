@@ -64,7 +64,7 @@ class OwnWork:
             work.cancel()
 
     async def settle(self) -> None:
-        """Wait until it has ended, except for the work that calls this."""
+        """Wait until all of it has ended, except for the work that calls this."""
         for work in list(self.running):
             if work.task is not asyncio.current_task():
                 await work.ended.wait()

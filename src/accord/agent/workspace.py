@@ -40,12 +40,12 @@ class Terminals:
 
     @cached_property
     def cancellable(self) -> set[str]:
-        """Shown terminals whose command the client may cancel."""
+        """The displayed terminals whose command the client may cancel."""
         return set()
 
     @cached_property
     def release_requests(self) -> set[asyncio.Future[None]]:
-        """Requests to the client to release a terminal that are still open."""
+        """Open requests to the client to release a terminal."""
         return set()
 
     async def create(
@@ -250,7 +250,7 @@ def _octets(data: bytes | str) -> bytes:
 
 
 class Files:
-    """Reads and writes text files. Relative paths start at the session's working directory."""
+    """Reads and writes text files. Relative paths are resolved against the session's working directory."""
 
     def __init__(self, session: Session) -> None:
         self._session = session

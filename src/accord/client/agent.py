@@ -1,4 +1,4 @@
-"""A connected agent: what it supports, its sessions, logins, and extension requests."""
+"""A connected agent: its capabilities, sessions, logins, and extension requests."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ DEADLINES: dict[str, float | None] = {
     "login": None,
     "extension": None,
 }
-"""Deadlines in seconds, by the name of the wait. Waiting for people and turns has no deadline."""
+"""Deadlines in seconds, by the name of the wait. Waiting for users and turns has no deadline."""
 
 
 class ConnectedAgent:
@@ -101,7 +101,7 @@ class ConnectedAgent:
         self.is_closed: bool = False
         """Whether `close` was called."""
         self.is_remote: bool = False
-        """Whether the agent is connected by a URL, so that it can't be assumed to run on this machine."""
+        """Whether the agent is reached by a URL, so it can't be assumed to run on this machine."""
         self._watch = watch
         self._limits = limits
         self._deadlines = {
@@ -114,7 +114,7 @@ class ConnectedAgent:
         self._has_ended = False
         """Whether the connection has ended for good: no restart replaces it."""
 
-    # -- start and end
+    # -- starting and closing
 
     async def open(self, serving: Coroutine[Any, Any, None] | None = None) -> None:
         """Start the connection and negotiate the version. `serving` runs an agent in this process."""
@@ -169,7 +169,7 @@ class ConnectedAgent:
         self._finish_events()
 
     def end(self, error: ConnectionClosed) -> None:
-        """End all sessions and events: the connection is gone, and nothing replaces it."""
+        """End all sessions and events: the connection is closed for good."""
         self.registry.end_all(error)
         self._finish_events()
 
@@ -206,7 +206,7 @@ class ConnectedAgent:
 
     @property
     def mcp_servers(self) -> list[ServerLike]:
-        """The MCP servers of a session unless it has its own."""
+        """The MCP servers of sessions that aren't given their own."""
         return self.registry.mcp_servers
 
     def events(self) -> Listener[AgentEvent]:

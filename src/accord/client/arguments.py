@@ -84,7 +84,7 @@ def check_extensions(extensions: Any) -> None:
 
 
 def check_mcp_servers(servers: Any, argument: str = "mcp_servers") -> None:
-    """Check MCP servers: those that agents reach, and those that run here."""
+    """Check MCP servers: those that the agent connects to, and those that run here."""
     if isinstance(servers, list | tuple):  # check only the former; the index in an error message stays right
         servers = [McpServer(name="") if _runs_here(each) else each for each in servers]
     check.records(servers, McpServer, argument, "accord.McpServer(name=…, command=…)")
@@ -95,7 +95,7 @@ def _runs_here(server: Any) -> bool:
 
 
 def check_environment(env: Any) -> None:
-    """Check environment variables: an operating system takes only strings."""
+    """Check environment variables. Operating systems accept only strings."""
     if env is None:
         return
     if not isinstance(env, Mapping):
@@ -114,7 +114,7 @@ def check_directory(name: str, directory: Any) -> str:
 
 
 def check_directories(name: str, directories: Any) -> None:
-    """Check a list of directories. A single string would be read letter by letter."""
+    """Check a list of directories. A single string would be iterated letter by letter."""
     if isinstance(directories, str | os.PathLike) or not isinstance(directories, Iterable):
         raise InvalidValue(f"{name} is {short(directories)}; it must be a list of paths", argument=name)
     for index, directory in enumerate(directories):

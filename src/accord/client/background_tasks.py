@@ -14,7 +14,7 @@ _STOP_SECONDS = 5.0
 
 
 class BackgroundTasks:
-    """Holds tasks until they are done, because the event loop doesn't, and ends them with the connection."""
+    """Keeps references to tasks, because the event loop doesn't, and ends the tasks with the connection."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()

@@ -91,10 +91,10 @@ def connect(
 
     `cwd` is the directory of a command and the default directory of sessions; `env` is added to the environment of a
     command. `workspace` provides files and terminals to the agent. `permissions` and `elicitation` answer its requests,
-    which are rejected without them; `elicitation_modes` are the modes that the `elicitation` handler supports. While
+    which are otherwise rejected; `elicitation_modes` are the modes that the `elicitation` handler supports. While
     version 2 is a draft, only version 1 is offered unless `versions` says otherwise.
 
-    `login` chooses a login method when the agent demands one; the call that failed is then repeated. `terminal_login`
+    `login` chooses a login method when the agent requires a login; the failed call is then repeated. `terminal_login`
     allows methods that run a program in our terminal, with your function if you pass one. `restart` restarts an agent
     that exits and reopens its sessions; `ConnectionChanged` events report that.
 
@@ -104,7 +104,7 @@ def connect(
     one, also after a restart.
 
     For remote agents (`https://…`, `wss://…`): `token` is the server's token, which is otherwise looked up; `http` has
-    headers, certificates and a proxy; `reconnect` tells how long to try to restore a lost connection. Such a connection
+    headers, certificates and a proxy; `reconnect` sets how long to try to restore a lost connection. Such a connection
     is restored without a restart; `Disconnected` and `Resumed` events report that."""
     _check_target(target)
     where = os.path.abspath(arguments.check_directory("cwd", cwd))

@@ -1,6 +1,7 @@
-"""The interface of a dialect, which speaks one protocol version for a client, and what both dialects share.
+"""The interface of a dialect, which speaks one protocol version for a client, and code that both dialects share.
 
-Most requests are alike in both versions, except for the module of their types (`types`) and methods (`methods`)."""
+Most requests are the same in both versions, except that their types (`types`) and methods (`methods`) come from
+different modules."""
 
 from __future__ import annotations
 
@@ -88,7 +89,7 @@ class Dialect(ABC):
 
     @abstractmethod
     def read_permission(self, session: Session, params: Any) -> PermissionRequest:
-        """Read a permission request, and apply what it says about its tool call."""
+        """Read a permission request, and apply its changes to the tool call."""
 
     async def _permission(self, params: Any) -> Any:
         session = self.agent.registry.find(params.session_id)
@@ -182,7 +183,7 @@ class Dialect(ABC):
         await self._call(self.methods.SESSION_DELETE, self.types.DeleteSessionRequest(session_id=id), "session")
 
     def setup_fields(self, setup: SessionSetup) -> dict[str, Any]:
-        """The fields that say where a session works, in every request that creates or opens one."""
+        """Return the fields for a session's directories and servers, for requests that create or open one."""
         return {
             "cwd": setup.cwd,
             "additional_directories": setup.directories,
@@ -240,7 +241,7 @@ class Dialect(ABC):
         return kind(session_id=session.id, config_id=option.id, value=value)
 
     def progress_reported(self, session: Session, event: Any) -> None:
-        """Called when the agent reported the session's state, or repeated what the user said."""
+        """Called when the agent has reported the session's state, or echoed a message of the user."""
 
     def questions_changed(self, session: Session) -> None:
         """Called when a request to the user is opened or closed."""

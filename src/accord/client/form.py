@@ -1,4 +1,4 @@
-"""The fields of a form that an agent sends: list the choices, parse and check what the user typed. Used by every UI."""
+"""The fields of an agent's form: list the choices, parse and check the user's input. Used by every UI."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def choices_of(shape: dict[str, Any]) -> list[tuple[Any, str]]:
 
 
 def pick(typed: str, names: Sequence[str]) -> int | None:
-    """Find the name that the user typed: its number, the name itself, or an unambiguous beginning of it."""
+    """Find the name that the user chose by its number, the name itself, or an unambiguous prefix."""
     if typed.isdecimal():
         return int(typed) - 1 if 1 <= int(typed) <= len(names) else None
     low = [name.lower() for name in names]
@@ -42,7 +42,7 @@ def pick(typed: str, names: Sequence[str]) -> int | None:
 
 
 def read(shape: dict[str, Any], choices: list[tuple[Any, str]], typed: str) -> tuple[Any, str | None]:
-    """Parse what the user typed as a value of the field. Returns the value, or what is wrong with it."""
+    """Parse the user's input as a value of the field. Returns the value, or an error message."""
     match shape.get("type"):
         case "boolean":
             if typed.lower() in _YES:
@@ -68,7 +68,7 @@ def read(shape: dict[str, Any], choices: list[tuple[Any, str]], typed: str) -> t
 
 
 def find_choice(choices: list[tuple[Any, str]], typed: str) -> int | None:
-    """Find the choice that the user typed: its number, its name, or its value."""
+    """Find the choice that the user typed by its number, name or value."""
     index = pick(typed, [label for _, label in choices])
     return index if index is not None else next((at for at, (value, _) in enumerate(choices) if typed == value), None)
 
@@ -87,7 +87,7 @@ def _number(shape: dict[str, Any], typed: str, *, whole: bool) -> tuple[Any, str
 
 
 def check_count(shape: dict[str, Any], picked: list[Any]) -> tuple[Any, str | None]:
-    """Check how many items were chosen from a list. Returns them, or what is wrong."""
+    """Check how many items were chosen from a list. Returns the items, or an error message."""
     low, high = shape.get("minItems"), shape.get("maxItems")
     if (low is not None and len(picked) < low) or (high is not None and len(picked) > high):
         return None, f"Please choose {_range(low, high)}."

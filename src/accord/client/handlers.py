@@ -28,8 +28,8 @@ Elicitations = Callable[[Elicitation], Union[Elicited, Awaitable[Elicited]]]
 
 ELICITATION_MODES = ("form", "url")
 _PERMISSION = "session/request_permission"
-_QUESTIONS = {_PERMISSION: "for permission", "elicitation/create": "for something to be filled in or visited"}
-_MAX_REPORTS = 20  # an agent that repeats its mistake must not flood the transcript
+_QUESTIONS = {_PERMISSION: "for permission", "elicitation/create": "for a form or a page"}
+_MAX_REPORTS = 20  # a faulty agent must not flood the transcript
 
 
 def allow_all(request: PermissionRequest) -> Decision:
@@ -103,7 +103,7 @@ class Handlers:
         """Show the user that the agent's request was rejected because it couldn't be read."""
         if method in _QUESTIONS and self._reports < _MAX_REPORTS:
             self._reports += 1
-            title = f"The agent asked {_QUESTIONS[method]} in a way that is not understood; it was refused"
+            title = f"The agent asked {_QUESTIONS[method]} with an invalid request, which was refused"
             session.note_locally(Notice(severity="warning", title=title, description=why))
 
     async def elicit(self, agent: ConnectedAgent, question: Elicitation) -> Reply:
@@ -128,7 +128,7 @@ class Handlers:
                 argument="return value",
             )
         if question.mode != "form":
-            answer = structs.replace(answer, content=None)  # what was typed on a page isn't for the agent
+            answer = structs.replace(answer, content=None)  # the agent must not see data entered on a page
         elif answer.accepted:
             _check_filled(question.schema, answer.content or {})
         if answer.accepted and question.id is not None:

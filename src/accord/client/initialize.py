@@ -1,4 +1,4 @@
-"""The client's `initialize`: which version and capabilities to offer, and falling back to a lower version.
+"""The client's `initialize`: offers versions and capabilities, and falls back to a lower version.
 
 The two versions name these fields differently, and only the response tells which version the agent uses. A client that
 supports both versions sends both sets of fields; each side ignores the fields it doesn't know.

@@ -2,8 +2,8 @@
 
 The transport reconnects and resumes by itself (`accord.remote`), so requests stay open and turns continue. It may be in
 this process or in another one (`accord connect`), which reports interruptions with notifications. Sessions get
-`Disconnected` and `Resumed` events. If the server no longer knows what was received here, it replays a session's whole
-history, and the transcript starts over."""
+`Disconnected` and `Resumed` events. If the server no longer knows which messages were received here, it replays a
+session's whole history, and the transcript starts over."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Interruptions:
         self._agent = agent
 
     def report(self, change: Interruption) -> None:
-        """Tell every session. A connection that is gone ends them, which is reported elsewhere."""
+        """Report to every session, except if the connection is lost for good: that ends the sessions, elsewhere."""
         for session in list(self._agent.sessions.values()):
             match change.state:
                 case "lost":

@@ -11,7 +11,7 @@ OWNED = frozenset({ToolCall, *_MESSAGE_EVENTS})
 
 
 class ItemOwners:
-    """Remembers in which turn each item first appeared. Turns are numbered from 1.
+    """Records the turn in which each item first appeared. Turns are numbered from 1.
 
     A transcript asks it about reused ids and may outlive the session, for example on the screen after the agent was
     restarted, so it refers to nothing else."""
@@ -22,7 +22,7 @@ class ItemOwners:
         self.running: int = 0
         """The number of the running turn; 0 if there is none. `set_running` changes it."""
         self.streaming: str | None = None
-        """The id of the message that had an event last, if it belongs to the running turn."""
+        """The id of the message with the latest event, if it belongs to the running turn."""
         self._turns: dict[str, int] = {}
         self._message: str | None = None
         self._message_turn = 0

@@ -1,4 +1,4 @@
-"""Events of a session or of an agent, from a moment on."""
+"""Iterators over future events of a session or an agent."""
 
 from __future__ import annotations
 

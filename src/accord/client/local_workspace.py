@@ -66,7 +66,7 @@ class LocalWorkspace(Workspace):
         self._ask = ask
         self._on_decision = on_decision
         self._pty = pty
-        # Weak: lives as long as a call of its session uses it.
+        # Weak references: a lane exists while a call of its session uses it.
         self._lanes: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     async def permissions(self, request: PermissionRequest) -> PermissionOption | None:
@@ -109,7 +109,7 @@ class LocalWorkspace(Workspace):
             try:
                 async with self._lane(session_id):
                     return await self.files.read(path, line, limit, at=reached)
-            except Moved as moved:  # not the file that was decided about
+            except Moved as moved:  # not the file that the policy decided on
                 reached = moved.real
         raise RequestFailed(f"{path} keeps changing its target; try again later")
 
@@ -125,7 +125,7 @@ class LocalWorkspace(Workspace):
         raise RequestFailed(f"{path} keeps changing its target; try again later")
 
     async def _change(self, session_id: str, path: str, text: str) -> tuple[str, FileChange]:
-        """Resolve the target of a write and the change it makes, to be decided about and shown to the user."""
+        """Resolve the target of a write and compute its change, for the policy and for display."""
         reached, exists, old = _resolve(path), False, None
         with suppress(RequestFailed):  # if the path is invalid, the write itself raises
             async with self._lane(session_id):
@@ -160,7 +160,7 @@ class LocalWorkspace(Workspace):
                     output_limit=command.output_limit,
                     pty=self._pty,
                 )
-            except Moved as moved:  # the user may take a while to answer, and the agent may use that time
+            except Moved as moved:  # the agent may have replaced it while the user was being asked
                 cwd = self._inside(moved.real)
         raise RequestFailed(f"{cwd} keeps changing its target; try again later")
 
@@ -178,7 +178,7 @@ class LocalWorkspace(Workspace):
         await self.terminals.release(terminal_id)
 
     def kill(self) -> None:
-        """End every command at once, without waiting; `close` is still to be called."""
+        """Kill every command without waiting. Call `close` afterwards."""
         self.terminals.kill_all()
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Logins: choosing a method, running it, and retrying the call that demanded it."""
+"""Logins: choosing a method, running it, and retrying the call that required it."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 LoginChoice = Union[AuthMethod, str, None]
 Login = Callable[[list[AuthMethod]], Union[LoginChoice, Awaitable[LoginChoice]]]
-"""Chooses how to log in when an agent demands it: a method, its id, or None to give up."""
+"""Chooses how to log in when an agent requires it: a method, its id, or None to give up."""
 
 
 TerminalLogin = Callable[[AuthMethod], Awaitable[bool]]
-"""Run a login method's program in a terminal: its `command`, or the agent's own. Returns whether it succeeded."""
+"""Runs a login method's program in a terminal: its `command`, or the agent's own. Returns whether it succeeded."""
 
 
 class Logins:
-    """Logs in to one agent, and again when it demands it."""
+    """Logs in to one agent, and again when the agent requires it."""
 
     def __init__(self, agent: ConnectedAgent, choose: Login | None, in_terminal: TerminalLogin | None) -> None:
         self._agent = agent
@@ -44,19 +44,19 @@ class Logins:
         chosen = next(iter(same), None)
         if chosen is None:
             names = ", ".join(each.id for each in usable) or "none"
-            raise CapabilityError(f"the agent has no usable login method {id or ''!r}; it has: {names}")
+            raise CapabilityError(f"the agent has no usable login method {id or ''!r}; available methods: {names}")
         if chosen.kind != "terminal":
             await self._agent.dialect.login(chosen.id)
             return
         assert self.in_terminal is not None
         if not await self.in_terminal(chosen):
-            raise AuthRequired(f"the login {chosen.name!r} did not succeed")
+            raise AuthRequired(f"the login {chosen.name!r} failed; try again or choose another method")
         await self._agent.restarts.reconnect()
 
     @staticmethod
     def can_help(error: BaseException) -> bool:
-        """Return whether an error asks for a login. Not if the agent had a key and its provider rejected it: then the
-        user needs to know the reason first."""
+        """Return whether a login may resolve an error. Not if the agent had a key that the provider rejected: then the
+        user needs to see the reason first."""
         return isinstance(error, AuthRequired) and not (isinstance(error.data, dict) and error.data.get("rejected"))
 
     async def log_in_again(self) -> bool:
@@ -77,7 +77,7 @@ class Logins:
         return True
 
     async def retry_after_login(self, attempt: Callable[[], Awaitable[None]]) -> None:
-        """Call `attempt`, and once more after a login if the agent demands one."""
+        """Call `attempt`, and once more after a login if the agent requires one."""
         try:
             await attempt()
         except AuthRequired:

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from accord.client.agent import ConnectedAgent
 
 ServerLike = Union[McpServer, OfferedServer, Any]
-"""An MCP server for a session: one that the agent reaches, one that runs here, or a server object of the SDK."""
+"""An MCP server for a session: one that the agent connects to, one that runs here, or a server object of the SDK."""
 
 
 class ClientSetup(SessionSetup):
-    """The setup of a session whose MCP servers may run here. `servers` has what is sent to the agent."""
+    """The setup of a session whose MCP servers may run here. `servers` has the declarations sent to the agent."""
 
     __slots__ = ("sources",)
 
@@ -51,7 +51,7 @@ class Declared:
         self._servers = servers
 
     def keep(self, session_id: str) -> None:
-        """Keep them as long as the session is open."""
+        """Keep them running while the session is open."""
         self._servers.keep(session_id, self)
         self.is_kept = True
 
@@ -139,5 +139,5 @@ class OfferedServers:
 
 
 def as_source(server: ServerLike) -> McpServer | OfferedServer:
-    """Return a server as it was given, or a server object of the SDK as an `OfferedServer`."""
+    """Wrap a server object of the SDK in an `OfferedServer`; return any other server unchanged."""
     return server if isinstance(server, (McpServer, OfferedServer)) else OfferedServer(server)

@@ -10,7 +10,7 @@ from accord.model.requests import AuthMethod, Implementation
 
 
 class AgentOffers(Record):
-    """The capabilities of an agent. Using others raises `CapabilityError` before anything is sent."""
+    """The capabilities of an agent. Using an unsupported one raises `CapabilityError` before anything is sent."""
 
     version: int
     info: Implementation | None = None

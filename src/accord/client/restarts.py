@@ -25,7 +25,7 @@ Relaunch = Callable[[], Awaitable["Launched"]]
 BACK_OFF_SECONDS = (0.2, 1.0, 3.0, 10.0, 30.0)
 """How long to wait before each attempt to restart."""
 _HEALTHY_SECONDS = 60.0
-"""An agent that has run for this long starts again from the first delay."""
+"""After an agent has run this long, the delays start again from the first."""
 
 
 class Restarts:
@@ -33,7 +33,7 @@ class Restarts:
 
     def __init__(self, agent: ConnectedAgent, relaunch: Relaunch | None, *, after_exit: bool) -> None:
         self.can_restart: bool = after_exit and relaunch is not None
-        """Whether an agent that exits is restarted."""
+        """Whether the agent is restarted if it exits."""
         self.replaced: Connection | None = None
         """A connection that is being replaced: its end doesn't end the sessions."""
         self.back_off: tuple[float, ...] = BACK_OFF_SECONDS

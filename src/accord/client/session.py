@@ -103,10 +103,10 @@ class Session:
             await self.agent.dialect.cancel(self)
 
     def _end_unconfirmed(self, turns: list[Turn], seconds: float) -> None:
-        """End cancelled turns that the agent didn't confirm in time: it is stopped or ignores the cancellation."""
+        """End cancelled turns that the agent didn't confirm in time: it is suspended or ignores the cancellation."""
         turns = [turn for turn in turns if not turn.ended and turn in self._open]
         if turns:
-            title = f"The agent did not confirm the cancellation within {seconds:g} s; the turn was ended anyway"
+            title = f"The agent didn't confirm the cancellation within {seconds:g} s, so the turn was ended without it"
             self.note_locally(Notice(severity="warning", title=title))
             self.push(self.transcript.set_state("idle", stop_reason="cancelled"))
         for turn in turns:
@@ -249,10 +249,10 @@ class Session:
         self.push(self._fold.tool_call(call))
 
     def push(self, event: Event, size: int = 0) -> None:
-        """Publish an event to the running turn, if it belongs to that, and to all listeners.
+        """Publish an event to all listeners, and to the running turn if it belongs to it.
 
         `size` is the size of its message in bytes, for back-pressure; 0 for events that this side creates."""
-        if not self._is_restoring:  # the turn has most of what is replayed; only listeners see it again
+        if not self._is_restoring:  # the turn already has most of the replayed events; only listeners see them again
             owners = self.owners
             owner = owners.find(event) if type(event) in OWNED else owners.running
             if self._open and owner == owners.running:
@@ -277,7 +277,7 @@ class Session:
                 continue
             kind = piece.__struct_config__.tag if piece.__struct_config__.tag_field else ""
             if kind in ("image", "audio", "resource") and not getattr(offers, str(kind)):
-                raise CapabilityError(f"the agent takes no {kind} in a prompt; nothing was sent")
+                raise CapabilityError(f"the agent doesn't support {kind} in prompts; nothing was sent")
 
     # -- for the library: turns
 
@@ -328,14 +328,14 @@ class Session:
     # -- for the library: a transcript that is replayed while the session is open
 
     def start_restoring(self) -> None:
-        """Forget the transcript: the server is about to replay the whole history, because it no longer knows which part
+        """Clear the transcript: the server is about to replay the whole history, because it no longer knows which part
         of it was received here."""
         self.transcript.clear()
         self.transcript.replaying = self._is_restoring = True
         self.owners.clear()
 
     def finish_restoring(self) -> None:
-        """Continue with the replayed transcript. What follows the last message of the user belongs to the open turn."""
+        """Continue with the replayed transcript. Items after the last message of the user belong to the open turn."""
         self.transcript.replaying = self._is_restoring = False
         if not self._open:
             self.push(self.transcript.set_state("idle"))
@@ -357,7 +357,7 @@ class Session:
     async def ask_user(self, handler: Callable[[Any], Any], request: Any) -> Any:
         """Call one of the user's handlers. Returns None if the request was cancelled meanwhile.
 
-        A handler that isn't async is done when it returns, and needs no task."""
+        A handler that isn't async has finished when it returns, and needs no task."""
         key: Any = object()
         self._questions[key] = self.busy
         self.agent.dialect.questions_changed(self)
@@ -397,7 +397,7 @@ class Session:
             raise LocalProtocolError(f"session {self.id!r} is closed; it can no longer {what}")
 
     def interrupt(self, error: BaseException) -> None:
-        """Fail the running and queued turns: the connection broke. The session stays, and may be reopened."""
+        """Fail the running and queued turns: the connection was lost. The session remains and may be reopened."""
         self._cancel_questions(all_of_them=True)
         waiting, self._waiting = list(self._waiting), deque()
         open_turns, self._open = self._open, []
@@ -406,7 +406,7 @@ class Session:
             turn.end(None, error=error)
 
     def end(self, error: BaseException | None) -> None:
-        """End the session: it was closed, or its connection was."""
+        """End the session, because it or its connection was closed."""
         if self.closed:
             return
         self.closed, self.failure = True, error

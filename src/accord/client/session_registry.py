@@ -28,7 +28,7 @@ class SessionRegistry:
         self.archived: set[str] = set()
         """Ids of sessions known to be archived."""
         self.mcp_servers: list[ServerLike] = list(mcp_servers)
-        """The servers of a session unless it has its own."""
+        """The servers of sessions that aren't given their own."""
         self.servers: OfferedServers = OfferedServers(agent)
         """The servers that run here, for the open sessions."""
         self.early: EarlyUpdates = EarlyUpdates()
@@ -43,7 +43,7 @@ class SessionRegistry:
         return session
 
     def receive(self, params: Any) -> None:
-        """Pass an update on to its session, or buffer it if its session may become known in a moment."""
+        """Pass an update on to its session, or buffer it if a pending response may name that session."""
         session = self.open.get(params.session_id)
         size = self._agent.connection.message_size
         if session is not None:
@@ -86,7 +86,7 @@ class SessionRegistry:
         session.response_meta = answer.meta or None
         self._agent.dialect.apply_opened(session, answer)
         if session.transcript.state == "unknown":
-            session.transcript.set_state("idle")  # unless an early update said otherwise
+            session.transcript.set_state("idle")  # unless an early update has set another state
         return session
 
     async def reopen(self, id: str, setup: ClientSetup, *, replay: bool) -> Session:
@@ -151,7 +151,7 @@ class SessionRegistry:
         if session is not None:
             session.end(None)
 
-    # -- where a session works
+    # -- the setup of a session
 
     def setup(
         self,
@@ -161,7 +161,7 @@ class SessionRegistry:
         system_prompt: SystemPrompt | str | None,
         meta: dict[str, Any] | None,
     ) -> ClientSetup:
-        """Check where a session is to work. Raises `CapabilityError` for anything that the agent doesn't support."""
+        """Check the setup of a session. Raises `CapabilityError` for anything that the agent doesn't support."""
         offers = self._agent.offers
         where = self._agent.cwd if cwd is None else os.path.abspath(check_directory("cwd", cwd))
         path("cwd", where)

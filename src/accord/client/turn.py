@@ -45,7 +45,7 @@ class Turn:
         self.inserted = False
         """Whether the prompt is known to be part of the conversation (version 2)."""
         self.on_inserted: Callable[[], None] | None = None
-        """Called when that becomes known, for UIs that show queued prompts."""
+        """Called when `inserted` becomes true, for UIs that show queued prompts."""
         self.saw_work = False
         """Whether the agent has worked since the prompt was inserted (version 2)."""
         self.request_id: int | None = None
@@ -81,7 +81,7 @@ class Turn:
         return self._said[0] if self._said else ""
 
     def _read_again(self) -> str:
-        """The text from the transcript, if some of it wasn't streamed or was replaced."""
+        """Read the text from the transcript, because some of it wasn't streamed or was replaced."""
         session = self.session
         return "".join(
             item.text

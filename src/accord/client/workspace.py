@@ -56,11 +56,11 @@ class Workspace:
         raise MethodNotFound("terminals are not offered")
 
     async def kill_terminal(self, session_id: str, terminal_id: str) -> None:
-        """End the command. Its output stays available until the terminal is released."""
+        """Kill the command. Its output stays available until the terminal is released."""
         raise MethodNotFound("terminals are not offered")
 
     async def release_terminal(self, session_id: str, terminal_id: str) -> None:
-        """End the command if it still runs, and forget the terminal."""
+        """Kill the command if it is still running, and release the terminal."""
         raise MethodNotFound("terminals are not offered")
 
     def offers(self, *methods: str) -> bool:

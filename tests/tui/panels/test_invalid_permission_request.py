@@ -34,6 +34,6 @@ async def test_an_invalid_permission_request_is_reported_in_the_transcript(
     async with opened(ScriptedAgent([ask]), versions=(version,)) as chat:
         await chat.send("go")
         await chat.until("It was ")
-        await chat.until("asked for permission in a way that is not understood; it was refused")
+        await chat.until("asked for permission with an invalid request, which was refused")
         await chat.until(why)
         assert not chat.tab.query(PermissionPanel)

@@ -31,7 +31,7 @@ def test_ctrl_c_cancels_only_the_login(tmux: Tmux) -> None:
     tmux.keys("Enter")
     tmux.until("Mortal: Log in\\.[^\n]*Ctrl-C cancels the login(.|\n)*Your name:")
     tmux.keys("C-c")
-    tmux.until("did not succeed")
+    tmux.until("failed; try again")
     tmux.until("● ready")
     tmux.send("hello")
     tmux.until("prompt 1 in process")

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from accord.agent.workspace import DisplayTerminal, Output
 
 PREVIEW_SECONDS = 0.25
-"""How often the output of a running command is shown, ..."""
+"""The interval at which the output of a running command is shown."""
 PREVIEW_BYTES = 4096
-"""... and how much of it."""
+"""How much of that output is shown."""
 
 
 class V1(Dialect):
@@ -133,7 +133,7 @@ class V1(Dialect):
         )
 
     def _choices(self, session: Session) -> dict[str, Any]:
-        """The options, and again the modes and models as older clients expect them."""
+        """Return the options, and the modes and models in the form that older clients expect."""
         meta = {"meta": session.response_meta} if session.response_meta else {}
         if not session.options:
             return meta
@@ -168,7 +168,7 @@ class V1(Dialect):
         await self.sessions.delete(params.session_id)
 
     def _prompt(self, params: v1.PromptRequest) -> v1.PromptResponse | Coroutine[Any, Any, v1.PromptResponse]:
-        """Handle a prompt. A handler that never waits has ended by now, and is answered without a task."""
+        """Handle a prompt. If its handler has already finished without waiting, no task is needed for the response."""
         session = self.sessions.find(params.session_id)
         content = [reading.content(block) for block in params.prompt]
         entry = self.side.prompts.submit(session, content, params.meta or None)
@@ -261,7 +261,7 @@ class V1(Dialect):
             )
 
     def _send_preview(self, session: Session, terminal: DisplayTerminal | LocalTerminal) -> None:
-        """Show the end of a terminal's output. Sending all of it each time would cost more and more."""
+        """Show the end of a terminal's output. Sending all of it each time would cost more with every update."""
         self._preview_timers.pop(terminal.id, None)
         call = terminal.shown_in
         if call is None or call.status in FINAL or session.closed or not self.connection.is_open:

@@ -95,7 +95,7 @@ def archives(agent: Agent) -> bool:
 
 
 def _mcp(agent: Agent) -> Any:
-    """The supported MCP transports. `acp` exists only in the unstable schema, so it is omitted unless it is
+    """Return the supported MCP transports. `acp` exists only in the unstable schema, so it is omitted unless it is
     supported."""
     offered = agent.mcp_offered
     supported = {kind: kind in offered for kind in ("http", "sse")}

@@ -1,4 +1,4 @@
-"""Neutral statements in the words of version 1. Optional fields are left out, never sent as null."""
+"""Convert neutral statements to updates of version 1. Optional fields are left out, never sent as null."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _updates(statement: say.Statement, client: ClientOffers, terminals: dict[str
         case say.TerminalPatch(id=id, output=output) if not isinstance(output, UnsetType):
             terminals[id] = [output or b""]
         case say.TerminalPatch(id=id):
-            terminals.setdefault(id, [])  # from now on known as the agent's own, even before it prints anything
+            terminals.setdefault(id, [])  # marks it as the agent's own, even before its first output
         case say.TerminalData(id=id, data=data):
             terminals.setdefault(id, []).append(data)
         case say.PlanSet(plan=the_plan):
@@ -113,7 +113,7 @@ def _updates(statement: say.Statement, client: ClientOffers, terminals: dict[str
 
 
 def encodable(content: Any) -> Any:
-    """Convert content to what is encoded. Version 1 has no icons."""
+    """Return the encodable form of content. Version 1 has no icons."""
     if isinstance(content, ResourceLink) and content.icons is not None:
         return structs.replace(content, icons=None)
     return unwrap_unknown(content)
@@ -144,7 +144,7 @@ def tool_call(patch: say.ToolPatch, terminals: dict[str, list[bytes]]) -> v1.Too
     if patch.kind is not UNSET:
         update.kind = _KINDS.get(patch.kind or "", "other")
     if patch.status is not UNSET:
-        # Version 1 has no "cancelled" and no "paused".
+        # Version 1 has neither "cancelled" nor "paused".
         update.status = _STATUSES.get(patch.status) or ("failed" if patch.status in FINAL else "in_progress")
     if patch.content is not UNSET:
         update.content = tool_contents(patch.content or [], terminals)
@@ -169,14 +169,14 @@ def tool_contents(items: list[ToolContent], terminals: dict[str, list[bytes]]) -
 
 
 def _diff(change: FileChange, diff: Diff) -> v1.Diff:
-    """Convert the change of one file. A deletion is a change to nothing."""
+    """Convert the change of one file. A deletion is sent as a change to an empty text."""
     old_text = UNSET if change.old_text is None else change.old_text
     meta = change.meta or diff.meta or UNSET
     return v1.Diff(path=change.path, old_text=old_text, new_text=change.new_text or "", meta=meta)
 
 
 def last_bytes(chunks: list[bytes], most: int) -> list[bytes]:
-    """The end of what came in pieces, from a whole character on."""
+    """Return the last `most` bytes of a list of chunks, starting at a character boundary."""
     size, first = 0, len(chunks)
     while first and size < most:
         first -= 1
@@ -192,7 +192,7 @@ def location(place: Location) -> v1.ToolCallLocation:
 
 
 def plan(the_plan: Plan, client: ClientOffers) -> Iterator[Any]:
-    """Clients that do not know several plans get the steps of this one."""
+    """Convert a plan. Clients that don't support multiple plans get only its steps."""
     entries = [
         v1.PlanEntry(
             content=entry.content,
@@ -259,7 +259,7 @@ def config_option(option: Option, client: ClientOffers) -> Any:
 
 
 def _on_off() -> list[v1.SessionConfigSelectOption]:
-    """An option that is on or off, for clients that can only show lists."""
+    """Return the choices of a boolean option, for clients that support only lists."""
     return [
         v1.SessionConfigSelectOption(value="true", name="On"),
         v1.SessionConfigSelectOption(value="false", name="Off"),
@@ -286,7 +286,7 @@ def select_options(option: Option) -> Any:
 
 
 def modes(options: list[Option]) -> v1.SessionModeState | UnsetType:
-    """The modes as their own part of the answer, which older clients read."""
+    """Convert the option of category `mode` to the `modes` field, which older clients read."""
     option = next((option for option in options if option.category == "mode"), None)
     if option is None:
         return UNSET
@@ -303,7 +303,7 @@ def modes(options: list[Option]) -> v1.SessionModeState | UnsetType:
 
 
 def models(options: list[Option]) -> v1.SessionModelState | UnsetType:
-    """The models as their own part of the answer, for clients that are older still."""
+    """Convert the option of category `model` to the `models` field, for still older clients."""
     option = next((option for option in options if option.category == "model"), None)
     if option is None:
         return UNSET

@@ -204,7 +204,7 @@ class V2(Dialect):
         self._send_state(session, StateIs(state="running", meta=meta))
 
     def work_ends(self, session: Session, outcome: Outcome, meta: Meta | None) -> None:
-        # The reason of a turn that ended meanwhile counts: its user waits for it.
+        # A turn that ended meanwhile takes precedence: the user waits for its stop reason.
         held, session.works.held_end = session.works.held_end, None
         self._send_state(session, held or self._idle(outcome, meta))
 
@@ -229,7 +229,7 @@ class V2(Dialect):
             session.writer.tell(self._with_background(session, state))
 
     def _with_background(self, session: Session, state: StateIs) -> StateIs:
-        """Add the background work: an agent that reports any reports it with every state."""
+        """Add the background work. Once an agent has reported any, it must report it with every state."""
         work = session.background.report()
         if work is not None:
             state.background = [Background(kind=kind, id=id) for kind, id in work]

@@ -1,4 +1,4 @@
-"""Neutral statements in the words of version 2."""
+"""Convert neutral statements to updates of version 2."""
 
 from __future__ import annotations
 

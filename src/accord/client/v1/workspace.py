@@ -31,7 +31,7 @@ OUTPUT_TIMEOUT_SECONDS = 1.0
 
 
 class WorkspaceServer:
-    """Serves `fs/*` and `terminal/*` requests from a workspace, and releases the terminals that a session leaves."""
+    """Serves `fs/*` and `terminal/*` requests from a workspace, and releases the terminals of ended sessions."""
 
     def __init__(self, agent: ConnectedAgent, workspace: Workspace) -> None:
         self._agent = agent
@@ -40,7 +40,7 @@ class WorkspaceServer:
         self._printed: dict[str, str] = {}  # output of each terminal already in the transcript
 
     def routes(self) -> dict[Method[Any, Any], Handler]:
-        """The handlers of the methods that the workspace's author wrote."""
+        """Return handlers for the methods that the workspace's author defined."""
         table: dict[Method[Any, Any], Handler] = {}
         if self._workspace.offers("read"):
             table[m.FS_READ_TEXT_FILE] = self._read

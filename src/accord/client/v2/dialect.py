@@ -145,7 +145,7 @@ class V2(Dialect):
         if turn is not session.open_turns[0]:
             turn.position = len(transcript.timeline)
         if answer.stop_reason:
-            # The first draft of version 2 answered at the end of the work.
+            # In the first draft of version 2, the response came at the end of the work.
             self._end(session, turn, answer.stop_reason, None, None)
         elif self._progress[session.id].is_over(turn):
             # The work ended before the response came.
