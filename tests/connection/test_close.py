@@ -121,7 +121,7 @@ async def test_a_call_that_cannot_be_sent_leaves_nothing_behind() -> None:
         with pytest.raises(ConnectionClosed, match="it takes nothing any more"):
             await connection.session_list(v1.ListSessionsRequest())
 
-        assert connection.connection._conversation.we_await == []
+        assert connection.connection._conversation.waiters == []
         assert connection.connection.backlog._calls == 0
 
 

@@ -21,7 +21,7 @@ async def test_a_deadline_that_passes_names_the_stage_the_method_the_time_and_th
             await connection.call(LIST, v1.ListSessionsRequest(), deadline=Deadline("call", 0.01))
         request, cancel = await peer.receive(), await peer.receive()
 
-    assert str(caught.value) == "the in-memory peer did not answer session/list within 0.01 s (stage call)"
+    assert str(caught.value) == "the in-memory peer didn't respond to session/list within 0.01 s (stage call)"
     assert (caught.value.stage, caught.value.seconds) == ("call", 0.01)
     assert (cancel["method"], cancel["params"]) == ("$/cancel_request", {"requestId": request["id"]})
 

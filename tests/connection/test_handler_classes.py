@@ -35,7 +35,7 @@ def test_every_method_of_the_schema_is_declared(module: ModuleType, side: str) -
 
 
 def test_a_misspelt_handler_is_reported_when_its_class_is_created() -> None:
-    with pytest.raises(UsageError, match=r"Helper\.session_promt is never called: .* is session_prompt meant\?"):
+    with pytest.raises(UsageError, match=r"Helper\.session_promt is never called: .* did you mean session_prompt\?"):
 
         class Helper(v1.AgentHandlers):
             def session_promt(self, params: v1.PromptRequest) -> v1.PromptResponse:

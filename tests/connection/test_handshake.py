@@ -200,7 +200,7 @@ async def test_before_the_handshake_requests_are_refused_and_notifications_ignor
     async with serve() as (peer, _):
         for method in ("session/new", "session/list", "session/prompt", "_x/y", "nonsense"):
             error = (await peer.call(method, {"cwd": "/", "mcpServers": []}))["error"]
-            assert error == {"code": -32600, "message": f"{method} came before initialize; send initialize first"}
+            assert error == {"code": -32600, "message": f"{method} arrived before initialize; send initialize first"}
         await peer.tell("session/cancel", {"sessionId": "s"})
         await peer.tell("_x/y", {})
         await peer.tell("$/cancel_request", {"requestId": 3})

@@ -10,7 +10,7 @@ import pytest
 from connection.one_end import a_client, passes, text_of, until, update
 
 from accord.connection.backlog import Backlog
-from accord.connection.lanes import Lanes, inside
+from accord.connection.lanes import Lanes, current_lane
 from accord.connection.limits import Limits
 
 SESSIONS = 1000
@@ -191,9 +191,9 @@ async def test_code_in_a_lane_knows_the_lane_and_later_code_does_not() -> None:
     found: list[Any] = []
 
     async def step(value: Any) -> None:
-        found.append(inside.get())
+        found.append(current_lane.get())
         await asyncio.sleep(0)
-        found.append(inside.get())
+        found.append(current_lane.get())
 
     some.push("s", step, None)
     lane = some.active["s"]
@@ -201,7 +201,7 @@ async def test_code_in_a_lane_knows_the_lane_and_later_code_does_not() -> None:
     await some.close(1)
 
     assert found == [lane, lane]
-    assert inside.get() is None
+    assert current_lane.get() is None
 
 
 async def test_closing_waits_for_what_is_queued_within_its_grace() -> None:

@@ -182,7 +182,7 @@ async def test_what_is_done_with_an_answer_may_fail_without_harm() -> None:
 
     async with a_client() as (peer, connection):
         inner = connection.connection
-        inner.ask(v1.methods.SESSION_LIST, v1.ListSessionsRequest(), then=fail, patient=True)
+        inner.ask(v1.methods.SESSION_LIST, v1.ListSessionsRequest(), then=fail, long_running=True)
         await peer.reply(await peer.next_call("session/list"), {"sessions": []})
         await peer.quiet()
 

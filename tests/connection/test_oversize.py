@@ -58,7 +58,7 @@ async def test_an_answer_that_is_too_long_fails_its_call_alone() -> None:
         long = asyncio.ensure_future(connection.session_list(v1.ListSessionsRequest()))
         short = asyncio.ensure_future(connection.session_list(v1.ListSessionsRequest()))
         await peer.reply(await peer.next_call("session/list"), {"sessions": [], "_meta": {"x": MUCH}})
-        with pytest.raises(AccordError, match=r"session/list: the answer has \d+ bytes; the limit is 1000"):
+        with pytest.raises(AccordError, match=r"session/list: the response has \d+ bytes; the limit is 1000"):
             await asyncio.wait_for(long, BOUND)
         await peer.reply(await peer.next_call("session/list"), {"sessions": []})
         await asyncio.wait_for(short, BOUND)

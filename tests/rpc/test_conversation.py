@@ -25,7 +25,7 @@ def receive_block(conversation: Conversation[Any], block: bytes) -> Iterator[Any
     calls = conversation.reader.block(block, block.count(b"\n") + (not block.endswith(b"\n")))
     if calls is not None:
         for call in calls:
-            yield call if call.id is UNSET else conversation.note(call)
+            yield call if call.id is UNSET else conversation.register(call)
         return
     for line in block.split(b"\n"):
         if line:
@@ -60,9 +60,9 @@ def test_a_second_answer_is_our_own_fault() -> None:
     receive(conversation, ASK % b"1")
     conversation.answer(1, b"{}")
 
-    with pytest.raises(LocalProtocolError, match="request 1 has been answered already"):
+    with pytest.raises(LocalProtocolError, match="request 1 has already been answered"):
         conversation.answer(1, b"{}")
-    with pytest.raises(LocalProtocolError, match="never asked"):
+    with pytest.raises(LocalProtocolError, match="never received"):
         conversation.refuse(7, Fault(1, "no"))
 
 
@@ -73,12 +73,12 @@ def test_an_id_that_is_still_open_is_refused_and_the_first_request_stays_open() 
 
     assert isinstance(first, Request)
     assert isinstance(second, Malformed)
-    assert decode(conversation.complain(second)) == {
+    assert decode(conversation.refuse_malformed(second)) == {
         "jsonrpc": "2.0",
         "id": 5,
         "error": {"code": -32600, "message": "Invalid request: a request with the id 5 is still open"},
     }
-    assert conversation.owes(5)
+    assert conversation.owes_response(5)
     conversation.answer(5, b"{}")
 
 
@@ -98,8 +98,8 @@ def test_a_null_id_is_legal_in_the_first_version_and_refused_in_the_second() -> 
     assert receive(first, ASK % b"null") == [Request(None, "m", b"{}")]
     assert decode(first.answer(None, b"{}"))["id"] is None
     (refused,) = receive(second, ASK % b"null")
-    assert decode(second.complain(refused))["error"]["code"] == -32600
-    assert second.they_await == []
+    assert decode(second.refuse_malformed(refused))["error"]["code"] == -32600
+    assert second.peer_requests == []
 
 
 def test_a_read_call_and_a_loose_one_share_the_ids() -> None:
@@ -113,7 +113,7 @@ def test_a_read_call_and_a_loose_one_share_the_ids() -> None:
 
     assert isinstance(call, Call)
     assert isinstance(twin, Malformed)
-    assert conversation.they_await == [1]
+    assert conversation.peer_requests == [1]
 
 
 # -- answers to us
@@ -145,7 +145,7 @@ def test_an_answer_finds_who_waits_for_it() -> None:
     assert [answer.waiter for answer in answers] == ["second", "first"]
     assert bytes(answers[0].answer.result) == b'{"a":1}'
     assert answers[1].answer == Failure(first, Fault(1, "no"))
-    assert conversation.we_await == []
+    assert conversation.waiters == []
 
 
 @pytest.mark.req("V1-FRAME-32")
@@ -164,7 +164,7 @@ def test_an_unexpected_response_is_only_reported(line: bytes) -> None:
     (message,) = receive(conversation, line)
 
     assert isinstance(message, Unexpected)
-    assert conversation.we_await == ["waits"]
+    assert conversation.waiters == ["waits"]
 
 
 @pytest.mark.req("V1-FRAME-32")
@@ -199,7 +199,7 @@ def test_a_malformed_answer_fails_the_request_it_is_meant_for(line: bytes) -> No
     assert isinstance(answer, Answered)
     assert answer.waiter == "waits"
     assert isinstance(answer.answer, Failure)
-    assert conversation.we_await == ["waits too"]
+    assert conversation.waiters == ["waits too"]
 
 
 @pytest.mark.req("V1-FRAME-34", "V1-CANCEL-16", "V2-CANCEL-18")
@@ -208,10 +208,10 @@ def test_each_direction_has_its_own_ids() -> None:
     ours = send_request(conversation, "waits")
 
     assert receive(conversation, ASK % b"%d" % ours) == [Request(ours, "m", b"{}")]
-    assert conversation.owes(ours) and conversation.awaits(ours)
+    assert conversation.owes_response(ours) and conversation.awaits_response(ours)
     (answer,) = receive(conversation, b'{"jsonrpc":"2.0","id":%d,"result":{}}' % ours)
     assert answer.waiter == "waits"
-    assert conversation.owes(ours)
+    assert conversation.owes_response(ours)
 
 
 def test_a_forgotten_request_is_answered_to_nobody() -> None:
@@ -246,7 +246,7 @@ def test_a_request_that_the_peer_cancelled_still_gets_a_response() -> None:
     receive(conversation, ASK % b'"a"')
 
     assert receive(conversation, CANCEL % b'"a"') == [Cancelled("a")]
-    assert conversation.owes("a")
+    assert conversation.owes_response("a")
 
 
 @pytest.mark.req("V1-CANCEL-15", "V1-CANCEL-16", "V1-CANCEL-17", "V2-CANCEL-18")
@@ -257,7 +257,7 @@ def test_a_cancellation_of_anything_else_is_ignored(id: bytes) -> None:
     receive(conversation, ASK % b"5")
 
     assert receive(conversation, CANCEL % id) == []
-    assert conversation.we_await == ["ours has the id 0"]
+    assert conversation.waiters == ["ours has the id 0"]
 
 
 @pytest.mark.parametrize("asked, cancelled", [(b"5", b"5.0"), (b"5.0", b"5"), (b"5e0", b"50e-1")])
@@ -340,7 +340,7 @@ def test_a_batch_of_notifications_is_answered_with_nothing() -> None:
     messages = receive(conversation, b'[{"jsonrpc":"2.0","method":"a"},{"jsonrpc":"2.0","method":"b"}]')
 
     assert messages == [Notification("a", b"{}"), Notification("b", b"{}")]
-    assert conversation.they_await == []
+    assert conversation.peer_requests == []
 
 
 @pytest.mark.req("V2-FRAME-21")
@@ -348,9 +348,9 @@ def test_each_fault_of_a_batch_is_answered_beside_the_rest() -> None:
     conversation: Conversation[str] = Conversation()
     first, request, twin = receive(conversation, b"[1," + ASK % b"1" + b"," + ASK % b"1" + b"]")
 
-    assert conversation.complain(first) == b""
+    assert conversation.refuse_malformed(first) == b""
     assert conversation.answer(1, b"{}") == b""
-    answers = decode(conversation.complain(twin))
+    answers = decode(conversation.refuse_malformed(twin))
     assert [(answer["id"], "error" in answer) for answer in answers] == [(None, True), (1, False), (1, True)]
     assert isinstance(request, Request)
 
@@ -372,9 +372,9 @@ def test_a_broken_entry_of_a_batch_answers_nobody() -> None:
 
     broken, request = receive(conversation, b'[{"jsonrpc":"2.0","id":0},' + ASK % b"1" + b"]")
 
-    assert conversation.complain(broken) == b""
+    assert conversation.refuse_malformed(broken) == b""
     assert len(decode(conversation.answer(request.id, b"{}"))) == 2
-    assert conversation.we_await == ["waits"]
+    assert conversation.waiters == ["waits"]
 
 
 @pytest.mark.req("V1-FRAME-39", "V2-FRAME-23")
@@ -383,12 +383,12 @@ def test_where_batches_are_rejected_one_error_answers_and_nothing_is_processed()
 
     (message,) = receive(conversation, b"[" + ASK % b"1" + b"]")
 
-    assert decode(conversation.complain(message)) == {
+    assert decode(conversation.refuse_malformed(message)) == {
         "jsonrpc": "2.0",
         "id": None,
         "error": {"code": -32600, "message": "Invalid request: batches are not used here"},
     }
-    assert conversation.they_await == []
+    assert conversation.peer_requests == []
 
 
 # -- any bytes
@@ -409,7 +409,7 @@ def receive_answers(conversation: Conversation[str], lines: list[bytes]) -> list
                     if isinstance(message, Request) or isinstance(message.id, (int, str, type(None))):
                         out += conversation.answer(message.id, b"{}")  # type: ignore[arg-type]
                 case Malformed():
-                    out += conversation.complain(message)
+                    out += conversation.refuse_malformed(message)
                 case Answered() | Cancelled() | Notification() | Unexpected():
                     pass
                 case _:
@@ -465,7 +465,7 @@ def test_any_bytes_are_read_without_an_exception_and_leave_nothing_owed(some: li
 
     answers = receive_answers(conversation, some)
 
-    assert conversation.they_await == []
+    assert conversation.peer_requests == []
     assert all(answer["jsonrpc"] == "2.0" and ("result" in answer) != ("error" in answer) for answer in answers)
 
 
@@ -518,7 +518,7 @@ def describe(messages: Any) -> list[Any]:
         elif isinstance(message, Call):
             found.append((type(message).__struct_config__.tag, message.id, msgspec.to_builtins(message.params)))
         elif isinstance(message, Malformed):
-            found.append(message._replace(gathering=message.gathering is not None))
+            found.append(message._replace(batch_responses=message.batch_responses is not None))
         else:
             found.append(message)
     return found

@@ -171,11 +171,11 @@ def test_an_answer_with_both_a_result_and_an_error_is_a_failure() -> None:
 @pytest.mark.parametrize(
     "error, code, message",
     [
-        (b"null", -32600, "the peer's error answer is malformed"),
-        (b'"broken"', -32600, "the peer's error answer is malformed"),
-        (b"{}", -32600, "the peer's error answer is malformed"),
-        (b'{"code":-32000}', -32000, "the peer's error answer is malformed"),
-        (b'{"code":-32000,"message":null}', -32000, "the peer's error answer is malformed"),
+        (b"null", -32600, "the peer's error response is malformed"),
+        (b'"broken"', -32600, "the peer's error response is malformed"),
+        (b"{}", -32600, "the peer's error response is malformed"),
+        (b'{"code":-32000}', -32000, "the peer's error response is malformed"),
+        (b'{"code":-32000,"message":null}', -32000, "the peer's error response is malformed"),
         (b'{"message":"out of paper"}', -32600, "out of paper"),
         (b'{"code":"E1","message":"out of paper"}', -32600, "out of paper"),
         (b'{"code":true,"message":"out of paper"}', -32600, "out of paper"),

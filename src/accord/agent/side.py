@@ -114,7 +114,7 @@ class AgentSide:
             await self.agent.on_connect(client)
         except BaseException:
             if not self._has_client:
-                self.connection.not_speaking()
+                self.connection.undo_handshake()
             raise
         self.dialect, self.client, self._has_client = dialect, client, True
         # Send the response first: building the decoders of all other methods takes as long as the handshake so far.

@@ -46,7 +46,7 @@ async def _send(agent: ConnectedAgent, params: Any) -> Any:
     asking = asyncio.ensure_future(connection.call(INITIALIZE, params, deadline=agent.deadline("initialize")))
     try:
         await asyncio.wait([asking], timeout=first.seconds if first is not None else None)
-        if not asking.done() and not connection.heard and first is not None:
+        if not asking.done() and not connection.has_received and first is not None:
             raise DeadlineExceeded(
                 f"{connection.transport.describe()} sent nothing within {first.seconds:g} s of initialize"
                 f" (stage first byte){connection.transport.describe_stderr()}",

@@ -1,7 +1,7 @@
-"""Counts the bytes that were received but not delivered yet, and pauses reading when there are too many.
+"""Counts the received bytes that haven't been delivered, and pauses reading when there are too many.
 
 Reading continues while one of our own calls waits for its response: the response may be behind the backlog, and the
-consumer of the backlog may be the caller itself. That has a hard limit too; beyond it those calls fail."""
+consumer of the backlog may be the caller itself. A hard limit applies to that too; beyond it, those calls fail."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ class Backlog:
 
 
 class Unsent:
-    """Responses that a slow peer hasn't read. They count as undelivered, so that a peer that only sends requests can't
-    fill our memory."""
+    """Responses that a slow peer hasn't read. They count as undelivered, so that a peer that sends requests without
+    reading the responses can't fill our memory."""
 
     def __init__(self, backlog: Backlog) -> None:
         self._backlog = backlog
@@ -81,7 +81,7 @@ class Unsent:
         self._waiting: asyncio.Task[None] | None = None
 
     def add(self, waiting: Awaitable[None], size: int) -> None:
-        """Add bytes that were handed to the transport; `waiting` ends when there is room again."""
+        """Add bytes that were passed to the transport; `waiting` completes when there is room again."""
         self._bytes += size
         self._backlog.add(size)
         if self._waiting is None:
@@ -91,7 +91,7 @@ class Unsent:
         try:
             await waiting
         except (ConnectionClosed, StoreFailed):
-            pass  # the peer is gone, or the responses passed updates that can't be saved
+            pass  # the peer has disconnected, or the responses were sent ahead of updates that can't be saved
         finally:
             size, self._bytes, self._waiting = self._bytes, 0, None
             self._backlog.remove(size)

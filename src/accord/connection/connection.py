@@ -1,4 +1,4 @@
-"""A conversation over a transport: its start, what it sends, and an orderly end.
+"""A conversation over a transport: starting, sending, and closing in order.
 
 `Incoming` delivers messages in order within each session (`lanes`): updates one at a time, and a response to one of our
 requests (`OutgoingRequests`) after the updates before it. `PeerRequests` runs the handlers of the peer's requests."""
@@ -46,7 +46,7 @@ class Connection:
         """Whether requests and notifications can be sent."""
         self.can_answer: bool = True
         """Whether responses can still be sent. They can if the peer closed only its half of the connection."""
-        self.heard = False
+        self.has_received = False
         """Whether the peer has sent anything."""
         self.message_size = 0
         """Approximate size in bytes of the message that is being delivered."""
@@ -65,7 +65,7 @@ class Connection:
         self.on_lines: Callable[[bytes], None] = self._incoming.on_lines
         self.on_oversized: Callable[[bytes, int], None] = self._incoming.on_oversized
         self.on_refused: Callable[[RequestId], None] = self._incoming.on_refused
-        self.not_speaking: Callable[[], None] = self._incoming.not_speaking
+        self.undo_handshake: Callable[[], None] = self._incoming.undo_handshake
         self._heads: dict[str, bytes] = {}
         self.thread = 0
         """The identifier of the thread that runs the event loop."""
@@ -80,7 +80,7 @@ class Connection:
         """Start receiving. Until `speak` only the methods in `early` are served; other messages are rejected or
         buffered."""
         self._incoming.opening.early = early
-        self._incoming.opening.waiting = self.side == "client"
+        self._incoming.opening.is_buffering = self.side == "client"
         self._ended, self.thread = asyncio.get_running_loop().create_future(), get_ident()
         self.transport.max_message_bytes = self.limits.max_message_bytes
         self._conversation.reader = early.reader
@@ -88,7 +88,7 @@ class Connection:
         self._send_directly()
 
     def speak(self, routes: Routes, *, null_ids: bool) -> None:
-        """Serve these methods from now on: the version is negotiated, and the response with it was sent."""
+        """Serve these methods from now on: the version is negotiated, and the response was sent."""
         self.stage = "session"
         self._conversation.null_ids = null_ids
         self._incoming.speak(routes)
@@ -202,9 +202,9 @@ class Connection:
         return await asyncio.shield(self._ended)
 
     async def close(self) -> None:
-        """Close the connection: cancel running handlers, send what they still produce, then close the transport."""
+        """Close the connection: cancel running handlers, send their last messages, then close the transport."""
         if self._closing is None:
-            self._closed_by = asyncio.current_task()  # may be a handler, which continues when we are done
+            self._closed_by = asyncio.current_task()  # may be a handler, which continues after this returns
             self._closing = asyncio.get_running_loop().create_task(self._close())
         await asyncio.shield(self._closing)
 
@@ -239,11 +239,11 @@ class Connection:
 
     def is_handling(self, id: RequestId) -> bool:
         """Return whether a request of the peer with this id is still unanswered."""
-        return self._conversation.owes(id)
+        return self._conversation.owes_response(id)
 
     @property
     def requests_accepted(self) -> bool:
-        """Whether the peer has made any request but `initialize`."""
+        """Whether the peer has sent any request other than `initialize`."""
         return self._peer_requests.has_begun
 
     @property

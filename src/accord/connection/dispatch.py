@@ -1,7 +1,7 @@
-"""From a method and its params to a handler, and from its result or error to a response.
+"""Dispatch: maps a method and its params to a handler, and the handler's result or error to a response.
 
-Params are decoded strictly first and leniently second; unknown variants are encoded as they came. This is the only
-place where an exception becomes a wire error."""
+Params are decoded strictly, then leniently if that fails; unknown variants are encoded as they were received. This is
+the only place where an exception becomes a wire error."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from accord.errors import (
     RequestFailed,
     end_at_author,
 )
-from accord.rpc.envelope import Call, Fault, Reader, sound, without_surrogates
+from accord.rpc.envelope import Call, Fault, Reader, repair_json, without_surrogates
 from accord.schema.method import Method
 from accord.schema.repair import Unreadable
 from accord.schema.repair import read as repair_read
@@ -59,7 +59,7 @@ class Route:
 
 
 class Routes:
-    """All methods that are served on a connection, and the reader that decodes them."""
+    """The methods served on a connection, and the reader that decodes them."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ def read_params(method: Method[Any, Any], params: bytes) -> Any:
         raise
     except RecursionError:
         raise Unreadable("", "params are nested too deeply") from None
-    except Exception as error:  # a bug in the library, found by odd input; it must not end the connection
+    except Exception as error:  # a bug in the library, triggered by unusual input; it must not end the connection
         log.error("%s: its params could not be read", method.name, exc_info=error)
         raise Unreadable("", "params cannot be read") from None
 
@@ -128,26 +128,26 @@ def read_result(method: Method[Any, Any], result: bytes | msgspec.Raw) -> Any:
     except (ValueError, RecursionError):
         pass
     try:
-        return repair_read(method.result, msgspec.json.decode(_Sound.decode(text)))
+        return repair_read(method.result, msgspec.json.decode(_JsonCheck.decode(text)))
     except Unreadable as error:
         raise RemoteProtocolError(f"{method.name}: the response can't be read: {error}") from None
-    except Exception:  # it fails this call and nothing else
+    except Exception:  # fails only this call
         raise RemoteProtocolError(f"{method.name}: the response can't be read") from None
 
 
 def _make_decoder(wanted: Any) -> Any:
-    return _Sound if wanted is msgspec.Raw else msgspec.json.Decoder(wanted)
+    return _JsonCheck if wanted is msgspec.Raw else msgspec.json.Decoder(wanted)
 
 
 decoder: Callable[[Any], Any] = cache(_make_decoder)  # one per result type
 
 
-class _Sound:
-    """Decodes nothing, but checks that the text can be decoded later."""
+class _JsonCheck:
+    """Checks JSON without decoding it, so that it can be decoded later."""
 
     @staticmethod
     def decode(text: bytes | msgspec.Raw) -> msgspec.Raw:
-        whole = sound(text)
+        whole = repair_json(text)
         if whole is None:
             raise ValueError("not JSON")
         return msgspec.Raw(whole)
@@ -187,10 +187,10 @@ def _fault_of(error: BaseException, method: str) -> Fault:
             # A handler that was still sending when the peer disconnected isn't an error.
             level = logging.DEBUG if isinstance(error, ConnectionClosed) else logging.ERROR
             log.log(level, "%s failed", method, exc_info=end_at_author(error))
-            return Fault(INTERNAL_ERROR, f"{method} failed: {type(error).__name__}{_words(error)}")
+            return Fault(INTERNAL_ERROR, f"{method} failed: {type(error).__name__}{_describe_exception(error)}")
 
 
-def _words(error: BaseException) -> str:
+def _describe_exception(error: BaseException) -> str:
     try:
         return f": {error}"
     except Exception:  # an exception's `__str__` may fail

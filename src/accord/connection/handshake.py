@@ -12,14 +12,14 @@ from accord.schema.common.numbers import ProtocolVersion
 from accord.schema.method import Method
 from accord.schema.repair import Unreadable, read
 
-# Read as it came: which type the params have is known only once the version is.
+# Not decoded: the type of the params depends on the version.
 INITIALIZE: Method[msgspec.Raw, msgspec.Raw] = Method(
     name="initialize", served_by="agent", params=msgspec.Raw, result=msgspec.Raw
 )
 
 
 def requested_version(params: Any) -> int:
-    """The version a client asks for. Raises `Unreadable` when it is missing or no version."""
+    """Return the version that a client requests. Raises `Unreadable` if it is missing or invalid."""
     if not isinstance(params, dict):
         raise Unreadable("", "params must be an object")
     if "protocolVersion" not in params:
@@ -36,9 +36,9 @@ def _version(where: str, value: Any) -> int:
 
 
 def choose(requested: int, enabled: Collection[int]) -> int:
-    """The version an agent answers with: the highest it has that is not above the request.
+    """Choose the version of an agent's response: the highest supported one that doesn't exceed the request.
 
-    An agent that speaks version 1 alone answers 1 to everything, as version 1 has it."""
+    An agent that supports only version 1 always responds with 1, as version 1 of the protocol requires."""
     if set(enabled) == {1}:
         return 1
     fitting = [version for version in enabled if version <= requested]
@@ -56,9 +56,9 @@ def agreed_version(answer: Any, enabled: Collection[int]) -> int:
     """Return the version of an agent's response, judged by its fields as well as its number.
 
     Some agents repeat the number of the request. Version 2 always has `info`, so a response without it is version 1. A
-    number above all known ones can't be such a repetition, so it is believed."""
+    number above all known ones can't be such a repetition, so it is trusted."""
     if not isinstance(answer, dict):
-        raise VersionError("initialize: the agent's answer is not an object")
+        raise VersionError("initialize: the agent's response is not an object")
     if "protocolVersion" not in answer:
         raise VersionError("initialize: the agent's response has no protocolVersion")
     try:
@@ -76,7 +76,7 @@ def agreed_version(answer: Any, enabled: Collection[int]) -> int:
 
 
 def version_to_retry(error: RequestFailed, enabled: Collection[int], tried: int) -> int | None:
-    """After "unsupported version": the highest version that the error offers and we have, if any."""
+    """Return the highest version in an "unsupported version" error that we support too, if any."""
     supported = error.data.get("supported") if isinstance(error.data, dict) else None
     if error.code != UNSUPPORTED_VERSION or not isinstance(supported, list):
         return None

@@ -1,8 +1,8 @@
 """Incoming messages: decoding, sorting and delivery.
 
 A block of lines is decoded in the transport's own callback. Calls of known methods take the fast path and are decoded
-in one pass; everything else is sorted line by line. Handlers that aren't async are called in place; anything that must
-be awaited goes through its session's lane."""
+in one pass; everything else is sorted line by line. Handlers that aren't async are called directly; awaitable
+results go through their session's lane."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 class Incoming:
-    """Receives for one connection."""
+    """Receives the messages of one connection."""
 
     def __init__(
         self,
@@ -62,36 +62,36 @@ class Incoming:
         self._problems = problems
         self._lanes = connection.lanes
         self._tap = connection.tap
-        self._routes: Routes | None = None  # once the version is agreed
-        self._trying_again = False
+        self._routes: Routes | None = None  # set when the version has been negotiated
+        self._is_replay_scheduled = False
 
     # -- start
 
     def speak(self, routes: Routes) -> None:
-        """Serve these methods from now on, and deliver what was buffered."""
+        """Serve these methods from now on, and deliver the buffered messages."""
         self._conversation.reader = routes.reader
         self._routes = routes
-        kept = self.opening.release()
-        if kept and self._connection.can_answer:
-            self._deliver_all(b"\n".join(kept) + b"\n")
+        buffered = self.opening.release()
+        if buffered and self._connection.can_answer:
+            self._deliver_all(b"\n".join(buffered) + b"\n")
 
-    def not_speaking(self) -> None:
-        """Undo a failed handshake, once its error response has been sent."""
-        if not self.opening.keeps:
-            self.opening.waiting = False
-        elif not self._trying_again:
-            self._trying_again = True
-            asyncio.get_running_loop().call_soon(self._try_again)
+    def undo_handshake(self) -> None:
+        """Accept `initialize` again after a failed handshake, whose error response has been sent."""
+        if not self.opening.has_buffered:
+            self.opening.is_buffering = False
+        elif not self._is_replay_scheduled:
+            self._is_replay_scheduled = True
+            asyncio.get_running_loop().call_soon(self._replay_early)
 
-    def _try_again(self) -> None:
-        self._trying_again = False
+    def _replay_early(self) -> None:
+        self._is_replay_scheduled = False
         for line in self.opening.release():
-            self.opening.line(line)
+            self.opening.receive(line)
 
     def on_refused(self, id: RequestId) -> None:
-        """A request was answered no. If it was the handshake, whatever the reason, there is none."""
-        if self._routes is None and self.opening.waiting and self.opening.asked == id:
-            self.not_speaking()
+        """Called when a request got an error response. If it was `initialize`, the handshake has failed."""
+        if self._routes is None and self.opening.is_buffering and self.opening.initialize_id == id:
+            self.undo_handshake()
 
     # -- lines
 
@@ -105,7 +105,7 @@ class Incoming:
             if self._routes is not None:
                 self._deliver_all(block)
             else:
-                self._connection.heard = True
+                self._connection.has_received = True
                 self._deliver_early(block)
         finally:
             lanes.work()
@@ -158,7 +158,7 @@ class Incoming:
 
     def _deliver_answers(self, answers: list[Success | Failure], routes: Routes, size: int) -> None:
         for answer in answers:
-            waiter = self._conversation.take(answer)
+            waiter = self._conversation.pop_waiter(answer)
             if waiter is not None:
                 self._outgoing.deliver_response(waiter, answer)
             else:
@@ -170,7 +170,7 @@ class Incoming:
         for call in calls:
             route = by_call[type(call)]
             if call.id is not UNSET:
-                self._note(call, route, size)
+                self._register(call, route, size)
                 continue
             params = call.params
             session = params.session_id if route.by_session else None
@@ -187,11 +187,11 @@ class Incoming:
             if waiting is not None:
                 self._lanes.push(session, None, waiting, size)
 
-    def _note(self, call: Call, route: Route, size: int) -> None:
+    def _register(self, call: Call, route: Route, size: int) -> None:
         """Register a request that was decoded in one pass, and handle it."""
-        noted = self._conversation.note(call)
-        if isinstance(noted, Malformed):
-            self._complain(noted)
+        registered = self._conversation.register(call)
+        if isinstance(registered, Malformed):
+            self._report_malformed(registered)
         else:
             self._accept(call.id, route, call.params, size)
 
@@ -201,7 +201,7 @@ class Incoming:
             if self._routes is not None:
                 self._deliver_all(b"\n".join(lines[index:]) + b"\n")
                 return
-            self.opening.line(line)
+            self.opening.receive(line)
 
     # -- messages
 
@@ -222,9 +222,9 @@ class Incoming:
             case Cancelled(id=id):
                 self._peer_requests.cancel(id)
             case Malformed():
-                self._complain(message)
+                self._report_malformed(message)
             case Unexpected(id=id, error=error):
-                self._problems.add("unexpected", f"an unexpected response (id {id!r}{_because(error)})")
+                self._problems.add("unexpected", f"an unexpected response (id {id!r}{_describe_error(error)})")
 
     def _sort_request(self, id: RequestId, name: str, params: bytes, routes: Routes, size: int) -> None:
         route = routes.by_name.get((name, False))
@@ -237,10 +237,10 @@ class Incoming:
                     self._report_unread(routes.unreadable, name, params, str(error), size)
                 return
             if self._routes is None:
-                self.opening.waiting, self.opening.asked = True, id
+                self.opening.is_buffering, self.opening.initialize_id = True, id
             self._accept(id, route, read, size)
         elif self._routes is None:
-            why = f"{name[:100]} came before initialize; send initialize first"
+            why = f"{name[:100]} arrived before initialize; send initialize first"
             self._peer_requests.refuse(id, Fault(INVALID_REQUEST, why))
         elif routes.other_request is not None:
             other = routes.other_request
@@ -252,7 +252,7 @@ class Incoming:
     def _report_unread(
         self, report: Callable[[str, Any, str], None], name: str, params: bytes, why: str, size: int
     ) -> None:
-        """Report a rejected request, after everything of its session that came before it."""
+        """Report a rejected request, after the earlier messages of its session."""
         try:
             plain = msgspec.json.decode(params)
         except (ValueError, RecursionError):
@@ -276,7 +276,7 @@ class Incoming:
             self._problems.add("dropped", f"{name[:100]}: unknown notification", size)
 
     def _deliver(self, route: Route, params: Any, size: int) -> None:
-        """Deliver a notification: in place if nothing of its session is queued, else behind that."""
+        """Deliver a notification: inline if nothing of its session is queued, else after the queued messages."""
         session = params.session_id if route.by_session else None
         self._handle(route.handler, params, size, session)
 
@@ -299,7 +299,7 @@ class Incoming:
     def _queue_request(
         self, id: RequestId, handler: Handler, params: Any, size: int, session: str | None, name: str
     ) -> None:
-        """Handle a request after everything of its session that came before it."""
+        """Handle a request after the earlier messages of its session."""
         if session in self._lanes.active:
             self._lanes.push(
                 session, lambda value: self._peer_requests.begin_behind(id, handler, value, name), params, size
@@ -309,14 +309,14 @@ class Incoming:
 
     # -- invalid messages
 
-    def _complain(self, malformed: Malformed) -> None:
+    def _report_malformed(self, malformed: Malformed) -> None:
         found = f": {malformed.head!r}" if malformed.head else ""
         self._problems.add("stray" if malformed.stray else "refused", f"{malformed.answer.message}{found}")
         if malformed.silent:
             return
         # A client doesn't answer stray output: the agent didn't send a request.
-        if malformed.gathering is not None or self._connection.side == "agent" or not malformed.stray:
-            self._connection.send_quietly(self._conversation.complain(malformed))
+        if malformed.batch_responses is not None or self._connection.side == "agent" or not malformed.stray:
+            self._connection.send_quietly(self._conversation.refuse_malformed(malformed))
 
     def on_oversized(self, head: bytes, size: int) -> None:
         """Handle a message beyond the size limit, of which only the beginning was read."""
@@ -326,22 +326,22 @@ class Incoming:
         if seen.kind == "answer":
             waiter = self._conversation.forget(seen.id)
             if waiter is not None:
-                why = f"{waiter.method.name}: the answer has {size} bytes; the limit is {limit}"
+                why = f"{waiter.method.name}: the response has {size} bytes; the limit is {limit}"
                 self._outgoing.deliver_response(waiter, AccordError(why))
-        elif not self._never_answered(seen):
+        elif not self._needs_no_response(seen):
             fault = Fault(INVALID_REQUEST, f"Invalid request: the message has {size} bytes; at most {limit} are read")
-            self._connection.send_quietly(self._conversation.complain(Malformed(fault, seen.id, stray=False)))
+            self._connection.send_quietly(self._conversation.refuse_malformed(Malformed(fault, seen.id, stray=False)))
 
-    def _never_answered(self, seen: Fragment) -> bool:
-        """Return whether it is a notification, or stray output sent to a client. A request whose id was cut off is
-        answered."""
+    def _needs_no_response(self, seen: Fragment) -> bool:
+        """Return whether it is a notification, or stray output sent to a client. A request whose id was truncated needs
+        a response."""
         if seen.kind == "stray":
             return self._connection.side == "client"
         routes = self._routes or self.opening.early
         return seen.id is None and seen.method is not None and (seen.method, True) in routes.by_name
 
 
-def _because(error: Fault | None) -> str:
+def _describe_error(error: Fault | None) -> str:
     return f", error {error.code}: {error.message[:200]}" if error is not None else ""
 
 
@@ -357,33 +357,33 @@ class EarlyMessages:
     """Messages before the version is negotiated.
 
     An agent serves only `initialize`. Everything that arrives while that is being handled is buffered, and delivered
-    once its response was sent: decoded in the negotiated version, or as if it had come later if `initialize` failed. A
-    client buffers messages until it has read the response. Buffered messages count as undelivered, so reading pauses if
-    there are too many."""
+    after its response was sent: decoded in the negotiated version, or as if it had just arrived if `initialize` failed.
+    A client buffers messages until it has read the response. Buffered messages count as undelivered, so reading pauses
+    if there are too many."""
 
     def __init__(
         self, conversation: Conversation[Any], backlog: Backlog, sort: Callable[[Any, Routes, int], None]
     ) -> None:
-        self.waiting: bool = False
-        self.asked: RequestId | UnsetType = UNSET
+        self.is_buffering: bool = False
+        self.initialize_id: RequestId | UnsetType = UNSET
         """The id of the `initialize` request that is being handled."""
         self.early: Routes = Routes({})
         """The methods that are served before the version is negotiated."""
         self._conversation = conversation
         self._backlog = backlog
         self._sort = sort
-        self._kept: list[bytes] = []
-        self._kept_bytes = 0
+        self._buffered: list[bytes] = []
+        self._buffered_bytes = 0
 
     @property
-    def keeps(self) -> bool:
-        return bool(self._kept)
+    def has_buffered(self) -> bool:
+        return bool(self._buffered)
 
-    def line(self, line: bytes) -> None:
+    def receive(self, line: bytes) -> None:
         """Handle one line. A line may change how the next one is read, so they can't be read in a block."""
-        if self.waiting and self._must_wait(line):
-            self._kept.append(line)
-            self._kept_bytes += len(line) + _LINE_OVERHEAD_BYTES
+        if self.is_buffering and self._must_wait(line):
+            self._buffered.append(line)
+            self._buffered_bytes += len(line) + _LINE_OVERHEAD_BYTES
             self._backlog.add(len(line) + _LINE_OVERHEAD_BYTES)
             return
         for message in self._conversation.receive_line(line):
@@ -391,11 +391,11 @@ class EarlyMessages:
 
     def release(self) -> list[bytes]:
         """Stop buffering and return the buffered lines, in order."""
-        kept, self._kept = self._kept, []
-        size, self._kept_bytes = self._kept_bytes, 0
-        self.waiting = False
+        buffered, self._buffered = self._buffered, []
+        size, self._buffered_bytes = self._buffered_bytes, 0
+        self.is_buffering = False
         self._backlog.remove(size)
-        return kept
+        return buffered
 
     def _must_wait(self, line: bytes) -> bool:
         match read(line):
@@ -403,7 +403,7 @@ class EarlyMessages:
                 return True
             case Notification(method=method, params=params):
                 # Only the cancellation of an open request can't wait.
-                return method != CANCEL or self._conversation.cancelled_by_them(params) is None
+                return method != CANCEL or self._conversation.read_cancellation(params) is None
             case Batch(entries=entries):
                 return not any(isinstance(entry, (Success, Failure)) for entry in entries)
             case _:

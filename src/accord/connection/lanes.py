@@ -1,10 +1,10 @@
 """Delivery in order within a session, and independently across sessions.
 
-Each session has a lane. Messages that can be handled in place are; those that must be awaited are queued in their lane,
-and a worker handles them one at a time. Workers are shared: a burst over a thousand sessions wakes one, and a handler
-that blocks keeps one. Whenever lanes are waiting, a worker that starts on one wakes another, so no session waits for
-another's slow handler. There is no task per message, and none at all while handlers don't wait: messages that were read
-together are handled where they were read (`collecting`, `work`), in the same iteration of the event loop."""
+Each session has a lane. A message is handled inline if its handler doesn't have to wait; otherwise it is queued in its
+lane, and a worker handles the queued messages one at a time. Workers are shared: a burst over a thousand sessions wakes
+one, and a blocking handler occupies one. While lanes are waiting, a worker that starts on one wakes another worker, so
+no session waits for another's slow handler. There is no task per message, and none at all while handlers don't wait:
+messages that were read together are handled in the same iteration of the event loop (`collecting`, `work`)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Lane:
         self.busy: bool = False
 
 
-inside: ContextVar[Lane | None] = ContextVar("accord_lane", default=None)
+current_lane: ContextVar[Lane | None] = ContextVar("accord_lane", default=None)
 """The lane whose handler is running, if any."""
 
 
@@ -47,7 +47,7 @@ class Lanes:
         self.active: dict[str | None, Lane] = {}
         """The lanes with something queued or running, by session."""
         self.collecting: bool = False
-        """Set while more is being queued: no worker is woken for it before `work` is called."""
+        """Set while messages of one read are being queued: no worker is woken before `work` is called."""
         self._backlog = backlog
         self._failed = failed
         self._ready: deque[Lane] = deque()
@@ -58,7 +58,7 @@ class Lanes:
         self._closed = False
 
     def push(self, key: str | None, step: Callable[[Any], Any] | None, value: Any, size: int = 0) -> None:
-        """Queue a step behind everything of its session that came before it."""
+        """Queue a step behind the earlier ones of its session."""
         lane = self.active.get(key)
         if lane is None:
             lane = self.active[key] = Lane(key)
@@ -72,13 +72,13 @@ class Lanes:
                 self._wake()
 
     def work(self) -> None:
-        """Handle what was queued together, as far as nothing has to be awaited."""
+        """Handle the queued messages inline until one has to be awaited; a worker continues from there."""
         self.collecting = False
         if self._ready and not self._waking:
             try:
-                worker = self._eager.start(self._work_off())
+                worker = self._eager.start(self._drain_ready())
             except asyncio.CancelledError:
-                self._go_on()
+                self._wake_if_needed()
             else:
                 if worker is not None:
                     self._keep(worker)
@@ -98,11 +98,10 @@ class Lanes:
 
     def _worker_done(self, worker: asyncio.Task[None]) -> None:
         self._workers.discard(worker)
-        self._go_on()
+        self._wake_if_needed()
 
-    def _go_on(self) -> None:
-        """Wake a worker if a handler has ended its own by cancelling it; queued messages must not wait for the next
-        one."""
+    def _wake_if_needed(self) -> None:
+        """Wake a worker if a handler has cancelled its own: queued messages must not wait for the next message."""
         if self._ready and not self._waking and not self._closed:
             self._wake()
 
@@ -110,26 +109,26 @@ class Lanes:
         loop = asyncio.get_running_loop()
         while True:
             self._waking -= 1
-            await self._work_off()
+            await self._drain_ready()
             if self._closed or len(self._parked) >= _SPARE_WORKERS:
                 return
             parked = loop.create_future()
             self._parked.append(parked)
             await parked
 
-    async def _work_off(self) -> None:
+    async def _drain_ready(self) -> None:
         while self._ready:
             lane = self._ready.popleft()
             if self._ready and not self._waking:
                 self._wake()
-            await self._empty(lane)
+            await self._drain_lane(lane)
             if lane.items:
                 await asyncio.sleep(0)  # handlers that never wait must not starve the event loop
 
-    async def _empty(self, lane: Lane) -> None:
+    async def _drain_lane(self, lane: Lane) -> None:
         items, backlog = lane.items, self._backlog
         lane.busy = True
-        inside.set(lane)
+        current_lane.set(lane)
         try:
             for _ in range(_FAIR_SHARE):
                 if not items:
@@ -150,7 +149,7 @@ class Lanes:
                     if backlog.paused:
                         backlog.consider_resuming()
         finally:
-            inside.set(None)
+            current_lane.set(None)
             lane.busy = False
             if items:
                 self._ready.append(lane)
@@ -158,7 +157,8 @@ class Lanes:
                 del self.active[lane.key]
 
     async def close(self, grace: float, caller: asyncio.Task[Any] | None = None) -> None:
-        """Give the workers `grace` seconds to finish what is queued, then cancel them. The caller may be a handler."""
+        """Give the workers `grace` seconds to finish the queued messages, then cancel them. The caller may be a
+        handler."""
         self._closed = True
         self._eager.close()
         for parked in self._parked:

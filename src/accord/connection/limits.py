@@ -15,11 +15,12 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES
     """A longer message is skipped and reported, and the connection continues."""
     max_pending_bytes: int = 16 * 1024 * 1024
-    """Reading pauses while more than this was received but not delivered."""
+    """Reading pauses while more than this has been received but not delivered."""
     max_waiting_bytes: int = 512 * 1024 * 1024
     """While one of our requests is open, reading continues up to this limit. Then the request fails."""
     batches: Literal["accept", "reject"] = "accept"
-    """Whether several messages in one line are read, or rejected with one error. Batches are never sent."""
+    """Whether batches (several messages in one line) are accepted, or rejected with one error. Batches are never
+    sent."""
 
 
 class Deadline(msgspec.Struct, frozen=True, cache_hash=True):

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET
 
 from accord.connection.dispatch import has_session, log, read_result
-from accord.connection.lanes import Lane, inside
+from accord.connection.lanes import Lane, current_lane
 from accord.connection.limits import Deadline
 from accord.errors import AccordError, ConnectionClosed, DeadlineExceeded, Overloaded, RequestFailed
 from accord.rpc.conversation import Conversation
@@ -36,12 +36,15 @@ Read = Callable[[Method[Any, Any], "bytes | msgspec.Raw"], Any]
 
 
 class Waiter(msgspec.Struct, eq=False):
-    """One of our open requests."""
+    """One of our open requests.
+
+    A `long_running` one, such as a prompt, neither keeps reading going for its response nor fails when the backlog is
+    full."""
 
     future: asyncio.Future[Any]
     method: Method[Any, Any]
     session: str | None
-    patient: bool
+    long_running: bool
     then: Then | None
     within: Lane | None
     read: Read
@@ -57,7 +60,7 @@ class Ask(Protocol):
         params: Any,
         *,
         session: str | None = None,
-        patient: bool = False,
+        long_running: bool = False,
         then: Then | None = None,
     ) -> tuple[Waiter, Awaitable[None]]: ...
 
@@ -72,7 +75,7 @@ class Call(Protocol):
         *,
         session: str | None = None,
         deadline: Deadline | None = None,
-        patient: bool = False,
+        long_running: bool = False,
         then: Then | None = None,
     ) -> Coroutine[Any, Any, R]: ...
 
@@ -84,9 +87,9 @@ class OutgoingRequests:
         self._connection = connection
         self._conversation = conversation
         self._names: dict[str, bytes] = {}
-        # Responses that wait behind updates of their session.
-        self._late: dict[Waiter, Success | Failure | Exception] = {}
-        self._deadlines: Deadlines[Waiter] = Deadlines(self._too_late)
+        # Responses that wait for earlier updates of their session.
+        self._deferred: dict[Waiter, Success | Failure | Exception] = {}
+        self._deadlines: Deadlines[Waiter] = Deadlines(self._on_deadline)
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def ask(
@@ -95,11 +98,12 @@ class OutgoingRequests:
         params: Any,
         *,
         session: str | None = None,
-        patient: bool = False,
+        long_running: bool = False,
         then: Then | None = None,
         read: Read = read_result,
     ) -> tuple[Waiter, Awaitable[None]]:
-        """Send a request now. The caller awaits `waiter.future`; awaiting the second value only feels back-pressure."""
+        """Send a request now. Await `waiter.future` for the response; awaiting the second value only waits while the
+        peer is slow."""
         connection = self._connection
         check_thread(connection.thread)
         if not connection.is_open:
@@ -113,20 +117,20 @@ class OutgoingRequests:
         loop = self._loop
         if loop is None:
             loop = self._loop = asyncio.get_running_loop()
-        waiter = Waiter(loop.create_future(), method, session, patient, then, inside.get(), read)
+        waiter = Waiter(loop.create_future(), method, session, long_running, then, current_lane.get(), read)
         name = self._names.get(method.name) or self._names.setdefault(method.name, encode(method.name))
-        if not patient and not connection.backlog.call_opened():
+        if not long_running and not connection.backlog.call_opened():
             raise self._overload_error(method.name)
         waiter.id, line = self._conversation.request(name, body, waiter)
         try:
             return waiter, connection.send_request(line, waiter.id)
         except BaseException as error:
             if isinstance(error, ConnectionClosed) and connection.is_open:
-                # The transport is broken, and its end, which says why, is about to be reported.
-                loop.call_later(_END_SECONDS, self._not_sent, waiter, error)
+                # The transport is broken. It is about to report its end, with the reason.
+                loop.call_later(_END_SECONDS, self._fail_unsent, waiter, error)
                 return waiter, READY
             self._conversation.forget(waiter.id)
-            if not patient:
+            if not long_running:
                 connection.backlog.call_closed()
             raise
 
@@ -137,12 +141,12 @@ class OutgoingRequests:
         *,
         session: str | None = None,
         deadline: Deadline | None = None,
-        patient: bool = False,
+        long_running: bool = False,
         then: Then | None = None,
         read: Read = read_result,
     ) -> R:
         """Send a request and wait for the response."""
-        waiter, waiting = self.ask(method, params, session=session, patient=patient, then=then, read=read)
+        waiter, waiting = self.ask(method, params, session=session, long_running=long_running, then=then, read=read)
         in_time = None
         try:
             if deadline is not None:
@@ -155,23 +159,22 @@ class OutgoingRequests:
         finally:
             if in_time is not None:
                 in_time.remove(waiter)
-            if not patient:
+            if not long_running:
                 self._connection.backlog.call_closed()
             if waiter.future.cancelled() or not waiter.future.done():
                 self.abandon(waiter)
 
     def deliver_response(self, waiter: Waiter, answer: Success | Failure | Exception) -> None:
-        """Deliver a response after everything of its session that came before it, unless the caller is in that
-        session's lane."""
+        """Deliver a response after the earlier messages of its session, unless the caller is in that session's lane."""
         lane = self._connection.lanes.active.get(waiter.session) if waiter.session is not None else None
         if lane is None or lane is waiter.within:
             self._resolve(waiter, answer)
         else:
-            self._late[waiter] = answer
-            self._connection.lanes.push(waiter.session, self._now, waiter)
+            self._deferred[waiter] = answer
+            self._connection.lanes.push(waiter.session, self._resolve_deferred, waiter)
 
-    def _now(self, waiter: Waiter) -> None:
-        answer = self._late.pop(waiter, None)
+    def _resolve_deferred(self, waiter: Waiter) -> None:
+        answer = self._deferred.pop(waiter, None)
         if answer is not None:
             self._resolve(waiter, answer)
 
@@ -197,22 +200,22 @@ class OutgoingRequests:
                 log.error("a callback after the response to %s failed", waiter.method.name, exc_info=error)
 
     def abandon(self, waiter: Waiter) -> None:
-        """Cancel a request that no caller waits for. A response that comes anyway is dropped."""
-        if self._connection.is_open and self._conversation.awaits(waiter.id):
+        """Cancel a request that no caller waits for. A response that arrives anyway is dropped."""
+        if self._connection.is_open and self._conversation.awaits_response(waiter.id):
             waiter.future.cancel()
             self._connection.send_quietly(self._conversation.cancel(waiter.id))
 
-    def _not_sent(self, waiter: Waiter, error: ConnectionClosed) -> None:
+    def _fail_unsent(self, waiter: Waiter, error: ConnectionClosed) -> None:
         """Fail a request that couldn't be sent, if the connection hasn't ended meanwhile."""
         if not waiter.future.done():
             self._conversation.forget(waiter.id)
             self._resolve(waiter, error)
 
-    def _too_late(self, waiter: Waiter, deadline: Deadline) -> None:
+    def _on_deadline(self, waiter: Waiter, deadline: Deadline) -> None:
         if waiter.future.done():
             return
         transport = self._connection.transport
-        what = f"{transport.describe()} did not answer {waiter.method.name} within {deadline.seconds:g} s"
+        what = f"{transport.describe()} didn't respond to {waiter.method.name} within {deadline.seconds:g} s"
         error = DeadlineExceeded(
             f"{what} (stage {deadline.stage}){transport.describe_stderr()}",
             stage=deadline.stage,
@@ -222,9 +225,9 @@ class OutgoingRequests:
         self._connection.send_quietly(self._conversation.cancel(waiter.id))
 
     def give_up(self) -> None:
-        """Fail the open requests: too much arrived while they waited."""
-        for waiter in self._conversation.we_await:
-            if not waiter.patient and not waiter.future.done():
+        """Fail the open requests, because too many messages arrived while they waited."""
+        for waiter in self._conversation.waiters:
+            if not waiter.long_running and not waiter.future.done():
                 waiter.future.set_exception(self._overload_error(waiter.method.name))
                 self._connection.send_quietly(self._conversation.cancel(waiter.id))
 
@@ -233,19 +236,19 @@ class OutgoingRequests:
         return Overloaded(f"{method}: more than {limit} bytes are waiting to be delivered; handle messages faster")
 
     def end(self) -> None:
-        """Fail all open requests, after everything that came before the end: the connection is closed."""
+        """Fail all open requests, after delivering the earlier messages: the connection is closed."""
         for waiter in self._conversation.end():
             self.deliver_response(waiter, self._connection.closed_error(waiter.method.name, is_open=True))
 
     def settle(self) -> None:
-        """Resolve responses that still wait for their session's lane: nothing more will be delivered."""
+        """Resolve responses that still wait for their session's lane, because nothing more will be delivered."""
         self._deadlines.close()
-        for waiter in list(self._late):
-            self._now(waiter)
+        for waiter in list(self._deferred):
+            self._resolve_deferred(waiter)
 
 
 async def _wait_until_sent(waiting: Awaitable[None], future: asyncio.Future[Any]) -> None:
-    """Wait until a request is sent, but not longer than for its response or deadline."""
+    """Wait until a request is sent, or its response or deadline arrives first."""
     sending = asyncio.ensure_future(waiting)
     try:
         await asyncio.wait((sending, future), return_when=asyncio.FIRST_COMPLETED)
@@ -258,20 +261,20 @@ W = TypeVar("W")
 
 
 class Deadlines(Generic[W]):
-    """The deadlines of our open requests. `too_late` is called for each request that misses its own.
+    """The deadlines of our open requests. `on_deadline` is called for each request that misses its own.
 
     A timer per request would cost more than the rest of the request. Requests with the same time limit expire in the
-    order in which they were sent, so they share one timer: it is set for the oldest, and again when it fires."""
+    order in which they were sent, so they share one timer, which is set for the oldest and reset when it fires."""
 
-    def __init__(self, too_late: Callable[[W, Deadline], None]) -> None:
-        self._too_late = too_late
+    def __init__(self, on_deadline: Callable[[W, Deadline], None]) -> None:
+        self._on_deadline = on_deadline
         self._queues: dict[Deadline, _Queue[W]] = {}
 
     def queue(self, deadline: Deadline) -> _Queue[W]:
         """Return the queue of requests with this deadline. Add requests to it, and remove them when they are done."""
         queue = self._queues.get(deadline)
         if queue is None:
-            queue = self._queues[deadline] = _Queue(deadline, self._too_late)
+            queue = self._queues[deadline] = _Queue(deadline, self._on_deadline)
         return queue
 
     def close(self) -> None:
@@ -283,11 +286,11 @@ class Deadlines(Generic[W]):
 class _Queue(Generic[W]):
     """Requests with the same time limit, oldest first."""
 
-    __slots__ = ("_deadline", "_due", "_loop", "_timer", "_too_late")
+    __slots__ = ("_deadline", "_due", "_loop", "_on_deadline", "_timer")
 
-    def __init__(self, deadline: Deadline, too_late: Callable[[W, Deadline], None]) -> None:
+    def __init__(self, deadline: Deadline, on_deadline: Callable[[W, Deadline], None]) -> None:
         self._deadline = deadline
-        self._too_late = too_late
+        self._on_deadline = on_deadline
         self._loop = asyncio.get_running_loop()
         self._due: dict[W, float] = {}
         self._timer: asyncio.TimerHandle | None = None
@@ -296,7 +299,7 @@ class _Queue(Generic[W]):
         """Add a request. Its time starts now."""
         due = self._due[waiter] = self._loop.time() + self._deadline.seconds
         if self._timer is None:
-            self._timer = self._loop.call_at(due, self._ring)
+            self._timer = self._loop.call_at(due, self._on_timer)
 
     def remove(self, waiter: W) -> None:
         """Remove a request that is done. The timer keeps running: stopping and setting it each time costs too much."""
@@ -308,12 +311,12 @@ class _Queue(Generic[W]):
             self._timer.cancel()
             self._timer = None
 
-    def _ring(self) -> None:
+    def _on_timer(self) -> None:
         self._timer = None
         while self._due:
             waiter, due = next(iter(self._due.items()))
             if due > self._loop.time():
-                self._timer = self._loop.call_at(due, self._ring)
+                self._timer = self._loop.call_at(due, self._on_timer)
                 return
             del self._due[waiter]
-            self._too_late(waiter, self._deadline)
+            self._on_deadline(waiter, self._deadline)

@@ -1,4 +1,4 @@
-"""The peer's requests: each is handled in place or in its own task, and answered exactly once."""
+"""The peer's requests: each is handled inline or in its own task, and answered exactly once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
 from accord.connection.dispatch import Answer, Handler, encode_result, fault_of, log
-from accord.connection.lanes import inside
+from accord.connection.lanes import current_lane
 from accord.errors import InvalidValue, RequestFailed
 from accord.rpc.conversation import Conversation
 from accord.rpc.envelope import Fault
@@ -33,10 +33,10 @@ class PeerRequests:
         self._eager = EagerTasks()
         self._cancelled_early: set[RequestId] = set()
         self.has_begun: bool = False
-        """Whether any request but `initialize` was handled."""
+        """Whether any request other than `initialize` has been handled."""
 
     def begin(self, id: RequestId, handler: Handler, params: Any, name: str) -> None:
-        """Run a handler: in place if it isn't async, otherwise in place until it first waits and then in a task."""
+        """Run a handler inline; an async one continues in a task once it has to wait."""
         if self._cancelled_early and id in self._cancelled_early:
             self._cancelled_early.discard(id)
             self.refuse(id, fault_of(asyncio.CancelledError(), name))
@@ -50,7 +50,9 @@ class PeerRequests:
             return
         if type(result) is CoroutineType or hasattr(result, "__await__"):
             serving = self._serve(id, result, name)
-            if name == "initialize":  # its end changes how later lines are decoded, so it must not run while they are
+            if (
+                name == "initialize"
+            ):  # it changes how later lines are decoded, so it must not run while a block is being decoded
                 task: asyncio.Task[None] | None = asyncio.get_running_loop().create_task(serving)
             else:
                 task = self._eager.start(serving)
@@ -60,12 +62,12 @@ class PeerRequests:
             self.answer(id, result, name)
 
     def begin_behind(self, id: RequestId, handler: Handler, params: Any, name: str) -> None:
-        """The same for a request that was queued in a lane. The handler itself isn't part of the lane."""
-        token = inside.set(None)
+        """Like `begin`, for a request that was queued in a lane. The handler itself isn't part of the lane."""
+        token = current_lane.set(None)
         try:
             self.begin(id, handler, params, name)
         finally:
-            inside.reset(token)
+            current_lane.reset(token)
 
     async def _serve(self, id: RequestId, result: Awaitable[Any], name: str) -> None:
         current_request.set(id)
@@ -88,7 +90,7 @@ class PeerRequests:
             self.refuse(id, fault_of(RequestFailed(f"{name}: the result can't be encoded: {error}"), name))
             return
         connection = self._connection
-        if connection.can_answer and self._conversation.owes(id):
+        if connection.can_answer and self._conversation.owes_response(id):
             connection.send_quietly(self._conversation.answer(id, body))
         if then is not None:
             try:
@@ -98,7 +100,7 @@ class PeerRequests:
 
     def refuse(self, id: RequestId, fault: Fault) -> None:
         """Send an error response."""
-        if not self._conversation.owes(id):
+        if not self._conversation.owes_response(id):
             return
         self._connection.send_quietly(self._conversation.refuse(id, fault))
         self._connection.on_refused(id)
@@ -112,11 +114,11 @@ class PeerRequests:
             self._cancelled_early.add(id)
 
     def close(self) -> None:
-        """Start nothing more in place."""
+        """Start no more handlers inline."""
         self._eager.close()
 
     async def finish(self, seconds: float, but: asyncio.Task[Any] | None = None) -> None:
-        """Give open requests this many seconds to finish. One may allow the next to start."""
+        """Give open requests this many seconds to finish. One that finishes may let the next one start."""
         loop = asyncio.get_running_loop()
         until = loop.time() + seconds
         while (tasks := [task for task in self.tasks.values() if task is not but]) and loop.time() < until:

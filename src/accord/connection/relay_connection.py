@@ -27,16 +27,16 @@ Outcome = Success | Failure
 OnAnswer = Callable[[Outcome], None]
 
 CLOSE_SECONDS = 2.0
-"""How long a slow peer has to read the rest before the connection is closed."""
+"""How long a slow peer has to read the remaining lines before the connection is closed."""
 SEND_BYTES = 64 * 1024
-"""How much of the queue is sent at once when the peer reads again."""
+"""How many queued bytes are sent at once when the peer reads again."""
 
 
 class MessageHandler(Protocol):
     """Handles what the peer sends."""
 
     def on_request(self, id: RequestId, method: str, params: bytes) -> None:
-        """Handle a request, which is owed a response."""
+        """Handle a request, which must get a response."""
 
     def on_notification(self, method: str, params: bytes) -> None:
         """Handle a notification."""
@@ -139,7 +139,7 @@ def _read_usual(line: bytes) -> _Message | None:
         usual = _message.decode(line)
         if not line.isascii():
             line.decode()
-    except (ValueError, RecursionError):  # a message that is nested too deeply is owed an error too
+    except (ValueError, RecursionError):  # a message that is nested too deeply must get an error response too
         return None
     return usual
 
@@ -147,8 +147,8 @@ def _read_usual(line: bytes) -> _Message | None:
 class RelayConnection:
     """A conversation over a transport. `side` is our role.
 
-    A `verbatim` connection keeps everything that passes as it came: params that can't be decoded aren't repaired, and
-    absent ones stay absent (empty bytes)."""
+    A `verbatim` connection passes messages on unchanged: params that can't be decoded aren't repaired, and absent ones
+    stay absent (empty bytes)."""
 
     def __init__(
         self,
@@ -183,7 +183,7 @@ class RelayConnection:
 
     def cancel(self, id: int) -> None:
         """Tell the peer that the response to a request is no longer needed. It may still arrive."""
-        if self._conversation.awaits(id):
+        if self._conversation.awaits_response(id):
             self.outbox.send(self._conversation.cancel(id))
 
     def notify(self, method: str, params: bytes) -> None:
@@ -195,7 +195,7 @@ class RelayConnection:
 
     def answer(self, id: RequestId, outcome: Outcome) -> None:
         """Send the response to a request of the peer, unless it has one."""
-        if not self._conversation.owes(id):
+        if not self._conversation.owes_response(id):
             return
         if isinstance(outcome, Success):
             line = self._conversation.answer(id, bytes(outcome.result))
@@ -235,7 +235,7 @@ class RelayConnection:
                 case Cancelled(id=id):
                     self._handler.on_cancel(id)
                 case Malformed():
-                    self._complain(message)
+                    self._report_malformed(message)
                 case _:
                     log.debug("an unexpected response was ignored")
 
@@ -249,9 +249,9 @@ class RelayConnection:
         if call.id is UNSET:
             self._handler.on_notification(call.method, params)
         elif self._verbatim:
-            noted = self._conversation.note(Request(call.id, call.method, params))
-            if isinstance(noted, Malformed):
-                self._complain(noted)
+            registered = self._conversation.register(Request(call.id, call.method, params))
+            if isinstance(registered, Malformed):
+                self._report_malformed(registered)
             else:
                 self._handler.on_request(call.id, call.method, params)
         else:
@@ -269,17 +269,17 @@ class RelayConnection:
             answer = Failure(response.id, read_fault(response.error), bytes(response.error))
         else:
             return False
-        waiter = self._conversation.take(answer)
+        waiter = self._conversation.pop_waiter(answer)
         if waiter is None:
             log.debug("an unexpected response was ignored")
         else:
             waiter(answer)
         return True
 
-    def _complain(self, malformed: Malformed) -> None:
-        if malformed.silent or (self._side == "client" and malformed.stray and malformed.gathering is None):
+    def _report_malformed(self, malformed: Malformed) -> None:
+        if malformed.silent or (self._side == "client" and malformed.stray and malformed.batch_responses is None):
             return  # stray output of an agent gets no response
-        self.outbox.send(self._conversation.complain(malformed))
+        self.outbox.send(self._conversation.refuse_malformed(malformed))
 
     def on_oversized(self, head: bytes, size: int) -> None:
         limit = self.transport.max_message_bytes
@@ -290,7 +290,7 @@ class RelayConnection:
             if waiter is not None:
                 waiter(Failure(seen.id, fault))
         elif seen.id is not None:
-            self.outbox.send(self._conversation.complain(Malformed(fault, seen.id, stray=False)))
+            self.outbox.send(self._conversation.refuse_malformed(Malformed(fault, seen.id, stray=False)))
 
     def on_end(self, error: Exception | None) -> None:
         if self.is_open:

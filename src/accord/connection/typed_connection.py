@@ -22,7 +22,7 @@ R = TypeVar("R")
 
 
 Result = Union[R, Awaitable[R]]
-"""What a handler returns: plain handlers a result, async ones an awaitable."""
+"""The return value of a handler: a result from plain handlers, an awaitable from async ones."""
 
 
 class Handlers:
@@ -48,16 +48,16 @@ class Handlers:
         close = get_close_matches(name, cls._served, n=1, cutoff=0.8)
         if close:
             raise UsageError(
-                f"{cls.__name__}.{name} is never called: {cls._side}s serve no such method; is {close[0]} meant?"
+                f"{cls.__name__}.{name} is never called: {cls._side}s have no such method; did you mean {close[0]}?"
             )
 
 
 class TypedConnection:
     """One side of a conversation, with typed calls and typed handlers.
 
-    `handlers` is any object, best of a class derived from `AgentHandlers` or `ClientHandlers`. A method of the protocol
-    is served if the object has a method of the same name, with underscores for slashes: `session_update`. Handlers may
-    be plain or async and take only the params. Methods that the protocol doesn't define go to
+    `handlers` is any object, preferably of a subclass of `AgentHandlers` or `ClientHandlers`. A protocol method is
+    served if the object has a method of the same name, with underscores instead of slashes: `session_update`. Handlers
+    may be plain or async and take only the params. Methods that the protocol doesn't define go to
     `extension_request(method, params)` and `extension_notification(method, params)`."""
 
     def __init__(
@@ -123,7 +123,7 @@ class TypedConnection:
         """Call any method of the version."""
         if method.unstable:
             self._check(method)
-        return self.connection.call(method, params, deadline=deadline, patient=method.name == "session/prompt")
+        return self.connection.call(method, params, deadline=deadline, long_running=method.name == "session/prompt")
 
     def tell(self, method: Method[Any, Any], params: Any) -> Awaitable[None]:
         """Send any notification of the version."""

@@ -76,7 +76,7 @@ class ClientConnection:
         if method == "initialize":
             self._start_initialize(id, params)
         elif self._stage == "new":
-            self._refuse(id, f"{method[:100]} came before initialize; send initialize first")
+            self._refuse(id, f"{method[:100]} arrived before initialize; send initialize first")
         elif self._stage == "initializing":
             self._keep(self._early, params, lambda: self.on_request(id, method, params))
         else:

@@ -1,7 +1,7 @@
 """The state of a JSON-RPC conversation, as one side sees it: lines in, messages out; calls in, lines out.
 
-It knows which requests are open in either direction, recognizes unexpected responses, collects the responses to a
-batch, and understands `$/cancel_request`. No waiting, no clock, no I/O."""
+It tracks the open requests in both directions, recognizes unexpected responses, collects the responses to a batch, and
+handles `$/cancel_request`. No waiting, no clock, no I/O."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class CancelParams(msgspec.Struct, rename="camel"):
     request_id: Any
 
 
-class _Gathering:
+class _BatchResponses:
     """The responses to one batch, collected until it is complete."""
 
     __slots__ = ("answers", "missing")
@@ -83,21 +83,21 @@ class Conversation(Generic[W]):
         self.batches = batches
         self.reader: Reader = Reader({}, {})
         self._next_id = 0
-        self._we_await: dict[RequestId, W] = {}
-        self._they_await: dict[RequestId, _Gathering | None] = {}
+        self._waiters: dict[RequestId, W] = {}
+        self._peer_requests: dict[RequestId, _BatchResponses | None] = {}
 
     # -- receiving
 
-    def take(self, answer: Success | Failure) -> W | None:
+    def pop_waiter(self, answer: Success | Failure) -> W | None:
         """Return and remove the object that was stored for the request; None if the response matches no open
         request."""
-        return self._we_await.pop(answer.id, None)
+        return self._waiters.pop(answer.id, None)
 
     def receive_line(self, line: bytes, *, is_call: bool | None = None) -> Iterator[Incoming]:
         """Read the messages of one line: none, one, or a batch.
 
-        `is_call` False means that the fast decoding as a call has already failed. What the fast decoding rejects is
-        read by the slow one, which understands everything."""
+        `is_call` False means that the fast decoding as a call has already failed. Lines that the fast decoding rejects
+        are decoded by the slow path, which handles everything."""
         message: Any = None
         if envelope.looks_like_response(line):
             message = envelope.read_response(line)
@@ -110,48 +110,48 @@ class Conversation(Generic[W]):
         if isinstance(message, Batch):
             yield from self._open_batch(message)
         elif isinstance(message, Call):
-            yield message if message.id is UNSET else self.note(message)
+            yield message if message.id is UNSET else self.register(message)
         else:
-            noted = self._sort(message, None)
-            if noted is not None:
-                yield noted
+            registered = self._sort(message, None)
+            if registered is not None:
+                yield registered
 
-    def note(self, call: Call | Request, gathering: _Gathering | None = None) -> Incoming:
-        """Register a request of the peer, which is owed a response from now on."""
+    def register(self, call: Call | Request, batch_responses: _BatchResponses | None = None) -> Incoming:
+        """Register a request of the peer, to which we owe a response."""
         id: Any = call.id
         if id is None and not self.null_ids:
             return Malformed(Fault(INVALID_REQUEST, "Invalid request: an id must not be null"), None, stray=False)
-        if id in self._they_await:
+        if id in self._peer_requests:
             why = f"Invalid request: a request with the id {id!r} is still open"
             return Malformed(Fault(INVALID_REQUEST, why), id, stray=False)
-        self._they_await[id] = gathering
+        self._peer_requests[id] = batch_responses
         return call
 
-    def _sort(self, message: envelope.Message, gathering: _Gathering | None) -> Incoming | None:
+    def _sort(self, message: envelope.Message, batch_responses: _BatchResponses | None) -> Incoming | None:
         match message:
             case Request():
-                return self.note(message, gathering)
+                return self.register(message, batch_responses)
             case Notification(method=method, params=params) if method == CANCEL:
-                return self.cancelled_by_them(params)
-            case Malformed(answers=id) if id is not None and id in self._we_await:
+                return self.read_cancellation(params)
+            case Malformed(answers=id) if id is not None and id in self._waiters:
                 # It was meant as a response: its caller gets the error.
-                return Answered(self._we_await.pop(id), Failure(id, message.answer))
+                return Answered(self._waiters.pop(id), Failure(id, message.answer))
             case Notification() | Malformed():
                 return message
             case Success(id=id) | Failure(id=id):
-                if id in self._we_await:
-                    return Answered(self._we_await.pop(id), message)
+                if id in self._waiters:
+                    return Answered(self._waiters.pop(id), message)
                 return as_unexpected(message)
 
-    def cancelled_by_them(self, params: bytes) -> Cancelled | None:
-        """Return what the peer's `$/cancel_request` cancels; None if it names no open request."""
+    def read_cancellation(self, params: bytes) -> Cancelled | None:
+        """Read the params of the peer's `$/cancel_request`. Returns None if they name no open request."""
         try:
             id = msgspec.json.decode(params, type=CancelParams).request_id
         except msgspec.MsgspecError:
             return None
         if isinstance(id, float) and id.is_integer():
             id = int(id)
-        if isinstance(id, (int, str, type(None))) and not isinstance(id, bool) and id in self._they_await:
+        if isinstance(id, (int, str, type(None))) and not isinstance(id, bool) and id in self._peer_requests:
             return Cancelled(id)
         return None
 
@@ -159,39 +159,39 @@ class Conversation(Generic[W]):
         if self.batches == "reject":
             yield Malformed(Fault(INVALID_REQUEST, "Invalid request: batches are not used here"), None, stray=False)
             return
-        gathering = _Gathering()
+        batch_responses = _BatchResponses()
         # Count before yielding the first entry, which may be answered before the next one is read.
-        gathering.missing = sum(isinstance(entry, (Request, Malformed)) for entry in batch.entries)
+        batch_responses.missing = sum(isinstance(entry, (Request, Malformed)) for entry in batch.entries)
         for entry in batch.entries:
-            message = self._sort(entry, gathering)
+            message = self._sort(entry, batch_responses)
             if isinstance(message, Malformed):
-                yield message._replace(gathering=gathering)
+                yield message._replace(batch_responses=batch_responses)
             elif message is not None:
                 yield message
 
     # -- sending
 
     def request(self, method: bytes, params: bytes, waiter: W) -> tuple[int, bytes]:
-        """Create a request, as a line. `method` and `params` are encoded already; empty params are left out."""
+        """Create a request, as a line. `method` and `params` must be encoded; empty params are left out."""
         id = self._next_id
         self._next_id += 1
-        self._we_await[id] = waiter
+        self._waiters[id] = waiter
         if not params:
             return id, b'{"jsonrpc":"2.0","id":%d,"method":%b}\n' % (id, method)
         return id, b'{"jsonrpc":"2.0","id":%d,"method":%b,"params":%b}\n' % (id, method, params)
 
     def cancel(self, id: int) -> bytes:
-        """Create the line that cancels a request. Its response may still come, and is then delivered."""
+        """Create the line that cancels a request. Its response may still arrive, and is then delivered."""
         return b'{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":%d}}\n' % id
 
     def forget(self, id: RequestId) -> W | None:
-        """Remove an open request. A response that comes anyway is `Unexpected`."""
-        return self._we_await.pop(id, None)
+        """Remove an open request. A response that arrives anyway is `Unexpected`."""
+        return self._waiters.pop(id, None)
 
     def answer(self, id: RequestId, result: bytes) -> bytes:
         """Create the response to a request, as a line; empty while others of its batch are missing."""
-        if type(id) is int and self._they_await.get(id, self) is None:  # the usual case
-            del self._they_await[id]
+        if type(id) is int and self._peer_requests.get(id, self) is None:  # the usual case
+            del self._peer_requests[id]
             return b'{"jsonrpc":"2.0","id":%d,"result":%b}\n' % (id, result)
         return self._close(id, envelope.success(id, result))
 
@@ -199,44 +199,46 @@ class Conversation(Generic[W]):
         """Create an error response."""
         return self._close(id, envelope.failure(id, fault))
 
-    def complain(self, malformed: Malformed) -> bytes:
+    def refuse_malformed(self, malformed: Malformed) -> bytes:
         """Create the error response to an invalid message."""
         text = envelope.failure(malformed.id, malformed.answer)
-        return self._gather(malformed.gathering, text) if malformed.gathering is not None else text + b"\n"
+        if malformed.batch_responses is None:
+            return text + b"\n"
+        return self._add_to_batch(malformed.batch_responses, text)
 
     def _close(self, id: RequestId, text: bytes) -> bytes:
         try:
-            gathering = self._they_await.pop(id)
+            batch_responses = self._peer_requests.pop(id)
         except KeyError:
-            raise LocalProtocolError(f"request {id!r} has been answered already, or was never asked") from None
-        return text + b"\n" if gathering is None else self._gather(gathering, text)
+            raise LocalProtocolError(f"request {id!r} has already been answered, or was never received") from None
+        return text + b"\n" if batch_responses is None else self._add_to_batch(batch_responses, text)
 
-    def _gather(self, gathering: _Gathering, text: bytes) -> bytes:
-        gathering.answers.append(text)
-        gathering.missing -= 1
-        return b"" if gathering.missing else b"[%b]\n" % b",".join(gathering.answers)
+    def _add_to_batch(self, batch_responses: _BatchResponses, text: bytes) -> bytes:
+        batch_responses.answers.append(text)
+        batch_responses.missing -= 1
+        return b"" if batch_responses.missing else b"[%b]\n" % b",".join(batch_responses.answers)
 
     # -- open requests
 
     @property
-    def they_await(self) -> list[RequestId]:
-        """The ids of the peer's open requests."""
-        return list(self._they_await)
+    def peer_requests(self) -> list[RequestId]:
+        """The ids of the peer's requests that have no response yet."""
+        return list(self._peer_requests)
 
-    def owes(self, id: RequestId) -> bool:
-        return id in self._they_await
+    def owes_response(self, id: RequestId) -> bool:
+        return id in self._peer_requests
 
-    def awaits(self, id: RequestId) -> bool:
-        return id in self._we_await
+    def awaits_response(self, id: RequestId) -> bool:
+        return id in self._waiters
 
     @property
-    def we_await(self) -> list[W]:
+    def waiters(self) -> list[W]:
         """The objects stored for our open requests."""
-        return list(self._we_await.values())
+        return list(self._waiters.values())
 
     def end(self) -> list[W]:
         """Remove all our open requests and return the objects stored for them: nothing more will be received. The
         peer's requests can still be answered."""
-        waiters = list(self._we_await.values())
-        self._we_await.clear()
+        waiters = list(self._waiters.values())
+        self._waiters.clear()
         return waiters

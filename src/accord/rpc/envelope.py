@@ -1,9 +1,9 @@
-"""JSON-RPC messages, decoded from lines and encoded to lines.
+"""Decode JSON-RPC messages from lines, and encode them to lines.
 
 There are two ways to decode. The fast one decodes a whole block of lines in one pass: calls straight into the types of
-the served methods (`Reader`), and responses (`read_responses`). Whatever it rejects is decoded again by `read`, line by
-line and leniently: unknown methods, odd responses, batches, invalid messages. Nothing here raises: any bytes become
-messages, and invalid ones become `Malformed`."""
+the served methods (`Reader`), and responses (`read_responses`). Lines that it rejects are decoded again by `read`, one
+by one and leniently: unknown methods, unusual responses, batches, invalid messages. Nothing here raises: invalid input
+becomes `Malformed`."""
 
 from __future__ import annotations
 
@@ -61,20 +61,20 @@ class Failure(msgspec.Struct, frozen=True):
     id: RequestId
     error: Fault
     raw: bytes = b""
-    """The `error` as it came, for relays that pass it on; empty if it isn't known."""
+    """The `error` as it was received, for relays that pass it on; empty if unknown."""
 
 
 class Malformed(NamedTuple):
     """A line or batch entry that isn't a valid message. `answer` is the error to send back.
 
-    `stray` is true for stray output (a log line, a banner) and false for a broken message. `gathering` is the batch it
-    came in, `answers` the id of the request that it seems to answer, `head` its beginning. A `silent` one was a
+    `stray` is true for stray output (a log line, a banner) and false for a broken message. `batch_responses` belongs to
+    its batch, `answers` is the id of the request that it seems to answer, `head` its beginning. A `silent` one was a
     notification, which is never answered."""
 
     answer: Fault
     id: RequestId
     stray: bool
-    gathering: Any = None
+    batch_responses: Any = None
     answers: RequestId = None
     head: str = ""
     silent: bool = False
@@ -123,7 +123,7 @@ class Reader:
             calls = self._decoder.decode_lines(block)
         except Exception:  # the slow path has better error messages
             return None
-        # For the decoder a line end is just white space, so it also accepts two messages in one line and one message in
+        # To the decoder, a line end is just white space, so it also accepts two messages in one line and one message in
         # two. (Two in one line next to an empty line pass as two; a closer check would slow down every block.)
         return calls if len(calls) == lines else None
 
@@ -174,7 +174,7 @@ _loose = msgspec.json.Decoder(_Loose)
 _entries = msgspec.json.Decoder(list[Raw])
 _any = msgspec.json.Decoder()
 _fault = msgspec.json.Decoder(Fault)
-_word = msgspec.json.Decoder(str)
+_string = msgspec.json.Decoder(str)
 
 
 def read(line: bytes) -> Message | Batch | None:
@@ -182,15 +182,15 @@ def read(line: bytes) -> Message | Batch | None:
     text = line.removeprefix(_BYTE_ORDER_MARK).strip()
     if not text:
         return None
-    repaired = sound(text)
+    repaired = repair_json(text)
     if repaired is None:
-        return _too_deep(text) if _is_too_deep(text) else _no_json(text)
+        return _too_deep(text) if _is_too_deep(text) else _not_json(text)
     if repaired[:1] == b"[":
         return _read_batch(repaired)
     return _read_one(repaired)
 
 
-def _no_json(text: bytes) -> Malformed:
+def _not_json(text: bytes) -> Malformed:
     # Perhaps a truncated or overwritten response, whose id can still be found.
     seen = read_fragment(text[:_ID_SEARCH_BYTES])
     meant_for = seen.id if seen.kind == "answer" else None
@@ -211,7 +211,8 @@ def _is_too_deep(text: bytes) -> bool:
 
 
 def _too_deep(text: bytes) -> Malformed:
-    """JSON that is nested too deeply to be decoded. The error response uses its id, wherever that is in the text."""
+    """Report JSON that is nested too deeply to be decoded. Its id, for the error response, may be anywhere in the
+    text."""
     seen = read_fragment(text if len(text) <= _FULL_SEARCH_BYTES else text[:_ID_SEARCH_BYTES])
     if seen.kind == "stray":
         return Malformed(Fault(PARSE_ERROR, "Parse error: the line is nested too deeply"), None, stray=True)
@@ -234,27 +235,27 @@ def _read_one(text: bytes) -> Message:
     try:
         loose = _loose.decode(text)
     except msgspec.ValidationError:
-        return _invalid("a message is an object", None, stray=True)
+        return _invalid("a message must be an object", None, stray=True)
     known_id, id = _read_id(loose.id)
     answers = loose.result is not UNSET or loose.error is not UNSET
-    if _read_word(loose.jsonrpc) != "2.0":
+    if _read_string(loose.jsonrpc) != "2.0":
         meant_for = id if answers and loose.method is UNSET else None
         return _invalid('"jsonrpc" must be "2.0"', id, stray=loose.jsonrpc is UNSET, answers=meant_for)
     if loose.method is not UNSET:
         return _read_call(loose, known_id, id)
     if not answers:
-        return _invalid("there is no method", id, answers=id)
+        return _invalid("the method is missing", id, answers=id)
     if not known_id or loose.id is UNSET:
-        return _invalid("an answer needs the id of its request", None)
+        return _invalid("a response needs the id of its request", None)
     return _read_answer(loose, id)
 
 
 def _read_call(loose: _Loose, known_id: bool, id: RequestId) -> Message:
-    method = _read_word(loose.method)
+    method = _read_string(loose.method)
     if method is None:
-        return _invalid("the method is not a string", id)
+        return _invalid("the method must be a string", id)
     if not known_id:
-        return _invalid("an id is a string or an integer", None)
+        return _invalid("the id must be a string or an integer", None)
     params = NO_PARAMS if loose.params is UNSET or bytes(loose.params) == b"null" else bytes(loose.params)
     if params[:1] not in (b"{", b"["):
         return _invalid("params must be an object or a list", id)
@@ -273,22 +274,22 @@ def read_fault(raw: Raw) -> Fault:
     try:
         return _fault.decode(raw)
     except ValueError:
-        found = _any.decode(sound(raw) or b"null")
+        found = _any.decode(repair_json(raw) or b"null")
     parts = found if isinstance(found, dict) else {}
     code, message = parts.get("code"), parts.get("message")
     if isinstance(code, float) and code.is_integer():
         code = int(code)
     return Fault(
         code if isinstance(code, int) and not isinstance(code, bool) and -(2**31) <= code < 2**31 else INVALID_REQUEST,
-        message if isinstance(message, str) else "the peer's error answer is malformed",
+        message if isinstance(message, str) else "the peer's error response is malformed",
         parts.get("data", UNSET),
     )
 
 
-def _read_word(raw: Raw | UnsetType) -> str | None:
+def _read_string(raw: Raw | UnsetType) -> str | None:
     """Decode a string; None if it is absent or something else."""
     try:
-        return None if raw is UNSET else _word.decode(raw)
+        return None if raw is UNSET else _string.decode(raw)
     except ValueError:
         return None
 
@@ -307,8 +308,8 @@ def _invalid(why: str, id: RequestId, *, stray: bool = False, answers: RequestId
     return Malformed(Fault(INVALID_REQUEST, f"Invalid request: {why}"), id, stray, None, answers)
 
 
-def sound(text: bytes | Raw) -> bytes | None:
-    """Return JSON that msgspec can decode; None if the text isn't JSON.
+def repair_json(text: bytes | Raw) -> bytes | None:
+    """Convert JSON to a form that msgspec can decode; None if the text isn't JSON.
 
     Peers that cut strings by UTF-16 unit send lone surrogates, which msgspec rejects: they become U+FFFD. Numbers that
     are too large become the largest float."""
@@ -433,7 +434,7 @@ def _as_response(found: _Response) -> Success | Failure | None:
 
 
 def find_responses(block: bytes) -> list[int]:
-    """Return where the lines of a block start that look like responses. Takes linear time for any input."""
+    """Return the start positions of lines that look like responses. Takes linear time for any input."""
     found = set()
     for key in (b'"result"', b'"error"'):
         at = block.find(key)

@@ -23,7 +23,7 @@ class Fragment(NamedTuple):
 
 
 def read_fragment(head: bytes) -> Fragment:
-    """Read the top-level keys of a message, as far as they are complete."""
+    """Read the top-level keys of a message that are complete."""
     if not head.lstrip().startswith(b"{"):
         return Fragment("stray")
     found = _top(head)

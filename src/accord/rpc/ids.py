@@ -37,7 +37,7 @@ def read_id(text: bytes | msgspec.Raw) -> RequestId:
 
 def whole(text: bytes) -> int | None:
     """Return the integer value of a JSON number, or None. In JSON Schema, `1.0` and `1e3` are integers."""
-    from decimal import Decimal, InvalidOperation  # exact, and needed by hardly any peer
+    from decimal import Decimal, InvalidOperation  # imported here because hardly any peer needs it
 
     try:
         number = Decimal(text.decode())

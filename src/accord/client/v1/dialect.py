@@ -121,7 +121,7 @@ class V1(Dialect):
 
     def _send_prompt(self, session: Session, turn: Turn, *, retry: bool) -> None:
         then = partial(self._on_prompt_response, session, turn, retry)
-        self.connection.ask(m.SESSION_PROMPT, turn.request, session=session.id, patient=True, then=then)
+        self.connection.ask(m.SESSION_PROMPT, turn.request, session=session.id, long_running=True, then=then)
 
     def _on_prompt_response(self, session: Session, turn: Turn, retry: bool, done: asyncio.Future[Any]) -> None:
         error = done.exception()

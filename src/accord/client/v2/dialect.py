@@ -131,7 +131,7 @@ class V2(Dialect):
                 self._on_inserted(session, turn, done.result())
 
         waiter, _ = self.connection.ask(
-            m.SESSION_PROMPT, turn.request, session=session.id, then=on_response, patient=True
+            m.SESSION_PROMPT, turn.request, session=session.id, then=on_response, long_running=True
         )
         turn.request_id = waiter.id
 
