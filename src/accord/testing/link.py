@@ -1,4 +1,4 @@
-"""An agent and a client, connected in memory by real protocol messages."""
+"""Connect an agent and a client in memory, with real protocol messages."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class AgentLink(Protocol):
 def link(
     agent: Agent, client: ScriptedClient | None = None, *, version: int = 1, **options: Unpack[ConnectOptions]
 ) -> Connecting:
-    """Connect to an agent in this process: both sides are complete, and only the transport is in memory.
+    """Connect to an agent in this process. Both sides are complete; only the transport is in memory.
 
-    `client` is what answers the agent; `options` are those of `connect`. In version 2, where clients have no
+    `client` answers the agent's requests; `options` are those of `connect`. In version 2, where clients have no
     files and terminals, the agent still uses the script's."""
     if client is None:
         options.setdefault("versions", {version})

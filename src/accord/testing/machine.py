@@ -1,7 +1,8 @@
-"""The files and commands of a `ScriptedClient`, in place of the agent's own.
+"""Scripted files and commands that replace the agent's own.
 
-Version 2 has no methods for a client's files and terminals: agents use the machine they run on. In tests that would be
-the developer's machine, so an agent in the same process gets the script's files and commands instead."""
+Version 2 has no methods for a client's files and terminals: agents use the machine that they run on. In tests that
+would be the developer's machine, so an agent in the same process gets the files and commands of the
+`ScriptedClient`."""
 
 from __future__ import annotations
 
@@ -57,7 +58,7 @@ class ScriptedMachine(Machine):
 
 
 class ScriptedTerminal(Terminal):
-    """A scripted command, shown to the client like one that the agent runs itself."""
+    """A scripted command, displayed to the client like a command that the agent runs itself."""
 
     def __init__(self, session: Session, shown: DisplayTerminal, script: ScriptedClient, inner: str) -> None:
         super().__init__(session, shown.id)

@@ -1,7 +1,7 @@
 """Fixtures for pytest, installed with the package: `acp_agent`, `acp_client`, `acp_version`, `acp_snapshot` and
 `acp_recording`.
 
-Pytest imports this module at every start, so the rest of Accord is imported when a fixture is used."""
+Pytest imports this module at every start, so the rest of Accord is imported only when a fixture is used."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(params=[1, 2], ids=["v1", "v2"])
 def acp_version(request: pytest.FixtureRequest) -> int:
-    """The protocol version. A test that uses it, or `acp_agent`, runs once for each."""
+    """The protocol version. A test that uses this fixture or `acp_agent` runs once for each version."""
     return int(request.param)
 
 
 @pytest.fixture
 def acp_client() -> ScriptedClient:
-    """The client on the other side of `acp_agent`: its files, commands and answers, and what the agent asked."""
+    """The client on the other side of `acp_agent`: its files, commands and answers, and the agent's requests."""
     from accord.testing.script import ScriptedClient
 
     return ScriptedClient()

@@ -53,12 +53,12 @@ class Recorder:
 
 
 class Recording:
-    """A conversation that was recorded. Use `agent` as the target of `connect`."""
+    """A recorded conversation. Use `agent` as the target of `connect`."""
 
     def __init__(self, messages: list[RecordedMessage]) -> None:
         self.messages = messages
         self.mismatches: list[str] = []
-        """Where the client deviated from the recording."""
+        """How the client deviated from the recording; empty if it didn't."""
         self._players: set[asyncio.Task[None]] = set()
 
     @classmethod
@@ -76,7 +76,7 @@ class Recording:
 
     @property
     def version(self) -> int:
-        """The protocol version that was agreed."""
+        """The negotiated protocol version."""
         for _, message in self.messages:
             result = message.get("result")
             if isinstance(result, dict) and "protocolVersion" in result:
@@ -92,7 +92,7 @@ class Recording:
         return ours
 
     async def _play(self, peer: WirePeer) -> None:
-        ids: dict[str, Any] = {}  # the ids of the client's requests: in the recording, and now
+        ids: dict[str, Any] = {}  # maps the ids of the client's requests in the recording to the current ones
         for sender, message in self.messages:
             if sender == "agent":
                 sent = dict(message)
@@ -109,7 +109,7 @@ class Recording:
             await self._reject(peer, late, "the recording has ended")
 
     async def _expect(self, peer: WirePeer, recorded: dict[str, Any]) -> dict[str, Any] | None:
-        """Wait for the message that the client sent in the recording. Others are reported and rejected."""
+        """Wait for a message that matches the recorded one. Others are reported and rejected."""
         while (message := await _next(peer)) is not None:
             if message.get("method") == recorded.get("method") and ("id" in message) == ("id" in recorded):
                 return message

@@ -16,11 +16,11 @@ from accord.model.requests import Elicitation, PermissionRequest, Reply
 from accord.model.tool import ExitStatus
 
 Step = Union[str, Callable[[Turn], Awaitable[Any]]]
-"""A text to say, or something to do with the turn."""
+"""A text to say, or a function that is called with the turn."""
 
 
 class ScriptedAgent(Agent):
-    """Answers the first prompt with the first list of steps, the second with the second, and so on; then it echoes.
+    """Responds to each prompt with the next list of steps. When there are no more lists, it echoes the prompt.
 
     A step is a text to say or a function of the turn; a step that returns a string other than None ends the turn with
     that stop reason."""
@@ -30,7 +30,7 @@ class ScriptedAgent(Agent):
     def __init__(self, *turns: Sequence[Step]) -> None:
         self.turns: list[Sequence[Step]] = list(turns)
         self.prompts: list[str] = []
-        """The text of every prompt it was sent."""
+        """The text of every prompt that it received."""
 
     async def prompt(self, turn: Turn) -> Any:
         self.prompts.append(turn.text)
@@ -48,9 +48,9 @@ class ScriptedAgent(Agent):
 class ScriptedClient(Workspace):
     """Answers an agent's requests from a script, and records them.
 
-    `permissions` is a list of answers in order (True, False, an option's id or None), the last of which repeats;
-    `files` is what can be read and is changed by writing; `commands` maps a command line to its output and exit code,
-    where no code means that it runs until it is killed."""
+    `permissions` is a list of answers in order (True, False, an option's id or None); the last one repeats. `files`
+    maps paths to texts, and changes when the agent writes. `commands` maps a command line to its output and exit code;
+    without a code, it runs until it is killed."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class ScriptedClient(Workspace):
         self.released: list[str] = []
         self._terminals: dict[str, _Terminal] = {}
         self.is_injected = False
-        """Whether the agent uses the script's files and commands in version 2, too. Set by `link`."""
+        """Whether the agent uses the script's files and commands in version 2 too. Set by `link`."""
 
     def on_version(self, version: int) -> None:
         """Raise if the agent would use this machine's files and commands instead of the script's."""
@@ -95,7 +95,7 @@ class ScriptedClient(Workspace):
     def reply(self, *replies: Reply | dict[str, Any] | None) -> None:
         """Set the answers to forms and pages; the last one repeats.
 
-        Call it before connecting: without any, forms aren't offered."""
+        Call it before connecting: forms are offered only if there are replies."""
         self._replies = list(replies)
 
     def permit(self, request: PermissionRequest) -> bool | str | None:
@@ -149,7 +149,7 @@ class ScriptedClient(Workspace):
 
 
 class _Terminal:
-    """A command that was never run: what it printed, and how it ended."""
+    """A simulated command: its output and exit status."""
 
     def __init__(self, output: str, limit: int | None, code: int | None) -> None:
         kept = output if limit is None else output.encode()[-limit or len(output.encode()) :].decode(errors="ignore")
@@ -161,6 +161,6 @@ class _Terminal:
             self.end(ExitStatus(code=code))
 
     def end(self, status: ExitStatus) -> None:
-        """The command has ended; how it first did counts."""
+        """End the command; only the first call counts."""
         self.exit = self.exit or status
         self.ended.set()

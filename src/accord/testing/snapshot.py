@@ -1,4 +1,4 @@
-"""Transcripts as readable text, compared with a file next to the tests."""
+"""Snapshot tests: compare transcripts, as readable text, with a file next to the tests."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ UPDATE_OPTION = "--acp-update"
 
 
 def render_transcript(source: Union[Session, Transcript]) -> str:
-    """Write a session as text: messages, thoughts, tool calls with their contents, notices and plans.
+    """Render a session as text: messages, thoughts, tool calls with their contents, notices and plans.
 
-    There are no ids and no times in it, so the text is the same in every run and usually in both protocol versions."""
+    The text contains neither ids nor times, so it is the same in every run and usually in both protocol versions."""
     transcript = source.transcript if isinstance(source, Session) else source
     return "".join(text(sections(transcript), thoughts=True, contents=True)).rstrip("\n") + "\n"
 
 
 class SnapshotMismatch(AssertionError):
-    """A transcript differs from its snapshot, or has none yet."""
+    """A transcript differs from its snapshot, or has no snapshot yet."""
 
 
 class TranscriptSnapshot:
@@ -36,7 +36,7 @@ class TranscriptSnapshot:
         self._is_updating = is_updating
 
     def __call__(self, source: Union[Session, Transcript, str], name: str = "") -> None:
-        """Compare a session, a transcript or a text. `name` tells several snapshots of one test apart."""
+        """Compare a session, a transcript or a text. `name` distinguishes several snapshots in one test."""
         now = source if isinstance(source, str) else render_transcript(source)
         file = self._file.with_name(f"{self._file.stem}.{name}.txt") if name else self._file
         if self._is_updating:

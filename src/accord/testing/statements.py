@@ -68,4 +68,4 @@ EVERYTHING: list[s.Statement] = [
     s.WholeMessage(role="agent", message_id="m4", content=None),
     s.Raw(version=2, update={"sessionUpdate": "_mine", "x": [1, {"y": None}]}),
 ]
-"""One statement of every kind, and of every form that could be confused with another."""
+"""One statement of every kind, in every form that could be confused with another."""

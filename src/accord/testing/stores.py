@@ -6,7 +6,7 @@
         def new_store(self):
             return MyStore("somewhere", "fresh")
 
-pytest finds the tests by their names. Coroutines must be run as tests, as pytest-asyncio does in its automatic mode. If
+pytest finds the tests by their names. They are coroutines, so use a plugin such as pytest-asyncio in automatic mode. If
 sessions outlive the process, override `reopen` too."""
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from accord.testing.statements import EVERYTHING
 
 
 def info(id: str, cwd: str = "/project", **more: Any) -> SessionInfo:
-    """Create an entry."""
+    """Create the list entry of a session."""
     return SessionInfo(id=id, cwd=cwd, **more)
 
 
 def say(text: str, message_id: str = "m") -> s.Said:
-    """Create a chunk of an answer."""
+    """Create a chunk of an agent message."""
     return s.Said(role="agent", message_id=message_id, content=c.TextContent(text))
 
 
@@ -145,7 +145,7 @@ class StoreSuite:
     async def test_data_that_changes_later_is_saved_as_it_was(self) -> None:
         store = self.new_store()
         if not store.durable:
-            return  # a store in memory holds the very objects
+            return  # a store in memory holds references to the same objects
         await store.create(info("a"))
         arguments = {"path": "/p"}
         store.append("a", s.ToolPatch(id="c", raw_input=arguments))
@@ -243,7 +243,7 @@ class StoreSuite:
         first = await store.list()
         await store.create(info("new"))
         await store.update(info("s59", title="moved"))
-        await store.delete("s9")  # the one with which the next page would have begun
+        await store.delete("s9")  # the first session of the next page
         second = await store.list(cursor=first.next_cursor)
         assert [entry.id for entry in second.sessions] == [f"s{number}" for number in reversed(range(9))]
         assert second.next_cursor is None

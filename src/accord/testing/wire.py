@@ -101,7 +101,7 @@ class WirePeer:
         return [call["params"]["update"] for call in calls if call.get("method") == "session/update"]
 
     async def quiet(self) -> None:
-        """Wait until everything sent so far has been handled: send an unknown request and wait for the error."""
+        """Wait until all earlier messages have been handled: send an unknown request and wait for the error."""
         await self.call("_accord/quiet")
 
 
