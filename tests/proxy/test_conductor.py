@@ -320,7 +320,7 @@ async def test_a_proxy_ends_with_its_successor_and_passes_the_reason_on() -> Non
 
 
 async def test_a_proxy_without_a_successor_says_how_to_start_it() -> None:
-    with pytest.raises(accord.RequestFailed, match="start it with a conductor"):
+    with pytest.raises(accord.RequestFailed, match="start it through a conductor"):
         await accord.connect(proxy_command(), deadlines=PATIENT)
 
 

@@ -41,7 +41,7 @@ class RunningComponent:
 
 
 async def start(component: Component, cwd: str, env: Mapping[str, str] | None) -> RunningComponent:
-    """Start a component. One that can't be started answers everything with the reason."""
+    """Start a component. One that can't be started responds to every request with the reason."""
     from accord.proxy.conductor import Conductor
     from accord.proxy.run import serve
 
@@ -54,7 +54,7 @@ async def start(component: Component, cwd: str, env: Mapping[str, str] | None) -
         if isinstance(component, str) and is_url(component):
             from accord.remote.target import open_url
 
-            # The client may be any client, which doesn't understand our notification of a full replay.
+            # The client may not support our notification of a full replay.
             return RunningComponent(Endpoint(await open_url(component, resets=False), "client"))
         launched = await launch(component, cwd, env)
     except AccordError as error:

@@ -66,7 +66,7 @@ class Conductor:
             await client.close()
 
     def _connect(self, chain: list[Endpoint], *, has_local_agent: bool) -> McpBridge | None:
-        """Connect each component with the next one; the last with the client's own successor, if there is one.
+        """Connect each component with the next one, and the last one with the client's own successor, if there is one.
 
         Returns the bridge for the MCP servers of the agent, if the agent is on this machine."""
         client, last = chain[0], chain[-1]
@@ -116,4 +116,6 @@ def chain(
         ours, theirs = pair()
         return Launched(ours, conductor.serve(theirs))
 
-    return cast("Callable[[], Awaitable[Transport]]", open_chain)  # `connect` starts what comes with a transport
+    return cast(
+        "Callable[[], Awaitable[Transport]]", open_chain
+    )  # `connect` starts the coroutine that comes with a transport

@@ -1,7 +1,7 @@
 """One connection of a proxy chain, and the two conversations on it: with the peer, and with the peer's successor.
 
-A conductor talks to a proxy on one connection. A plain message comes from, or goes to, the proxy's client side.
-`proxy/successor` wraps a message for its agent side, in both directions. A port hides that difference."""
+A conductor and a proxy share one connection. Plain messages belong to the proxy's client side; in both directions,
+messages of its agent side are wrapped in `proxy/successor`. A port hides that difference."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def unwrap(params: bytes) -> tuple[str, bytes] | None:
 
 
 class PortHandler(Protocol):
-    """Handles what arrives on a port."""
+    """Handles the messages that arrive on a port."""
 
     def on_request(self, id: RequestId, method: str, params: bytes) -> None:
         """Handle a request, which must get a response."""
@@ -73,7 +73,7 @@ class Port:
         self.handler: PortHandler | None = None
 
     def request(self, method: str, params: bytes, on_answer: OnAnswer) -> int:
-        """Send a request and return its id. If the peer is gone, `on_answer` is called at once."""
+        """Send a request and return its id. If the peer has disconnected, `on_answer` is called at once."""
         failure = self.endpoint.failure
         if failure is not None:
             on_answer(failure)
@@ -81,7 +81,7 @@ class Port:
         return self.endpoint.connection.request(method, params, on_answer)
 
     def notify(self, method: str, params: bytes) -> None:
-        """Send a notification. Does nothing if the peer is gone."""
+        """Send a notification. Does nothing if the peer has disconnected."""
         if self.endpoint.failure is None:
             self.endpoint.connection.notify(method, params)
 
@@ -112,7 +112,7 @@ class Endpoint:
         self.direct: Port = Port(self)
         self.successor: Port = SuccessorPort(self)
         self.failure: Failure | None = None
-        """The response to everything that is sent to this peer, once it is gone."""
+        """The response to all further requests, once the peer has disconnected."""
         self.error: Exception | None = None
         self.on_ended: Callable[[], None] = lambda: None
         self._pauses: set[object] = set()
@@ -122,7 +122,7 @@ class Endpoint:
         self.connection.start()
 
     def fail(self, reason: str) -> None:
-        """Answer everything from now on with an error: the peer exited or couldn't be started."""
+        """Answer all further requests with an error: the peer exited or couldn't be started."""
         self.failure = Failure(None, Fault(INTERNAL_ERROR, reason))
 
     async def close(self) -> None:
@@ -137,7 +137,7 @@ class Endpoint:
         if had != bool(self._pauses) and self.connection.is_open:
             (self.connection.transport.resume if had else self.connection.transport.pause)()
 
-    # -- what the connection calls
+    # -- called by the connection
 
     def on_request(self, id: RequestId, method: str, params: bytes) -> None:
         port = self.direct
@@ -181,12 +181,12 @@ class Endpoint:
 
 
 def connect_flow(chain: list[Endpoint], *, is_loop: Callable[[], bool]) -> None:
-    """Pass back-pressure on: while a peer is slow, stop reading what makes it slower.
+    """Propagate back-pressure: while a peer is slow, stop reading from the peers whose messages it receives.
 
-    The chain is in order, from the client to the agent. A slow peer stops its right neighbour, which sends it what the
-    agent says, and the client, where everything for the agent starts. It never stops its left neighbour: that one may
-    be busy with messages for the client, and each would wait for the other. In a loop the first endpoint is the right
-    neighbour of the last as well."""
+    `chain` is in order, from the client to the agent. A slow peer pauses its right neighbour, which sends it the
+    agent's messages, and the client, where all messages for the agent originate. It never pauses its left neighbour:
+    that one may be busy with messages for the client, and the two would wait for each other. In a loop, the first
+    endpoint is also the right neighbour of the last."""
     first = chain[0]
     for endpoint, right in zip(chain, [*chain[1:], None], strict=True):
 

@@ -29,13 +29,13 @@ log: logging.Logger = logging.getLogger("accord")
 
 INITIALIZE = "initialize"
 SOFT_LIMIT = 1024 * 1024
-"""How many bytes may wait behind a handler before we stop reading."""
+"""The number of bytes that may wait behind a handler before reading stops."""
 HARD_LIMIT = 64 * 1024 * 1024
-"""How many bytes may wait while the handler itself waits for a response, which is behind them."""
+"""The number of bytes that may wait while the handler itself waits for a response, which is behind them."""
 
 
 class HandledDirection(Direction):
-    """One direction of a proxy. Messages without a handler pass as they are."""
+    """One direction of a proxy. Messages without a handler pass unchanged."""
 
     opposite: HandledDirection
 
@@ -64,9 +64,10 @@ class HandledDirection(Direction):
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def limit(self) -> None:
-        """Stop reading while too much waits behind handlers.
+        """Stop reading while too many bytes wait behind handlers.
 
-        While the proxy waits for a response of the source, reading continues: the response may be behind the rest."""
+        While the proxy waits for a response of the source, reading continues: the response may be behind the queued
+        messages."""
         queued = self.order.queued_bytes
         if queued > HARD_LIMIT:
             for call in self._calls:
@@ -102,7 +103,7 @@ class HandledDirection(Direction):
         key = session_of(params)
         queued = self.open[id] = QueuedRequest()
 
-        def go() -> None:
+        def handle() -> None:
             if queued.is_cancelled:
                 self._finish(id, Failure(id, Fault(REQUEST_CANCELLED, "Request cancelled")))
             elif handler is None:
@@ -110,10 +111,10 @@ class HandledDirection(Direction):
             else:
                 self._handle_request(handler, id, params, key)
 
-        self.order.add(key, len(params), go)
+        self.order.add(key, len(params), handle)
 
     def _pass(self, id: RequestId, method: str, params: bytes) -> None:
-        """Send a request on as it is. Its response stays behind what came before it."""
+        """Forward a request unchanged. Its response stays behind the messages before it."""
         passed = self.open[id] = PassedRequest(self.target)
         key = session_of(params) if self.opposite.way in self._side.handlers.ways else ""
 
@@ -187,7 +188,7 @@ class HandledDirection(Direction):
         request.release()
 
     def send(self, request: Request[Any, Any], raw: bytes, future: asyncio.Future[Outcome]) -> int:
-        """Send a handled request on. Its response keeps its place among the other messages of its session."""
+        """Forward a handled request. Its response keeps its position among the other messages of its session."""
 
         def respond(outcome: Outcome) -> None:
             self._see_response(request.method, outcome)
@@ -213,11 +214,13 @@ class HandledDirection(Direction):
         )
 
     def check_result(self, method: str, forwarded: Outcome | None, answer: Success) -> None:
-        """Check a handler's result of `initialize`: it describes everything behind the proxy, too."""
+        """Check a handler's result of `initialize`, which also describes the components behind the proxy."""
         if method != INITIALIZE:
             return
         if not isinstance(forwarded, Success):
-            raise UsageError("the handler for initialize must forward it: the response describes the agent, too")
+            raise UsageError(
+                "the handler for initialize must forward it, because the response also describes the agent"
+            )
         if read_version(bytes(forwarded.result)) != read_version(bytes(answer.result)):
             raise UsageError("the handler for initialize can't change the protocol version")
 

@@ -90,7 +90,7 @@ def _mark(way: Way, method: Method[Any, Any] | str, is_ordered: bool) -> Callabl
 
 
 def collect(cls: type) -> list[tuple[str, Mark]]:
-    """Return the marked methods of a class, with their names. Two handlers of one method are a mistake."""
+    """Return the marked methods of a class, with their names. Raises `UsageError` for two handlers of one method."""
     names = dict.fromkeys(name for base in reversed(cls.__mro__) for name in vars(base))
     found = [(name, mark) for name in names for mark in getattr(getattr(cls, name), _MARK, ())]
     seen: dict[tuple[Way, Any], str] = {}
@@ -118,7 +118,8 @@ class Handlers:
 
 
 def _methods(mark: Mark, version: int) -> list[Method[Any, Any]]:
-    """Return the methods of a version that a mark stands for: none, one, or for a name a request and a notification."""
+    """Return the methods of a version that a mark refers to: none, one, or (for a name) a request and a
+    notification."""
     tables = load_tables(version)
     known = [table[name] for table in tables for name in [_name(mark.method)] if name in table]
     known = [method for method in known if method.served_by == _SERVED_BY[mark.way]]

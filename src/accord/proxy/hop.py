@@ -1,4 +1,4 @@
-"""Passes messages between two ports unchanged. Ids belong to one hop: each side has its own."""
+"""Passes messages between two ports unchanged, except for the ids: each hop has its own."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ Rewrite = Callable[[str, bytes], "tuple[str, bytes] | Failure"]
 
 
 def keep(method: str, params: bytes) -> tuple[str, bytes]:
-    """Return a message as it is."""
+    """Return a message unchanged."""
     return method, params
 
 
 class Cancellable(Protocol):
-    """A request that is being worked on."""
+    """A request in progress."""
 
     def cancel(self) -> None: ...
 
 
 class PassedRequest:
-    """A request that was passed on as it is."""
+    """A request that was forwarded unchanged."""
 
     __slots__ = ("id", "target")
 
@@ -39,7 +39,7 @@ class PassedRequest:
 
 
 class QueuedRequest:
-    """A request that hasn't been passed on yet."""
+    """A request that hasn't been forwarded yet."""
 
     __slots__ = ("is_cancelled",)
 
@@ -51,7 +51,7 @@ class QueuedRequest:
 
 
 class Direction:
-    """Passes what one port receives to another."""
+    """Passes messages from one port to another."""
 
     def __init__(self, source: Port, target: Port, rewrite: Rewrite = keep) -> None:
         self.source = source
@@ -69,7 +69,7 @@ class Direction:
             self.pass_request(id, *rewritten)
 
     def pass_request(self, id: RequestId, method: str, params: bytes) -> None:
-        """Send a request on. Its response goes back as it comes."""
+        """Forward a request, and return the response unchanged."""
         passed = self.open[id] = PassedRequest(self.target)
 
         def respond(outcome: Outcome) -> None:

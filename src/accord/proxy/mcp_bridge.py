@@ -1,7 +1,7 @@
-"""MCP over ACP for an agent that doesn't support it: the conductor offers it in the agent's place.
+"""MCP over ACP for an agent that doesn't support it: the conductor advertises it on the agent's behalf.
 
-Proxies and the client then offer their MCP servers through the connection. The agent gets each of them as a command,
-which agents can start. Its MCP requests come back here, and are sent to the offering side as `mcp/message`."""
+Proxies and the client then offer their MCP servers through the connection. To the agent, each of them is a command that
+it can start. Its MCP requests arrive here, and are sent to the offering side as `mcp/message`."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ from accord.schema.wire import encode
 
 MCP_MESSAGE = "mcp/message"
 MAX_OPEN = 256
-"""How many MCP requests of an agent may be open."""
+"""The maximum number of open MCP requests of an agent."""
 _OPENING = frozenset({"session/new", "session/load", "session/resume", "session/fork"})
 _CLOSING = frozenset({"session/close", "session/delete"})
 _CAPABILITIES: dict[int, tuple[str, ...]] = {
     1: ("agentCapabilities", "mcpCapabilities"),
     2: ("capabilities", "session", "mcp"),
 }
-"""Where the result of `initialize` says how the agent reaches MCP servers, by protocol version."""
+"""The path to the MCP capabilities in the result of `initialize`, by protocol version."""
 
 
 class _Watched:
-    """A request whose response matters to the bridge."""
+    """A request whose response the bridge has to see."""
 
     def __init__(self, method: str, session_id: str) -> None:
         self.method = method
@@ -58,7 +58,7 @@ class _Watched:
 
 
 class _BridgedServer:
-    """One server of a session that the agent starts as a command."""
+    """One server of a session, which the agent starts as a command."""
 
     def __init__(self, id: str, bridge: StdioBridge) -> None:
         self.id = id
@@ -77,7 +77,7 @@ class _BridgedServer:
 
 
 class McpBridge(Direction):
-    """Passes messages to an agent on this machine, and bridges its MCP servers if it needs that."""
+    """Passes messages to an agent on this machine, and bridges its MCP servers if necessary."""
 
     def __init__(self, source: Port, target: Port, rewrite: Rewrite) -> None:
         super().__init__(source, target, rewrite)
@@ -91,7 +91,7 @@ class McpBridge(Direction):
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def close(self) -> None:
-        """End all servers."""
+        """Stop all servers."""
         self._release(list(self._servers.values()))
         if self._tasks:
             await asyncio.wait(self._tasks)
@@ -177,7 +177,7 @@ class McpBridge(Direction):
         return outcome
 
     def _offer(self, outcome: Success) -> Outcome:
-        """Add MCP over ACP to what the agent supports, if it doesn't support it itself."""
+        """Add MCP over ACP to the agent's capabilities, if it doesn't support it itself."""
         result = bytes(outcome.result)
         fields, version = read_fields(outcome.result), read_version(result)
         path = _CAPABILITIES.get(version) if isinstance(version, int) else None

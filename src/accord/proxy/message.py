@@ -1,4 +1,4 @@
-"""The arguments of handlers: a request or notification on its way; and the two peers of a proxy."""
+"""The arguments of handlers (a request or a notification in transit), and the two peers of a proxy."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ def as_error(failure: Failure, method: str) -> RequestFailed:
 
 
 class Notification(Generic[P]):
-    """A notification on its way. It is dropped unless it is forwarded."""
+    """A notification in transit. It is dropped unless it is forwarded."""
 
     def __init__(self, direction: HandledDirection, method: Method[P, Any], raw: bytes, params: P) -> None:
         self.method: str = method.name
         self.params = params
         """The params, which may be changed in place."""
         self.raw = raw
-        """The params as they came."""
+        """The params as received."""
         self._direction = direction
         self._kind = method.params
 
     async def forward(self, params: P | None = None) -> None:
-        """Send it on: with these params, else with its own. What hasn't been changed keeps its bytes."""
+        """Forward it, with these params or else its own. Unchanged parts keep their bytes."""
         self._direction.target.notify(self.method, self._encode(params))
         await self._direction.target.endpoint.connection.outbox.wait_until_sent()
 
@@ -56,7 +56,7 @@ class Notification(Generic[P]):
 
 
 class Request(Generic[P, R]):
-    """A request on its way. The handler returns its result, or raises an error."""
+    """A request in transit. The handler returns its result, or raises an error."""
 
     def __init__(
         self, direction: HandledDirection, id: RequestId, method: Method[P, R], raw: bytes, params: P, key: str
@@ -66,11 +66,11 @@ class Request(Generic[P, R]):
         self.params = params
         """The params, which may be changed in place."""
         self.raw = raw
-        """The params as they came."""
+        """The params as received."""
         self.key = key
         """The session that it belongs to; empty if it has none."""
         self.holds: list[tuple[MessageOrder, str]] = []
-        """Sessions whose messages wait for this request, each with the direction that they wait in."""
+        """The sessions whose messages wait for this request, each with the direction of the messages."""
         self._direction = direction
         self._method = method
         self._task: asyncio.Task[None] | None = None
@@ -80,9 +80,9 @@ class Request(Generic[P, R]):
         self._error: BaseException | None = None
 
     async def forward(self, params: P | None = None) -> R:
-        """Send it on, with these params, else with its own, and wait for the result.
+        """Forward it, with these params or else its own, and wait for the result.
 
-        Raises `RequestFailed` if the response is an error. Not caught, that error goes back unchanged."""
+        Raises `RequestFailed` if the response is an error. An uncaught error is returned unchanged to the sender."""
         raw = rewrite.write(self.params if params is None else params, self._method.params, self.raw)
         outcome = self._outcome = await self._send(raw)
         if isinstance(outcome, Failure):
@@ -110,24 +110,24 @@ class Request(Generic[P, R]):
     # -- for the library: the direction calls these
 
     def start(self, task: asyncio.Task[None]) -> None:
-        """Note the task that handles this request, so that it can be cancelled."""
+        """Store the task that handles this request, so that it can be cancelled."""
         self._task = task
 
     def release(self) -> None:
-        """Let everything pass that waits for this request."""
+        """Release the messages that wait for this request."""
         holds, self.holds = self.holds, []
         for order, key in holds:
             order.release(key)
 
     def cancel(self) -> None:
-        """Cancel the request that was forwarded, which still gets a response; else the handler."""
+        """Cancel the forwarded request, which still gets a response; if there is none, cancel the handler."""
         if self._forwarded is not None:
             self._direction.target.cancel(self._forwarded[0])
         elif self._task is not None:
             self._task.cancel()
 
     def outcome_of(self, result: Any) -> Outcome:
-        """Encode the handler's result. The successor's result keeps its bytes where it wasn't changed."""
+        """Encode the handler's result. Unchanged parts of the successor's result keep their bytes."""
         if result is None:
             raise UsageError(
                 f"the handler of {self.method} returned None; end it with “return await request.forward()”, or return "
@@ -141,17 +141,17 @@ class Request(Generic[P, R]):
         return answer
 
     def failure_of(self, error: BaseException) -> Failure:
-        """Encode the handler's error. The successor's error goes back unchanged."""
+        """Encode the handler's error. The successor's error is returned unchanged."""
         if error is self._error and isinstance(self._outcome, Failure):
             return self._outcome
         return Failure(self.id, fault_of(error, self.method))
 
 
 class ProxyPeer:
-    """A neighbour of a proxy, to send messages of the proxy's own."""
+    """A neighbour of a proxy, to which the proxy can send its own messages."""
 
     def __init__(self, port: Port, calls: set[asyncio.Future[Outcome]], on_change: Callable[[], None]) -> None:
-        """`calls` are our open requests to this peer; `on_change` is called when there are more or fewer."""
+        """`calls` are our open requests to this peer; `on_change` is called when their number changes."""
         self._port = port
         self._calls = calls
         self._on_change = on_change

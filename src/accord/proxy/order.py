@@ -16,9 +16,9 @@ class _Params(msgspec.Struct, rename="camel"):
 
 _params = msgspec.json.Decoder(_Params)
 OVERHEAD = 500
-"""What a message that waits costs besides its params, in bytes."""
+"""The memory of a waiting message besides its params, in bytes."""
 EVERYTHING = "\ud800"
-"""The key that stands for all sessions. No session id equals it: JSON with a lone surrogate isn't decoded."""
+"""A key for all sessions. It can't equal a session id, because JSON with a lone surrogate isn't decoded."""
 
 
 def session_of(params: bytes) -> str:
@@ -33,8 +33,8 @@ def session_of(params: bytes) -> str:
 class MessageOrder:
     """The messages of one direction that wait behind a handler, by session id.
 
-    A handler holds its session until it has decided. Other sessions continue. Messages without a session are treated
-    like those of one more session."""
+    A handler holds its session until it has decided. Other sessions continue. Messages without a session id are treated
+    like messages of one additional session."""
 
     def __init__(self, on_change: Callable[[], None]) -> None:
         self.queued_bytes: int = 0
@@ -62,7 +62,7 @@ class MessageOrder:
         self._holds[key] += 1
 
     def release(self, key: str) -> None:
-        """Undo one `hold`, and let messages pass up to the next one."""
+        """Undo one `hold`, and let messages pass until the next hold."""
         self._holds[key] -= 1
         if not self._holds[key]:
             del self._holds[key]

@@ -11,7 +11,7 @@ MessageKind = Literal["request", "notification", "result", "error"]
 
 
 class Proxy:
-    """A component between a client and an agent, which sees what they send to each other and may change it.
+    """A component between a client and an agent, which can see and change the messages between them.
 
     Mark methods with `@to_agent` and `@to_client` to handle messages. Everything else passes unchanged, byte for byte:
     unknown methods and fields, results and errors. An object serves one client.
@@ -24,11 +24,11 @@ class Proxy:
     """
 
     client: ProxyPeer
-    """The client, or the proxy before this one; for requests and notifications of your own."""
+    """The client, or the proxy before this one. Use it to send your own requests and notifications."""
     agent: ProxyPeer
     """The agent, or the proxy after this one."""
     version: int | None = None
-    """The protocol version that client and agent have agreed on; None before that."""
+    """The negotiated protocol version; None before `initialize`."""
 
     _marks: ClassVar[list[tuple[str, Mark]]] = []
 
@@ -42,6 +42,6 @@ class Proxy:
         return cls._marks
 
     def watch(self, way: Way, kind: MessageKind, method: str, body: bytes) -> None:
-        """Override this to see every message on its way, as JSON: params, result or error.
+        """Override this to see every message in transit, as JSON: params, result or error.
 
-        For a response, `method` is that of its request. Called before handlers; can't change anything."""
+        For a response, `method` is that of its request. Called before handlers; it can't change the message."""

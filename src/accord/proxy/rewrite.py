@@ -1,7 +1,7 @@
 """Encode a message that a handler has changed, so that everything it didn't change stays as it was.
 
-Types know the fields of the schema only. What they don't know (fields of later versions, of extensions) is taken from
-the original."""
+Types contain only the fields of the schema. Other fields (of later versions, or of extensions) are copied from the
+original."""
 
 from __future__ import annotations
 
@@ -56,7 +56,8 @@ def merge(whole: Any, old: Any, new: Any) -> Any:
 
 
 def _merge_items(whole: list[Any], old: list[Any], new: list[Any]) -> list[Any]:
-    """Find the original of each item: an equal one, or the one in its place if the list is as long as before."""
+    """Find the original of each item: an equal one, or the one at its index if the list has the same length as
+    before."""
     left = list(range(len(old)))
     merged = []
     for place, item in enumerate(new):

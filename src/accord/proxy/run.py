@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 PROXY_INITIALIZE = "proxy/initialize"
 _NO_SUCCESSOR = Failure(
-    None, Fault(-32600, "this is a proxy: start it with a conductor (proxy/initialize), or with the agent it is for")
+    None,
+    Fault(-32600, "this is a proxy: start it through a conductor (proxy/initialize), or give it the agent to start"),
 )
 
 
@@ -36,10 +37,10 @@ def run(
 ) -> None:
     """Serve a proxy or a conductor on standard input and output, until the client closes our input.
 
-    Without `successor`, a conductor has started the proxy, and connects it to the next component. With one, the proxy
-    starts it: a command, a URL, a transport, an `Agent` or another `Proxy`.
+    Without `successor`, the proxy expects a conductor to have started it and to connect it to the next component. With
+    one, it starts the successor: a command, a URL, a transport, an `Agent` or another `Proxy`.
 
-    Nothing printed can corrupt the wire: it goes to standard error instead."""
+    Printed text can't corrupt the wire: it goes to standard error."""
     from accord.transports.event_loop import run as run_loop
     from accord.transports.stdio import StdioTransport
     from accord.transports.stdout_guard import guard_stdio
@@ -92,7 +93,7 @@ async def serve(
 ) -> None:
     """Serve one client on any transport, until it disconnects. See `run`.
 
-    Raises the error of the successor if that has exited by itself."""
+    Raises the successor's error if it exited by itself."""
     client = Endpoint(transport, "agent")
     if successor is None:
         side = ProxySide(proxy, client.direct, client.successor, _from_conductor)

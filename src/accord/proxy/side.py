@@ -1,4 +1,4 @@
-"""One proxy at work: between the port of its client and that of its successor."""
+"""A running proxy, between its client's port and its successor's port."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from accord.proxy.proxy import MessageKind, Proxy
 log: logging.Logger = logging.getLogger("accord")
 
 VERSIONS = (1, 2)
-"""The protocol versions that handlers can have types of."""
+"""The protocol versions whose types handlers can use."""
 
 
 class ProxySide:
@@ -32,7 +32,7 @@ class ProxySide:
         self.is_watching: bool = type(proxy).watch is not Proxy.watch
         self._proxy = proxy
         to_client_calls: set[asyncio.Future[Outcome]] = set()
-        # On one connection, all our requests are among what is read.
+        # If both ports share a connection, the responses to all our requests arrive on it.
         to_agent_calls = to_client_calls if client.endpoint is agent.endpoint else set()
         self.to_agent: HandledDirection = HandledDirection(self, "to_agent", client, agent, to_client_calls, rewrite)
         self.to_client: HandledDirection = HandledDirection(self, "to_client", agent, client, to_agent_calls, keep)
@@ -46,14 +46,14 @@ class ProxySide:
         self.to_client.limit()
 
     def watch(self, way: Way, kind: MessageKind, method: str, body: bytes) -> None:
-        """Show a message to the proxy."""
+        """Pass a message to `Proxy.watch`."""
         try:
             self._proxy.watch(way, kind, method, body)
-        except Exception as error:  # the message passes all the same
+        except Exception as error:  # the message passes anyway
             log.error("%s.watch failed", type(self._proxy).__name__, exc_info=error)
 
     def prepare(self, params: bytes) -> None:
-        """Find the handler of `initialize`, in the version that the client asks for."""
+        """Find the handler of `initialize`, in the version that the client requests."""
         requested = read_version(params)
         self._use(min(requested, max(VERSIONS)) if isinstance(requested, int) and requested > 0 else 1)
 
