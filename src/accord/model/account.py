@@ -15,7 +15,7 @@ class Account(Noun):
 
     label: str
     active: bool = False
-    """Whether it is in use."""
+    """Whether it is the account in use."""
     name: str | None = None
     email: str | None = None
     organization: str | None = None

@@ -1,6 +1,6 @@
-"""Check the objects that an author passes in, at the call, so that nothing invalid reaches the wire.
+"""Check the objects that authors pass in, when they pass them, so that nothing invalid reaches the wire.
 
-The functions raise `InvalidValue`. Streamed text isn't checked: any string may be sent."""
+The functions raise `InvalidValue`. Streamed text isn't checked, because any string may be sent."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _is_nested(items: Any) -> bool:
 
 
 def records(listed: Any, wanted: type, argument: str, example: str) -> list[Any]:
-    """Check a list of records, such as options. A string isn't one, though it can be iterated."""
+    """Check a list of records, such as options. Strings are rejected, although they can be iterated."""
     if isinstance(listed, str | bytes | dict) or not isinstance(listed, Iterable):
         raise InvalidValue(f"{argument} is {short(listed)}; it must be a list of {example}", argument=argument)
     items = list(listed)
@@ -158,7 +158,7 @@ def commands(listed: Any, argument: str = "commands") -> list[Command]:
 
 
 def plan_entries(entries: Any) -> list[PlanEntry]:
-    """Convert the steps of a plan: texts, or entries with a status and a priority."""
+    """Convert the steps of a plan, which are texts or entries with a status and a priority."""
     if isinstance(entries, str | bytes | dict) or not isinstance(entries, Iterable):
         raise InvalidValue(
             f"entries is {short(entries)}; a plan is a list of steps: texts or accord.PlanEntry(content=…)",
@@ -198,7 +198,7 @@ def subagent(child: Subagent) -> Subagent:
 
 
 def usage(used: int, size: int, cost: float | None, currency: str) -> Usage:
-    """Check how much of the context window is used, and what that cost."""
+    """Check the use of the context window, and the cost."""
     if count("size", size) == 0:
         raise InvalidValue("size is 0; it must be the size of the context window in tokens", argument="size")
     money = None if cost is None else Cost(amount=number("cost", cost), currency=text("currency", currency))
@@ -249,7 +249,7 @@ def auth_status(status: Any, argument: str = "status") -> AuthStatus:
 
 
 def providers(listed: Any, argument: str = "providers") -> list[Provider]:
-    """Check model providers. API types are open: any word may be one."""
+    """Check model providers. Any string is a valid API type."""
     found: list[Provider] = records(listed, Provider, argument, "accord.Provider(id=…, supported=[…])")
     for index, provider in enumerate(found):
         where = f"{argument}[{index}]"

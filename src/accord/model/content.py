@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Audience = Union[Literal["assistant", "user"], str]
 _AUDIENCE = ("assistant", "user")
 ICON_SCHEMES = ("https:", "data:")
-"""The beginnings of URLs from which icons may come."""
+"""The allowed prefixes of icon URLs."""
 
 
 class _NounType(msgspec.StructMeta):
@@ -48,7 +48,7 @@ class Icon(msgspec.Struct, metaclass=_NounType, rename="camel", omit_defaults=Tr
     src: str
     mime_type: str | None = None
     sizes: list[str] | None = None
-    """Such as `48x48`, or `any`."""
+    """Sizes such as `48x48`, or `any`."""
     theme: Union[Literal["light", "dark"], str, None] = None
     meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
 
@@ -100,7 +100,7 @@ class ResourceLink(_Content, metaclass=_NounType, tag="resource_link"):
     mime_type: str | None = None
     size: int | None = None
     icons: list[Icon] | None = None
-    """Icons to show with the link; version 1 has none."""
+    """Icons to show with the link (version 2)."""
     annotations: Annotations | None = None
     meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
 
@@ -129,7 +129,7 @@ class Resource(_Content, metaclass=_NounType, tag="resource"):
 
 
 class UnknownContent(msgspec.Struct, gc=False):
-    """Content of an unknown kind, whole."""
+    """Content of an unknown kind, unchanged."""
 
     type: str
     data: dict[str, Any]
@@ -137,7 +137,7 @@ class UnknownContent(msgspec.Struct, gc=False):
 
 Content = Union[TextContent, Image, Audio, ResourceLink, Resource, UnknownContent]
 ContentLike = Union[str, Content]
-"""What authors may pass as content: a string is text."""
+"""Values accepted as content. A string is text."""
 ContentsLike = Union[ContentLike, ListLike[ContentLike]]
 """One content block, or several."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def fits(schema: dict[str, Any], content: dict[str, Any] | None) -> bool:
-    """Return whether all required fields are present, and every field has the right type and is within bounds."""
+    """Return whether all required fields are present, and every field has a valid type and value."""
     answer = content or {}
     fields: dict[str, Any] = schema.get("properties") or {}
     if any(name not in answer for name in schema.get("required") or ()):

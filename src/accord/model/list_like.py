@@ -12,7 +12,7 @@ class ListLike(Protocol[T_co]):
     """A list, a tuple or another sequence, but not a string.
 
     A string is a `Sequence[str]`, so type checkers would accept `plan("one")`. Its `__contains__` takes only strings,
-    which is what tells it apart here."""
+    which distinguishes it here."""
 
     def __contains__(self, value: object, /) -> bool: ...
     def __getitem__(self, index: int, /) -> T_co: ...

@@ -1,7 +1,7 @@
-"""The status of an MCP server, as notices carry it.
+"""The status of an MCP server in a notice.
 
-The protocol has no message for it. Accord's agent and configuration put it into the `_meta` of the notices that tell
-people about a server, so that a client can show it without reading the text."""
+The protocol has no message for it. Accord's agent and configuration put it into the `_meta` of the notices about a
+server, so that clients needn't parse the text."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import msgspec
 from accord.model.record import Meta, Record
 
 MCP_STATUS = "accord/mcpServer"
-"""The key in `_meta`."""
+"""The key of the status in `_meta`."""
 
 McpState = Literal["starting", "connected", "failed", "lost", "closed", "skipped"]
-"""`lost` was connected and will be restarted on its next use; `skipped` was configured and not passed to the agent."""
+"""`lost`: was connected and will be restarted on its next use. `skipped`: configured, but not passed to the agent."""
 
 
 class McpServerStatus(Record):
-    """The state of one server, by the name that the client gave it."""
+    """The state of one server, identified by the name that the client gave it."""
 
     name: str
     state: McpState
@@ -32,7 +32,7 @@ class McpServerStatus(Record):
 
     @classmethod
     def from_meta(cls, meta: Any) -> McpServerStatus | None:
-        """Read the status from the `_meta` of a notice; None if it has none, or none that is known here."""
+        """Read the status from the `_meta` of a notice; None if there is none, or its state is unknown."""
         if not isinstance(meta, dict) or MCP_STATUS not in meta:
             return None
         try:

@@ -32,7 +32,7 @@ MetaPatch = Union[Meta, None, UnsetType]
 
 
 def patch_meta(meta: Meta | None, patch: MetaPatch) -> Meta | None:
-    """Return the metadata after a change. It's a new object: events that hold the old one must not change."""
+    """Return the metadata after a change, as a new object: events that hold the old one must not change."""
     if isinstance(patch, UnsetType):
         return meta
     if patch is None:

@@ -52,11 +52,11 @@ class PermissionRequest(Record):
         return None
 
     def allow(self, *, always: bool = False) -> PermissionOption | None:
-        """Return the option that allows once; with `always`, preferably the one that allows always."""
+        """Return the option that allows once; with `always`, the one that allows always if there is one."""
         return self.option("allow_always", "allow_once") if always else self.option("allow_once", "allow_always")
 
     def reject(self, *, always: bool = False) -> PermissionOption | None:
-        """Return the option that rejects once; with `always`, preferably the one that rejects always."""
+        """Return the option that rejects once; with `always`, the one that rejects always if there is one."""
         return self.option("reject_always", "reject_once") if always else self.option("reject_once", "reject_always")
 
 
@@ -78,7 +78,7 @@ class Elicitation(Record):
 
 
 class Reply(Noun):
-    """The answer to an elicitation. `content` counts only when it is accepted.
+    """The answer to an elicitation. `content` is valid only if it was accepted.
 
     Agents may also get `later` (the client has no forms, so the question was sent as text) or `invalid` (the answer
     doesn't fit the form). The library sets both: a client can't send them."""
@@ -125,12 +125,12 @@ class AuthMethod(Noun):
 
 
 class SystemPrompt(Noun):
-    """A system prompt from the client: appended to the agent's own, or in place of it (unstable)."""
+    """A system prompt from the client, which extends or replaces the agent's own (unstable)."""
 
     text: str = ""
     mode: Union[Literal["append", "override"], str] = "append"
     content: list[TextContent] = []
-    """Its text blocks. Clients may give them instead of `text`; agents get both."""
+    """Its text blocks. Clients may pass them instead of `text`; agents get both."""
     meta: Meta | None = None
 
 

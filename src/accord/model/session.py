@@ -10,19 +10,19 @@ from accord.model.list_like import ListLike
 from accord.model.record import Meta, Noun, Record
 
 StopReason = Union[Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"], str]
-"""Why a turn ended. Agents may use other words."""
+"""Why a turn ended. Agents may use other values."""
 State = Union[Literal["idle", "running", "requires_action", "unknown"], str]
 Priority = Union[Literal["high", "medium", "low"], str]
 Severity = Union[Literal["info", "warning", "error"], str]
-"""How serious a notice is. Agents may use other words."""
+"""How serious a notice is. Agents may use other values."""
 CompactionStatus = Union[Literal["in_progress", "completed", "failed", "cancelled"], str]
 Category = Union[Literal["mode", "model", "model_config", "thought_level"], str]
 NOT_UNDERSTOOD = "accord/notUnderstood"
-"""The `_meta` key with which an agent without a language model says that it didn't understand a prompt."""
+"""The `_meta` key with which an agent without a language model reports that it didn't understand a prompt."""
 NO_MODEL = "accord/noModel"
-"""The `_meta` key of a notice that says that no language model is configured, for clients that show this otherwise."""
+"""The `_meta` key of the notice that no language model is configured, for clients that show this in another way."""
 ONE_OFF = "accord/oneOff"
-"""The `_meta` key with which a client says that a new session is for a single run. Session lists repeat it."""
+"""The `_meta` key with which a client marks a new session as a single run. Session lists include it."""
 EntryStatus = Union[Literal["pending", "in_progress", "completed", "cancelled"], str]
 
 
@@ -43,12 +43,12 @@ class Plan(Record):
     markdown: str | None = None
     uri: str | None = None
     other: dict[str, Any] | None = None
-    """A plan of an unknown kind, whole."""
+    """A plan of an unknown kind, unchanged."""
     meta: Meta | None = None
 
 
 PlanLike = Union[Plan, ListLike[Union[str, PlanEntry]]]
-"""What authors may pass as a plan: a whole plan, or steps as texts or entries."""
+"""Values accepted as a plan: a whole plan, or its steps as texts or entries."""
 
 
 class Choice(Noun):
@@ -72,10 +72,10 @@ class Option(Noun):
     description: str | None = None
     category: Category | None = None
     legacy: Literal["", "modes", "models"] = ""
-    """The older v1 feature that it came from, if it isn't a config option."""
+    """The older v1 feature that it was read from, if it isn't a config option."""
     other: dict[str, Any] | None = None
-    """An option of a custom or unknown type, whole; `value` is then empty. It can be shown, but not set. Agents send
-    one with `other={"type": "_example.org/slider", …}` (version 2)."""
+    """An option of a custom or unknown type, unchanged; `value` is then empty. It can be shown, but not set. Agents
+    send one with `other={"type": "_example.org/slider", …}` (version 2)."""
     meta: Meta | None = None
 
     @property
@@ -89,7 +89,7 @@ class Option(Noun):
 
     @property
     def value_name(self) -> str:
-        """The value as a user sees it: the name of the choice, `on`, `off`, or `unsupported` if its type is unknown."""
+        """The value as shown to users: the name of the choice, `on`, `off`, or `unsupported` if its type is unknown."""
         if self.other is not None:
             return "unsupported"
         if self.is_boolean:
@@ -98,7 +98,7 @@ class Option(Noun):
 
 
 def arrange_options(options: Iterable[Option]) -> list[Option]:
-    """Return options as a client shows them: in the agent's order, but settings of the model next to the model."""
+    """Return options in display order: the agent's order, but with settings of the model next to the model."""
     arranged = list(options)
     model = next((each for each in arranged if each.category == "model"), None)
     if model is not None:
@@ -125,15 +125,15 @@ class Command(Noun):
     description: str
     hint: str | None = None
     input: dict[str, Any] | None = None
-    """Structured input of a custom or unknown type, whole: `{"type": "_example.org/form", …}` (version 2). Version 1
-    has text only, so give a `hint` too."""
+    """Structured input of a custom or unknown type, unchanged: `{"type": "_example.org/form", …}` (version 2). Version
+    1 has text only, so give a `hint` too."""
     other: dict[str, Any] | None = None
-    """A command of a custom or unknown type, whole (version 2)."""
+    """A command of a custom or unknown type, unchanged (version 2)."""
     meta: Meta | None = None
 
 
 class Cost(Record):
-    """Money, or another unit such as credits."""
+    """An amount of money, or of another unit such as credits."""
 
     amount: float
     currency: str

@@ -1,4 +1,4 @@
-"""Statements: everything an agent sends about a session, independent of the version.
+"""Statements: the messages that an agent sends about a session, independent of the version.
 
 A dialect turns each into updates of its version. A store saves them, so that a session can be replayed in either
 version. The class names are part of the format of stored sessions."""
@@ -60,7 +60,7 @@ class ToolPatch(Record, tag=True):
     content: list[ToolContent] | UnsetType | None = UNSET
     """All content so far."""
     added: ToolContent | UnsetType = UNSET
-    """The one new item in `content`, for versions that can send just that."""
+    """The new item in `content`, for versions that can send it alone."""
     locations: list[Location] | UnsetType | None = UNSET
     raw_input: Any = UNSET
     raw_output: Any = UNSET
@@ -196,7 +196,7 @@ class SessionMessageText(Record, tag=True):
 
 
 class Raw(Record, tag=True):
-    """An update in wire format, for features that no statement covers. Sent only in its version."""
+    """An update in wire format, for features without a statement. Sent only in its version."""
 
     version: int
     update: Any
@@ -234,7 +234,7 @@ Statement = Union[
 
 
 def meta_of(statement: Statement) -> Meta | None:
-    """Return the metadata of a statement. Not every kind of statement has some."""
+    """Return the metadata of a statement; None for kinds without metadata."""
     if isinstance(statement, SubagentIs):
         return statement.subagent.meta
     return None if isinstance(statement, (Raw, Noted)) else statement.meta
@@ -256,4 +256,4 @@ REPLAYED = (
     SessionMessage,
     SessionMessageText,
 )
-"""The statements that a replay repeats: not notices, states, and what the response carries."""
+"""The statements that a replay repeats. Notices, states, and statements that the response contains aren't repeated."""

@@ -13,7 +13,7 @@ from accord.model.record import Meta, Noun, Record
 ToolKind = Union[
     Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"], str
 ]
-"""What a tool call does, as the agent describes it."""
+"""The kind of work that a tool call does, as reported by the agent."""
 ToolStatus = Union[Literal["pending", "in_progress", "paused", "completed", "failed", "cancelled"], str]
 """The state of a tool call."""
 FINAL = frozenset({"completed", "failed", "cancelled"})
@@ -28,11 +28,11 @@ class Location(Noun):
 
 
 LocationsLike = ListLike[Union[str, Location]]
-"""What authors may pass as locations: paths, which may end in `:line`, or objects."""
+"""Values accepted as locations: paths, which may end in `:line`, or objects."""
 
 
 class FileChange(Noun):
-    """A change of one file. Has the texts if they are known: v1 sends them, v2 sends a patch."""
+    """A change of one file, with the texts if they are known: v1 sends them, v2 sends a patch."""
 
     operation: Union[Literal["add", "delete", "modify", "move", "copy"], str]
     path: str
@@ -42,7 +42,7 @@ class FileChange(Noun):
     file_type: str | None = None
     mime_type: str | None = None
     is_fragment: bool = False
-    """Whether the texts are part of the file at an unknown position, so their line numbers are unknown."""
+    """Whether the texts are a part of the file whose line numbers are unknown."""
     meta: Meta | None = None
 
 

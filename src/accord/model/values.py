@@ -1,6 +1,7 @@
 """Check single values; errors name the argument.
 
-Values are checked at the author's call, so that nothing invalid reaches the wire. All raise `InvalidValue`."""
+Values are checked when an author passes them, so that nothing invalid reaches the wire. All functions raise
+`InvalidValue`."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ def word(argument: str, value: Any, known: frozenset[str]) -> str:
 
 
 def guess(value: Any, known: Collection[str]) -> str:
-    """Return a hint for an unknown word, such as `; did you mean 'read'?`; empty if nothing is similar."""
+    """Return a hint for an unknown value, such as `; did you mean 'read'?`; empty if no known value is similar."""
     if not isinstance(value, str):
         return ""
     from difflib import get_close_matches  # only errors need it
@@ -39,22 +40,22 @@ def guess(value: Any, known: Collection[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
-def count(argument: str, value: Any, most: int = INT64) -> int:
+def count(argument: str, value: Any, maximum: int = INT64) -> int:
     """Check a non-negative integer."""
-    if type(value) is int and 0 <= value <= most:
+    if type(value) is int and 0 <= value <= maximum:
         return value
-    raise InvalidValue(f"{argument} is {short(value)}; it must be an integer from 0 to {most}", argument=argument)
+    raise InvalidValue(f"{argument} is {short(value)}; it must be an integer from 0 to {maximum}", argument=argument)
 
 
-def number(argument: str, value: Any, least: float = -math.inf, most: float = math.inf) -> float:
+def number(argument: str, value: Any, minimum: float = -math.inf, maximum: float = math.inf) -> float:
     """Check a finite number."""
     try:
-        if type(value) in (int, float) and math.isfinite(value) and least <= value <= most:
+        if type(value) in (int, float) and math.isfinite(value) and minimum <= value <= maximum:
             checked: float = value
             return checked
     except OverflowError:
-        pass  # an integer that no double holds
-    bounds = f" from {least:g} to {most:g}" if math.isfinite(most) else ""
+        pass  # an integer too large for a float
+    bounds = f" from {minimum:g} to {maximum:g}" if math.isfinite(maximum) else ""
     raise InvalidValue(f"{argument} is {short(value)}; it must be a number{bounds}", argument=argument)
 
 
@@ -80,7 +81,7 @@ def meta(value: Any) -> Any:
 
 
 def path(argument: str, value: str) -> str:
-    """Check that a path can be sent unchanged: with a character replaced it would name another file."""
+    """Check that a path can be sent unchanged: replacing a character would make it name another file."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -109,7 +110,7 @@ def short(value: Any) -> str:
         return f"{value.__qualname__}(…) without “await”"
     try:
         formatted = repr(value)
-    except Exception:  # nested too deeply, more digits than Python writes, a `__repr__` that fails
+    except Exception:  # nested too deeply, too many digits, a failing `__repr__`, …
         return f"a value of type {type(value).__name__}"
     if _ADDRESS.search(formatted):  # the standard representation of an object tells an author nothing more
         return f"an object of type {type(value).__name__}"

@@ -1,4 +1,4 @@
-"""Events: what changed in a session.
+"""Events: changes of a session.
 
 For a tool call, plan, usage, notice, compaction or subagent, the event is the object in its current state. The other
 events are the classes below.
@@ -34,7 +34,7 @@ Role = Literal["user", "agent", "thought"]
 
 
 class Text(msgspec.Struct, gc=False):
-    """More text of the agent."""
+    """A piece of the agent's text."""
 
     text: str
     message_id: str | None = None
@@ -43,7 +43,7 @@ class Text(msgspec.Struct, gc=False):
 
 
 class Thought(msgspec.Struct, gc=False):
-    """More of the agent's thoughts."""
+    """A piece of the agent's thoughts."""
 
     text: str
     message_id: str | None = None
@@ -134,7 +134,7 @@ class InfoChanged(msgspec.Struct, gc=False):
 
 
 class StateChanged(msgspec.Struct, gc=False):
-    """The state of the session changed. `stop_reason` tells why work ended."""
+    """The state of the session changed. `stop_reason` is the reason why work ended."""
 
     state: State
     stop_reason: StopReason | None = None
@@ -194,7 +194,8 @@ class Disconnected(msgspec.Struct, gc=False):
 
 
 class Resumed(msgspec.Struct, gc=False):
-    """The network connection to a remote agent was restored. What happened meanwhile follows. Sent by the client."""
+    """The network connection to a remote agent was restored. Events from the interruption follow. Sent by the
+    client."""
 
     attempts: int
     seconds: float
@@ -239,7 +240,7 @@ Event = Union[
     Resumed,
     Unknown,
 ]
-"""Everything that a turn or `Session.events` yields."""
+"""All events that a turn or `Session.events` yields."""
 
 
 AgentEvent = Union[AuthStatus, PageDone]

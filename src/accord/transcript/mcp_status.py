@@ -21,7 +21,7 @@ _STATES: dict[str, Literal["connected", "failed", "starting"]] = {
 
 
 class McpServerView(NamedTuple):
-    """A server and what is known about it."""
+    """A server and its known status."""
 
     name: str
     state: Literal["given", "starting", "connected", "failed"]
@@ -32,7 +32,7 @@ class McpServerView(NamedTuple):
 
 
 class McpServers:
-    """Collects the status of servers from a transcript. Each call of `list` reads only what is new in it."""
+    """Collects the status of servers from a transcript. Each call of `list` reads only the new part of it."""
 
     def __init__(self) -> None:
         self._transcript: Transcript | None = None

@@ -26,7 +26,7 @@ class Message(msgspec.Struct, kw_only=True, gc=False):
     """The id that the agent sent; None if it sent none."""
     pieces: list[Piece] = []
     replayed: bool = False
-    """Whether it started in a replay of the session's history."""
+    """Whether it started during a replay of the session's history."""
     meta: Meta | None = None
 
     @property

@@ -35,7 +35,7 @@ class Snapshot(Record):
     """A deep copy of a transcript, with the same field names.
 
     It shares nothing mutable with the transcript. The pieces of its messages are joined into content blocks. Two
-    snapshots are equal if they show the same."""
+    snapshots are equal if their contents are."""
 
     session_id: str
     timeline: list[TimelineItem]

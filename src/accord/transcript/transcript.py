@@ -1,7 +1,7 @@
 """The state of a session, folded from its updates.
 
 The folds in `transcript.v1` and `transcript.v2` translate updates into calls of the methods here. Each method changes
-the state and returns the event that tells readers about it. The cost of a method doesn't depend on the length of the
+the state and returns the corresponding event. The cost of a method doesn't depend on the length of the
 session, except where noted.
 
 An event belongs to its reader, but lists inside a tool call, a terminal, a compaction or a message between sessions are
@@ -61,7 +61,7 @@ _TEXT_EVENTS: dict[Role, type[TextEvent]] = {"agent": Text, "thought": Thought, 
 class Transcript:
     """The current state of a session, independent of the protocol version.
 
-    Anyone may read the fields; only the methods change them (except `replaying` and `reused`)."""
+    Read the fields, but change them only through the methods (except `replaying` and `reused`)."""
 
     __slots__ = (
         "_latest",
@@ -137,7 +137,7 @@ class Transcript:
         self.unknown: list[Unknown] = []
         """Updates of unknown kinds, whole."""
         self.meta: Meta | None = None
-        self._latest: Message | None = None  # what a chunk without an id continues; also saves a lookup
+        self._latest: Message | None = None  # the message that a chunk without an id continues; also saves a lookup
 
     @property
     def text(self) -> str:
@@ -153,7 +153,7 @@ class Transcript:
 
     @property
     def has_messages(self) -> bool:
-        """Whether anyone has said anything."""
+        """Whether there are any messages."""
         return any(isinstance(item, Message) for item in self.timeline)
 
     def is_background(self, id: str) -> bool:
@@ -161,7 +161,7 @@ class Transcript:
         return any(work.id == id for work in self.background or ())
 
     def copy(self) -> Transcript:
-        """Copy the containers but not the items, for a reader in another thread: no container grows under it."""
+        """Copy the containers but not the items, so that another thread can read them while this transcript grows."""
         twin = copy(self)
         for name in self.__slots__:
             value = getattr(self, name)
@@ -203,7 +203,8 @@ class Transcript:
     ) -> MessageSet:
         """Set a whole message. `content`, if given, replaces everything so far, chunks included."""
         message = self._message(role, message_id)
-        # Join the old pieces for good, so that repeated patches of a long message cost no more than its blocks.
+        # Replace the old pieces with their joined form, so that repeated patches of a long message cost only its
+        # blocks.
         message.pieces = join(message.pieces) if isinstance(content, UnsetType) else [*content]
         message.meta = patch_meta(message.meta, meta)
         return MessageSet(role, message_id, message.content, self.replaying)
@@ -224,7 +225,7 @@ class Transcript:
         self._latest = None
 
     def withdraw_prompt(self, place: int) -> None:
-        """Remove the first user message at `place` or after it: a prompt that the agent never started on."""
+        """Remove the first user message at or after index `place`: a prompt that the agent never started to handle."""
         for index in range(place, len(self.timeline)):
             item = self.timeline[index]
             if isinstance(item, Message) and item.role == "user":
@@ -235,10 +236,10 @@ class Transcript:
                 return
 
     def prepend(self, earlier: Transcript) -> None:
-        """Put the items of an earlier session above this one's, for a session that continues it.
+        """Insert the items of an earlier session before this one's, for a session that continues it.
 
         Does nothing if this session has messages: then the agent has replayed its history. A subagent in both
-        transcripts stays where the earlier one has it, with this one's state. Takes time proportional to `earlier`."""
+        transcripts keeps its earlier position, with its current state. Takes time proportional to `earlier`."""
         if earlier is self or self.has_messages:
             return
         above = earlier.snapshot().timeline
@@ -416,8 +417,8 @@ class Transcript:
     ) -> StateChanged:
         """Set the state. Repeating it changes nothing.
 
-        A background of None means that none was reported, so the last one stands. How the last work ended stays known
-        until new work starts: an unknown state, or another idle state without a reason, doesn't clear it."""
+        A background of None means that none was reported, so the last one remains valid. The outcome of the last work
+        is kept until new work starts: an unknown state, or another idle state without a reason, doesn't clear it."""
         self.state = state
         if state != "idle":
             stop_reason = error = tokens = None  # they describe work that has ended
@@ -432,8 +433,8 @@ class Transcript:
         return StateChanged(state, stop_reason, error, tokens, background)
 
     def patch_subagent(self, session_id: str, *, meta_patch: MetaPatch = UNSET, **changes: Any) -> Subagent:
-        """Set fields of a subagent. A new one goes to the end of the timeline: the protocol doesn't say what started
-        it."""
+        """Set fields of a subagent. A new one is added at the end of the timeline, because the protocol doesn't say
+        what started it."""
         subagent = self.subagents.get(session_id)
         if subagent is None:
             subagent = self.subagents[session_id] = Subagent(session_id=session_id)

@@ -1,8 +1,8 @@
 """Tool calls that were never reported as finished, and that nothing works on any more.
 
-The transcript stays as the agent reported it; this decides how such a call is shown. After its turn, a call is still in
-progress while the agent lists it as background work, while a command that it shows runs, or while the user is asked
-about it. Anything the agent reports about it later counts."""
+The transcript keeps the status that the agent reported; this class decides how to display such a call. After its turn,
+a call is still in progress while the agent lists it as background work, while a command that it shows is running, or
+while the user is being asked about it. A later report of the agent takes precedence."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class UnfinishedCalls:
         is_running: Callable[[str], bool],
         on_change: Callable[[str], None],
     ) -> None:
-        """`is_open` tells whether the session is open, `is_running` whether the command of a terminal is still running.
-        `on_change` is called with the id of a call that was abandoned, or isn't any more."""
+        """`is_open` returns whether the session is open, `is_running` whether the command of a terminal is still
+        running. `on_change` is called with the id of a call that was abandoned, or is no longer abandoned."""
         self.timing = timing
         self._transcript: Transcript | None = None
         self._is_open = is_open
         self._is_running = is_running
         self._on_change = on_change
-        # "turn": in progress as far as the agent says; "background": outlives its turn; "abandoned": neither.
+        # "turn": in progress according to the agent; "background": outlives its turn; "abandoned": neither.
         self._calls: dict[str, Literal["turn", "background", "abandoned"]] = {}
 
     def includes(self, item: ToolCall | Subagent) -> bool:
@@ -58,7 +58,7 @@ class UnfinishedCalls:
             self.abandon()
 
     def apply(self, event: Event) -> None:
-        """Note what an event says about open calls, or about the work behind them."""
+        """Process an event about open calls, or about the work behind them."""
         if isinstance(event, ToolCall):
             if event.is_final:
                 self._calls.pop(event.id, None)
@@ -71,19 +71,19 @@ class UnfinishedCalls:
             self.check()
 
     def close_question(self, id: str, *, is_answered: bool) -> None:
-        """Note that the user isn't asked about a call any more: answered, or withdrawn."""
+        """Record that the question to the user about a call was answered or withdrawn."""
         if not is_answered:
             self.check()
         elif id in self._calls:
             self._calls[id] = "turn"
 
     def abandon(self, *, is_agent_gone: bool = False) -> None:
-        """The turn is over: abandon its open calls, except those that outlive it. No call outlives its agent."""
+        """Abandon the open calls of a turn that has ended, except those that outlive it. No call outlives its agent."""
         for id in self._calls:
             self._set(id, "abandoned" if is_agent_gone or not self._is_at_work(id) else "background")
 
     def check(self) -> None:
-        """Look again at the calls outside a turn: something that they depend on may have started or ended."""
+        """Check the calls outside a turn again: work that they depend on may have started or ended."""
         for id, how in self._calls.items():
             if how == "background" and not self._is_at_work(id):
                 self._set(id, "abandoned")

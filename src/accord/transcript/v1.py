@@ -68,8 +68,8 @@ _TOOL_CALLS = (v1.ToolCall, v1.ToolCallUpdate)
 def _terminal_events(transcript: Transcript, update: v1.ToolCall | v1.ToolCallPatch) -> Iterator[Event]:
     """Read the terminals that the agent runs itself from the metadata of a tool call.
 
-    Version 1 has no messages for them. Zed introduced these keys, and codex-acp, claude-agent-acp and others send them.
-    Both output keys append; an agent sends one or the other."""
+    Version 1 has no messages for them. Zed introduced these keys; codex-acp, claude-agent-acp and others send them.
+    Both output keys append; an agent sends one of them."""
     for key in ("terminal_info", "terminal_output_delta", "terminal_output", "terminal_exit"):
         told = update.meta.get(key) if isinstance(update.meta, dict) else None
         if not isinstance(told, dict):
