@@ -13,14 +13,14 @@ Side = Literal["agent", "client", "proxy"]
 
 
 class Method(msgspec.Struct, Generic[P, R], frozen=True, kw_only=True, gc=False):
-    """A row of a version's method table. A notification has no result."""
+    """A method in a version's method table. A notification has no result."""
 
     name: str
     served_by: Side
     params: type[P]
     result: type[R] | None = None
     unstable: bool = False
-    """Part of the unstable schema: used only on request."""
+    """Whether it is part of the unstable schema, and used only if enabled."""
 
     @property
     def is_notification(self) -> bool:
@@ -31,5 +31,5 @@ class Method(msgspec.Struct, Generic[P, R], frozen=True, kw_only=True, gc=False)
 
 
 def by_name(*methods: Method[Any, Any]) -> dict[str, Method[Any, Any]]:
-    """Return methods by name. Requests and notifications have separate tables: a few names are both."""
+    """Return methods by name. Requests and notifications have separate tables, because a few names are in both."""
     return {method.name: method for method in methods}

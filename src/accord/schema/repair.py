@@ -1,9 +1,9 @@
 """The lenient second pass of decoding, for values that the strict pass rejected.
 
-The strict pass is msgspec's: once over the bytes, straight into the type. Only rejected values come here, as plain
+In the strict pass, msgspec decodes the bytes directly into the type. Only rejected values are handled here, as plain
 data. They are read field by field with the published leniency rules: an invalid optional field counts as absent, an
-invalid item is dropped from its list, an unknown variant is kept whole, and the spelling of older drafts is accepted.
-An error names the path and the one wrong word, never the value around it: parameters may contain secrets."""
+invalid item is dropped from its list, an unknown variant is preserved, and the format of older drafts is accepted. An
+error contains the path and the invalid string, never the value around it, because parameters may contain secrets."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _OLDER: dict[type[Message], Older] = {}
 
 
 class Unreadable(ValueError):
-    """A value that no rule can read. `where` is its path from the root, `why` says what was found and expected."""
+    """A value can't be read by any rule. `where` is its path from the root, `why` says what was found and expected."""
 
     def __init__(self, where: str, why: str) -> None:
         super().__init__(f"{where} {why}" if where else why)
@@ -46,7 +46,7 @@ class Unreadable(ValueError):
 
 
 def older(cls: type[M]) -> Callable[[Older], Older]:
-    """Registers what an older draft wrote for this type: a function from its object to the present one."""
+    """Register a function that converts an older draft's format of this type to the current one."""
 
     def register(rewrite: Older) -> Older:
         _OLDER[cls] = rewrite
@@ -55,17 +55,17 @@ def older(cls: type[M]) -> Callable[[Older], Older]:
     return register
 
 
-def read(wanted: Any, value: Any, where: str = "") -> Any:
-    """Decode plain data as a type, leniently where that is allowed. Raises `Unreadable` if that fails."""
+def read(expected: Any, value: Any, where: str = "") -> Any:
+    """Decode plain data as a type, leniently where allowed. Raises `Unreadable` if that fails."""
     try:
-        return msgspec.convert(value, wanted)
+        return msgspec.convert(value, expected)
     except (msgspec.ValidationError, RecursionError):
         pass
     if isinstance(value, float) and value.is_integer():
-        # 1.0 is the integer 1 where an integer is wanted; a boolean is not a number (L-11)
+        # 1.0 is valid where an integer is expected; a boolean is not a number (L-11)
         with suppress(msgspec.ValidationError):
-            return msgspec.convert(int(value), wanted)
-    marks, bare = _unwrap(wanted)
+            return msgspec.convert(int(value), expected)
+    marks, bare = _unwrap(expected)
     if value is None and NULL_IS_EMPTY in marks:
         return _empty(bare)
     try:
@@ -93,7 +93,7 @@ def _read_bare(bare: Any, marks: tuple[Any, ...], value: Any, where: str) -> Any
             options = [member, *(untagged.members if untagged else ())]
             return _first_readable([partial(_read_list, option, marks, value, where) for option in options])
         if origin is dict and isinstance(value, dict):
-            return {key: read(get_args(member)[1], item, _key(where, key)) for key, item in value.items()}
+            return {key: read(get_args(member)[1], item, _join_path(where, key)) for key, item in value.items()}
         if get_origin(member) is Annotated:
             try:
                 return read(member, value, where)
@@ -106,7 +106,7 @@ def _read_bare(bare: Any, marks: tuple[Any, ...], value: Any, where: str) -> Any
 
 
 def _check_length(marks: tuple[Any, ...], value: list[Any], where: str) -> None:
-    """Checks what msgspec would have checked, for a list that was read item by item."""
+    """Check the length of a list that was read item by item, as msgspec would have."""
     for mark in marks:
         if isinstance(mark, msgspec.Meta) and mark.min_length is not None and len(value) < mark.min_length:
             raise Unreadable(where, f"has {len(value)} items; it needs at least {mark.min_length}")
@@ -121,15 +121,15 @@ def _read_union(
     tag = value.get(tag_field)
     if not isinstance(tag, str):
         missing = next((mark for mark in marks if isinstance(mark, Missing)), None)
-        meant = missing.resolve(value) if missing is not None and tag_field not in value else None
-        if meant is not None:
-            value = {tag_field: meant, **value}
-            tag = meant
+        assumed_tag = missing.resolve(value) if missing is not None and tag_field not in value else None
+        if assumed_tag is not None:
+            value = {tag_field: assumed_tag, **value}
+            tag = assumed_tag
         elif untagged is not None:
             return _read_untagged(list(untagged.members), value, where)
         else:
-            found = "missing" if tag_field not in value else f"{_kind(tag)}, not a string"
-            raise Unreadable(_key(where, tag_field), f"is {found}; it may be {_choices(by_tag)}")
+            found = "missing" if tag_field not in value else f"{_describe_type(tag)}, not a string"
+            raise Unreadable(_join_path(where, tag_field), f"is {found}; it may be {_choices(by_tag)}")
     if tag in by_tag:
         return _read_struct(by_tag[tag], value, where)
     if untagged is not None and (untagged.unknown_tags or tag in untagged.tags):
@@ -140,11 +140,11 @@ def _read_union(
                 _read_struct(mark.message, value, where)
         return Other(tag, msgspec.json.encode(value))
     known = [*by_tag, *(untagged.tags if untagged is not None else ())]
-    raise Unreadable(_key(where, tag_field), f"is {_word(tag)}; it may be {_choices(known)}")
+    raise Unreadable(_join_path(where, tag_field), f"is {_quote(tag)}; it may be {_choices(known)}")
 
 
 def _read_untagged(options: list[Any], value: dict[str, Any], where: str) -> Any:
-    """The first of these that fits. One that has a tag all the same fits only with it."""
+    """Read the first of these types that fits. One with a tag fits only if the value has that tag."""
     fitting = [option for option in options if not _is_struct(option) or _has_its_tag(option, value)]
     return _first_readable(
         [partial(_read_struct if _is_struct(option) else read, option, value, where) for option in fitting]
@@ -174,27 +174,27 @@ def _read_struct(cls: Any, value: dict[str, Any], where: str) -> Any:
     except (msgspec.ValidationError, RecursionError):
         pass
     kwargs: dict[str, Any] = {}
-    for name, key, wanted, required, strict, empty_on_error in _fields(cls):
+    for name, key, expected, required, strict, empty_on_error in _fields(cls):
         if key not in value:
             if required:
-                raise Unreadable(_key(where, key), "is missing")
+                raise Unreadable(_join_path(where, key), "is missing")
             continue
         item = value[key]
         try:
-            kwargs[name] = read(wanted, item, _key(where, key))
+            kwargs[name] = read(expected, item, _join_path(where, key))
         except Unreadable:
             if empty_on_error:
-                kwargs[name] = _empty(_unwrap(wanted)[1])
+                kwargs[name] = _empty(_unwrap(expected)[1])
             elif required or strict:
                 raise
     try:
         return cls(**kwargs)
-    except (ValueError, TypeError) as error:  # __post_init__ says what does not fit together
+    except (ValueError, TypeError) as error:  # raised by __post_init__ for an invalid combination of fields
         raise Unreadable(where, str(error)) from None
 
 
-def _read_list(wanted: Any, marks: tuple[Any, ...], value: list[Any], where: str) -> list[Any]:
-    inner, bare = _unwrap(wanted)
+def _read_list(expected: Any, marks: tuple[Any, ...], value: list[Any], where: str) -> list[Any]:
+    inner, bare = _unwrap(expected)
     item_type = (get_args(bare) or (Any,))[0]
     if FILTERED not in marks and FILTERED not in inner:
         return [read(item_type, item, f"{where}[{index}]") for index, item in enumerate(value)]
@@ -220,7 +220,7 @@ def _modern(cls: Any, value: dict[str, Any]) -> dict[str, Any]:
 
 @cache
 def _fields(cls: Any) -> list[tuple[str, str, Any, bool, bool, bool]]:
-    """For each field: its name, its wire key, its type, and whether it is required, strict, or emptied when bad."""
+    """Describe each field: name, wire key, type, and whether it is required, strict, or emptied if invalid."""
     rows = []
     for info in msgspec.structs.fields(cls):
         marks, _ = _unwrap(info.type)
@@ -231,10 +231,11 @@ def _fields(cls: Any) -> list[tuple[str, str, Any, bool, bool, bool]]:
 
 
 @cache
-def _unwrap(wanted: Any) -> tuple[tuple[Any, ...], Any]:
-    """Splits `Annotated[T, …]` into its marks and T; marks of the only list or union inside an optional count too."""
+def _unwrap(expected: Any) -> tuple[tuple[Any, ...], Any]:
+    """Split `Annotated[T, …]` into T and its marks, including the marks of the only list or union in an optional
+    type."""
     marks: tuple[Any, ...] = ()
-    bare = wanted
+    bare = expected
     while True:
         if get_origin(bare) is Annotated:
             bare, *more = get_args(bare)
@@ -262,8 +263,8 @@ def _is_union(bare: Any) -> bool:
     return get_origin(bare) in (Union, types.UnionType)
 
 
-def _is_struct(wanted: Any) -> bool:
-    return isinstance(wanted, type) and issubclass(wanted, msgspec.Struct)
+def _is_struct(expected: Any) -> bool:
+    return isinstance(expected, type) and issubclass(expected, msgspec.Struct)
 
 
 def _leaf(member: Any) -> Any:
@@ -286,11 +287,11 @@ def _empty(bare: Any) -> Any:
     return UNSET
 
 
-def _key(where: str, key: str) -> str:
+def _join_path(where: str, key: str) -> str:
     return f"{where}.{key}" if where else key
 
 
-def _kind(value: Any) -> str:
+def _describe_type(value: Any) -> str:
     match value:
         case None:
             return "null"
@@ -306,7 +307,7 @@ def _kind(value: Any) -> str:
             return "an object"
 
 
-def _word(text: str) -> str:
+def _quote(text: str) -> str:
     return repr(text if len(text) <= 40 else text[:40] + "…")
 
 
@@ -321,13 +322,13 @@ def _refuse(bare: Any, value: Any, where: str) -> NoReturn:
         if get_origin(_leaf(member)) is Literal:
             words += [str(word) for word in get_args(_leaf(member))]
     if words and isinstance(value, str):
-        raise Unreadable(where, f"is {_word(value)}; it may be {_choices(words)}")
+        raise Unreadable(where, f"is {_quote(value)}; it may be {_choices(words)}")
     try:
         msgspec.convert(value, bare)
     except msgspec.ValidationError as error:
         # msgspec names types and bounds, never values
         reason = str(error).split(" - at ")[0].replace("`", "")
-        raise Unreadable(where, f"is {_kind(value)}: {reason[:1].lower()}{reason[1:]}") from None
+        raise Unreadable(where, f"is {_describe_type(value)}: {reason[:1].lower()}{reason[1:]}") from None
     except RecursionError:
         raise Unreadable(where, "is nested too deeply") from None
-    raise Unreadable(where, f"is {_kind(value)}, which does not belong here")
+    raise Unreadable(where, f"is {_describe_type(value)}, which is not allowed here")

@@ -1,7 +1,7 @@
-"""The building blocks of all protocol types.
+"""The building blocks of protocol types.
 
-A type of the protocol is a `Message`. Its fields are plain types with the marks below. msgspec (strict first pass),
-`repair` (lenient second pass) and the test that compares every class with the published schemas read them."""
+A protocol type is a `Message`. Its fields are plain types with the marks below, which are read by msgspec (strict first
+pass), `repair` (lenient second pass) and the test that compares every class with the published schemas."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ class MessageType(msgspec.StructMeta):
 class Message(msgspec.Struct, metaclass=MessageType, rename="camel", gc=False):
     """An object of the protocol. Snake case in Python, camel case on the wire; unknown keys are ignored."""
 
-    # Keys of older drafts: {old wire key: wire key}. Read if the new key is missing, never written.
+    # Keys of older drafts, as {old wire key: wire key}. Read if the new key is missing, never written.
     OLDER: ClassVar[dict[str, str]] = {}
-    # Tags that programs write although the schema gives this type none. See `Either`.
+    # Tags that some programs write, although this type has no tag in the schema. See `Either`.
     ALSO: ClassVar[tuple[str, ...]] = ()
 
     meta: Meta | UnsetType | None = msgspec.field(default=UNSET, name="_meta")
@@ -116,7 +116,7 @@ Former = Annotated[Union[T, UnsetType, None], FORMER]
 
 
 class Other:
-    """An unknown variant, of a later version or an extension, kept whole so that it can be forwarded unchanged."""
+    """An unknown variant of a later version or an extension, preserved so that it can be forwarded unchanged."""
 
     __match_args__ = ("tag", "data")
     __slots__ = ("_data", "raw", "tag")
@@ -159,11 +159,11 @@ class OpenUnion:
 
 
 class Untagged:
-    """Marks a union with members that carry no tag, read when the tag is missing.
+    """Marks a union with members that have no tag; they are read if the tag is missing.
 
-    With `unknown_tags` they are also read when the tag is unknown (v1: an auth method of an unknown type is an `agent`
-    method). With `tags` they are also read when the tag is one of these, which isn't in the schema but which peers send
-    (v1: an MCP server of type `stdio`)."""
+    With `unknown_tags`, they are also read if the tag is unknown (v1: an auth method of an unknown type is an `agent`
+    method). `tags` are additional tags for which they are read, because peers send them although they aren't in the
+    schema (v1: an MCP server of type `stdio`)."""
 
     def __init__(self, *members: Any, unknown_tags: bool = False, tags: tuple[str, ...] = ()) -> None:
         self.members = members
@@ -175,7 +175,7 @@ class Untagged:
 
 
 class AtLeast:
-    """Marks an open union whose unknown variants must still carry what this message demands of every variant."""
+    """Marks an open union whose unknown variants must still have the fields that this message requires."""
 
     def __init__(self, message: type[Message]) -> None:
         self.message = message
@@ -185,7 +185,7 @@ class AtLeast:
 
 
 class Missing:
-    """Marks a union whose tag older drafts left out, and says which variant they meant. Read so, never written so.
+    """Marks a union whose tag was optional in older drafts, and names the variant without a tag. Never written.
 
     `tag` may be a function that derives the variant from the object; it returns None if it can't."""
 
@@ -193,7 +193,7 @@ class Missing:
         self.tag = tag
 
     def resolve(self, value: dict[str, Any]) -> str | None:
-        """Return the tag of the variant that an object without a tag is."""
+        """Return the tag for an object without one."""
         return self.tag if isinstance(self.tag, str) else self.tag(value)
 
     def __repr__(self) -> str:
@@ -201,7 +201,7 @@ class Missing:
 
 
 Word = Union[T, str]
-"""`Word[Literal["a", "b"]]`: one of the words, or an unknown one."""
+"""`Word[Literal["a", "b"]]`: one of these strings, or an unknown one."""
 
 if TYPE_CHECKING:
     Open = Union[T, Other]
@@ -209,20 +209,21 @@ if TYPE_CHECKING:
     Otherwise = Union[T, D]
 else:
 
-    class Nobody(msgspec.Struct):
-        """The second member of a union of one. No object is ever decoded as this."""
+    class Unused(msgspec.Struct):
+        """The second member of a union that has only one. No object is ever decoded as this."""
 
         def __post_init__(self) -> None:
             raise ValueError("isn't a variant")
 
     @cache
-    def _nobody(tag_field: str) -> Any:
-        return msgspec.defstruct("Nobody", [], bases=(Nobody,), tag_field=tag_field, tag="\0")
+    def _unused_variant(tag_field: str) -> Any:
+        return msgspec.defstruct("Unused", [], bases=(Unused,), tag_field=tag_field, tag="\0")
 
     def _add_companion(union: Any) -> Any:
-        """Add a second member to a union of one: msgspec would accept a lone tagged struct without its tag."""
+        """Add a second member to a union that has only one, because msgspec accepts a single tagged struct without its
+        tag."""
         tag_field = union.__struct_config__.tag_field if isinstance(union, msgspec.StructMeta) else None
-        return union if tag_field is None else Union[union, _nobody(tag_field)]
+        return union if tag_field is None else Union[union, _unused_variant(tag_field)]
 
     class Open:
         """`Open[A | B]`: a union of tagged messages that also accepts unknown variants, as `Other`."""
@@ -232,7 +233,8 @@ else:
             return Annotated[_add_companion(union), OpenUnion(first.__struct_config__.tag_field)]
 
     class Either:
-        """`Either[A, B]`: an A; or a B if it has no tag or isn't an A. `ALSO` of B lists tags that programs write."""
+        """`Either[A, B]`: an A; or a B if it has no tag or isn't an A. `ALSO` of B lists tags that some programs
+        write."""
 
         def __class_getitem__(cls, members: tuple[Any, ...]) -> Any:
             types = [member for member in members[1:] if isinstance(member, MessageType)]

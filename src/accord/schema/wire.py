@@ -12,25 +12,27 @@ from accord.rpc.envelope import without_surrogates
 from accord.schema.shape import Other
 
 
-def unknown_kept(value: Any) -> Any:
+def encode_unknown(value: Any) -> Any:
     """The `enc_hook` of the encoder: write an unknown variant unchanged."""
     if isinstance(value, Other):
         return msgspec.Raw(value.raw)
     if isinstance(value, int):  # a request id in its original notation; msgspec supports no subclasses
         return int(value)
-    raise TypeError(f"{type(value).__name__} has no place in a message")
+    raise TypeError(f"{type(value).__name__} can't be encoded in a message")
 
 
-encode_strictly: Callable[[Any], bytes] = msgspec.json.Encoder(enc_hook=unknown_kept).encode
-"""Encode a value that is known to be valid, or raise whatever msgspec raises. The encoder's own method: for a short
-text a function around it costs half as much again, so `say` calls this first and `encode` when it fails."""
+encode_strictly: Callable[[Any], bytes] = msgspec.json.Encoder(enc_hook=encode_unknown).encode
+"""Encode a value that is known to be valid. Errors are those of msgspec.
+
+This is the encoder's own method: a function around it would take half as long again for short texts, so callers try
+this first, and `encode` if it fails."""
 
 
 def encode(value: Any) -> bytes:
     """Encode a message, or plain data, as JSON.
 
-    Lone surrogates (`os.listdir`, `sys.argv` and whatever else decodes with `surrogateescape` makes them) become
-    U+FFFD. Anything else without a form in JSON raises `InvalidValue`, which names the place."""
+    Lone surrogates, which come from text decoded with `surrogateescape` (`os.listdir`, `sys.argv`), become U+FFFD. Any
+    other value that JSON can't represent raises `InvalidValue` with its path."""
     try:
         return encode_strictly(value)
     except UnicodeEncodeError:
@@ -48,7 +50,7 @@ def _plain(value: Any) -> Any:
         return value.data
     if isinstance(value, msgspec.Raw):
         return msgspec.json.decode(value)
-    return unknown_kept(value)
+    return encode_unknown(value)
 
 
 def _invalid(value: Any, error: Exception) -> InvalidValue:

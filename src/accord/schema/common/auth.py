@@ -11,11 +11,11 @@ AuthState = Word[Literal["authenticated", "unauthenticated", "not_required", "un
 
 
 class AuthStatusCapabilities(Message):
-    """Declares that the agent answers `auth/status` and reports changes."""
+    """Declares that the agent supports `auth/status` and reports changes."""
 
 
 class AuthAccount(Message):
-    """Describes one account the agent knows, for showing to the user."""
+    """Describes an account that the agent knows, for display."""
 
     label: str
     active: Opt[bool] = UNSET
@@ -29,21 +29,21 @@ class AuthStatusRequest(Message):
 
 
 class AuthStatusResponse(Message):
-    """Tells whether the user is logged in, and the accounts that are known."""
+    """Reports whether the user is logged in, and the known accounts."""
 
     state: AuthState
     accounts: Filtered[AuthAccount] = []
 
 
 class AuthStatusUpdateNotification(Message):
-    """Tells that the login has changed; replaces what was said before."""
+    """Reports a change of the login; replaces the previous status."""
 
     state: AuthState
     accounts: Filtered[AuthAccount] = []
 
 
 def _state_from_flag(value: dict[str, Any]) -> dict[str, Any]:
-    """An early draft had a boolean `authenticated` where `state` is now."""
+    """Convert the boolean `authenticated` of an early draft to `state`."""
     if "state" not in value and isinstance(value.get("authenticated"), bool):
         return {**value, "state": "authenticated" if value["authenticated"] else "unauthenticated"}
     return value
@@ -54,7 +54,7 @@ older(AuthStatusUpdateNotification)(_state_from_flag)
 
 
 def status_marker_from_flag(value: dict[str, Any]) -> dict[str, Any]:
-    """For a version's auth capabilities: an early draft said `status: true` where there is an object now."""
+    """Convert `status: true` of an early draft to an object, in a version's auth capabilities."""
     if value.get("status") is True:
         return {**value, "status": {}}
     return value

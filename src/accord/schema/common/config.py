@@ -11,7 +11,7 @@ SessionConfigOptionCategory = Word[Literal["mode", "model", "model_config", "tho
 
 
 class SessionConfigSelectOption(Message):
-    """One value of a list to choose from."""
+    """One value in a list of choices."""
 
     value: SessionConfigValueId
     name: str

@@ -1,4 +1,4 @@
-"""Content of a tool call that looks the same in both versions."""
+"""Content of a tool call that is the same in both versions."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from accord.schema.shape import Message
 
 
 class Terminal(Message, tag_field="type", tag="terminal"):
-    """Shows a terminal inside a tool call. Whose terminal it is depends on the version."""
+    """Shows a terminal in a tool call. Its owner (client or agent) depends on the version."""
 
     terminal_id: TerminalId

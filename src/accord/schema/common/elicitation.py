@@ -1,4 +1,4 @@
-"""Asking the user something: a form to fill in, or a page to visit."""
+"""Elicitation: questions to the user, as a form to fill in or a page to visit."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class ElicitationUrlCapabilities(Message):
 
 
 class ElicitationCapabilities(Message):
-    """Lists the ways in which the client can ask the user something."""
+    """Lists the kinds of questions that the client can show to the user."""
 
     form: Opt[ElicitationFormCapabilities] = UNSET
     url: Opt[ElicitationUrlCapabilities] = UNSET
 
 
 class EnumOption(Message):
-    """One value of a list to choose from, with its name for people."""
+    """One value in a list of choices, with its display name."""
 
     const: str
     title: str
@@ -35,7 +35,7 @@ class EnumOption(Message):
 
 
 class BooleanPropertySchema(Message, tag_field="type", tag="boolean"):
-    """A field of a form that is yes or no."""
+    """A boolean field of a form."""
 
     title: Opt[str] = UNSET
     description: Opt[str] = UNSET
@@ -43,7 +43,7 @@ class BooleanPropertySchema(Message, tag_field="type", tag="boolean"):
 
 
 class IntegerPropertySchema(Message, tag_field="type", tag="integer"):
-    """A field of a form that takes a whole number."""
+    """An integer field of a form."""
 
     title: Opt[str] = UNSET
     description: Opt[str] = UNSET
@@ -53,7 +53,7 @@ class IntegerPropertySchema(Message, tag_field="type", tag="integer"):
 
 
 class NumberPropertySchema(Message, tag_field="type", tag="number"):
-    """A field of a form that takes a number."""
+    """A number field of a form."""
 
     title: Opt[str] = UNSET
     description: Opt[str] = UNSET
@@ -63,6 +63,6 @@ class NumberPropertySchema(Message, tag_field="type", tag="number"):
 
 
 class CompleteElicitationNotification(Message):
-    """Tells that what the user was sent to a web page for is done."""
+    """Reports that the user has finished with a web page."""
 
     elicitation_id: ElicitationId

@@ -6,7 +6,7 @@ from accord.schema.shape import UNSET, Message, Opt
 
 
 class Implementation(Message):
-    """Names a program and its version; `title` is the name for people."""
+    """The name and version of a program; `title` is its display name."""
 
     name: str
     title: Opt[str] = UNSET

@@ -1,4 +1,4 @@
-"""MCP servers that the client itself offers, and their messages inside the protocol's own."""
+"""MCP servers that the client itself offers, and the messages that carry theirs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class HttpHeader(Message):
 
 
 class McpServerAcp(Message, tag_field="type", tag="acp"):
-    """An MCP server reached through this very connection."""
+    """An MCP server that is reached through this connection."""
 
     name: str
     server_id: McpServerAcpId
@@ -39,7 +39,7 @@ class McpError(Message):
 
 
 class MessageMcpRequest(Message):
-    """Carries one MCP request to a server behind the client."""
+    """Carries an MCP request to a server behind the client."""
 
     server_id: McpServerAcpId
     request_id: McpRequestId
@@ -48,7 +48,7 @@ class MessageMcpRequest(Message):
 
 
 class MessageMcpNotification(Message):
-    """Carries one MCP notification back, within the request it belongs to."""
+    """Carries an MCP notification that belongs to a request."""
 
     server_id: McpServerAcpId
     request_id: McpRequestId

@@ -8,9 +8,11 @@ import msgspec
 
 Uint16 = Annotated[int, msgspec.Meta(ge=0, le=0xFFFF)]
 Uint32 = Annotated[int, msgspec.Meta(ge=0, le=0xFFFF_FFFF)]
-Uint64 = Annotated[int, msgspec.Meta(ge=0)]  # msgspec's own bounds end at 2⁶³ − 1, so there is none above
+Uint64 = Annotated[
+    int, msgspec.Meta(ge=0)
+]  # msgspec can't express a bound above 2⁶³ − 1, so this one has no upper bound
 Int32 = Annotated[int, msgspec.Meta(ge=-0x8000_0000, le=0x7FFF_FFFF)]
 Int64 = Annotated[int, msgspec.Meta(ge=-0x8000_0000_0000_0000, le=0x7FFF_FFFF_FFFF_FFFF)]
 
 ProtocolVersion = Uint16
-"""The version of the protocol, a whole number that grows only when old peers would break."""
+"""The version of the protocol, which is incremented only for incompatible changes."""

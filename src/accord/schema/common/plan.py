@@ -1,4 +1,4 @@
-"""Parts of a plan that look the same in both versions."""
+"""Parts of a plan that are the same in both versions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from accord.schema.shape import Message
 
 
 class PlanMarkdown(Message, tag_field="type", tag="markdown"):
-    """A plan written as prose."""
+    """A plan in Markdown."""
 
     OLDER: ClassVar[dict[str, str]] = {"id": "planId"}
 
@@ -18,7 +18,7 @@ class PlanMarkdown(Message, tag_field="type", tag="markdown"):
 
 
 class PlanRemoved(Message, tag_field="sessionUpdate", tag="plan_removed"):
-    """Takes a plan away."""
+    """Removes a plan."""
 
     OLDER: ClassVar[dict[str, str]] = {"id": "planId"}
 

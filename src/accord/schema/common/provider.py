@@ -11,22 +11,22 @@ LlmProtocol = Word[Literal["anthropic", "openai", "azure", "vertex", "bedrock"]]
 
 
 class ProvidersCapabilities(Message):
-    """Declares that the client may choose where model requests go."""
+    """Declares that the client can configure model providers."""
 
 
 class ListProvidersRequest(Message):
-    """Asks which providers can be set."""
+    """Requests the list of configurable providers."""
 
 
 class SetProviderResponse(Message):
-    """The provider is set."""
+    """The provider has been configured."""
 
 
 class DisableProviderRequest(Message):
-    """Takes a provider out of use."""
+    """Disables a provider."""
 
     provider_id: ProviderId
 
 
 class DisableProviderResponse(Message):
-    """The provider is out of use."""
+    """The provider has been disabled."""

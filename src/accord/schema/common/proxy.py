@@ -22,4 +22,4 @@ class ProxySuccessorNotification(Message):
 
 
 ProxySuccessorResponse = Any
-"""The successor's own result, as it is."""
+"""The successor's result, unchanged."""

@@ -1,4 +1,4 @@
-"""Sessions: what an agent can do with them, and the requests that look the same in both versions."""
+"""Sessions: capabilities, and the requests that are the same in both versions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SystemPromptMode = Word[Literal["append", "override"]]
 
 
 class SessionAdditionalDirectoriesCapabilities(Message):
-    """Declares that a session may have more roots than its working directory."""
+    """Declares that a session may have directories besides its working directory."""
 
 
 class SessionArchiveCapabilities(Message):
@@ -37,7 +37,7 @@ class SessionStatusCapabilities(Message):
 
 
 class SessionTitleCapabilities(Message):
-    """Declares that the client may name a session."""
+    """Declares that the client can set the title of a session."""
 
 
 class SessionSystemPromptOverrideCapabilities(Message):
@@ -51,7 +51,7 @@ class SessionSystemPromptModeCapabilities(Message):
 
 
 class SessionSystemPromptCapabilities(Message):
-    """Declares that the client may add to the agent's system prompt."""
+    """Declares that the client may extend the agent's system prompt."""
 
     mode: Opt[SessionSystemPromptModeCapabilities] = UNSET
 
@@ -63,13 +63,13 @@ class SubagentSessionCapabilities(Message):
 
 
 class CloseSessionRequest(Message):
-    """Ends the work of a session and frees what it holds; what is stored stays."""
+    """Ends the work of a session and releases its resources; its stored data remains."""
 
     session_id: SessionId
 
 
 class CloseSessionResponse(Message):
-    """The session is closed."""
+    """The session has been closed."""
 
 
 class DeleteSessionRequest(Message):
@@ -79,43 +79,43 @@ class DeleteSessionRequest(Message):
 
 
 class DeleteSessionResponse(Message):
-    """The session is gone."""
+    """The session has been deleted."""
 
 
 class ArchiveSessionRequest(Message):
-    """Puts a session away, out of the usual listing."""
+    """Archives a session, which hides it from default lists."""
 
     session_id: SessionId
 
 
 class ArchiveSessionResponse(Message):
-    """The session is archived."""
+    """The session has been archived."""
 
 
 class UnarchiveSessionRequest(Message):
-    """Brings an archived session back into the usual listing."""
+    """Unarchives a session, which shows it in default lists again."""
 
     session_id: SessionId
 
 
 class UnarchiveSessionResponse(Message):
-    """The session is back."""
+    """The session has been unarchived."""
 
 
 class SessionStatusRequest(Message):
-    """Asks whether a session is open or only saved."""
+    """Requests whether a session is open or only saved."""
 
     session_id: SessionId
 
 
 class SetSessionTitleRequest(Message):
-    """Gives a session a name."""
+    """Sets the title of a session."""
 
     session_id: SessionId
     title: str
 
 
 class SetSessionTitleResponse(Message):
-    """Tells the name that was kept, which may differ from the one asked for."""
+    """Reports the saved title, which may differ from the requested one."""
 
     title: str

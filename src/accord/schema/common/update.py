@@ -1,4 +1,4 @@
-"""Session updates that look the same in both versions."""
+"""Session updates that are the same in both versions."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ NoticeSeverity = Word[Literal["info", "warning", "error"]]
 
 
 class Cost(Message):
-    """An amount of money, or of another unit that the agent names."""
+    """An amount of money, or of another unit chosen by the agent."""
 
     amount: float
     currency: str
 
 
 class Usage(Message):
-    """Counts tokens. Numbers to show, never to add up."""
+    """Token counts, for display only: they must not be added up."""
 
     total_tokens: Uint64
     input_tokens: Uint64
@@ -32,7 +32,7 @@ class Usage(Message):
 
 
 class UsageUpdate(Message, tag_field="sessionUpdate", tag="usage_update"):
-    """Tells how full the context window is, and what the session has cost."""
+    """Reports the use of the context window, and the cost of the session."""
 
     used: Uint64
     size: Uint64

@@ -1,4 +1,4 @@
-"""Logging in and out."""
+"""Login and logout."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from accord.schema.shape import UNSET, Message, NullIsEmpty, Opt, Otherwise
 
 
 class AuthCapabilities(Message):
-    """Says which kinds of login the client can carry out."""
+    """Lists the kinds of login that the client can perform."""
 
     terminal: bool = False
 
@@ -18,14 +18,14 @@ class LogoutCapabilities(Message):
 
 
 class AgentAuthCapabilities(Message):
-    """Lists what the agent offers besides logging in."""
+    """Lists the agent's capabilities besides logging in."""
 
     status: Opt[AuthStatusCapabilities] = UNSET
     logout: Opt[LogoutCapabilities] = UNSET
 
 
 class AuthMethodAgent(Message):
-    """A login that the agent carries out itself when asked."""
+    """A login that the agent handles itself."""
 
     id: AuthMethodId
     name: str
@@ -46,13 +46,13 @@ AuthMethod = Otherwise[AuthMethodTerminal, AuthMethodAgent]
 
 
 class AuthenticateRequest(Message):
-    """Asks the agent to log in by one of its methods."""
+    """Asks the agent to log in with one of its methods."""
 
     method_id: AuthMethodId
 
 
 class AuthenticateResponse(Message):
-    """The user is logged in."""
+    """The user has been logged in."""
 
 
 class LogoutRequest(Message):
@@ -60,4 +60,4 @@ class LogoutRequest(Message):
 
 
 class LogoutResponse(Message):
-    """The user is logged out."""
+    """The user has been logged out."""

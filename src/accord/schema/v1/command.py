@@ -1,4 +1,4 @@
-"""The slash commands an agent understands."""
+"""The slash commands of an agent."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from accord.schema.shape import UNSET, Emptied, Filtered, Message, Opt
 
 
 class UnstructuredCommandInput(Message):
-    """Free text after the command; `hint` says what belongs there."""
+    """Free text after the command, described by `hint`."""
 
     hint: str
 
@@ -15,7 +15,7 @@ AvailableCommandInput = UnstructuredCommandInput
 
 
 class AvailableCommand(Message):
-    """One command."""
+    """A slash command."""
 
     name: str
     description: str
@@ -23,6 +23,6 @@ class AvailableCommand(Message):
 
 
 class AvailableCommandsUpdate(Message, tag_field="sessionUpdate", tag="available_commands_update"):
-    """Lists all commands there are now."""
+    """Replaces the list of commands."""
 
     available_commands: Emptied[Filtered[AvailableCommand]]

@@ -10,11 +10,11 @@ from accord.schema.shape import UNSET, Either, Emptied, Filtered, Former, Messag
 
 
 class BooleanConfigOptionCapabilities(Message):
-    """Declares that the client can show options that are on or off."""
+    """Declares that the client can show boolean options."""
 
 
 class SessionConfigOptionsCapabilities(Message):
-    """Lists the kinds of options the client can show beyond lists."""
+    """Lists the kinds of options that the client can show besides lists."""
 
     boolean: Opt[BooleanConfigOptionCapabilities] = UNSET
 
@@ -33,7 +33,7 @@ SessionConfigSelectOptions = Either[list[SessionConfigSelectOption], list[Sessio
 
 
 class SessionConfigSelect(Message, tag_field="type", tag="select"):
-    """An option with one value out of a list, which may be grouped."""
+    """An option with one value from a list, which may be grouped."""
 
     OLDER: ClassVar[dict[str, str]] = {"configId": "id"}
 
@@ -46,7 +46,7 @@ class SessionConfigSelect(Message, tag_field="type", tag="select"):
 
 
 class SessionConfigBoolean(Message, tag_field="type", tag="boolean"):
-    """An option that is on or off."""
+    """A boolean option."""
 
     OLDER: ClassVar[dict[str, str]] = {"configId": "id"}
 
@@ -61,7 +61,7 @@ SessionConfigOption = Union[SessionConfigSelect, SessionConfigBoolean]
 
 
 class SetSessionConfigBoolean(Message, tag_field="type", tag="boolean"):
-    """Turns an option on or off."""
+    """Sets a boolean option."""
 
     session_id: SessionId
     config_id: SessionConfigId
@@ -69,13 +69,13 @@ class SetSessionConfigBoolean(Message, tag_field="type", tag="boolean"):
 
 
 class SetSessionConfigId(Message):
-    """Chooses a value of an option from its list."""
+    """Sets an option to a value from its list."""
 
     session_id: SessionId
     config_id: SessionConfigId
     value: SessionConfigValueId
     type: Former[str] = UNSET
-    """Used only to tell a string from an invalid boolean; never stored."""
+    """Used only to distinguish a string from an invalid boolean; never stored."""
 
     def __post_init__(self) -> None:
         if self.type == "boolean":
@@ -83,7 +83,7 @@ class SetSessionConfigId(Message):
         self.type = UNSET
 
 
-# A string is the id of a value, whatever the type says. The usual case, so it is tried first.
+# A string is the id of a value, whatever `type` says. This is the usual case, so it is tried first.
 SetSessionConfigOptionRequest = Either[SetSessionConfigId, SetSessionConfigBoolean]
 
 
@@ -94,6 +94,6 @@ class SetSessionConfigOptionResponse(Message):
 
 
 class ConfigOptionUpdate(Message, tag_field="sessionUpdate", tag="config_option_update"):
-    """Tells how all options stand now."""
+    """Reports all options with their current values."""
 
     config_options: Emptied[Filtered[SessionConfigOption]]

@@ -1,4 +1,4 @@
-"""Content blocks: what prompts, messages and tool calls are made of."""
+"""Content blocks of prompts, messages and tool calls."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from accord.schema.shape import UNSET, Either, Filtered, Message, Open, Opt
 
 Role = Literal["assistant", "user"]
 
-# The schema allows negative sizes, which mean nothing; they are read as absent.
+# The schema allows negative sizes, which are meaningless; they are read as absent.
 Size = Annotated[int, msgspec.Meta(ge=0, le=0x7FFF_FFFF_FFFF_FFFF)]
 
 
 class Annotations(Message):
-    """The audience, priority and age of a content block."""
+    """The audience, priority and last change of a content block."""
 
     audience: Opt[Filtered[Role]] = UNSET
     last_modified: Opt[str] = UNSET
@@ -39,7 +39,7 @@ class ImageContent(Message, tag_field="type", tag="image"):
 
 
 class AudioContent(Message, tag_field="type", tag="audio"):
-    """Sound, in base64."""
+    """Audio, in base64."""
 
     annotations: Opt[Annotations] = UNSET
     data: str
@@ -47,7 +47,7 @@ class AudioContent(Message, tag_field="type", tag="audio"):
 
 
 class ResourceLink(Message, tag_field="type", tag="resource_link"):
-    """Names something the reader may fetch itself."""
+    """A link to a resource that the reader may fetch itself."""
 
     annotations: Opt[Annotations] = UNSET
     description: Opt[str] = UNSET

@@ -1,4 +1,4 @@
-"""Asking the user something: a form to fill in, or a page to visit; and the answer."""
+"""Elicitation: questions to the user, as a form to fill in or a page to visit, and the answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ StringFormat = Literal["email", "uri", "date", "date-time"]
 
 
 class StringPropertySchema(Message, tag_field="type", tag="string"):
-    """A field of a form that takes text, or one of several texts."""
+    """A text field of a form, or a choice of one text."""
 
     title: Opt[str] = UNSET
     description: Opt[str] = UNSET
@@ -34,13 +34,13 @@ class StringPropertySchema(Message, tag_field="type", tag="string"):
 
 
 class StringMultiSelectItems(Message, tag_field="type", tag="string"):
-    """Texts to choose from."""
+    """A list of texts to choose from."""
 
     enum: list[str]
 
 
 class TitledMultiSelectItems(Message):
-    """Texts to choose from, with their names for people."""
+    """A list of texts to choose from, with their display names."""
 
     any_of: list[EnumOption]
 
@@ -49,7 +49,7 @@ MultiSelectItems = Either[Open[StringMultiSelectItems], TitledMultiSelectItems]
 
 
 class MultiSelectPropertySchema(Message, tag_field="type", tag="array"):
-    """A field of a form that takes several of a list."""
+    """A multiple-choice field of a form."""
 
     title: Opt[str] = UNSET
     description: Opt[str] = UNSET
@@ -71,7 +71,7 @@ ElicitationPropertySchema = Open[
 
 
 class ElicitationSchema(Message):
-    """The fields of a form, and which of them must be filled in."""
+    """The fields of a form, and which of them are required."""
 
     type: ElicitationSchemaType = "object"
     title: Opt[str] = UNSET
@@ -81,14 +81,14 @@ class ElicitationSchema(Message):
 
 
 class ElicitationSessionScope(Message):
-    """The question belongs to a session, and possibly to one tool call of it."""
+    """The session that the question belongs to, and possibly the tool call."""
 
     session_id: SessionId
     tool_call_id: Opt[ToolCallId] = UNSET
 
 
 class ElicitationRequestScope(Message):
-    """The question belongs to a pending request of the client outside any session, such as a login."""
+    """The pending request of the client that the question belongs to, such as a login; used outside of sessions."""
 
     request_id: RequestId
 
@@ -110,7 +110,7 @@ class AnyElicitation(Message):
         """The session or request that the question belongs to. On the wire, its fields are inlined."""
         if self.request_id is not UNSET:
             return ElicitationRequestScope(request_id=self.request_id)
-        assert self.session_id is not UNSET  # checked when the message was made
+        assert self.session_id is not UNSET  # checked by __post_init__
         return ElicitationSessionScope(session_id=self.session_id, tool_call_id=self.tool_call_id)
 
 

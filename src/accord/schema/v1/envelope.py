@@ -16,7 +16,7 @@ ExtNotification = Any
 
 
 class Error(Message):
-    """Says why something failed."""
+    """Describes why a request failed."""
 
     code: ErrorCode
     message: str
@@ -24,6 +24,6 @@ class Error(Message):
 
 
 class CancelRequestNotification(Message):
-    """Asks the peer to stop working on one request; that request is still answered."""
+    """Asks the peer to stop working on a request, which still gets a response."""
 
     request_id: RequestId

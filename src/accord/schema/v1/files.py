@@ -15,7 +15,7 @@ class FileSystemCapabilities(Message):
 
 
 class ReadTextFileRequest(Message):
-    """Asks for the text of a file, unsaved changes included; or for `limit` lines of it, from `line` on."""
+    """Requests the text of a file, including unsaved changes, or `limit` lines of it starting at `line`."""
 
     session_id: SessionId
     path: str
@@ -24,13 +24,13 @@ class ReadTextFileRequest(Message):
 
 
 class ReadTextFileResponse(Message):
-    """The text that was asked for."""
+    """The requested text."""
 
     content: str
 
 
 class WriteTextFileRequest(Message):
-    """Asks for a file to be written, whole."""
+    """Asks the client to write a whole file."""
 
     session_id: SessionId
     path: str
@@ -38,4 +38,4 @@ class WriteTextFileRequest(Message):
 
 
 class WriteTextFileResponse(Message):
-    """The file is written."""
+    """The file has been written."""

@@ -1,4 +1,4 @@
-"""The first exchange: which version, and who can do what."""
+"""Initialization: the version, and the capabilities of both sides."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from accord.schema.v1.update import CompactionCapabilities, NoticeCapabilities
 
 
 class ClientSessionCapabilities(Message):
-    """Lists which session updates the client can show."""
+    """Lists the session updates that the client can show."""
 
     compaction: Opt[CompactionCapabilities] = UNSET
     config_options: Opt[SessionConfigOptionsCapabilities] = UNSET
@@ -29,7 +29,7 @@ class ClientSessionCapabilities(Message):
 
 
 class ClientCapabilities(Message):
-    """Lists what the client can do for the agent."""
+    """Lists the client's capabilities."""
 
     fs: FileSystemCapabilities = msgspec.field(default_factory=FileSystemCapabilities)
     terminal: bool = False
@@ -40,33 +40,33 @@ class ClientCapabilities(Message):
     elicitation: Opt[ElicitationCapabilities] = UNSET
 
 
-_NOT_SAID = McpCapabilities()
+_ABSENT = McpCapabilities()
 
 
-def _not_said() -> McpCapabilities:
-    return _NOT_SAID
+def _absent() -> McpCapabilities:
+    return _ABSENT
 
 
 class AgentCapabilities(Message):
-    """Lists what the agent can do for the client."""
+    """Lists the agent's capabilities."""
 
     load_session: bool = False
     prompt_capabilities: PromptCapabilities = msgspec.field(default_factory=PromptCapabilities)
-    mcp_capabilities: McpCapabilities = msgspec.field(default_factory=_not_said)
+    mcp_capabilities: McpCapabilities = msgspec.field(default_factory=_absent)
     session_capabilities: SessionCapabilities = msgspec.field(default_factory=SessionCapabilities)
     auth: AgentAuthCapabilities = msgspec.field(default_factory=AgentAuthCapabilities)
     providers: Opt[ProvidersCapabilities] = UNSET
     mcp: Former[McpCapabilities] = UNSET
-    """The name of `mcp_capabilities` in early agents; moved there when read."""
+    """The name of `mcp_capabilities` in early agents; its value is moved there when read."""
 
     def __post_init__(self) -> None:
-        if self.mcp_capabilities is _NOT_SAID:
+        if self.mcp_capabilities is _ABSENT:
             self.mcp_capabilities = self.mcp or McpCapabilities()
         self.mcp = UNSET
 
 
 class InitializeRequest(Message):
-    """Opens the conversation: the version the client would speak, and what it can do."""
+    """Starts a connection, with the client's protocol version and capabilities."""
 
     protocol_version: ProtocolVersion
     client_capabilities: ClientCapabilities = msgspec.field(default_factory=ClientCapabilities)
@@ -74,7 +74,7 @@ class InitializeRequest(Message):
 
 
 class InitializeResponse(Message):
-    """Settles the version, and tells what the agent can do and how to log in."""
+    """Responds with the negotiated version, the agent's capabilities and its login methods."""
 
     protocol_version: ProtocolVersion
     agent_capabilities: AgentCapabilities = msgspec.field(default_factory=AgentCapabilities)

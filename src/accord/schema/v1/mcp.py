@@ -1,4 +1,4 @@
-"""The MCP servers a session is to use."""
+"""The MCP servers of a session."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from accord.schema.shape import Either, Expected, Message, NullIsEmpty
 
 
 class McpCapabilities(Message):
-    """Says how the agent can reach MCP servers, besides starting them."""
+    """Lists the transports of MCP servers that the agent supports besides standard input and output."""
 
     http: bool = False
     sse: bool = False
@@ -17,7 +17,7 @@ class McpCapabilities(Message):
 
 
 class McpServerHttp(Message, tag_field="type", tag="http"):
-    """An MCP server reached over HTTP."""
+    """An MCP server that is reached over HTTP."""
 
     name: str
     url: str
@@ -25,7 +25,7 @@ class McpServerHttp(Message, tag_field="type", tag="http"):
 
 
 class McpServerSse(Message, tag_field="type", tag="sse"):
-    """An MCP server reached over HTTP with server-sent events."""
+    """An MCP server that is reached over HTTP with server-sent events."""
 
     name: str
     url: str
@@ -33,7 +33,7 @@ class McpServerSse(Message, tag_field="type", tag="sse"):
 
 
 class McpServerStdio(Message):
-    """An MCP server that the agent starts and talks to over its standard streams."""
+    """An MCP server that the agent starts and communicates with over standard input and output."""
 
     ALSO: ClassVar[tuple[str, ...]] = ("stdio",)
     """The `type` that version 2 requires. Clients that share code for both versions also send it in version 1."""

@@ -1,4 +1,4 @@
-"""The modes an agent can work in."""
+"""The modes of an agent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SessionModeId = str
 
 
 class SessionMode(Message):
-    """One way of working."""
+    """A mode of the agent."""
 
     id: SessionModeId
     name: str
@@ -19,25 +19,25 @@ class SessionMode(Message):
 
 
 class SessionModeState(Message):
-    """Lists the modes of a session and names the one it is in."""
+    """The available modes of a session, and the current one."""
 
     current_mode_id: SessionModeId
     available_modes: Emptied[Filtered[SessionMode]]
 
 
 class SetSessionModeRequest(Message):
-    """Puts a session into another mode."""
+    """Changes the mode of a session."""
 
     session_id: SessionId
     mode_id: SessionModeId
 
 
 class SetSessionModeResponse(Message):
-    """The mode is set."""
+    """The mode has been changed."""
 
 
 class CurrentModeUpdate(Message, tag_field="sessionUpdate", tag="current_mode_update"):
-    """Tells that the session is in another mode now."""
+    """Reports that the mode of the session has changed."""
 
     OLDER: ClassVar[dict[str, str]] = {"modeId": "currentModeId"}
 

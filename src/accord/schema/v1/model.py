@@ -1,4 +1,4 @@
-"""Choosing a model, as early agents offer it. Later ones have a config option of the category `model` instead."""
+"""Model selection of early agents. Later ones have a config option of the category `model` instead."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ ModelId = str
 
 
 class ModelInfo(Message):
-    """One model to choose."""
+    """A model that can be selected."""
 
     model_id: ModelId
     name: str
@@ -17,18 +17,18 @@ class ModelInfo(Message):
 
 
 class SessionModelState(Message):
-    """Lists the models of a session and names the one in use."""
+    """The available models of a session, and the current one."""
 
     current_model_id: ModelId
     available_models: Emptied[Filtered[ModelInfo]]
 
 
 class SetSessionModelRequest(Message):
-    """Puts a session onto another model."""
+    """Changes the model of a session."""
 
     session_id: SessionId
     model_id: ModelId
 
 
 class SetSessionModelResponse(Message):
-    """The model is set."""
+    """The model has been changed."""

@@ -1,6 +1,6 @@
-"""Convert what early agents and clients wrote to the current format.
+"""Convert messages of early agents and clients to the current format.
 
-Only values that the strict pass rejected come here. Renamed keys are declared on the types (`OLDER`)."""
+Only values that the strict pass rejected are handled here. Renamed keys are declared on the types (`OLDER`)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ older(AgentAuthCapabilities)(status_marker_from_flag)
 @older(ToolCall)
 @older(ToolCallPatch)
 def wrapped_blocks(value: dict[str, Any]) -> dict[str, Any]:
-    """Puts a bare content block among a tool call's content into the wrapper that belongs around it."""
+    """Wrap content blocks that stand alone in a tool call's content."""
     content = value.get("content")
     if not isinstance(content, list):
         return value
@@ -35,5 +35,5 @@ def _wrap(item: Any) -> Any:
 
 @older(SessionConfigSelectGroup)
 def named_group(value: dict[str, Any]) -> dict[str, Any]:
-    """Names a group without a name after its id."""
+    """Use the id of a group as its name if it has none."""
     return value if "name" in value or "group" not in value else {**value, "name": value["group"]}

@@ -1,4 +1,4 @@
-"""Asking the user whether a tool call may go ahead."""
+"""Permission requests for tool calls."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PermissionOptionKind = Word[Literal["allow_once", "allow_always", "reject_once",
 
 
 class PermissionOption(Message):
-    """One answer the user can give."""
+    """One of the possible answers."""
 
     option_id: PermissionOptionId
     name: str
@@ -22,7 +22,7 @@ class PermissionOption(Message):
 
 
 class RequestPermissionRequest(Message):
-    """Asks whether a tool call may go ahead, with the answers to choose from."""
+    """Asks the user for permission to run a tool call, with the possible answers."""
 
     session_id: SessionId
     tool_call: ToolCallPatch
@@ -30,13 +30,13 @@ class RequestPermissionRequest(Message):
 
 
 class CancelledPermissionOutcome(Message, tag_field="outcome", tag="cancelled"):
-    """The question is void, because the turn was cancelled."""
+    """The turn was cancelled before the user answered."""
 
 
 RequestPermissionOutcome = Union[CancelledPermissionOutcome, SelectedPermissionOutcome]
 
 
 class RequestPermissionResponse(Message):
-    """Tells what the user decided."""
+    """Reports the user's decision."""
 
     outcome: RequestPermissionOutcome

@@ -1,4 +1,4 @@
-"""Plans: what the agent means to do, step by step."""
+"""Plans: the steps that the agent intends to take."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PlanEntryStatus = Literal["pending", "in_progress", "completed"]
 
 
 class PlanCapabilities(Message):
-    """Declares that the client shows several plans, by their ids."""
+    """Declares that the client supports multiple plans, identified by ids."""
 
 
 class PlanEntry(Message):
@@ -25,7 +25,7 @@ class PlanEntry(Message):
 
 
 class Plan(Message, tag_field="sessionUpdate", tag="plan"):
-    """Gives the whole plan; replaces the one before."""
+    """Sends the whole plan, which replaces the previous one."""
 
     entries: Emptied[Filtered[PlanEntry]]
 
@@ -40,7 +40,7 @@ class PlanItems(Message, tag_field="type", tag="items"):
 
 
 class PlanFile(Message, tag_field="type", tag="file"):
-    """A plan that is in a file."""
+    """A plan in a file."""
 
     OLDER: ClassVar[dict[str, str]] = {"id": "planId"}
 

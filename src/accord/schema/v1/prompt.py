@@ -1,4 +1,4 @@
-"""A turn: what the user asks, and how it ended."""
+"""Prompts, and the end of their turns."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from accord.schema.common.update import Usage
 from accord.schema.shape import UNSET, Message, Opt, Word
 from accord.schema.v1.content import ContentBlock
 
-# The schema has no other reasons, but a turn that ended for an unknown reason has still ended.
+# The schema has no other reasons, but a turn that ended for an unknown reason has ended too.
 StopReason = Word[Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"]]
 
 
 class PromptCapabilities(Message):
-    """Lists what a prompt may hold besides text and links."""
+    """Lists the supported content of prompts besides text and links."""
 
     image: bool = False
     audio: bool = False
@@ -22,20 +22,20 @@ class PromptCapabilities(Message):
 
 
 class PromptRequest(Message):
-    """Hands the agent what the user says; answered when the turn is over."""
+    """Sends a prompt to the agent, which responds when the turn has ended."""
 
     session_id: SessionId
     prompt: list[ContentBlock]
 
 
 class PromptResponse(Message):
-    """Tells why the turn ended."""
+    """Reports why the turn ended."""
 
     stop_reason: StopReason
     usage: Opt[Usage] = UNSET
 
 
 class CancelNotification(Message):
-    """Ends the turn of a session early."""
+    """Cancels the running turn of a session."""
 
     session_id: SessionId

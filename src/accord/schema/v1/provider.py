@@ -15,7 +15,7 @@ class ProviderCurrentConfig(Message):
 
 
 class ProviderInfo(Message):
-    """Describes one provider that can be set."""
+    """Describes a configurable provider."""
 
     provider_id: ProviderId
     supported: Emptied[Filtered[LlmProtocol]]
@@ -24,13 +24,13 @@ class ProviderInfo(Message):
 
 
 class ListProvidersResponse(Message):
-    """The providers that can be set."""
+    """Lists the configurable providers."""
 
     providers: list[ProviderInfo]
 
 
 class SetProviderRequest(Message):
-    """Says where requests go from now on; replaces all that was set before."""
+    """Configures a provider, replacing its previous configuration."""
 
     provider_id: ProviderId
     api_type: LlmProtocol

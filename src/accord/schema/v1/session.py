@@ -1,4 +1,4 @@
-"""Making, finding and continuing sessions."""
+"""Creating, listing and reopening sessions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SessionListCapabilities(Message):
 
 
 class SessionResumeCapabilities(Message):
-    """The agent can resume a session without replaying its history."""
+    """Declares that the agent can resume a session without replaying its history."""
 
 
 class SessionCloseCapabilities(Message):
@@ -38,7 +38,7 @@ class SessionCloseCapabilities(Message):
 
 
 class SessionCapabilities(Message):
-    """Lists what the agent can do with sessions."""
+    """Lists the agent's capabilities for sessions."""
 
     list: Opt[SessionListCapabilities] = UNSET
     delete: Opt[SessionDeleteCapabilities] = UNSET
@@ -53,14 +53,14 @@ class SessionCapabilities(Message):
 
 
 class SystemPrompt(Message):
-    """Text that the client appends to the agent's system prompt, or that replaces it."""
+    """Text that extends or replaces the agent's system prompt."""
 
     mode: SystemPromptMode
     content: list[ContentBlock]
 
 
 def _no_servers() -> list[McpServer]:
-    """A default that is encoded nevertheless: msgspec omits only plain defaults."""
+    """Return a default that is encoded anyway: msgspec omits only plain defaults."""
     return []
 
 
@@ -75,7 +75,7 @@ class NewSessionRequest(Message, omit_defaults=True):
 
 
 class NewSessionResponse(Message):
-    """Names the new session and what can be chosen for it."""
+    """Responds with the new session's id and its options."""
 
     session_id: SessionId
     modes: Opt[SessionModeState] = UNSET
@@ -84,7 +84,7 @@ class NewSessionResponse(Message):
 
 
 class LoadSessionRequest(Message, omit_defaults=True):
-    """Opens a stored session; its history comes as updates before the answer."""
+    """Opens a stored session; its history is replayed as updates before the response."""
 
     mcp_servers: Expected[NullIsEmpty[list[McpServer]]] = msgspec.field(default_factory=_no_servers)
     cwd: str
@@ -94,7 +94,7 @@ class LoadSessionRequest(Message, omit_defaults=True):
 
 
 class LoadSessionResponse(Message):
-    """The session is open, and its history was replayed."""
+    """The session is open, and its history has been replayed."""
 
     modes: Opt[SessionModeState] = UNSET
     config_options: Opt[Filtered[SessionConfigOption]] = UNSET
@@ -102,7 +102,7 @@ class LoadSessionResponse(Message):
 
 
 class ResumeSessionRequest(Message, omit_defaults=True):
-    """Opens a stored session without telling its history."""
+    """Opens a stored session without replaying its history."""
 
     session_id: SessionId
     cwd: str
@@ -120,7 +120,7 @@ class ResumeSessionResponse(Message):
 
 
 class ForkSessionRequest(Message, omit_defaults=True):
-    """Copies a session into a new one that goes its own way."""
+    """Creates a new session with a copy of another one's history."""
 
     session_id: SessionId
     cwd: str
@@ -130,7 +130,7 @@ class ForkSessionRequest(Message, omit_defaults=True):
 
 
 class ForkSessionResponse(Message):
-    """Names the copy."""
+    """Responds with the new session's id and its options."""
 
     session_id: SessionId
     modes: Opt[SessionModeState] = UNSET
@@ -139,7 +139,7 @@ class ForkSessionResponse(Message):
 
 
 class ListSessionsRequest(Message):
-    """Asks for the known sessions, a page at a time."""
+    """Requests a page of the known sessions."""
 
     cwd: Strict[Opt[str]] = UNSET
     cursor: Strict[Opt[str]] = UNSET
@@ -147,7 +147,7 @@ class ListSessionsRequest(Message):
 
 
 class SessionInfo(Message):
-    """Describes one session of the list."""
+    """Describes a session in a list."""
 
     session_id: SessionId
     cwd: str
@@ -158,13 +158,13 @@ class SessionInfo(Message):
 
 
 class ListSessionsResponse(Message):
-    """One page of sessions, and where the next begins if there is one."""
+    """A page of sessions, and the cursor of the next one, if any."""
 
     sessions: Emptied[Filtered[SessionInfo]]
     next_cursor: Opt[str] = UNSET
 
 
 class SessionStatusResponse(Message):
-    """Tells whether a session is open or only saved."""
+    """Reports whether a session is open or only saved."""
 
     status: SessionStatus

@@ -1,4 +1,4 @@
-"""Subagents: sessions that an agent runs for another session, and what they say to each other."""
+"""Subagents: sessions that an agent runs for another session, and the messages between them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class RunningStateUpdate(Message, tag_field="state", tag="running"):
 
 
 class ErrorStopReason(Message):
-    """Details of the failure that ended the work: what the stop reason `error` adds to an idle state."""
+    """Details of the error that ended the work, for the stop reason `error` of an idle state."""
 
     error: Opt[Error] = UNSET
 
 
 class IdleStateUpdate(ErrorStopReason, tag_field="state", tag="idle"):
-    """The session waits for the next prompt; tells why the last work ended, when that is known."""
+    """The session waits for the next prompt. Includes the reason why the last work ended, if known."""
 
     usage: Opt[Usage] = UNSET
     stop_reason: Opt[Word[Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"]]] = (
@@ -47,7 +47,7 @@ StateUpdate = Open[Union[RunningStateUpdate, IdleStateUpdate, RequiresActionStat
 
 
 class SubagentUpdate(Message, tag_field="sessionUpdate", tag="subagent_update"):
-    """Announces a subagent, or says what is new about it."""
+    """Announces a subagent, or changes some of its fields."""
 
     session_id: SessionId
     title: Patch[str] = UNSET
@@ -59,7 +59,7 @@ class SubagentUpdate(Message, tag_field="sessionUpdate", tag="subagent_update"):
 
 
 class SessionMessage(Message, tag_field="sessionUpdate", tag="session_message"):
-    """A message from one session to another, or what is new about it."""
+    """A message from one session to another, or a change of some of its fields."""
 
     message_id: MessageId
     sender_session_id: Patch[SessionId] = UNSET
@@ -70,7 +70,7 @@ class SessionMessage(Message, tag_field="sessionUpdate", tag="session_message"):
 
 
 class SessionMessageChunk(Message, tag_field="sessionUpdate", tag="session_message_chunk"):
-    """A further piece of such a message."""
+    """A chunk of such a message."""
 
     message_id: MessageId
     content: ContentBlock

@@ -9,7 +9,7 @@ from accord.schema.shape import UNSET, Message, NullIsEmpty, Opt, Strict
 
 
 class CreateTerminalRequest(Message):
-    """Starts a command."""
+    """Starts a command in a new terminal."""
 
     session_id: SessionId
     command: str
@@ -20,13 +20,13 @@ class CreateTerminalRequest(Message):
 
 
 class CreateTerminalResponse(Message):
-    """Names the terminal; its command is running."""
+    """Responds with the id of the terminal, whose command is running."""
 
     terminal_id: TerminalId
 
 
 class TerminalOutputRequest(Message):
-    """Asks what a terminal shows by now."""
+    """Requests the output of a terminal so far."""
 
     session_id: SessionId
     terminal_id: TerminalId
@@ -48,7 +48,7 @@ class TerminalOutputResponse(Message):
 
 
 class WaitForTerminalExitRequest(Message):
-    """Waits for a command to end."""
+    """Waits until the command exits."""
 
     session_id: SessionId
     terminal_id: TerminalId
@@ -62,22 +62,22 @@ class WaitForTerminalExitResponse(Message):
 
 
 class KillTerminalRequest(Message):
-    """Ends a command; its terminal and output stay."""
+    """Kills the command; the terminal and its output remain."""
 
     session_id: SessionId
     terminal_id: TerminalId
 
 
 class KillTerminalResponse(Message):
-    """The command is ended."""
+    """The command has been killed."""
 
 
 class ReleaseTerminalRequest(Message):
-    """Ends a command if need be and frees its terminal."""
+    """Releases a terminal, and kills its command if it is still running."""
 
     session_id: SessionId
     terminal_id: TerminalId
 
 
 class ReleaseTerminalResponse(Message):
-    """The terminal is freed."""
+    """The terminal has been released."""

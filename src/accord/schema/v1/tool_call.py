@@ -1,4 +1,4 @@
-"""Tool calls: what the agent does, as the user sees it."""
+"""Tool calls, as they are shown to the user."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ ToolCallStatus = Literal["pending", "in_progress", "completed", "failed"]
 
 
 class Content(Message, tag_field="type", tag="content"):
-    """A content block that a tool call produced."""
+    """A content block produced by a tool call."""
 
     content: ContentBlock
 
 
 class Diff(Message, tag_field="type", tag="diff"):
-    """A change to one file, as its text before and after. A new file has no text before."""
+    """A change to one file: its old and new text. A new file has no old text."""
 
     path: str
     old_text: Opt[str] = UNSET
@@ -32,11 +32,11 @@ ToolCallContent = Union[Content, Diff, Terminal]
 
 
 class ToolCallLocation(Message):
-    """A place in a file that a tool call is at."""
+    """A location in a file that a tool call works on."""
 
     path: str
     line: Opt[Uint32] = UNSET
-    """Counts from 1. The schema also allows 0, which means no line."""
+    """The line number, starting at 1. The schema also allows 0, which means no line."""
 
 
 class ToolCall(Message, tag_field="sessionUpdate", tag="tool_call"):
@@ -54,7 +54,7 @@ class ToolCall(Message, tag_field="sessionUpdate", tag="tool_call"):
 
 
 class ToolCallPatch(Message):
-    """Names a tool call and says what is new about it. Null leaves a field as it was, like leaving it out.
+    """Changes some fields of a tool call. Null leaves a field unchanged, as if it were absent.
 
     Also the subject of a permission request."""
 
@@ -70,4 +70,4 @@ class ToolCallPatch(Message):
 
 
 class ToolCallUpdate(ToolCallPatch, tag_field="sessionUpdate", tag="tool_call_update"):
-    """The same, as an update of the session."""
+    """A change of a tool call, as an update of the session."""

@@ -1,4 +1,4 @@
-"""Session updates: everything an agent tells while it works."""
+"""Session updates, which an agent sends while it works."""
 
 from __future__ import annotations
 
@@ -26,33 +26,33 @@ class CompactionCapabilities(Message):
 
 
 class ContentChunk(Message):
-    """A piece of a message. Pieces with the same id make one message; without ids, neighbours do."""
+    """A chunk of a message. Chunks with the same id form one message; without ids, consecutive ones do."""
 
     content: ContentBlock
     message_id: Opt[MessageId] = UNSET
 
 
 class UserMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="user_message_chunk"):
-    """A piece of what the user said."""
+    """A chunk of a user message."""
 
 
 class AgentMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="agent_message_chunk"):
-    """A piece of what the agent says."""
+    """A chunk of an agent message."""
 
 
 class AgentThoughtChunk(ContentChunk, tag_field="sessionUpdate", tag="agent_thought_chunk"):
-    """A piece of what the agent thinks."""
+    """A chunk of the agent's thoughts."""
 
 
 class SessionInfoUpdate(Message, tag_field="sessionUpdate", tag="session_info_update"):
-    """Names the session, and says when it last changed."""
+    """Reports the session's title and the time of its last change."""
 
     title: Patch[str] = UNSET
     updated_at: Patch[str] = UNSET
 
 
 class CompactionUpdate(Message, tag_field="sessionUpdate", tag="compaction_update"):
-    """Tells that the conversation is being shortened, and how that went."""
+    """Reports the progress and result of compacting the context."""
 
     compaction_id: CompactionId
     status: CompactionStatus
@@ -61,7 +61,7 @@ class CompactionUpdate(Message, tag_field="sessionUpdate", tag="compaction_updat
 
 
 class CompactionSummaryChunk(Message, tag_field="sessionUpdate", tag="compaction_summary_chunk"):
-    """A piece of the summary that takes the place of what was said."""
+    """A chunk of the summary that replaces the compacted messages."""
 
     compaction_id: CompactionId
     content: ContentBlock
@@ -94,7 +94,7 @@ SessionUpdate = Open[
 
 
 class SessionNotification(Message):
-    """Brings one update of a session."""
+    """Carries an update of a session."""
 
     session_id: SessionId
     update: SessionUpdate

@@ -1,4 +1,4 @@
-"""Logging in and out."""
+"""Login and logout."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from accord.schema.shape import UNSET, AtLeast, Message, Missing, NullIsEmpty, O
 
 
 class TerminalAuthCapabilities(Message):
-    """Declares that the client can run the agent in a terminal for logging in."""
+    """Declares that the client can run the agent in a terminal to log in."""
 
 
 class ClientAuthCapabilities(Message):
-    """Lists the ways of logging in that need the client's help."""
+    """Lists the supported kinds of login that need the client's help."""
 
     terminal: Opt[TerminalAuthCapabilities] = UNSET
 
 
 class AgentAuthCapabilities(Message):
-    """Lists what the agent can tell about the login."""
+    """Lists the agent's capabilities for logins."""
 
     status: Opt[AuthStatusCapabilities] = UNSET
 
@@ -36,13 +36,13 @@ class AnyAuthMethod(Message):
 
 
 class AuthMethodAgent(AnyAuthMethod, tag_field="type", tag="agent"):
-    """A login that the agent carries out itself when asked."""
+    """A login that the agent handles itself."""
 
     description: Opt[str] = UNSET
 
 
 class AuthMethodTerminal(AnyAuthMethod, tag_field="type", tag="terminal"):
-    """A login in a terminal: the agent's own program once more, with these arguments and variables added."""
+    """A login in a terminal, by running the agent's own program with these additional arguments and variables."""
 
     description: Opt[str] = UNSET
     args: NullIsEmpty[list[str]] = []
@@ -53,13 +53,13 @@ AuthMethod = Annotated[Open[AuthMethodAgent | AuthMethodTerminal], Missing("agen
 
 
 class LoginAuthRequest(Message):
-    """Asks the agent to log the user in, in one of the ways it offered."""
+    """Asks the agent to log the user in with one of its methods."""
 
     method_id: AuthMethodId
 
 
 class LoginAuthResponse(Message):
-    """The user is logged in."""
+    """The user has been logged in."""
 
 
 class LogoutAuthRequest(Message):
@@ -67,4 +67,4 @@ class LogoutAuthRequest(Message):
 
 
 class LogoutAuthResponse(Message):
-    """The user is logged out."""
+    """The user has been logged out."""

@@ -1,4 +1,4 @@
-"""Commands a user can type, as the agent offers them."""
+"""The slash commands of an agent."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from accord.schema.shape import UNSET, AtLeast, Filtered, Message, Missing, Open
 
 
 class TextCommandInput(Message, tag_field="type", tag="text"):
-    """Everything typed after the name; the hint says what is wanted."""
+    """The text after the name, described by the hint."""
 
     hint: str
 

@@ -12,7 +12,7 @@ from accord.schema.shape import UNSET, AtLeast, Either, Emptied, Filtered, Messa
 
 
 class SessionConfigSelectGroup(Message):
-    """Values that belong together, under one heading."""
+    """A group of values under one heading."""
 
     OLDER: ClassVar[dict[str, str]] = {"group": "groupId"}
 
@@ -28,7 +28,7 @@ SessionConfigSelectOptions = Either[
 
 
 class AnyConfigOption(Message):
-    """The common fields of options: id, and how to show it."""
+    """The common fields of options: the id, and display fields."""
 
     OLDER: ClassVar[dict[str, str]] = {"id": "configId"}
 
@@ -39,14 +39,14 @@ class AnyConfigOption(Message):
 
 
 class SessionConfigSelect(AnyConfigOption, tag_field="type", tag="select"):
-    """An option with a list of values, one of them chosen."""
+    """An option with one value from a list."""
 
     current_value: SessionConfigValueId
     options: SessionConfigSelectOptions
 
 
 class SessionConfigBoolean(AnyConfigOption, tag_field="type", tag="boolean"):
-    """An option that is on or off."""
+    """A boolean option."""
 
     current_value: bool
 
@@ -69,19 +69,19 @@ class AnyConfigChoice(Message):
 
 
 class SetSessionConfigId(AnyConfigChoice, tag_field="type", tag="id"):
-    """Chooses a value from an option's list."""
+    """Sets an option to a value from its list."""
 
     value: SessionConfigValueId
 
 
 class SetSessionConfigBoolean(AnyConfigChoice, tag_field="type", tag="boolean"):
-    """Turns an option on or off."""
+    """Sets a boolean option."""
 
     value: bool
 
 
 def _type_of_value(request: dict[str, Any]) -> str | None:
-    """Older drafts left the type out: a boolean speaks for itself, and so does a string."""
+    """Derive the type, which older drafts left out, from the value: a boolean or a string."""
     match request.get("value"):
         case bool():
             return "boolean"

@@ -23,7 +23,7 @@ class Annotations(Message):
 
 
 class TextContent(Message, tag_field="type", tag="text"):
-    """Text, to be shown as Markdown."""
+    """Text, displayed as Markdown."""
 
     text: str
     annotations: Opt[Annotations] = UNSET
@@ -56,7 +56,7 @@ class Icon(Message):
 
 
 class ResourceLink(Message, tag_field="type", tag="resource_link"):
-    """Points at something that the receiver may be able to read."""
+    """A link to a resource that the receiver may be able to read."""
 
     name: str
     uri: Uri

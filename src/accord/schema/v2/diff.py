@@ -61,7 +61,7 @@ class DiffPatch(Message):
 
 
 class Diff(Message, tag_field="type", tag="diff"):
-    """Lists changes of files; the patch shows them, or some of them, line by line."""
+    """Changes of files. The patch contains some or all of them as text."""
 
     changes: Filtered[DiffChange]
     patch: Opt[DiffPatch] = UNSET

@@ -1,4 +1,4 @@
-"""Asking the user something: a form to fill in, or a page to visit."""
+"""Elicitation: questions to the user, as a form to fill in or a page to visit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ElicitationContentValue = Any
 
 
 class StringPropertySchema(Message, tag_field="type", tag="string"):
-    """A field of a form that takes text, or one of a list of values."""
+    """A text field of a form, or a choice of one value from a list."""
 
     title: Opt[str] = UNSET
     description: Opt[str] = UNSET
@@ -40,13 +40,13 @@ class StringPropertySchema(Message, tag_field="type", tag="string"):
 
 
 class StringMultiSelectItems(Message, tag_field="type", tag="string"):
-    """Values to choose from, shown as they are."""
+    """A list of values to choose from, displayed unchanged."""
 
     enum: Annotated[list[str], msgspec.Meta(min_length=1)]
 
 
 class TitledMultiSelectItems(Message):
-    """Values to choose from, each with its name for people."""
+    """A list of values to choose from, with their display names."""
 
     any_of: Annotated[list[EnumOption], msgspec.Meta(min_length=1)]
 
@@ -55,7 +55,7 @@ MultiSelectItems = Either[Open[StringMultiSelectItems], TitledMultiSelectItems]
 
 
 class MultiSelectPropertySchema(Message, tag_field="type", tag="array"):
-    """A field of a form that takes several of a list of values."""
+    """A multiple-choice field of a form."""
 
     title: Opt[str] = UNSET
     description: Opt[str] = UNSET
@@ -75,7 +75,7 @@ ElicitationPropertySchema = Open[
 
 
 class ElicitationSchema(Message):
-    """Describes a form: its fields, and which of them must be filled in."""
+    """Describes a form: its fields, and which of them are required."""
 
     type: ElicitationSchemaType
     title: Opt[str] = UNSET
@@ -85,14 +85,14 @@ class ElicitationSchema(Message):
 
 
 class ElicitationSessionScope(Message):
-    """The question belongs to a session, and possibly to one tool call of it."""
+    """The session that the question belongs to, and possibly the tool call."""
 
     session_id: SessionId
     tool_call_id: Opt[ToolCallId] = UNSET
 
 
 class ElicitationRequestScope(Message):
-    """The question belongs to a pending request of the client outside any session, such as a login."""
+    """The pending request of the client that the question belongs to, such as a login; used outside of sessions."""
 
     request_id: RequestId
 
@@ -114,7 +114,7 @@ class AnyElicitation(Message):
         """The session or request that the question belongs to. On the wire, its fields are inlined."""
         if self.request_id is not UNSET:
             return ElicitationRequestScope(request_id=self.request_id)
-        assert self.session_id is not UNSET  # checked when the message was made
+        assert self.session_id is not UNSET  # checked by __post_init__
         return ElicitationSessionScope(session_id=self.session_id, tool_call_id=self.tool_call_id)
 
 

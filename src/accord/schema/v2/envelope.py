@@ -23,7 +23,7 @@ ExtNotification = Any
 
 
 class Error(Message):
-    """Says why something failed."""
+    """Describes why a request failed."""
 
     code: ErrorCode
     message: str
@@ -31,7 +31,7 @@ class Error(Message):
 
 
 class UnsupportedProtocolVersionErrorData(Message):
-    """Tells the versions an agent could have spoken, when it spoke none that was asked for."""
+    """The versions that an agent supports, if it doesn't support the requested one."""
 
     requested: ProtocolVersion
     supported: list[ProtocolVersion]
@@ -44,6 +44,6 @@ class SessionNotFoundErrorData(Message):
 
 
 class CancelRequestNotification(Message):
-    """Tells that the sender no longer needs the answer to one of its own requests; it is still answered."""
+    """Reports that the sender no longer needs the response to a request, which it still gets."""
 
     request_id: RequestId

@@ -1,6 +1,6 @@
-"""The first words of a connection: which version, who speaks, and what each can do.
+"""Initialization: the version, the names and the capabilities of both sides.
 
-A capability is an object: its presence says yes, even when it is empty."""
+A capability is an object. Its presence means that it is supported, even if it is empty."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from accord.schema.v2.mcp import McpCapabilities
 
 
 class ClientCapabilities(Message):
-    """Lists what the client can do for the agent."""
+    """Lists the client's capabilities."""
 
     auth: Opt[ClientAuthCapabilities] = UNSET
     elicitation: Opt[ElicitationCapabilities] = UNSET
@@ -44,7 +44,7 @@ class PromptEmbeddedContextCapabilities(Message):
 
 
 class PromptCapabilities(Message):
-    """Lists what prompts may hold beyond text and links."""
+    """Lists the supported content of prompts besides text and links."""
 
     image: Opt[PromptImageCapabilities] = UNSET
     audio: Opt[PromptAudioCapabilities] = UNSET
@@ -66,7 +66,7 @@ class SessionCapabilities(Message):
 
 
 class AgentCapabilities(Message):
-    """Lists what the agent can do for the client."""
+    """Lists the agent's capabilities."""
 
     session: Opt[SessionCapabilities] = UNSET
     auth: Opt[AgentAuthCapabilities] = UNSET
@@ -74,7 +74,7 @@ class AgentCapabilities(Message):
 
 
 class InitializeRequest(Message):
-    """Opens a connection: the newest version the client speaks, who it is, and what it can do."""
+    """Starts a connection, with the newest version that the client supports, its name and its capabilities."""
 
     protocol_version: ProtocolVersion
     info: Implementation
@@ -82,7 +82,7 @@ class InitializeRequest(Message):
 
 
 class InitializeResponse(Message):
-    """Settles the version, and tells who the agent is, what it can do and how to log in."""
+    """Responds with the negotiated version, the agent's name, its capabilities and its login methods."""
 
     protocol_version: ProtocolVersion
     info: Implementation

@@ -20,7 +20,7 @@ class McpAcpCapabilities(Message):
 
 
 class McpCapabilities(Message):
-    """Lists the ways in which the agent can reach MCP servers."""
+    """Lists the transports of MCP servers that the agent supports."""
 
     stdio: Opt[McpStdioCapabilities] = UNSET
     http: Opt[McpHttpCapabilities] = UNSET
@@ -28,7 +28,7 @@ class McpCapabilities(Message):
 
 
 class McpServerStdio(Message, tag_field="type", tag="stdio"):
-    """An MCP server that the agent starts and talks to over its standard streams."""
+    """An MCP server that the agent starts and communicates with over standard input and output."""
 
     name: str
     command: AbsolutePath

@@ -10,40 +10,40 @@ from accord.schema.v2.content import ContentBlock
 
 
 class ContentChunk(Message):
-    """Adds one block to the end of a message; a new id begins a new message."""
+    """Appends a block to a message; a new id starts a new message."""
 
     message_id: MessageId
     content: ContentBlock
 
 
 class UserMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="user_message_chunk"):
-    """Adds to what the user said."""
+    """A chunk of a user message."""
 
 
 class AgentMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="agent_message_chunk"):
-    """Adds to what the agent says."""
+    """A chunk of an agent message."""
 
 
 class AgentThoughtChunk(ContentChunk, tag_field="sessionUpdate", tag="agent_thought_chunk"):
-    """Adds to what the agent thinks."""
+    """A chunk of the agent's thoughts."""
 
 
 class UserMessage(Message, tag_field="sessionUpdate", tag="user_message"):
-    """Tells what the user said, as the agent took it."""
+    """A whole user message, as the agent received it."""
 
     message_id: MessageId
     content: Patch[Filtered[ContentBlock]] = UNSET
 
 
 class AgentMessage(Message, tag_field="sessionUpdate", tag="agent_message"):
-    """Tells all of what the agent said in one message."""
+    """A whole message of the agent."""
 
     message_id: MessageId
     content: Patch[Filtered[ContentBlock]] = UNSET
 
 
 class AgentThought(Message, tag_field="sessionUpdate", tag="agent_thought"):
-    """Tells all of one thought of the agent."""
+    """A whole thought of the agent."""
 
     message_id: MessageId
     content: Patch[Filtered[ContentBlock]] = UNSET

@@ -1,4 +1,4 @@
-"""The methods of version 2: who serves them, and what travels."""
+"""The methods of version 2: the side that serves each one, and the types of its params and result."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ MCP_MESSAGE: Method[MessageMcpRequest, MessageMcpResponse] = Method(
     unstable=True,
 )
 
-# Between a proxy and the program that chains proxies
+# Between a proxy and its conductor
 
 PROXY_INITIALIZE = Method(
     name="proxy/initialize",
@@ -225,4 +225,4 @@ NOTIFICATIONS = by_name(
     PROXY_SUCCESSOR_NOTIFICATION,
 )
 METHODS = {**NOTIFICATIONS, **REQUESTS}
-"""Every method by name; of a name that is both, the request."""
+"""Every method by name. If a name is both a request and a notification, this has the request."""

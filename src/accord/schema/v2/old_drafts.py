@@ -1,7 +1,7 @@
-"""Convert what older drafts of this version wrote to the current format.
+"""Convert messages of older drafts of this version to the current format.
 
-Each function takes an object that could not be read as it stands. Plain renamings are on the types themselves
-(`OLDER`), tags that were left out on their unions (`Missing`). Nothing here is ever written."""
+Each function takes an object that couldn't be read otherwise. Renamed keys are declared on the types (`OLDER`), missing
+tags on their unions (`Missing`). The old formats are never written."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ older(AgentAuthCapabilities)(status_marker_from_flag)
 
 @older(Diff)
 def _changes_from_texts(value: Json) -> Json:
-    """A diff was one path with its old and new text."""
+    """Convert a diff that consists of a path with its old and new text."""
     path, new = value.get("path"), value.get("newText")
     old = value.get("oldText")
     if "changes" in value or not isinstance(path, str) or not isinstance(new, str):
@@ -45,7 +45,7 @@ def _changes_from_texts(value: Json) -> Json:
 
 @older(RequestPermissionRequest)
 def _title_from_tool_call(value: Json) -> Json:
-    """A permission request had no title, only its tool call."""
+    """Add a title to a permission request that has only a tool call."""
     if "title" in value:
         return value
     subject = value.get("subject")
@@ -56,19 +56,19 @@ def _title_from_tool_call(value: Json) -> Json:
 
 @older(PromptResponse)
 def _without_message_id(value: Json) -> Json:
-    """The response to a prompt was empty, or had the stop reason."""
+    """Convert the response to a prompt that is empty, or has the stop reason."""
     return {**value, "messageId": ""} if value.get("messageId") is None else value
 
 
 @older(SessionConfigSelectGroup)
 def _group_without_name(value: Json) -> Json:
-    """A group of values had an id alone."""
+    """Add a name to a group of values that has only an id."""
     return value if "name" in value or "groupId" not in value else {**value, "name": value["groupId"]}
 
 
 @older(InitializeRequest)
 def _newer_client(value: Json) -> Json:
-    """A client of a later version may send an unknown `info`. Accept it, so that the version can be negotiated down."""
+    """Accept an unknown `info` of a client of a later version, so that the version can be negotiated down."""
     version = value.get("protocolVersion")
     if not isinstance(version, int) or version <= 2:
         return value
@@ -82,7 +82,7 @@ def _newer_client(value: Json) -> Json:
 @older(ToolCallPatch)
 @older(TerminalUpdate)
 def _no_controls(value: Json) -> Json:
-    """Invalid capabilities clear all capabilities, to be safe."""
+    """Replace invalid capabilities with none, to be safe."""
     if isinstance(value.get("capabilities", {}), dict | None):
         return value
     return {**value, "capabilities": None}

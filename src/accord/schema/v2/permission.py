@@ -1,4 +1,4 @@
-"""Asking the user whether the agent may do something."""
+"""Permission requests of the agent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PermissionOptionKind = Word[Literal["allow_once", "allow_always", "reject_once",
 
 
 class PermissionOption(Message):
-    """One answer the user may give."""
+    """One of the possible answers."""
 
     option_id: PermissionOptionId
     name: str
@@ -24,13 +24,13 @@ class PermissionOption(Message):
 
 
 class ToolCallPermissionSubject(Message, tag_field="type", tag="tool_call"):
-    """The question is about a tool call, and this is what is new about it."""
+    """The tool call that the request is about, with changes to its fields."""
 
     tool_call: ToolCallPatch
 
 
 class CommandPermissionSubject(Message, tag_field="type", tag="command"):
-    """The question is about a command that the agent wants to run."""
+    """The command that the request is about."""
 
     command: str
     cwd: AbsolutePath
@@ -42,7 +42,7 @@ RequestPermissionSubject = Open[ToolCallPermissionSubject | CommandPermissionSub
 
 
 class RequestPermissionRequest(Message):
-    """Ask the user to choose one of the options before the agent continues."""
+    """Asks the user to choose one of the options before the agent continues."""
 
     session_id: SessionId
     title: str
@@ -67,6 +67,6 @@ RequestPermissionOutcome = Open[SelectedPermissionOutcome | CancelledPermissionO
 
 
 class RequestPermissionResponse(Message):
-    """Tells what became of the question."""
+    """Reports the outcome of the request."""
 
     outcome: RequestPermissionOutcome

@@ -14,7 +14,7 @@ PlanEntryStatus = Word[Literal["pending", "in_progress", "completed", "cancelled
 
 
 class AnyPlan(Message):
-    """The common field of plans: the id, under which a plan replaces an earlier one."""
+    """The common field of plans: the id. A plan replaces the previous one with the same id."""
 
     OLDER: ClassVar[dict[str, str]] = {"id": "planId"}
 
@@ -36,7 +36,7 @@ class PlanItems(AnyPlan, tag_field="type", tag="items"):
 
 
 class PlanFile(AnyPlan, tag_field="type", tag="file"):
-    """A plan kept in a file."""
+    """A plan in a file."""
 
     uri: Uri
 
@@ -45,6 +45,6 @@ PlanUpdateContent = Annotated[Open[PlanItems | PlanFile | PlanMarkdown], AtLeast
 
 
 class PlanUpdate(Message, tag_field="sessionUpdate", tag="plan_update"):
-    """Shows a plan, in place of what was shown under its id before."""
+    """Adds a plan, or replaces the one with the same id."""
 
     plan: PlanUpdateContent

@@ -1,4 +1,4 @@
-"""Saying something to the agent."""
+"""Prompts."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from accord.schema.v2.state import StopReason
 
 
 class PromptRequest(Message):
-    """Gives the agent something to do."""
+    """Sends a prompt to the agent."""
 
     session_id: SessionId
     prompt: Annotated[list[ContentBlock], msgspec.Meta(min_length=1)]
 
 
 class PromptResponse(Message):
-    """The prompt was added to the conversation under this id. The session's state tells when the work ends.
+    """The prompt was added to the conversation with this id. The session's state reports when the work ends.
 
     Agents of older drafts send no id here: then it is empty, and the echo of the message has it. The first draft
     responded at the end of the work, with its `stop_reason`."""

@@ -16,7 +16,7 @@ class ProviderCurrentConfig(Message):
 
 
 class ProviderInfo(Message):
-    """Describes one provider that can be set."""
+    """Describes a configurable provider."""
 
     provider_id: ProviderId
     supported: Emptied[Filtered[LlmProtocol]]
@@ -25,13 +25,13 @@ class ProviderInfo(Message):
 
 
 class ListProvidersResponse(Message):
-    """Lists the providers that can be set."""
+    """Lists the configurable providers."""
 
     providers: list[ProviderInfo]
 
 
 class SetProviderRequest(Message):
-    """Says where the requests for a provider go from now on, and with which headers."""
+    """Configures a provider: the address of its requests, and their headers."""
 
     provider_id: ProviderId
     api_type: LlmProtocol

@@ -1,4 +1,4 @@
-"""Sessions: beginning, finding, resuming and copying them."""
+"""Creating, listing, resuming and copying sessions."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from accord.schema.v2.values import AbsolutePath, Moment, SessionListCursor
 
 
 class SystemPrompt(Message):
-    """Text that the client appends to the agent's system prompt, or that replaces it."""
+    """Text that extends or replaces the agent's system prompt."""
 
     mode: SystemPromptMode
     content: list[ContentBlock]
 
 
 def _no_servers() -> list[McpServer]:
-    """A default that is encoded nevertheless: msgspec omits only plain defaults."""
+    """Return a default that is encoded anyway: msgspec omits only plain defaults."""
     return []
 
 
@@ -49,7 +49,7 @@ class NewSessionRequest(Message, omit_defaults=True):
 
 
 class NewSessionResponse(Message):
-    """Names the new session, and tells what can be chosen and typed in it."""
+    """Responds with the new session's id, options and commands."""
 
     session_id: SessionId
     config_options: Filtered[SessionConfigOption] | UnsetType = UNSET
@@ -57,14 +57,14 @@ class NewSessionResponse(Message):
 
 
 class ReplayFromStart(Message, tag_field="type", tag="start"):
-    """Everything, from the beginning."""
+    """Replays the whole history."""
 
 
 ReplayFrom = Open[ReplayFromStart]
 
 
 class ResumeSessionRequest(Message, omit_defaults=True):
-    """Resume a stored session. With `replay_from`, its history is replayed before the response."""
+    """Resumes a stored session. With `replay_from`, its history is replayed before the response."""
 
     session_id: SessionId
     cwd: AbsolutePath
@@ -75,14 +75,14 @@ class ResumeSessionRequest(Message, omit_defaults=True):
 
 
 class ResumeSessionResponse(Message):
-    """The session is open again; tells what can be chosen and typed in it."""
+    """The session is open again. Includes its options and commands."""
 
     config_options: Filtered[SessionConfigOption] | UnsetType = UNSET
     available_commands: Filtered[AvailableCommand] | UnsetType = UNSET
 
 
 class ForkSessionRequest(Message, omit_defaults=True):
-    """Copies a session into a new one."""
+    """Creates a new session with a copy of another one's history."""
 
     session_id: SessionId
     cwd: AbsolutePath
@@ -92,7 +92,7 @@ class ForkSessionRequest(Message, omit_defaults=True):
 
 
 class ForkSessionResponse(Message):
-    """Names the copy, which is open at once, and tells what can be chosen and typed in it."""
+    """Responds with the new session's id, options and commands. The session is open."""
 
     session_id: SessionId
     config_options: Filtered[SessionConfigOption] | UnsetType = UNSET
@@ -100,7 +100,7 @@ class ForkSessionResponse(Message):
 
 
 class ListSessionsRequest(Message):
-    """Asks for the stored sessions, those of one directory or all, a page at a time."""
+    """Requests a page of the stored sessions: those of one directory, or all."""
 
     cwd: Strict[Opt[AbsolutePath]] = UNSET
     cursor: Strict[Opt[SessionListCursor]] = UNSET
@@ -108,7 +108,7 @@ class ListSessionsRequest(Message):
 
 
 class SessionInfo(Message):
-    """Describes one stored session."""
+    """Describes a stored session."""
 
     session_id: SessionId
     cwd: AbsolutePath
@@ -119,7 +119,7 @@ class SessionInfo(Message):
 
 
 class ListSessionsResponse(Message):
-    """Lists sessions; with `next_cursor` there are more."""
+    """Lists sessions; if `next_cursor` is present, there are more."""
 
     sessions: Emptied[Filtered[SessionInfo]]
     next_cursor: Strict[Opt[SessionListCursor]] = UNSET
@@ -133,13 +133,13 @@ class SessionInfoUpdate(Message, tag_field="sessionUpdate", tag="session_info_up
 
 
 class SessionStatusResponse(Message):
-    """Tells whether a session is open or only saved, and when open in which state."""
+    """Reports whether a session is open or only saved, and the state of an open one."""
 
     status: SessionStatus
     state: Opt[StateSnapshot] = UNSET
 
 
 class CancelSessionNotification(Message):
-    """Stops what a session is working on, and what was asked of it and has not begun."""
+    """Cancels the running work and the queued prompts of a session."""
 
     session_id: SessionId

@@ -16,19 +16,19 @@ WITHOUT_RESULT = ("running", "requires_action", "unknown")  # only an idle sessi
 
 
 class BackgroundTerminal(Message, tag_field="type", tag="terminal"):
-    """A terminal whose command still runs."""
+    """A terminal whose command is still running."""
 
     terminal_id: TerminalId
 
 
 class BackgroundToolCall(Message, tag_field="type", tag="tool_call"):
-    """A tool call that still runs."""
+    """A tool call that is still running."""
 
     tool_call_id: ToolCallId
 
 
 class BackgroundSubagent(Message, tag_field="type", tag="subagent"):
-    """A subagent that still works."""
+    """A subagent that is still working."""
 
     session_id: SessionId
 
@@ -43,7 +43,7 @@ class RunningStateUpdate(Message, tag_field="state", tag="running"):
 
 
 class ErrorStopReason(Message):
-    """Details of the failure that ended the work: what the stop reason `error` adds to an idle state."""
+    """Details of the error that ended the work, for the stop reason `error` of an idle state."""
 
     error: Opt[Error] = UNSET
 
@@ -73,10 +73,10 @@ StateSnapshot = Open[RunningStateUpdate | IdleStateUpdate | RequiresActionStateU
 
 
 class StateUpdate(Message, tag_field="sessionUpdate", tag="state_update"):
-    """Report the state of a session; repeating it changes nothing.
+    """Reports the state of a session; repeating it changes nothing.
 
-    One class for all states: as an update it is tagged by `sessionUpdate`, and a struct has one tag only. A missing
-    `background` says nothing; an empty one says that nothing runs."""
+    One class for all states: as an update it is tagged by `sessionUpdate`, and a struct can have only one tag. A
+    missing `background` means that the background work is unknown; an empty one means that there is none."""
 
     state: State
     stop_reason: Opt[StopReason] = UNSET

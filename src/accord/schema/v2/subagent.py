@@ -1,4 +1,4 @@
-"""Sessions that work for another session, and what they say to each other."""
+"""Subagents: sessions that work for another session, and the messages between them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from accord.schema.v2.values import AbsolutePath
 
 
 class SubagentUpdate(Message, tag_field="sessionUpdate", tag="subagent_update"):
-    """Names a session that works for this one, and says what is new about it."""
+    """Announces a subagent, or changes some of its fields."""
 
     session_id: SessionId
     title: Patch[str] = UNSET
@@ -23,7 +23,7 @@ class SubagentUpdate(Message, tag_field="sessionUpdate", tag="subagent_update"):
 
 
 class SessionMessage(Message, tag_field="sessionUpdate", tag="session_message"):
-    """Tells what one session said to another, and under which ids each of them keeps it."""
+    """A message from one session to another, and its ids in each of them."""
 
     message_id: MessageId
     sender_session_id: Patch[SessionId] = UNSET
@@ -34,7 +34,7 @@ class SessionMessage(Message, tag_field="sessionUpdate", tag="session_message"):
 
 
 class SessionMessageChunk(Message, tag_field="sessionUpdate", tag="session_message_chunk"):
-    """Adds one block to what one session says to another."""
+    """Appends a block to a message between sessions."""
 
     message_id: MessageId
     content: ContentBlock

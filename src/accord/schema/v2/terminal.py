@@ -1,4 +1,4 @@
-"""Terminals that the agent runs and the client only shows."""
+"""Terminals that the agent runs, and the client only displays."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class TerminalCancelCapabilities(Message):
 
 
 class TerminalCapabilities(Message):
-    """Lists what a client may do with a terminal."""
+    """Lists the capabilities of a terminal for the client."""
 
     cancel: Opt[TerminalCancelCapabilities] = UNSET
 
@@ -40,13 +40,13 @@ class TerminalExitStatus(Message):
 
 
 class TerminalOutput(Message):
-    """All bytes that a terminal has shown so far."""
+    """All output of a terminal so far."""
 
     data: Base64
 
 
 class TerminalUpdate(Message, tag_field="sessionUpdate", tag="terminal_update"):
-    """Names a terminal and says what is new about it; a new id begins a new terminal."""
+    """Changes some fields of a terminal; a new id starts a new terminal."""
 
     terminal_id: TerminalId
     command: Patch[str] = UNSET
@@ -70,7 +70,7 @@ class TerminalOutputChunk(Message, tag_field="sessionUpdate", tag="terminal_outp
 
 
 class CancelTerminalRequest(Message):
-    """Asks the agent to stop the command of a terminal; its next update tells how it ended."""
+    """Asks the agent to stop the command of a terminal, whose next update reports the exit."""
 
     session_id: SessionId
     terminal_id: TerminalId

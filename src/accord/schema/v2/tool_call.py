@@ -20,7 +20,7 @@ ToolCallStatus = Word[Literal["pending", "in_progress", "paused", "completed", "
 
 
 class ToolCallLocation(Message):
-    """A file the tool is at; lines count from 1."""
+    """A location in a file that the tool works on; lines start at 1."""
 
     path: AbsolutePath
     line: Opt[Annotated[int, msgspec.Meta(ge=1, le=0xFFFF_FFFF)]] = UNSET
@@ -31,13 +31,13 @@ class ToolCallCancelCapabilities(Message):
 
 
 class ToolCallCapabilities(Message):
-    """Lists what a client may do with a tool call."""
+    """Lists the capabilities of a tool call for the client."""
 
     cancel: Opt[ToolCallCancelCapabilities] = UNSET
 
 
 class Content(Message, tag_field="type", tag="content"):
-    """A block of ordinary content made by a tool."""
+    """A content block produced by a tool."""
 
     content: ContentBlock
 
@@ -46,7 +46,7 @@ ToolCallContent = Open[Content | Diff | Terminal]
 
 
 class ToolCallPatch(Message):
-    """Names a tool call and says what is new about it; a new id begins a new call."""
+    """Changes some fields of a tool call; a new id starts a new call."""
 
     tool_call_id: ToolCallId
     name: Patch[str] = UNSET
@@ -61,18 +61,18 @@ class ToolCallPatch(Message):
 
 
 class ToolCallUpdate(ToolCallPatch, tag_field="sessionUpdate", tag="tool_call_update"):
-    """The same, as an update of the session."""
+    """A change of a tool call, as an update of the session."""
 
 
 class ToolCallContentChunk(Message, tag_field="sessionUpdate", tag="tool_call_content_chunk"):
-    """Adds one piece to the content of a tool call."""
+    """Appends an item to the content of a tool call."""
 
     tool_call_id: ToolCallId
     content: ToolCallContent
 
 
 class CancelToolCallRequest(Message):
-    """Asks the agent to stop one tool call; its next update tells how it ended."""
+    """Asks the agent to stop a tool call, whose next update reports the end."""
 
     session_id: SessionId
     tool_call_id: ToolCallId

@@ -1,4 +1,4 @@
-"""Everything an agent can tell about a session while it lives."""
+"""Session updates, which an agent sends while it works."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from accord.schema.v2.tool_call import ToolCallContentChunk, ToolCallUpdate
 
 
 class CompactionUpdate(Message, tag_field="sessionUpdate", tag="compaction_update"):
-    """Tells how far the shortening of the conversation has come, and what it left."""
+    """Reports the progress and result of compacting the context."""
 
     compaction_id: CompactionId
     status: CompactionStatus
@@ -35,7 +35,7 @@ class CompactionUpdate(Message, tag_field="sessionUpdate", tag="compaction_updat
 
 
 class CompactionSummaryChunk(Message, tag_field="sessionUpdate", tag="compaction_summary_chunk"):
-    """Adds one block to the summary of a compaction."""
+    """Appends a block to the summary of a compaction."""
 
     compaction_id: CompactionId
     content: ContentBlock
@@ -69,7 +69,7 @@ SessionUpdate = Open[
 
 
 class UpdateSessionNotification(Message):
-    """Tells one thing that is new in a session."""
+    """Carries an update of a session."""
 
     session_id: SessionId
     update: SessionUpdate

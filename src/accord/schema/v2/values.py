@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 
 AbsolutePath = str
-"""A path from the root, in the syntax of the machine the agent runs on; never a URI."""
+"""An absolute path, in the syntax of the machine that the agent runs on; never a URI."""
 
 MediaType = str
 """A MIME type, such as `text/plain`."""
@@ -33,4 +33,4 @@ Moment = Annotated[
         extra_json_schema={"format": "date-time"},
     ),
 ]
-"""A point in time as RFC 3339 writes it, offset included."""
+"""A time in the format of RFC 3339, including the offset."""
