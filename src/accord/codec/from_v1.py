@@ -93,7 +93,7 @@ def tool_call_fields(update: v1.ToolCall | v1.ToolCallPatch) -> dict[str, Any]:
     """Return the fields of a tool call that an update sets. Null doesn't change a field.
 
     An announcement doesn't show which fields it omitted. Since some agents announce a call twice, or update it before
-    announcing it, its default values don't change anything either; a new call has them anyway."""
+    announcing it, default values don't change anything either; a new call has them anyway."""
     # One `if` per field: a loop over their names takes twice as long, and there are several updates per call.
     changes: dict[str, Any] = {}
     if update.title is not UNSET and update.title is not None:
@@ -236,7 +236,7 @@ def subagent(update: v1.SubagentUpdate) -> dict[str, Any]:
     return changes
 
 
-# Requests of the agent, and what it offers
+# Requests and capabilities of the agent
 
 
 def permission(request: v1.RequestPermissionRequest, tool_calls: Mapping[str, ToolCall]) -> PermissionRequest:

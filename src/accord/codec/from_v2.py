@@ -196,7 +196,7 @@ def _option(wire: v2.SessionConfigSelect | v2.SessionConfigBoolean | Other) -> O
 
 
 def commands(available: Any = UNSET) -> list[Command]:
-    """Read slash commands. Those of unknown types are kept whole."""
+    """Read slash commands. Those of unknown types are preserved unchanged."""
     return [_command(wire) for wire in or_none(available) or []]
 
 
@@ -249,7 +249,7 @@ def subagent(update: v2.SubagentUpdate) -> dict[str, Any]:
     return changes
 
 
-# Requests of the agent, and what it offers
+# Requests and capabilities of the agent
 
 
 def permission(request: v2.RequestPermissionRequest, tool_calls: Mapping[str, ToolCall]) -> PermissionRequest:

@@ -1,7 +1,7 @@
-"""Read wire types that both versions spell alike into the neutral model.
+"""Read wire types that are the same in both versions into the neutral model.
 
-The functions take types of either version whose fields have the same names. `from_v1` and `from_v2` say which function
-reads which type, and read the types of one version."""
+The functions take types of either version whose fields have the same names. `from_v1` and `from_v2` assign functions to
+types, and read the types of one version."""
 
 from __future__ import annotations
 
@@ -351,7 +351,7 @@ def _question(request: Any) -> dict[str, Any]:
 
 
 def read_list(value: Any, read: Any) -> Any:
-    """Read a patch of a list: `UNSET` stays, null is an empty list."""
+    """Read a patch of a list: `UNSET` stays `UNSET`, null becomes an empty list."""
     if isinstance(value, UnsetType):
         return UNSET
     return [] if value is None else [read(item) for item in value]

@@ -45,7 +45,7 @@ def looks_like_name(target: str) -> bool:
 
 
 class AgentFile:
-    """The `[agents.…]` tables of the user's configuration, changed one table at a time; the rest stays as written."""
+    """The `[agents.…]` tables of the user's configuration. Edits change one table and leave the rest unchanged."""
 
     def __init__(self, path: Path | None = None) -> None:
         self.path: Path = path or user_config()
@@ -156,10 +156,10 @@ Install = Callable[["RegistryEntry"], AgentEntry]
 
 
 def resolve(target: str, settings: Settings, *, install: Install | None = None) -> Resolved:
-    """Find the agent that a target names. The `LaunchError` says what was tried and suggests similar names.
+    """Find the agent that a target names. The `LaunchError` lists the attempts and suggests similar names.
 
     Tries the configured names, the registry, the well-known agents and programs, in this order. `install` is called for
-    an agent of the registry, or a well-known one, that isn't installed yet; without it, that's an error."""
+    an agent of the registry, or a well-known one, that isn't installed yet. Without it, such an agent is an error."""
     target = target.strip()
     if not target:
         raise LaunchError("the agent's name is empty", stage="resolve")

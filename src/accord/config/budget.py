@@ -14,7 +14,7 @@ EXPECTED = 'expected amounts such as "$2/turn, $20/day" or "500k tokens/day"'
 
 
 class Spent(NamedTuple):
-    """Tokens, and money in US dollars."""
+    """The tokens and the money (in US dollars) that were used."""
 
     tokens: int = 0
     cost: float = 0.0
@@ -29,7 +29,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     tokens_per_day: int | None = None
 
     def find_exceeded(self, turn: Spent, day: Spent) -> Exceeded | None:
-        """Return the first limit that is reached."""
+        """Return the first limit that was reached."""
         used: dict[LimitName, float] = {
             "tokens_per_turn": turn.tokens,
             "cost_per_turn": turn.cost,
@@ -44,7 +44,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Exceeded(NamedTuple):
-    """A limit that is reached."""
+    """A limit that was reached."""
 
     name: LimitName
     limit: float

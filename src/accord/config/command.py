@@ -14,7 +14,7 @@ BUILT_IN = "built-in"
 """The name of the built-in agent."""
 URLS = ("http://", "https://", "ws://", "wss://")
 REMOTE = "a remote agent"
-"""How an agent at a URL was found."""
+"""The description of an agent that was given by a URL."""
 
 
 class Resolved(NamedTuple):
@@ -25,7 +25,7 @@ class Resolved(NamedTuple):
     env: dict[str, str]
     environment: Source
     how: str
-    """Where it was found, for messages."""
+    """The place where it was found, for messages."""
 
 
 def built_in() -> Resolved:

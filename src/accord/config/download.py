@@ -16,7 +16,7 @@ from accord.errors import ConfigError
 from accord.version import __version__
 
 Progress = Callable[[str, int, int], None]
-"""Called with the activity, the number of bytes done, and the total (0 if unknown)."""
+"""Called with the activity, the number of bytes transferred, and the total (0 if unknown)."""
 
 _TIMEOUT_SECONDS = 30.0
 _PROGRESS_SECONDS = 0.1
@@ -89,7 +89,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
 
 def _describe(error: Exception) -> str:
     if isinstance(error, urllib.error.HTTPError):
-        error.close()  # it holds the response body and with it the connection
+        error.close()  # it keeps the response body, and with it the connection, open
         return f"the server answered {error.code} {error.reason}"
     if isinstance(error, urllib.error.URLError):
         return str(getattr(error.reason, "strerror", None) or error.reason)

@@ -15,7 +15,8 @@ from accord.errors import ConfigError
 
 
 def replace(path: str | os.PathLike[str], text: str, *, mode: int | None = None) -> None:
-    """Replace a file atomically, so that readers never see half of it. A symbolic link stays; its target is replaced.
+    """Replace a file atomically, so that readers never see a part of it. A symbolic link is kept; its target is
+    replaced.
 
     Without `mode`, the permissions stay as they are, and a new file is readable by its owner only."""
     target = Path(os.path.realpath(path))

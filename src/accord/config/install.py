@@ -92,7 +92,7 @@ def is_installed(entry: RegistryEntry, *, cache: Path | None = None) -> bool:
 
 
 def versions(id: str, *, cache: Path | None = None) -> dict[str, RegistryEntry]:
-    """Return the installed versions of an agent: enough to go back to one without the registry."""
+    """Return the installed versions of an agent, to which one can return without the registry."""
     found: dict[str, RegistryEntry] = {}
     for path in sorted((_home(cache) / id).glob("*/entry.json")):
         try:
@@ -127,7 +127,7 @@ def _create(home: Path, entry: RegistryEntry, make: Callable[[Path], None]) -> P
 
 
 def _sweep(directory: Path) -> None:
-    """Remove what killed installations left behind."""
+    """Remove the files of installations that were killed."""
     for path in directory.glob(f"{_UNFINISHED}*"):
         try:
             if time.time() - path.stat().st_mtime > _STALE_SECONDS:

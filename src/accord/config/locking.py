@@ -1,7 +1,7 @@
-"""Advisory file locks between processes. The system releases one when its process ends, however it ends.
+"""Advisory file locks between processes. The system releases them when the process ends for any reason.
 
-Lock files stay where they are unless their owner knows that no other process can have them open: if one process unlinks
-a lock file while another has just opened it, a third can create the name again, and two hold "the" lock."""
+Lock files aren't deleted, unless their owner knows that no other process can have them open. Otherwise, if one process
+unlinks a lock file that another has just opened, a third one can create it again, and two processes hold "the" lock."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if sys.platform == "win32":
     CAN_SHARE = False
 
     def try_lock(handle: int, *, shared: bool = False) -> bool:
-        """Lock an open file without waiting; return whether that worked. Windows has no shared locks."""
+        """Lock an open file without waiting; return whether it is locked now. Windows has no shared locks."""
         try:
             msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
         except OSError:
@@ -35,7 +35,7 @@ else:
     """Whether several processes can hold the same lock with `shared`."""
 
     def try_lock(handle: int, *, shared: bool = False) -> bool:
-        """Lock an open file without waiting; return whether that worked. Closing the file releases the lock.
+        """Lock an open file without waiting; return whether it is locked now. Closing the file releases the lock.
 
         A second call on the same handle converts the lock from shared to exclusive, or back."""
         try:

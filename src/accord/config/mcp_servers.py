@@ -49,7 +49,7 @@ def _entry(path: Path, name: str, raw: Any) -> ServerEntry:
 
 
 def choose(entries: Mapping[str, ServerEntry], offered: Iterable[str]) -> Chosen:
-    """Select the servers that an agent can reach, and explain why others are left out."""
+    """Select the servers that an agent can connect to, and explain why others are skipped."""
     can = set(offered)
     servers: list[McpServer] = []
     notices: list[Notice] = []

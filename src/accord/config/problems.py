@@ -40,7 +40,7 @@ def locate(text: str, keys: Sequence[str]) -> str:
 
 
 def translate(message: str, kind: type) -> tuple[list[str], str]:
-    """Translate a validation error of msgspec: return the keys that lead to the problem, and its description."""
+    """Translate a validation error of msgspec. Returns the keys that lead to the problem, and its description."""
     what, _, path = message.partition(" - at `$")
     keys = [key for key in re.split(r"[.\[\]`]+", path) if key and key != ""]
     if unknown := re.match(r"Object contains unknown field `(.+)`", what):

@@ -36,7 +36,7 @@ def run(
 
     `tick` is called regularly while it runs; an exception in it ends the program.
 
-    Output goes to files, because a process that it leaves behind could hold a pipe open forever."""
+    Output goes to files, because a leftover child process could keep a pipe open forever."""
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as complaints:
         streams = output.fileno(), complaints.fileno()
         started = start(argv, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=streams[0], stderr=streams[1])

@@ -1,5 +1,5 @@
-"""Keep secrets out of diagnostics and logs: values of variables with secret names, values assigned to such names, and
-words that look like keys."""
+"""Redact secrets in diagnostics and logs: values of variables with secret names, values assigned to such names, and
+strings that look like keys."""
 
 from __future__ import annotations
 
@@ -90,7 +90,8 @@ def redact_data(value: Any, env: Mapping[str, str] | None = None, depth: int = M
 
 
 def _names_secret(name: str) -> bool:
-    """Return whether a key suggests a secret. A session id is one in a cookie, but not in ACP, where users see it."""
+    """Return whether a key suggests a secret. A session id is a secret in a cookie, but not in ACP, where users see
+    it."""
     return is_secret_name(name) and name.lower() not in ("sessionid", "session_id")
 
 
@@ -129,7 +130,7 @@ def _redact_value(value: Any, secrets: list[str], depth: int) -> Any:
 def count_held(text: Text, secrets: Collection[Text]) -> int:
     """Return the length of the end of a text that could be the start of a secret, because more text follows it.
 
-    As in `redact_known`, values that are too short for a key don't count."""
+    As in `redact_known`, values that are too short for a key are ignored."""
     held = 0
     for secret in secrets:
         if len(secret) < SHORTEST_KEY:

@@ -1,4 +1,5 @@
-"""Check an `agent.json` before it is submitted to the ACP registry. Stricter than reading: every rule is reported."""
+"""Check an `agent.json` before it is submitted to the ACP registry. Stricter than reading a registry: every violation
+is reported."""
 
 from __future__ import annotations
 
@@ -52,7 +53,7 @@ def lint(path: Path) -> list[str]:
 
 
 def check_directory(path: Path) -> list[str]:
-    """Return the problem of a manifest whose directory isn't named after its id, as the registry demands."""
+    """Return the problem of a manifest whose directory isn't named after its id, as the registry requires."""
     id, folder = read_object(path, str(path)).get("id"), path.absolute().parent.name
     return [] if id == folder else [f"id: {id!r} must be the name of its directory, {folder!r}"]
 
@@ -146,4 +147,4 @@ def check_handshake(methods: list[str]) -> list[str]:
     """Check the kinds of the login methods that an agent offers: a listed agent needs one."""
     if any(kind in ("agent", "terminal") for kind in methods):
         return []
-    return ["the agent offers no login method of the kind agent or terminal (auth_methods); the registry demands one"]
+    return ["the agent offers no login method of the kind agent or terminal (auth_methods); the registry requires one"]

@@ -27,7 +27,7 @@ _PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
 
 
 class ServedAgent(msgspec.Struct, frozen=True):
-    """A server that runs on this machine, and the token that its own user connects with."""
+    """A server that runs on this machine, and the token for clients of the same user."""
 
     url: str
     token: str
@@ -51,7 +51,7 @@ class ServedAgents:
 
     @contextmanager
     def publish(self, url: str, token: str) -> Iterator[None]:
-        """List a server of this process while the context lasts."""
+        """Publish a server of this process for the duration of the context."""
         entry = ServedAgent(url, token, os.getpid())
         self._change(add=entry)
         try:
@@ -77,7 +77,7 @@ class ServedAgents:
     def find_token(self, url: str) -> str | None:
         """Return the token for a URL if a server of this user listens on its address; any path will do.
 
-        The address has to be the same one. `localhost` may be `127.0.0.1` or `::1`, and if our server listens on one of
+        The address has to be the same. `localhost` may be `127.0.0.1` or `::1`, and if our server listens on one of
         them, a server of another user may listen on the other: see `locate`."""
         wanted = _place(url)
         if wanted is None:
@@ -87,7 +87,7 @@ class ServedAgents:
     def locate(self, url: str) -> str:
         """Replace `localhost` in a URL with the address on which a server of this user listens, if there is one.
 
-        Not with TLS: there the certificate is for the name."""
+        Not with TLS, because the certificate is for the name."""
         wanted = _place(url)
         if wanted is None or wanted.host != "localhost" or wanted.is_encrypted:
             return url

@@ -1,7 +1,7 @@
 """Read, check and merge the settings of the user and the project.
 
-The user's `config.toml` comes first, then the project's `accord.toml`, then the environment. Until the user trusts the
-project's directory, its file can only restrict: its agents, servers and default agent are ignored, with a note."""
+The user's `config.toml` is read first, then the project's `accord.toml`, then the environment. Until the user trusts
+the project's directory, its file can only restrict: its agents, servers and default agent are ignored, with a note."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PROJECT_FILE = "accord.toml"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 """Valid names of agents, which can't be mistaken for command lines."""
 WAITS = ("first byte", "initialize", "session", "call", "cancel", "login", "extension")
-"""The waits that have a deadline."""
+"""The waits that can have a deadline."""
 
 
 Effort = Literal["minimal", "low", "medium", "high", "xhigh", "max"]
@@ -274,7 +274,7 @@ def _add_project(loaded: Loaded, project: Settings, path: Path, trusted: bool) -
     settings = loaded.settings
     from accord.config.well_known import find_well_known
 
-    # A name that users know must not start something else in some repository.
+    # A well-known name must not start another program in some repository.
     taken = sorted(name for name in project.agents if find_well_known(name) is not None)
     if taken:
         loaded.notes.append(f"{path}: {', '.join(taken)} ignored: a project can't redefine a well-known agent")

@@ -1,8 +1,8 @@
 """A TOML file of tables that both Accord and the user edit. Edits by Accord preserve everything else in it.
 
 A table is a block of lines, including the comments right above it. Adding a table appends a block; removing one removes
-its lines; everything else stays unchanged, mistakes included. Writers take turns with a lock file next to it, and
-replace the file atomically. A file that isn't valid TOML is never written to."""
+its lines; everything else stays unchanged, including invalid parts. Writers hold a lock file next to it, and replace
+the file atomically. A file that isn't valid TOML is never changed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Contents(NamedTuple):
     blocks: tuple[Block, ...] = ()
     problems: tuple[RuleError, ...] = ()
     is_split: bool = True
-    """Whether the lines of every block are known, so that a block can be removed."""
+    """Whether the lines of every block could be determined, so that a block can be removed."""
     is_unsafe: bool = False
     """Whether other users can write to the file."""
     is_broken: bool = False
@@ -68,7 +68,7 @@ class TomlTables:
         """Return the current content. Problems are part of it and never raised."""
         try:
             about = os.stat(self.path)
-        except (FileNotFoundError, NotADirectoryError):  # below a file there is none
+        except (FileNotFoundError, NotADirectoryError):  # a parent is a file, so this one can't exist
             self._seen, self._contents = None, Contents()
             return self._contents
         except OSError as error:
@@ -109,7 +109,7 @@ class TomlTables:
         if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
             raise RuleError(f"{self.name} isn't a list of tables; expected [[{self.name}]]")
         blocks = self._split_blocks(text)
-        # Written in another way, such as a table of another name behind: it can be read, and not taken apart.
+        # Another layout, such as a different table at the end, can be read but not split into blocks.
         is_split = [block.table for block in blocks] == tables
         if not is_split:
             blocks = [Block(table) for table in tables]
@@ -172,7 +172,7 @@ class TomlTables:
             text = (text or self._head) + ("" if text.endswith("\n") or not text else "\n")
             text += f"\n[[{self.name}]]\n" + "".join(f"{key} = {value_text(value)}\n" for key, value in table.items())
         if text != contents.text:
-            _loads(text, self.name)  # what was there may not bear what was added
+            _loads(text, self.name)  # the previous text may be incompatible with the new tables
         return text
 
 

@@ -1,7 +1,7 @@
-"""Agents that Accord knows by name: Claude Code, Codex, Gemini and others, each pinned to a version.
+"""Well-known agents: Claude Code, Codex, Gemini and others, each pinned to a version.
 
-The table comes with Accord (`well_known.json`). `refresh` replaces its versions by those of the public registry, when
-the user asks for it. Nothing here runs a program."""
+The table comes with Accord (`well_known.json`). `refresh` replaces its versions with those of the public registry, at
+the user's request. Nothing here runs a program."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from accord.config.settings import AgentEntry
 
 PUBLIC_REGISTRY = "https://cdn.agentclientprotocol.com/registry/v1/latest/registry.json"
 _INSTALLED_AS = "well-known/"
-"""Prefix of the directory of an installed agent. No registry can take its place: an id has no slash."""
+"""Prefix of the directory of an installed agent. It can't collide with a registry, because ids have no slash."""
 
 
 class WellKnownAgent(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """An agent with a name, and how it is distributed."""
+    """A named agent, and its distribution."""
 
     name: str
     entry: RegistryEntry
     """Its registry entry; the `id` is that of the public registry."""
     login: str
-    """How to log in."""
+    """Instructions for logging in."""
     aliases: list[str] = []
     variables: list[str] = []
-    """Environment variables that log in."""
+    """Environment variables that hold a login."""
     files: list[str] = []
     """Files that exist after a login."""
 
@@ -81,7 +81,7 @@ def find_well_known(name: str) -> WellKnownAgent | None:
 
 
 def is_well_known(entry: RegistryEntry) -> bool:
-    """Return whether an entry is that of a well-known agent, rather than of a configured registry."""
+    """Return whether an entry belongs to a well-known agent, rather than to a configured registry."""
     return entry.id.startswith(_INSTALLED_AS)
 
 

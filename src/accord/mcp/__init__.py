@@ -1,1 +1,1 @@
-"""MCP servers of the client: run in its process or on its machine, and offered to agents through the ACP connection."""
+"""MCP servers of the client, which run in its process or on its machine and are offered to agents over ACP."""

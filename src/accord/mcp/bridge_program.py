@@ -1,4 +1,4 @@
-"""Connects standard input and output to an MCP server in another process. Needs nothing but Python.
+"""Connects standard input and output to an MCP server in another process. Needs only Python.
 
 Agents start it as if it were the MCP server itself (see `stdio_bridge`)."""
 

@@ -1,6 +1,6 @@
-"""An MCP server behind the client, which is reached through it: each MCP request is an `mcp/message` request.
+"""An MCP server behind the client, reached with `mcp/message` requests.
 
-Such servers speak MCP 2026-07-28, which has no handshake. If the MCP client requires one, it is answered here."""
+Such servers use MCP 2026-07-28, which has no handshake. If the MCP client requires one, this module answers it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ log: logging.Logger = logging.getLogger("accord")
 
 CONNECTION_CLOSED = -32000
 MAX_QUEUED_BYTES = 16 * 1024 * 1024
-"""Notifications beyond this are dropped until they are read."""
+"""While more than this is queued, further notifications are dropped."""
 
 
 class ClientLink(ServerLink):
@@ -31,7 +31,7 @@ class ClientLink(ServerLink):
         self._server_id = server_id
         self._tasks: dict[str | int, asyncio.Task[None]] = {}
         self._envelope: dict[str, Any] | None = None
-        """The `_meta` of each request, if the MCP client made a handshake."""
+        """The `_meta` of each request, if the MCP client performed a handshake."""
         self._messages: deque[tuple[Message, int]] = deque()
         self._queued_bytes = 0
         self._arrived = asyncio.Event()
@@ -49,12 +49,12 @@ class ClientLink(ServerLink):
             await asyncio.wait(tasks)
 
     def end(self) -> None:
-        """End what is received, after the messages that have arrived."""
+        """End the stream of received messages, after those that have already arrived."""
         self._has_ended = True
         self._arrived.set()
 
     def why(self) -> str:
-        return "its client is gone"
+        return "its client has disconnected"
 
     # -- to the server
 
@@ -110,7 +110,7 @@ class ClientLink(ServerLink):
         return answer
 
     async def _initialize(self, id: str | int, params: dict[str, Any]) -> Message:
-        """Answer the handshake with what the server says about itself."""
+        """Answer the handshake with the server's description of itself."""
         self._envelope = {
             PREFIX + "protocolVersion": MODERN,
             PREFIX + "clientInfo": params.get("clientInfo") or {},

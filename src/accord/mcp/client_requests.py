@@ -1,4 +1,4 @@
-"""`mcp/message` towards the client: requests to MCP servers behind it, and the notifications that belong to them."""
+"""`mcp/message` to the client: requests to MCP servers behind it, and the notifications that belong to them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Runs one MCP server for an agent and answers the MCP requests that arrive through the ACP connection.
 
-Agents speak MCP 2026-07-28: there is no handshake, and each request says in `_meta` which version and capabilities it
-relies on. A server that only knows the handshake gets it from us. Its requests are then stripped of that metadata, and
-`server/discover` is answered with the result of the handshake."""
+Agents use MCP 2026-07-28: there is no handshake, and each request has the version and the capabilities that it relies
+on in `_meta`. For a server that requires the handshake, we perform it. That metadata is then removed from its requests,
+and `server/discover` is answered with the result of the handshake."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ HANDSHAKE = "2025-11-25"
 """The newest version with a handshake."""
 PREFIX = "io.modelcontextprotocol/"
 ENVELOPE = ("protocolVersion", "clientInfo", "clientCapabilities", "logLevel")
-"""The names, after `PREFIX`, of what each request carries in `_meta` in place of a handshake."""
+"""The keys (after `PREFIX`) in the `_meta` of each request, which replace the handshake."""
 CACHEABLE = ("tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read")
-"""The methods whose results must say how long they may be cached."""
+"""The methods whose results must contain cache hints."""
 SUBSCRIPTION = PREFIX + "subscriptionId"
 UNSUPPORTED_PROTOCOL_VERSION = -32022
 
@@ -36,7 +36,7 @@ PROBE_SECONDS = 10.0
 STARTING_SECONDS = 60.0
 """How long a server may take to answer the handshake."""
 MAX_STARTS = 5
-"""How often a server is started before it counts as unavailable."""
+"""The number of starts after which a server counts as unavailable."""
 
 Notify = Callable[[str, "dict[str, Any] | None"], Awaitable[None]]
 """Called with the method and params of each notification that belongs to a request."""
@@ -60,7 +60,7 @@ class HostedServer:
         self._make_link = make_link
         self._link: ServerLink | None = None
         self._links: set[ServerLink] = set()
-        """Every link that isn't closed: the one in use, and those that are starting or ending."""
+        """All open links: the one in use, and those that are starting or closing."""
         self._readers: set[asyncio.Task[None]] = set()
         self._starting = asyncio.Lock()
         self._starts = 0
@@ -220,7 +220,7 @@ class HostedServer:
             pending.answer.set_exception(self._failure("its response can't be read"))
 
     async def _pass_on(self, link: ServerLink, message: Message, method: str, params: dict[str, Any] | None) -> None:
-        """Pass a notification to the agent, within the request it belongs to. Others are dropped."""
+        """Pass a notification to the agent as part of its request. Notifications without a request are dropped."""
         related = link.related_request(message)
         meta = params.get("_meta") if params is not None else None
         if related is None and isinstance(meta, dict):
@@ -263,7 +263,8 @@ def _answer_server(method: str) -> Message:
 
 
 def _with_token(params: dict[str, Any] | None, id: int) -> tuple[dict[str, Any] | None, Any]:
-    """Replace the progress token by our id, because several agents could use the same. Returns the old one too."""
+    """Replace the progress token with our id, because several agents could use the same one. Returns the old one
+    too."""
     meta = params.get("_meta") if params is not None else None
     if params is None or not isinstance(meta, dict) or "progressToken" not in meta:
         return params, None
@@ -295,7 +296,7 @@ def _discover_result(handshake: Message) -> Message:
 
 
 def _complete(method: str, answer: Message) -> Message:
-    """Add what results must have since 2026-07-28, which older servers leave out."""
+    """Add the fields that results must have since 2026-07-28, and that older servers leave out."""
     result = answer.get("result")
     if not isinstance(result, dict):
         return answer

@@ -31,7 +31,7 @@ class HttpBridge:
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> McpServer:
-        """Start listening. Returns how to describe the server to the agent."""
+        """Start listening. Returns the server's description for the agent."""
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._task = asyncio.get_running_loop().create_task(self._run(ready))
         await asyncio.wait({ready, self._task}, return_when=asyncio.FIRST_COMPLETED)

@@ -28,7 +28,8 @@ class ServerLink(ABC):
         """Return the next message; None if the server has ended."""
 
     def related_request(self, message: Message) -> Any:
-        """Return the id of the request that a notification belongs to; None if only the notification itself says."""
+        """Return the id of the request that a notification belongs to; None if only the notification itself contains
+        it."""
         return None
 
     @abstractmethod

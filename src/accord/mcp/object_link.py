@@ -27,7 +27,7 @@ class ServerObject(Protocol):
 
 
 def is_server_object(server: Any) -> bool:
-    """Return whether something is a server of the official SDK, without importing the SDK."""
+    """Return whether an object is a server of the official SDK, without importing the SDK."""
     return isinstance(getattr(server, "_lowlevel_server", server), ServerObject)
 
 

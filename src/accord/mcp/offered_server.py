@@ -1,4 +1,4 @@
-"""An MCP server that the client offers to agents, and how it is run."""
+"""An MCP server that the client runs and offers to agents."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class OfferedServer:
     """An MCP server that runs with the client, wherever the agent runs.
 
     `server` is a server object of the official SDK, which runs in this process, or an `McpServer` with a command, which
-    is started on this machine. Each session gets its own run of it, which ends with the session."""
+    is started on this machine. Each session gets its own instance, which ends with the session."""
 
     def __init__(self, server: Any, *, name: str | None = None) -> None:
         if isinstance(server, McpServer):
@@ -30,7 +30,7 @@ class OfferedServer:
         """The name that the agent sees."""
 
     def link(self, cwd: str, *, is_modern: bool | None = None) -> ServerLink:
-        """Create a connection to a new run of the server. `is_modern` is true if the peer uses no handshake."""
+        """Create a connection to a new instance of the server. `is_modern` is true if the peer uses no handshake."""
         if isinstance(self.server, McpServer):
             return ProcessLink(self.server, cwd)
         return ObjectLink(self.server, is_modern=is_modern)

@@ -23,7 +23,7 @@ MAX_STDERR_CHARACTERS = 500
 
 
 class ProcessLink(ServerLink):
-    """A stdio server. Its environment contains the bare minimum and what the configuration adds."""
+    """A stdio server. Its environment contains only necessary variables and those of the configuration."""
 
     def __init__(self, server: McpServer, cwd: str) -> None:
         self._server = server
@@ -59,7 +59,7 @@ class ProcessLink(ServerLink):
         self._arrived.set()
 
     def on_oversized(self, head: bytes, size: int) -> None:
-        # Its request would never be answered, and nothing tells which one it is.
+        # Its request would never be answered, and its id is unknown.
         self._oversized = size
         self._has_ended = True
         self._arrived.set()

@@ -14,7 +14,7 @@ from accord.model.requests import McpServer
 from accord.schema.common.mcp import MessageMcpNotification, MessageMcpRequest
 
 MAX_ACTIVE = 256
-"""How many requests to offered servers may be open on a connection."""
+"""The maximum number of open requests to offered servers on a connection."""
 
 
 class ServedRequests:
@@ -30,7 +30,7 @@ class ServedRequests:
         self._has_offered = False
 
     def declare(self, offered: OfferedServer, cwd: str) -> McpServer:
-        """Make a server available under a new id. Returns how to describe it to the agent."""
+        """Make a server available under a new id. Returns its description for the agent."""
         self._has_offered = True
         id = secrets.token_urlsafe(16)
         self._servers[id] = HostedServer(offered.name, lambda: offered.link(cwd, is_modern=True))

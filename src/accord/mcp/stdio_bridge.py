@@ -22,7 +22,7 @@ from accord.transports.framing import LineFramer
 HOST = "127.0.0.1"
 MAX_LINE_BYTES = 64 * 1024 * 1024
 BUFFER_BYTES = 64 * 1024
-"""How much is read ahead, which is all that a program without the token can fill."""
+"""The read buffer, which limits the memory that a program without the token can use."""
 _PROGRAM = Path(__file__).with_name("bridge_program.py")
 TOKEN_SECONDS = 10.0
 """How long a program that connects may take to send its token."""
@@ -40,13 +40,13 @@ class StdioBridge:
         self._connections: set[asyncio.Task[None]] = set()
 
     async def start(self) -> McpServer:
-        """Listen and accept programs. Returns how to describe the server to the agent."""
+        """Listen and accept programs. Returns the server's description for the agent."""
         declared = self.listen()
         await self.accept()
         return declared
 
     def listen(self) -> McpServer:
-        """Listen. Programs wait until they are accepted. Returns how to describe the server to the agent."""
+        """Listen. Programs wait until they are accepted. Returns the server's description for the agent."""
         self._socket = socket.create_server((HOST, 0))
         port = self._socket.getsockname()[1]
         env = {"ACCORD_MCP_BRIDGE": f"{HOST} {port} {self._token}"}  # arguments are visible to other users

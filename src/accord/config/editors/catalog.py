@@ -1,7 +1,7 @@
-"""The editors we know, one row each: how to recognize one on this machine, and how it's told to start an agent.
+"""The supported editors, one row each: how to detect one on this machine, and how to configure an agent in it.
 
-An editor whose settings are JSON has a `JsonSettings`, which `settings_file` can write. The settings of the others are
-code or a command, which is printed for the user to paste."""
+An editor with JSON settings has a `JsonSettings`, which `settings_file` can write. The settings of the others are code
+or a command, which is printed for the user to paste."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ require("codecompanion").setup({{
 
 
 def _avante_text(launch: Launch) -> str:
-    """Agents are providers, which inherit only PATH unless `env` is set."""
+    """Write a provider. Providers inherit only PATH unless `env` is set."""
     return f"""\
 require("avante").setup({{
   provider = {lua(launch.id)},
@@ -184,7 +184,7 @@ def _toad_text(launch: Launch) -> str:
 
 
 MARIMO_PORT = 3017
-"""Where marimo looks for Claude. It starts no agents, and has one port for each agent that it knows."""
+"""The port on which marimo expects Claude. marimo doesn't start agents; each one that it supports has its own port."""
 MARIMO_ORIGIN = "http://localhost:2718"
 
 

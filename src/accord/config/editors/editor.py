@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 
 class Launch(NamedTuple):
-    """An agent as an editor starts it."""
+    """The command with which an editor starts an agent."""
 
     name: str
     """Its name in the editor."""
@@ -37,7 +37,7 @@ class JsonSettings(NamedTuple):
     new: dict[str, Any] = {}
     """Other content of a new file."""
     by_id: bool = False
-    """Whether users type agent names there, so that a simple identifier is better."""
+    """Whether users type agent names, in which case a simple identifier is better."""
 
     def name(self, launch: Launch) -> str:
         """Return the agent's name in these settings."""
@@ -72,7 +72,7 @@ class Editor(NamedTuple):
 
 
 class Machine(NamedTuple):
-    """A platform (as `sys.platform` spells it), a home and an environment."""
+    """A platform (the value of `sys.platform`), a home directory and an environment."""
 
     platform: str
     home: Path

@@ -110,7 +110,7 @@ def _add(text: str, holder: Node, key: str, value: Any, style: Style) -> str:
 
 
 def _verify(after: str, before: Document, gone: tuple[int, ...], wanted: Any) -> str:
-    """Return the changed text if it has the expected value and all comments outside of what was replaced."""
+    """Return the changed text if it has the expected value and all comments outside the replaced part."""
     read_again = read(after)
     kept = [span for span in before.comments if not gone or not gone[0] <= span[0] < gone[1]]
     same = read_again.root is not None and _same(read_again.root.data, wanted)
