@@ -34,14 +34,14 @@ def read_offer(params: bytes) -> Offer:
     from accord.hub.raw_params import read_object
 
     requested = requested_version(decode(params))
-    # Each version has its own agent process: a client that asks for 65 535 versions must not start as many.
+    # Each version has its own agent process: a client that requests 65 535 versions must not start that many.
     version = min(requested, max(DIALECTS))
     fields = read_object(remove_meta(params, "accord/resume"))
     return Offer(version, fields if version == requested else {**fields, "protocolVersion": Raw(b"%d" % version)})
 
 
 class Introduction(NamedTuple):
-    """An agent's answer to `initialize`: the version it agreed to, and the raw result."""
+    """An agent's response to `initialize`: the negotiated version, and the raw result."""
 
     version: int
     result: dict[str, Raw]
@@ -65,7 +65,7 @@ class AgentHost:
         self._is_held = False
 
     async def introduce(self, principal: Principal, offer: Offer) -> Introduction:
-        """Return the agent's answer to `initialize`. The agent is started for the first client of each version."""
+        """Return the agent's response to `initialize`. The agent is started for the first client of each version."""
         known = self._introductions.get(offer.version)
         if known is None:
             await self.lobby(principal, offer)
@@ -125,13 +125,13 @@ class AgentHost:
         return write_object(params)
 
     def hold(self, is_held: bool) -> None:
-        """Read nothing from the agents, which then have to wait, or read again."""
+        """Stop reading from the agents, which then have to wait, or continue."""
         self._is_held = is_held
         for process in self.processes:
             process.hold(is_held)
 
     def client_left(self, connection: RelayConnection) -> None:
-        """Tell the agents that a client is gone which they may wait for."""
+        """Inform the agents about a client that has disconnected: they may wait for its responses."""
         for process in list(self.processes):
             process.client_left(connection)
 

@@ -25,17 +25,17 @@ log: logging.Logger = logging.getLogger("accord")
 
 INITIALIZE_SECONDS = 60.0
 CALL_SECONDS = 5.0
-"""How long an agent has to list, close or delete sessions."""
+"""How long an agent may take to list, close or delete sessions."""
 MCP_MESSAGE = "mcp/message"
 ELICITATION = "elicitation/create"
 HUB_METHODS = "_accord/"
 HUB_KEYS = ("accord/cursor", "accord/request", "accord/by", "accord/recordedAt")
-"""Methods and keys of `_meta` with which the hub speaks for itself. Clients believe them, so agents can't use them."""
+"""Methods and keys of `_meta` for the hub's own messages. Clients trust them, so agents can't use them."""
 MAX_UNREAD_BYTES = 64 * 1024 * 1024
-"""How much an agent may leave unread before its process is ended; clients could fill the memory otherwise."""
+"""How many bytes an agent may leave unread before its process is ended; otherwise clients could fill the memory."""
 MAX_SUBAGENTS = 100_000
 MAX_EARLY_MESSAGES = 1000
-"""The number of messages kept for sessions that aren't known yet."""
+"""The number of messages that are buffered for sessions that aren't known yet."""
 
 
 class AgentSession(Protocol):
@@ -51,7 +51,7 @@ class AgentSession(Protocol):
         """Handle a request of the agent."""
 
     def on_agent_cancel(self, id: RequestId) -> None:
-        """Handle that the agent withdrew a request."""
+        """Handle the cancellation of a request by the agent."""
 
     def on_agent_ended(self, reason: str) -> None:
         """Handle the end of the agent process."""
@@ -99,7 +99,7 @@ class AgentProcess:
     # -- start
 
     async def initialize(self, params: bytes, versions: Iterable[int]) -> None:
-        """Start, and agree on a protocol version. Raises `AccordError` if that fails."""
+        """Start, and negotiate a protocol version. Raises `AccordError` if that fails."""
         done: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
 
         def finish(outcome: Outcome) -> None:
@@ -160,7 +160,7 @@ class AgentProcess:
     def open_session(
         self, method: str, params: bytes, on_answer: OnAnswer, source: tuple[RelayConnection, RequestId]
     ) -> int:
-        """Pass on a request that opens a session. Messages of unknown sessions are kept until the response."""
+        """Pass on a request that opens a session. Messages of unknown sessions are buffered until the response."""
 
         def finish(outcome: Outcome) -> None:
             try:
@@ -175,7 +175,7 @@ class AgentProcess:
         return id
 
     def add_session(self, agent_id: str, session: AgentSession) -> None:
-        """Register a session, and deliver its messages that came before the response that named it."""
+        """Register a session, and deliver its messages that arrived before the response that named it."""
         self.sessions[agent_id] = session
         early, self._early = self._early, []
         for id, deliver in early:
@@ -209,7 +209,7 @@ class AgentProcess:
         self._mcp.update(dict.fromkeys(relay.ids, relay))
 
     def remove_mcp(self, relay: McpRelay) -> None:
-        """Stop that: the session has ended."""
+        """Remove these servers again: the session has ended."""
         self._mcp = {id: each for id, each in self._mcp.items() if each is not relay}
         relay.agent_ended(self)
 
@@ -231,7 +231,7 @@ class AgentProcess:
     # -- receiving
 
     def on_notification(self, method: str, params: bytes) -> None:
-        if method.startswith(HUB_METHODS) or method == MCP_MESSAGE:  # agents send MCP servers requests only
+        if method.startswith(HUB_METHODS) or method == MCP_MESSAGE:  # agents send only requests to MCP servers
             return
         head = read_head(params)
         if head.meta is not UNSET:
@@ -288,7 +288,7 @@ class AgentProcess:
         self.connection.answer(id, outcome)
 
     def client_left(self, connection: RelayConnection) -> None:
-        """Answer what a client was asked outside of sessions, because it can't any more."""
+        """Answer the open requests to a client outside of sessions, because it has disconnected."""
         for relay in set(self._mcp.values()):
             relay.disconnect(connection)
         for id in [id for id, (asked, _) in self._asked_outside.items() if asked is connection]:
@@ -318,7 +318,7 @@ class AgentProcess:
     def _find(self, id: str) -> AgentSession | None:
         session = self.sessions.get(id) or self._subagents.get(id)
         if session is None and len(self.sessions) == 1 and not self._opening:
-            # A subagent that wasn't announced. Its messages belong to the only session that can have started it.
+            # An unannounced subagent. Its messages belong to the only session that can have started it.
             session = next(iter(self.sessions.values()))
         return session
 
@@ -327,20 +327,20 @@ class AgentProcess:
             self._early.append((id, deliver))
 
     def _ask_outside(self, id: RequestId, method: str, params: bytes) -> None:
-        """Pass a request that belongs to no session to the client it is about, or to any that uses the process."""
+        """Pass a request that belongs to no session to the client that it is about, or to any client of the process."""
         about = decode(read_object(params).get("requestId"))
         source = self._relayed.get(about) if isinstance(about, int) else None
         if source is not None:
             connection, client_id = source
             params = replace_fields(params, requestId=client_id)
         elif method == ELICITATION and about is not None:
-            # It is for the client that sent the request. Another one must not see it, nor give its answer to it.
+            # It is for the client that sent the request. No other client must see it or answer it.
             self.answer(id, Failure(id, Fault(INVALID_PARAMS, "requestId: there is no such request")))
             return
         else:
             drivers = _open([*self._outside, *(each for one in self.sessions.values() for each in one.drivers())])
             if not drivers:
-                self.answer(id, Failure(id, Fault(METHOD_NOT_FOUND, "no client that could answer is connected")))
+                self.answer(id, Failure(id, Fault(METHOD_NOT_FOUND, "no client is connected that could answer")))
                 return
             connection = drivers[0]
         if not connection.is_open:

@@ -1,7 +1,7 @@
-"""Sessions that an agent has from before it was served: the hub lists them, and takes them over when they are opened.
+"""Sessions that an agent had before it was served: the hub lists them, and takes them over when they are opened.
 
-An agent process doesn't know about principals. So these sessions exist only for principals that may see every session:
-admins, or everyone if sessions are shared."""
+An agent process doesn't know about principals. These sessions are therefore visible only to principals that may see
+every session: admins, or everyone if sessions are shared."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from accord.hub.session_registry import SessionRegistry
 from accord.rpc.envelope import Failure, Success
 
 CURSOR = "agent/"
-"""How the cursors of pages begin that come from the agent."""
+"""The prefix of cursors for pages of the agent's list."""
 MAX_PAGES = 1000
-"""How much of an agent's list is searched for a session. It bounds a list that never ends."""
+"""The number of pages of an agent's list that are searched for a session, in case the list never ends."""
 
 
 class AgentSessions:
@@ -72,7 +72,7 @@ class AgentSessions:
         return {**answer, "nextCursor": f"{CURSOR}{following}"} if isinstance(following, str) else answer
 
     async def _ask_agent(self, fields: dict[str, Raw], cursor: str) -> dict[str, Any] | None:
-        """Return a page of the agent's list; None if it refuses."""
+        """Return a page of the agent's list; None if the agent refuses."""
         asked: dict[str, Any] = {name: fields[name] for name in ("cwd", "archived") if name in fields}
         if cursor:
             asked["cursor"] = cursor
@@ -82,7 +82,7 @@ class AgentSessions:
         return page if isinstance(page, dict) else None
 
     def _is_listed(self, entry: Any) -> bool:
-        """Return whether a session of the agent is shown: it is in the served directory, and not the hub's."""
+        """Return whether a session of the agent is listed: it is in the served directory, and not known to the hub."""
         if not isinstance(entry, dict):
             return False
         id, cwd = entry.get("sessionId"), entry.get("cwd")
@@ -93,7 +93,7 @@ class AgentSessions:
     async def _is_in_root(self, id: str, cwd: str) -> bool:
         """Return whether the agent lists a session, with a directory in the served one.
 
-        The client's `cwd` proves nothing: agents load a session by its id, whatever directory they are given."""
+        The client's `cwd` proves nothing, because agents load a session by its id, whatever the directory."""
         options = {"archived": Raw(b'"include"')} if self._dialect.offers(self._result, "archive") else {}
         for fields in ({**options, "cwd": Raw(msgspec.json.encode(cwd))}, options):  # the first list is usually short
             cursor = ""
@@ -110,7 +110,7 @@ class AgentSessions:
     # -- delete and archive
 
     async def delete(self, session: HubSession) -> None:
-        """Delete a session in the agent that isn't open there, or it would be listed again."""
+        """Delete a session in the agent that isn't open there. Otherwise it would be listed again."""
         process = await self._find_lobby(session) if session.process is None else None
         if process is not None and self._dialect.can_delete(process.capabilities):
             await process.call("session/delete", write_object({"sessionId": session.record.agent_id}))
@@ -139,7 +139,7 @@ class AgentSessions:
 
         Raises `NotFound`, also for a session that was opened outside the served directory.
 
-        What the agent replays becomes the history, which the client gets as it arrives, if it wants it."""
+        The agent's replay becomes the history. The client gets it as it arrives, if it has requested it."""
         unknown = NotFound(f"there is no session {id[:100]!r}", data={"sessionId": id[:100]})
         relay, sent = McpRelay.create(self._client, remove_meta(params, *OUR_KEYS))
         request = self._dialect.adopt_request(sent, self._result)

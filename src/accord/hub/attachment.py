@@ -28,7 +28,7 @@ class Subscriber(Protocol):
     is_resume_aware: bool
 
     def note_mcp(self, relay: McpRelay) -> None:
-        """Remember that this client offers MCP servers to a session."""
+        """Register the MCP servers that this client offers to a session."""
 
 
 class Attachment:
@@ -38,14 +38,14 @@ class Attachment:
         self.subscriber = subscriber
         self.role: Role = role
         self.seq: int = seq
-        """The last event that the client got."""
+        """The last event that was sent to the client."""
 
     @property
     def can_drive(self) -> bool:
         return self.role != "watcher"
 
     def send(self, event: Event, epoch: str, *, is_replay: bool = False) -> None:
-        """Send a notification or notice, unless the client caused it or already has it."""
+        """Send a notification or notice, unless the client caused it or has already received it."""
         self.seq = event.seq
         subscriber = self.subscriber
         if event.kind == "notice" and not subscriber.is_resume_aware:
@@ -54,7 +54,7 @@ class Attachment:
         subscriber.connection.outbox.send(b"%b%b}\n" % (call_head(event.method), params))
 
     def params_for(self, event: Event, epoch: str, *, is_replay: bool = False) -> bytes:
-        """Return an event's params: untouched for a plain client, with the cursor for a resume-aware one."""
+        """Return an event's params: unchanged for a plain client, with the cursor for a resume-aware one."""
         members = []
         if self.subscriber.is_resume_aware:
             members.append(b'"accord/cursor":"%b.%d"' % (epoch.encode(), event.seq))

@@ -19,7 +19,7 @@ DAY_SECONDS = 24 * 3600
 
 
 class BudgetExceeded(RequestFailed):
-    """A limit of a principal is reached. `data` has the limit, what is used, and when it resets."""
+    """A principal has reached a limit. `data` has the limit, the usage, and the time when it resets."""
 
     default_code = BUDGET_EXCEEDED
 
@@ -64,7 +64,7 @@ class Budgets:
     def check_turn(self, principal: str, count_running: Callable[[], int], log: EventLog) -> None:
         """Raise `BudgetExceeded` if a principal may not start another turn.
 
-        Its turns are counted only if they are limited: with many sessions, counting takes longer than a prompt."""
+        Its turns are counted only if there is a limit: with many sessions, counting takes longer than a prompt."""
         budget = self.budget_of(principal)
         if budget.turns is not None and (running := count_running()) >= budget.turns:
             text = f"{running} of your turns are running, and the limit is {budget.turns}; wait until one has ended"
@@ -83,11 +83,11 @@ class Budgets:
         raise _refuse(found.name, found.limit, found.used, f"you {used} today; the limit resets at {resets}", resets)
 
     def add(self, principal: str, tokens: int, cost: float, log: EventLog) -> None:
-        """Add what a turn used."""
+        """Add the usage of a turn."""
         log.add_spent(principal, self.today(), tokens, cost)
 
     def read_spent(self, principal: str, log: EventLog) -> Spent:
-        """Return what a principal used today."""
+        """Return a principal's usage today."""
         return log.read_spent(principal, self.today())
 
     def today(self) -> str:

@@ -29,7 +29,7 @@ log: logging.Logger = logging.getLogger("accord")
 
 MAX_KEY_LENGTH = 200
 WAITING_OVERHEAD = 500
-"""What a message that has to wait costs besides its params, in bytes."""
+"""The memory of a waiting message besides its params, in bytes."""
 RESUME = "accord/resume"
 
 
@@ -108,7 +108,7 @@ class ClientConnection:
             self._keep(attaching.waiting, params, action)
 
     def _keep(self, waiting: list[Callable[[], None]], params: bytes, action: Callable[[], None]) -> None:
-        """Do something later. A client that makes too much wait is disconnected, as one that reads too slowly."""
+        """Queue an action. A client with too many queued messages is disconnected, like one that reads too slowly."""
         size = len(params) + WAITING_OVERHEAD
         self._waiting_bytes += size
         if self._waiting_bytes > self._context.settings.max_queued_bytes:
@@ -154,7 +154,7 @@ class ClientConnection:
         except (AccordError, Unreadable) as error:
             reply.fail(error)
             return
-        except Exception as error:  # a request is owed a response, whatever is wrong with it
+        except Exception as error:  # every request must get a response, even an invalid one
             log.error("%s failed", method[:100], exc_info=error)
             reply.fail(error)
             return
@@ -167,7 +167,7 @@ class ClientConnection:
         if key is not None and len(key) > MAX_KEY_LENGTH:
             self._refuse(id, f"accord/key: a key has at most {MAX_KEY_LENGTH} characters")
             return None
-        # A key is a name that the client made up: it only counts within its principal.
+        # A key is chosen by the client, so it is valid only within its principal.
         key = f"{self.principal.name}/{key}" if key else ""
         reply = self._context.replies.create(self.connection, id, method, key)
         known = reply or self._context.replies.find_open(key)

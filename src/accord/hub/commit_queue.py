@@ -1,4 +1,4 @@
-"""Durable before sent: actions that wait for the next commit of the event log."""
+"""Actions that wait for the next commit of the event log, so that everything is durable before it is sent."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ Action = Callable[[Any], object]
 
 
 class CommitQueue:
-    """Commits once per iteration of the event loop, then runs the actions that waited for it, in order.
+    """Commits once per iteration of the event loop, then runs the waiting actions in order.
 
-    One commit serves everything that arrived together, across all sessions."""
+    One commit covers all messages that arrived together, across all sessions."""
 
     def __init__(self, log: EventLog) -> None:
         self.error: StoreFailed | None = None
-        """Why the last commit failed; None if it didn't."""
+        """Why the last commit failed; None if it succeeded."""
         self.on_stalled: Callable[[bool], None] = lambda is_stalled: None
-        """Called with True when nothing can be saved, and with False when that is over."""
+        """Called with True when saving fails, and with False when it works again."""
         self._log = log
         self._actions: deque[tuple[Action, Any]] = deque()
         self._is_dirty = False
@@ -38,13 +38,13 @@ class CommitQueue:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def touch(self) -> None:
-        """Note that something was written to the log."""
+        """Schedule a commit: something was written to the log."""
         self._is_dirty = True
         if self._scheduled is None:
             self._schedule()
 
     def then(self, action: Action, value: Any = None) -> None:
-        """Call `action(value)` once everything written so far is durable, after earlier actions."""
+        """Call `action(value)` once all earlier writes are durable, after earlier actions."""
         if self._is_dirty or self._actions or self._is_running:
             self._actions.append((action, value))
             if self._scheduled is None:
@@ -62,7 +62,7 @@ class CommitQueue:
         while self._is_dirty or (self._actions and not self._is_running):
             if self._is_dirty:
                 self._save()
-            if self._is_running:  # called by an action: what follows it runs when it returns
+            if self._is_running:  # called by an action: later actions run when it returns
                 return
             self._run(len(self._actions))
 
@@ -82,14 +82,14 @@ class CommitQueue:
         self._is_dirty = False
 
     def _run(self, count: int) -> None:
-        """Run the actions that the last commit made safe. Those they add may depend on the next one."""
+        """Run the actions that waited for the last commit. Actions that they add may depend on the next one."""
         self._is_running = True
         try:
             for _ in range(count):
                 action, value = self._actions.popleft()
                 try:
                     action(value)
-                except Exception as error:  # one client's problem must not keep others from their messages
+                except Exception as error:  # one client's problem must not affect the others
                     log.error("a message couldn't be passed on", exc_info=error)
         finally:
             self._is_running = False
@@ -101,7 +101,7 @@ class CommitQueue:
 
     def _commit_scheduled(self) -> None:
         self._scheduled = None
-        with suppress(StoreFailed):  # it is logged, kept in `error`, and tried again
+        with suppress(StoreFailed):  # it is logged, stored in `error`, and retried
             self.commit()
 
     def close(self) -> None:

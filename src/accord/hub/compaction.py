@@ -1,6 +1,7 @@
 """Compaction of a session's history: fewer events with the same content.
 
-Chunks of one message become one, and of updates that replace each other (modes, options, usage) the last one stays."""
+The chunks of a message are joined, and of updates that replace each other (modes, options, usage) only the last
+remains."""
 
 from __future__ import annotations
 
@@ -22,11 +23,11 @@ REPLACING = frozenset(
         "usage_update",
     )
 )
-"""Updates that say everything about their subject, so that only the last one matters."""
+"""Updates that replace the previous one of their kind, so that only the last one matters."""
 
 
 MAX_JOINED = 256 * 1024
-"""How many characters of a message become one chunk. A chunk of many megabytes would be a burden for every client."""
+"""The maximum length of a joined chunk in characters. Chunks of many megabytes would be a burden for clients."""
 
 
 class _Content(msgspec.Struct, forbid_unknown_fields=True):
@@ -78,7 +79,7 @@ class Compactor:
     def add(self, event: Event) -> None:
         """Add the next event."""
         if event.kind != "notification":
-            return  # requests are answered, and notices are about clients of the past
+            return  # requests have been answered, and notices are about past clients
         key, text = _read_chunk(event)
         joined = self._open
         if key is not None and joined is not None and joined.key == key and joined.length + len(text) <= MAX_JOINED:
@@ -91,7 +92,7 @@ class Compactor:
             return
         replaced = _read_replacing(event)
         if replaced is not None:
-            self._events.pop(replaced, None)  # the last one stays, at its own place
+            self._events.pop(replaced, None)  # the last one remains, at its own position
         self._events[replaced if replaced is not None else event.seq] = event
 
     def finish(self) -> list[Event]:
@@ -117,7 +118,7 @@ class Compactor:
 
 
 def _read_chunk(event: Event) -> tuple[tuple[str, str, object, bytes, str] | None, str]:
-    """Return what chunks of one message have in common, and the text; None if it isn't a plain chunk of text."""
+    """Return the common fields of a message's chunks, and the text; None if it isn't a plain chunk of text."""
     if event.method != "session/update":
         return None, ""
     try:

@@ -57,17 +57,17 @@ class Context:
         self.budgets = budgets
         self.settings = settings
         self.commits: CommitQueue = CommitQueue(log)
-        self.commits.on_stalled = host.hold  # otherwise what agents say would fill the memory
+        self.commits.on_stalled = host.hold  # otherwise the agents' messages would fill the memory
         self.replies: Replies = Replies(log, self.commits)
         self.counters: Counters = Counters()
         self.has_session: Callable[[str], bool] = lambda id: False
-        """Returns whether an id is that of a session, open or not, of any principal."""
+        """Returns whether an id belongs to a session, open or not, of any principal."""
         self.is_draining: bool = False
         """Whether new prompts are rejected, because the hub is closing."""
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Run a coroutine as a task that the hub owns: it doesn't end with the connection that caused it."""
+        """Run a coroutine as a task of the hub, which doesn't end with the connection that caused it."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._forget)

@@ -1,4 +1,4 @@
-"""Sessions whose clients leave: they continue, pause, or are cancelled, and are closed later."""
+"""Handles clients that leave a session: it continues, pauses or is cancelled, and is closed later."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class LeavableSession(Protocol):
 
     @property
     def has_drivers(self) -> bool:
-        """Whether a client is attached that may drive."""
+        """Whether any attached client may drive."""
 
     @property
     def is_needed(self) -> bool:
-        """Whether it is working, waits for an answer, or couldn't be opened again."""
+        """Whether it is working, is waiting for an answer, or couldn't be opened again."""
 
     def pause(self) -> None:
         """Start no queued prompts, and cancel the turn at the next request."""
@@ -46,14 +46,14 @@ class Departure:
         self._closing: asyncio.TimerHandle | None = None
 
     def client_joined(self) -> None:
-        """A client has joined: stop both timers."""
+        """Stop both timers, because a client has joined."""
         self._stop_closing()
         if self._session.has_drivers:
             self._stop_grace()
             self._session.unpause()
 
     def client_left(self) -> None:
-        """A client has left: start the timers if no other is attached."""
+        """Start the timers if no other client is attached."""
         loop, settings = asyncio.get_running_loop(), self._settings
         if not self._session.has_drivers and settings.on_disconnect != "keep" and self._grace is None:
             self._grace = loop.call_later(settings.grace_seconds, self._end_grace)

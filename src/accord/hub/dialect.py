@@ -1,4 +1,4 @@
-"""The differences between the protocol versions that the hub has to know. `v1` and `v2` implement them."""
+"""The differences between the protocol versions that matter to the hub. `v1` and `v2` implement them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Dialect(ABC):
 
     @abstractmethod
     def describe_status(self, is_open: bool, *, is_busy: bool, is_asked: bool) -> dict[str, Any]:
-        """Return the result of `session/status`. `is_asked` tells whether a request waits for an answer."""
+        """Return the result of `session/status`. `is_asked` is whether a request waits for an answer."""
 
     @abstractmethod
     def can_close(self, capabilities: dict[str, Any]) -> bool:
@@ -81,22 +81,23 @@ class Dialect(ABC):
 
     @abstractmethod
     def prompt_updates(self, session_id: str, params: dict[str, Raw]) -> list[bytes]:
-        """Return the params of the updates that repeat a prompt for other clients, if the agent doesn't do that."""
+        """Return the params of the updates that echo a prompt to other clients, if the agent doesn't do that."""
 
     @abstractmethod
     def end_turn_update(self, session_id: str, message: str) -> bytes | None:
-        """Return the params of the update that ends a turn whose agent process is gone; None if the response does."""
+        """Return the params of the update that ends a turn whose agent process has ended; None if the response does
+        that."""
 
     @abstractmethod
     def is_busy_after(self, update: dict[str, Raw]) -> bool | None:
-        """Return whether an update says that the session works; None if it says nothing about that."""
+        """Return whether an update reports that the session is working; None if it reports no state."""
 
     @abstractmethod
     def permission_params(self, session_id: str, question: Question, tool_call_id: str) -> bytes:
         """Return the params of the permission request for a question of the server's policy."""
 
     def read_usage(self, update: dict[str, Raw], kind: str | None) -> Usage:
-        """Read what an update says about usage."""
+        """Read the usage that an update reports."""
         if kind != "usage_update":
             return Usage()
         cost = decode(update.get("cost"))

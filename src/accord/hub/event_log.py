@@ -1,7 +1,7 @@
-"""Event logs: every event of every session, in order, with what is needed to continue after a crash.
+"""Event logs: every event of every session, in order, and the data to continue after a crash.
 
-A log works in the event loop, without waiting: `append` and the other writes collect, and `commit` makes them durable
-at once. `CommitQueue` decides when to commit, and holds back what may be sent only afterwards."""
+A log runs in the event loop, without waiting: `append` and the other methods collect writes, and `commit` makes them
+durable. `CommitQueue` decides when to commit, and holds messages that must not be sent before that."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ import msgspec
 from accord.hub.principal import Role
 
 EventKind = Literal["notification", "request", "notice"]
-"""A notification or request of the agent (or of the hub in its place), or a notice for resume-aware clients only."""
+"""A notification or request of the agent (or of the hub on its behalf), or a notice for resume-aware clients only."""
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One message of a session that its clients get."""
+    """A message of a session to its clients."""
 
     seq: int
     kind: EventKind
@@ -31,16 +31,16 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """JSON, as the agent sent it."""
     recorded_at: float
     origin: str = ""
-    """The client that caused it and doesn't get it: its own prompt."""
+    """The client that caused it and doesn't receive it, such as the sender of a prompt."""
     request: str = ""
     """The stable id of a request."""
 
 
 class SavedState(msgspec.Struct):
-    """The sum of a session's events, so that they needn't be read again when the session is opened."""
+    """The accumulated state of a session's events, so that they needn't be read when the session is opened."""
 
     seq: int = 0
-    """The last event that is counted here."""
+    """The last event that is included."""
     size: int = 0
     """The bytes that the events take in the log."""
     is_working: bool = False
@@ -51,7 +51,7 @@ class SavedState(msgspec.Struct):
 
 
 class SessionRecord(msgspec.Struct, kw_only=True):
-    """A session as the log knows it."""
+    """A session in the log."""
 
     id: str
     agent_id: str
@@ -69,9 +69,9 @@ class SessionRecord(msgspec.Struct, kw_only=True):
     shared_with: dict[str, Role] = {}
     """Principals, besides the owner and admins, that may attach, and their role; `*` stands for everyone."""
     exact_from: int = 0
-    """Events up to this one were compacted: an older cursor needs a snapshot."""
+    """Events up to this one were compacted, so an older cursor needs a snapshot."""
     is_archived: bool = False
-    """Whether default lists leave it out."""
+    """Whether default lists omit it."""
     state: SavedState = msgspec.field(default_factory=SavedState)
 
 
@@ -87,7 +87,7 @@ class SessionFilter(NamedTuple):
     """The `updated_at` and the id of the last session of the previous page."""
 
     def matches(self, record: SessionRecord) -> bool:
-        """Return whether a session is to be listed."""
+        """Return whether a session should be listed."""
         name, shared = self.principal, record.shared_with
         return (
             (name is None or record.owner == name or name in shared or "*" in shared)
@@ -123,8 +123,8 @@ class EventLog(ABC):
 
     @abstractmethod
     def events(self, session_id: str, after: int, limit: int, max_bytes: int = sys.maxsize) -> Sequence[Event]:
-        """Return committed events after a sequence number, oldest first: at most `limit`, and no more once their
-        params have `max_bytes`."""
+        """Return committed events after a sequence number, oldest first: at most `limit`, and none after their params
+        have reached `max_bytes`."""
 
     @abstractmethod
     def last_seq(self, session_id: str) -> int:
@@ -144,7 +144,7 @@ class EventLog(ABC):
 
     @abstractmethod
     async def list_sessions(self, wanted: SessionFilter, limit: int) -> Sequence[SessionRecord]:
-        """Return the first committed sessions that a filter wants, the last changed first."""
+        """Return the first committed sessions that match a filter, the last changed first."""
 
     @abstractmethod
     def delete_session(self, session_id: str) -> None:
@@ -164,11 +164,11 @@ class EventLog(ABC):
 
     @abstractmethod
     def add_spent(self, principal: str, day: str, tokens: int, cost: float) -> None:
-        """Add what a principal used."""
+        """Add the usage of a principal."""
 
     @abstractmethod
     def read_spent(self, principal: str, day: str) -> Spent:
-        """Return what a principal used in a day."""
+        """Return the usage of a principal on a day."""
 
     @abstractmethod
     def commit(self) -> None:
@@ -237,14 +237,14 @@ class MemoryEventLog(EventLog):
         return self._spent.get((principal, day), Spent())
 
     def commit(self) -> None:
-        """Do nothing: memory is all there is."""
+        """Do nothing, because there is no file."""
 
     def close(self) -> None:
         """Do nothing."""
 
 
 def take_page(events: Iterable[Event], max_bytes: int) -> list[Event]:
-    """Return events until their params have `max_bytes`; at least one, if there is one."""
+    """Return events until their params reach `max_bytes`; at least one, if there are any."""
     page, size = [], 0
     for event in events:
         page.append(event)

@@ -18,12 +18,12 @@ from accord.hub.raw_params import read_head, replace_fields, write_object
 
 PAGE = 500
 PAGE_BYTES = 1024 * 1024
-"""How much is read from the log at a time. Meanwhile all other sessions wait."""
+"""The number of bytes that are read from the log at a time. Meanwhile, all other sessions wait."""
 EVENT_OVERHEAD = 100
-"""What an event takes in the log besides its params, in bytes."""
+"""The size of an event in the log besides its params, in bytes."""
 MIB = 1024 * 1024
 STEP_BYTES = 4 * MIB
-"""How much of the log is rewritten in one transaction."""
+"""The number of bytes that are rewritten in one transaction."""
 
 SendRequest = Callable[[Attachment, Event], None]
 """Sends the request of an event to a client, if it is still open."""
@@ -71,7 +71,7 @@ class SessionHistory:
         state = self._record.state
         state.seq = self.seq
         state.size += _size(event)
-        # Also in the middle of a turn, which may never end.
+        # Compact even in the middle of a turn, which may never end.
         if self.seq >= self._compact_at or state.size > self._context.settings.max_session_bytes:
             self._start_compaction()
 
@@ -91,7 +91,7 @@ class SessionHistory:
             state.seq, state.size = event.seq, state.size + _size(event)
 
     async def read(self, after: int, until: int | None = None) -> AsyncIterator[Event]:
-        """Read events that are durable, page by page. In between, others get their turn."""
+        """Read durable events, page by page. Other tasks can run between two pages."""
         while page := self._context.log.events(self._record.id, after, PAGE, PAGE_BYTES):
             for event in page:
                 if until is not None and event.seq > until:
@@ -108,11 +108,11 @@ class SessionHistory:
         return int(seq) if self._record.exact_from <= int(seq) <= self.seq else None
 
     async def replay(self, attachment: Attachment, after: int | None, send_request: SendRequest) -> None:
-        """Send a client everything after an event, at its own pace; None for the whole history.
+        """Send a client all events after a given one, at its own pace; None sends the whole history.
 
-        A client that continues gets neither its own prompts nor anything twice. One that gets everything gets no
-        notices about the past. When this returns, everything durable has been sent, and nothing may be awaited before
-        the client is attached."""
+        A client that continues gets neither its own prompts nor any event twice. One that gets the whole history gets
+        no notices about the past. When this returns, all durable events have been sent, and nothing may be awaited
+        before the client is attached."""
         connection = attachment.subscriber.connection
         is_whole = after is None
         attachment.seq = after or 0
@@ -134,7 +134,9 @@ class SessionHistory:
                 if not connection.is_open:
                     raise RequestFailed("the client disconnected")
                 if attachment.seq < self._dropped_until:
-                    raise RequestFailed("the session's oldest events were dropped while they were sent; open it again")
+                    raise RequestFailed(
+                        "the session's oldest events were dropped while they were being sent; open it again"
+                    )
         finally:
             self._replays -= 1
 
@@ -152,23 +154,23 @@ class SessionHistory:
         """Compact all but the last events, and drop the oldest if that isn't enough."""
         settings, record = self._context.settings, self._record
         try:
-            with suppress(StoreFailed):  # it is tried again with the next events
+            with suppress(StoreFailed):  # retried with the next events
                 is_due = True
                 while is_due:  # more events may have arrived in the meantime
-                    self._context.commits.commit()  # only what is durable can be read
+                    self._context.commits.commit()  # only durable events can be read
                     is_joined = await self._join_events(record.exact_from, self.seq - settings.compact_after)
                     is_due = is_joined and self.seq >= self._compact_at
                 if record.state.size > settings.max_session_bytes:
                     await self._drop_oldest(record.state.size - settings.max_session_bytes * 7 // 8)
         finally:
             self._is_compacting = False
-            # If a client was being sent the history, this is tried again later.
+            # Retried later if the history was being sent to a client.
             self._compact_at = max(self._compact_at, self.seq + settings.compact_after)
 
     async def _join_events(self, after: int, until: int) -> bool:
-        """Replace the events between two positions with fewer, step by step, and return whether all were.
+        """Replace the events between two positions with fewer, step by step, and return whether all were replaced.
 
-        Those before are compacted already."""
+        Events before that are already compacted."""
         while after < until:
             compactor, size, last = Compactor(), 0, until
             async for event in self.read(after, until):
@@ -177,13 +179,13 @@ class SessionHistory:
                 if size >= STEP_BYTES:
                     last = event.seq
                     break
-            if not size or self._replays:  # a client would get a part of a message, and then the whole
+            if not size or self._replays:  # a client would get a part of a message, and then all of it
                 return False
             events = compactor.finish()
             self._replace(events, last, after, sum(map(_size, events)) - size)
             self._plan_compaction()
             after = last
-            await asyncio.sleep(0)  # each step is a transaction; in between, others get their turn
+            await asyncio.sleep(0)  # each step is a transaction; other tasks can run between two steps
         return True
 
     async def _drop_oldest(self, size: int) -> None:

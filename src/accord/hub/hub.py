@@ -38,7 +38,7 @@ class HubStats(msgspec.Struct, frozen=True, kw_only=True):
     agent_processes: int
     running_turns: int
     queued_bytes: int
-    """What slow clients have not received yet."""
+    """The number of bytes that slow clients have not received yet."""
     turns_total: int
     events_total: int
     agent_processes_total: int
@@ -70,8 +70,8 @@ class Hub:
     | `isolation` | an agent process per `session`, per `principal`, or one `shared` by all |
     | `permissions` | who answers permission requests: `first`, `originator`, `quorum:N`, `role:ROLE` |
     | `on_disconnect` | what happens `grace_seconds` after the last driver left a session |
-    | `client_files` | files and terminals are those of the driving client, not the server's |
-    | `root` | sessions work in this directory or below it |
+    | `client_files` | use the files and terminals of the driving client, not the server's |
+    | `root` | sessions can work only in this directory or below it |
     | `policy` | decides about the agent's use of the server's files and terminals; asks the clients where needed |
     | `budgets` | limits per principal |
     | `shared_sessions` | every principal may attach to every session, with its own role |
@@ -135,7 +135,7 @@ class Hub:
             await client.connection.close()
 
     def _replace_older(self, client: ClientConnection) -> None:
-        """Register a client that is now known by its own id. A connection that it has left behind is closed."""
+        """Register a client that has sent its own id. Its previous connection, if still open, is closed."""
         self._clients = {origin: each for origin, each in self._clients.items() if each is not client}
         older = self._clients.pop(client.origin, None)
         self._clients[client.origin] = client

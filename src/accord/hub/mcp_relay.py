@@ -1,9 +1,9 @@
 """MCP servers that a client offers to the agent of its session, through the hub.
 
-The agent gets ids that the hub made up, so that neither clients nor agents can name each other's servers. Only the
+The hub generates the ids for the agent, so that neither clients nor agents can refer to each other's servers. Only the
 client that offered a server gets the requests to it. If it reconnects, open requests are delivered again, with ids by
-which it recognizes them. Another client of the same principal may take the servers over by their names. It gets only
-new requests: a tool must not run twice."""
+which it recognizes them. Another client of the same principal can take over the servers by their names. It gets only
+new requests, because a tool must not run twice."""
 
 from __future__ import annotations
 
@@ -43,9 +43,10 @@ class _Open:
         self.params = params
         self.stable_id = secrets.token_hex(8)
         self.delivery: tuple[RelayConnection, int] | None = None
-        """Where it waits for a response; None if the client isn't connected."""
+        """The connection on which it waits for a response; None if the client isn't connected."""
         self.receiver: str | None = None
-        """The origin of the client that it was delivered to: the only one that recognizes it if it comes again."""
+        """The origin of the client that it was delivered to, the only one that recognizes it if it is delivered
+        again."""
 
 
 class McpRelay:
@@ -61,7 +62,7 @@ class McpRelay:
         self._client: Subscriber | None = None
         self.is_closed: bool = False
         self.agent: AgentEnd | None = None
-        """The agent process that the session runs in."""
+        """The agent process in which the session runs."""
         self._open: dict[tuple[AgentEnd, RequestId], _Open] = {}
         self._give_up: asyncio.TimerHandle | None = None
 
@@ -108,7 +109,7 @@ class McpRelay:
             connection.cancel(sent)
 
     def agent_ended(self, agent: AgentEnd) -> None:
-        """Cancel what an agent process that has ended was waiting for."""
+        """Cancel the open requests of an agent process that has ended."""
         for opened in [each for each in self._open.values() if each.agent is agent]:
             self.cancel(agent, opened.id)
             self._open.pop((agent, opened.id), None)
@@ -158,7 +159,7 @@ class McpRelay:
         return id is not None
 
     def close(self) -> None:
-        """Answer everything: the session is closed."""
+        """Answer all open requests, because the session is closed."""
         self._fail_undelivered()
         for opened in list(self._open.values()):
             self._answer(opened, _DISCONNECTED)
@@ -169,7 +170,7 @@ class McpRelay:
     def _deliver(self, opened: _Open) -> None:
         client, server_id = self._client, self._client_id(opened.params)
         assert client is not None
-        if server_id is None:  # the client has come back without this server
+        if server_id is None:  # the client has reconnected without this server
             self._answer(opened, fail("the client no longer offers this MCP server", SERVER_UNAVAILABLE))
             return
         if not client.connection.is_open:

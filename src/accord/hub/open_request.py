@@ -19,7 +19,7 @@ from accord.rpc.ids import RequestId
 
 PERMISSION = "session/request_permission"
 CLIENT_FILES = ("fs/", "terminal/")
-"""How the methods for files and terminals begin."""
+"""The prefixes of the methods for files and terminals."""
 _CANCELLED = {PERMISSION: b'{"outcome":{"outcome":"cancelled"}}', "elicitation/create": b'{"action":"cancel"}'}
 Resolve = Callable[[Outcome], None]
 
@@ -50,7 +50,7 @@ class OpenRequest:
         self.resolve: Resolve = resolve
         self.is_resolved: bool = False
         self.resolution: bytes = b""
-        """The params of the notice that it is resolved."""
+        """The params of the notice that it was resolved."""
         self._deliveries: dict[RelayConnection, int] = {}
         self._votes: dict[str, str] = {}
         self._answers: dict[str, Outcome] = {}
@@ -62,16 +62,16 @@ class OpenRequest:
         return attachment.can_drive and self.policy.may_answer(attachment.subscriber.principal, self.originator)
 
     def deliver(self, connection: RelayConnection, params: bytes, on_answer: Callable[[Outcome], None]) -> None:
-        """Send it to a client, on a connection that doesn't have it."""
+        """Send it to a client on a connection on which it hasn't been sent."""
         if not self.is_resolved and connection not in self._deliveries:
             self._deliveries[connection] = connection.request(self.method, params, on_answer)
 
     def is_asked(self, attachment: Attachment) -> bool:
-        """Return whether a client's answer counts: it was asked, and it hasn't left or lost its role since."""
+        """Return whether a client's answer counts: it was asked, and hasn't left or lost its role since then."""
         return attachment.subscriber.connection in self._deliveries and self.may_answer(attachment)
 
     def withdraw(self, connection: RelayConnection) -> None:
-        """Forget that a client has it: the connection ended, or the client left the session."""
+        """Remove a client to which it was delivered: its connection ended, or it left the session."""
         self._deliveries.pop(connection, None)
 
     def vote(self, principal: Principal, connection: RelayConnection, outcome: Outcome) -> Outcome | None:
@@ -92,12 +92,12 @@ class OpenRequest:
         return [(each, id) for each, id in self._deliveries.items() if each is not connection]
 
     def cancelled_outcome(self) -> Outcome:
-        """Return the response if nobody answers: the turn was cancelled."""
+        """Return the response for a cancelled turn."""
         result = _CANCELLED.get(self.method)
         return succeed(result) if result is not None else fail("Request cancelled", REQUEST_CANCELLED)
 
     def describe_resolution(self, session_id: str, outcome: Outcome, by: str) -> bytes:
-        """Return the params of the notice that it is resolved."""
+        """Return the params of the notice that it was resolved."""
         result = None if isinstance(outcome, Failure) else decode(outcome.result)
         shown = result.get("outcome", result) if isinstance(result, dict) else None
         if self.method != PERMISSION:

@@ -93,20 +93,20 @@ class OpenRequests:
         )
 
     def send_all(self, attachment: Attachment) -> None:
-        """Send a client all open requests that it doesn't have."""
+        """Send a client all open requests that it hasn't received."""
         for event in list(self._events.values()):
             if event.seq <= attachment.seq:
                 self.send(attachment, event)
 
     def withdraw(self, connection: RelayConnection) -> None:
-        """Forget what a client has been asked: it is gone."""
+        """Remove the requests that were delivered to a client that has left."""
         for request in self._requests.values():
             request.withdraw(connection)
 
     def _on_answer(self, request: OpenRequest, attachment: Attachment, outcome: Outcome) -> None:
         subscriber = attachment.subscriber
         if request.is_resolved:
-            if request.resolution and subscriber.is_resume_aware:  # too late: tell the client what was decided
+            if request.resolution and subscriber.is_resume_aware:  # too late: inform the client about the decision
                 subscriber.connection.notify(RESOLVED, request.resolution)
             return
         if not request.is_asked(attachment):
@@ -130,11 +130,11 @@ class OpenRequests:
         self._publish(RESOLVED, request.resolution, "notice")
 
     def cancel_all(self) -> None:
-        """Answer every request as cancelled: the turn was cancelled, or the agent is gone."""
+        """Answer every request as cancelled, because the turn was cancelled or the agent has ended."""
         for request in list(self._requests.values()):
             self.resolve(request, request.cancelled_outcome(), "")
 
     def cancel_by_agent(self, agent_id: RequestId) -> None:
-        """Handle that the agent withdrew a request."""
+        """Handle the cancellation of a request by the agent."""
         for request in [each for each in self._requests.values() if each.agent_id == agent_id]:
             self.resolve(request, fail("Request cancelled", REQUEST_CANCELLED), "")

@@ -1,4 +1,4 @@
-"""Permission policies: which principals may answer a permission request, and when enough of them have."""
+"""Permission policies: which principals may answer a permission request, and how many of them must."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from accord.hub.principal import Principal
 
 
 class PermissionPolicy(ABC):
-    """Decides about the answers to one kind of request. Votes belong to principals, never to ids that clients sent."""
+    """Decides about the answers to one kind of request. Votes belong to principals, never to ids sent by clients."""
 
     @abstractmethod
     def may_answer(self, principal: Principal, originator: str | None) -> bool:

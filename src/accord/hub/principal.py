@@ -1,4 +1,4 @@
-"""Authenticated identities: who uses the hub, and what they may do."""
+"""Authenticated identities of the hub's users, and their rights."""
 
 from __future__ import annotations
 

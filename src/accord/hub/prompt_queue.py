@@ -20,20 +20,20 @@ class Prompt:
 
     def __init__(self, params: bytes, principal: Principal, origin: str, reply: Reply) -> None:
         self.params = params
-        """As the agent gets them."""
+        """The params for the agent."""
         self.principal = principal
         self.origin = origin
         """The client that sent it."""
         self.reply = reply
         self.agent_request: tuple[AgentProcess, int] | None = None
-        """The agent process and the id there, once it is passed on."""
+        """The agent process and the request id there, once the prompt has been forwarded."""
 
 
 class PromptRunner(Protocol):
     """Passes prompts to the agent."""
 
     def run(self, prompt: Prompt, done: Callable[[Outcome], None]) -> None:
-        """Log a prompt, and pass it on. Calls `done` with the response."""
+        """Log a prompt, and forward it. Calls `done` with the response."""
 
     def finish(self, prompt: Prompt, outcome: Outcome) -> None:
         """Called with the response to each prompt."""
@@ -66,7 +66,7 @@ class PromptQueue:
         self.start_next()
 
     def start_next(self) -> None:
-        """Start queued prompts, if nothing runs."""
+        """Start queued prompts, if none is running."""
         while self._queued and not self.is_held and not (self._one_at_a_time and self.running):
             prompt = self._queued.pop(0)
             self.running.append(prompt)
@@ -90,7 +90,7 @@ class PromptQueue:
             process.connection.cancel(id)
 
     def drop_unsent(self) -> None:
-        """Answer prompts as cancelled that run, but wait for their agent process."""
+        """Answer running prompts that still wait for their agent process as cancelled."""
         for prompt in [each for each in self.running if each.agent_request is None]:
             self._finish(prompt, Success(None, _CANCELLED))
 

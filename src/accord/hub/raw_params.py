@@ -1,4 +1,4 @@
-"""Params of messages as raw JSON: read what the hub needs, change what it must, and keep every other byte."""
+"""Read and change single fields of params in raw JSON. All other bytes are preserved."""
 
 from __future__ import annotations
 

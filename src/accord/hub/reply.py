@@ -1,4 +1,4 @@
-"""Responses to clients' requests, which survive the connection that the request came on.
+"""Responses to clients' requests, which outlive the connection on which the request arrived.
 
 A resume-aware client gives each request a key. If it sends a request again after a lost connection, the request isn't
 executed again: the client gets the response of the first one, as soon as there is one."""
@@ -20,7 +20,7 @@ from accord.rpc.envelope import Failure, Fault, Success
 from accord.rpc.ids import RequestId
 
 MAX_SAVED_RESPONSES = 10_000
-"""How many responses to finished requests are kept in memory."""
+"""The number of responses to finished requests that are kept in memory."""
 
 
 class Reply:
@@ -31,7 +31,7 @@ class Reply:
         self.id = id
         self.method = method
         self.key = key
-        """Identifies the request over connections; empty for a plain client."""
+        """Identifies the request across connections; empty for a plain client."""
         self.is_durable: bool = False
         self.on_cancel: Callable[[], None] | None = None
         """Called when the client sends `$/cancel_request`."""
@@ -51,7 +51,7 @@ class Reply:
         self.finish(Failure(self.id, fault_of(error, self.method)))
 
     def finish(self, outcome: Outcome) -> None:
-        """Respond, once everything before it is durable."""
+        """Respond, once all earlier writes are durable."""
         if self._outcome is None:
             self._outcome = outcome
             self.on_cancel = None
@@ -83,7 +83,7 @@ class Replies:
         self._notified: dict[str, None] = {}
 
     def create(self, connection: RelayConnection, id: RequestId, method: str, key: str) -> Reply | None:
-        """Create the reply to a request; None if the request was sent before, and its first execution answers it."""
+        """Create the reply to a request; None if the request was sent before and its first execution will answer it."""
         if key:
             known = self._open.get(key)
             if known is not None:
@@ -118,7 +118,7 @@ class Replies:
         if saved.response is not None:
             return _decode(saved.response)
         if saved.method != "session/prompt":
-            return None  # it left nothing behind, so it can be executed again
+            return None  # it had no effect, so it can be executed again
         return Failure(None, Fault(-32603, "the server restarted while this prompt was running", {"restarted": True}))
 
     def save(self, reply: Reply, session_id: str) -> None:
@@ -139,7 +139,7 @@ class Replies:
                 self._log.save_response(reply.key, _encode(outcome))
                 self._commits.touch()
         if self._commits.error is not None and isinstance(outcome, Failure) and not reply.is_durable:
-            reply.connection.answer(reply.id, outcome)  # while nothing can be saved, errors pass what waits
+            reply.connection.answer(reply.id, outcome)  # while saving fails, errors are sent ahead of waiting messages
         else:
             self._commits.then(lambda _: reply.connection.answer(reply.id, outcome))
 

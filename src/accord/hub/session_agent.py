@@ -19,11 +19,12 @@ from accord.hub.raw_params import write_object
 from accord.rpc.envelope import Failure
 
 Ending = Literal["close", "archive", "delete"]
-"""What happens to a session in its agent when the hub closes it."""
+"""The action on a session in its agent when the hub closes it."""
 
 
 class SessionAgent:
-    """The process that a session runs in. `find_offer` returns what a client of the session has offered agents."""
+    """The process in which a session runs. `find_offer` returns the capabilities that a client of the session
+    offers."""
 
     def __init__(
         self,
@@ -35,7 +36,7 @@ class SessionAgent:
         find_offer: Callable[[], Offer | None],
     ) -> None:
         self.is_replaying: bool = False
-        """Whether the agent restores the session, and may repeat what is in the log already."""
+        """Whether the agent is restoring the session, and may repeat events that are already in the log."""
         self._context = context
         self._record = record
         self._dialect = dialect
@@ -44,16 +45,16 @@ class SessionAgent:
         self._find_offer = find_offer
         self._restoring: asyncio.Task[None] | None = None
         self._opening_in: AgentProcess | None = None
-        """The process that the session is being restored in. It may need something before it is done."""
+        """The process in which the session is being restored. It may send requests before it has finished."""
 
     @property
     def process(self) -> AgentProcess | None:
-        """The process; None if it has ended or wasn't needed yet."""
+        """The process; None if it has ended or hasn't been needed yet."""
         return self._process if self._process is not None and self._process.is_open else None
 
     @property
     def asking(self) -> AgentProcess:
-        """The process that sends requests now."""
+        """The process that currently sends requests."""
         process = self._process or self._opening_in
         assert process is not None
         return process
@@ -65,7 +66,7 @@ class SessionAgent:
         return process is None or self._dialect.restore_request(self._record, process.capabilities) is not None
 
     def note_ended(self) -> None:
-        """Note that the process has ended."""
+        """Handle the end of the process."""
         self._process = None
 
     async def ready(self, offer: Offer | None = None) -> AgentProcess:
@@ -86,7 +87,7 @@ class SessionAgent:
         return self._process
 
     def when_ready(self, send: Callable[[AgentProcess], None], failed: Callable[[Outcome], None]) -> None:
-        """Send something to the agent: now if it runs, so that messages keep their order, else once it does."""
+        """Send something to the agent: now if it is running, so that messages keep their order, else once it is."""
 
         async def wait() -> None:
             try:

@@ -20,7 +20,7 @@ from accord.rpc.envelope import Failure
 
 
 class SessionFactory:
-    """Creates sessions, after it has checked that the client may have them."""
+    """Creates sessions, after checking that the client is allowed to."""
 
     def __init__(self, context: Context, sessions: SessionRegistry) -> None:
         self._context = context
@@ -71,7 +71,7 @@ class SessionFactory:
         source: HubSession,
     ) -> None:
         self._add(client, reply, process, params, relay, outcome, history, source.id)
-        self._context.start(self._sessions.close_if_unused(source))  # it may have been opened for the fork only
+        self._context.start(self._sessions.close_if_unused(source))  # it may have been opened only for the fork
 
     def _check(self, client: Subscriber, params: bytes) -> str:
         cwd = self._sessions.check_directories(params)
@@ -118,7 +118,7 @@ class SessionFactory:
 
 
 class _Opening:
-    """A session that is being opened. It counts too, or the limit would mean nothing to a client in a hurry."""
+    """A session that is being opened. It counts too; otherwise concurrent requests could exceed the limit."""
 
     def __init__(self, sessions: SessionRegistry, client: Subscriber, relay: McpRelay) -> None:
         self._opening = sessions.opening

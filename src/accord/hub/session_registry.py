@@ -29,7 +29,7 @@ _ARCHIVED: dict[Any, bool | None] = {None: False, "exclude": False, "include": N
 
 
 class SessionRegistry:
-    """Finds sessions for principals. One that a principal may not see doesn't exist for it."""
+    """Finds sessions for principals. A session that a principal may not see doesn't exist for it."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -54,7 +54,7 @@ class SessionRegistry:
         return lower_role(principal.role, granted) if granted is not None else None
 
     def find_record(self, session_id: str, principal: Principal) -> tuple[SessionRecord, Role]:
-        """Return what is known about a session, and the principal's role in it. Raises `NotFound`."""
+        """Return the record of a session, and the principal's role in it. Raises `NotFound`."""
         session = self.open.get(session_id) or self._parents.get(session_id)
         record = session.record if session is not None else self._context.log.session(session_id)
         role = self.role_in(principal, record) if record is not None else None
@@ -86,7 +86,7 @@ class SessionRegistry:
         return self.open[record.id], role
 
     async def _recover(self, session_id: str) -> None:
-        self._context.commits.commit()  # it may have been closed a moment ago
+        self._context.commits.commit()  # it may just have been closed
         record = self._context.log.session(session_id)
         if record is None:
             raise NotFound(f"there is no session {session_id[:100]!r}", data={"sessionId": session_id[:100]})
@@ -119,7 +119,7 @@ class SessionRegistry:
             raise RequestFailed("the agent's response to session/new has no sessionId")
         id = agent_id
         if self._context.has_session(id) or id in self._parents:
-            id = f"{agent_id}-{secrets.token_hex(8)}"  # each agent process may count its sessions from one
+            id = f"{agent_id}-{secrets.token_hex(8)}"  # each agent process may number its sessions from one
         now = time.time()
         record = SessionRecord(
             id=id,
@@ -153,7 +153,7 @@ class SessionRegistry:
         fields = read_object(params)
         archived = decode(fields.get("archived"))
         if not isinstance(archived, str | None) or archived not in _ARCHIVED:
-            raise InvalidParams("archived is exclude, include or only", data={"path": "archived"})
+            raise InvalidParams("archived must be exclude, include or only", data={"path": "archived"})
         sees_all = principal.role == "admin" or self._context.settings.shared_sessions
         wanted = SessionFilter(
             principal=None if sees_all else principal.name,
@@ -184,10 +184,11 @@ class SessionRegistry:
         return cwd
 
     def check_mcp_servers(self, params: bytes, cwd: str) -> None:
-        """Raise `InvalidParams` for an MCP server whose command a rule of the server denies, or asks about.
+        """Raise `InvalidParams` for an MCP server whose command is denied, or requires a question, by the server's
+        rules.
 
-        The agent starts these commands on this machine. There is no session yet in which a client could be asked. A
-        command that no rule covers is allowed: the client is a driver, and could have the agent run it anyway."""
+        The agent starts these commands on this machine, and there is no session yet in which a client could be asked.
+        A command without a rule is allowed: the client is a driver, and could have the agent run it anyway."""
         policy, servers = self._context.settings.policy, decode(read_object(params).get("mcpServers"))
         if policy is None or not isinstance(servers, list):
             return
@@ -202,8 +203,10 @@ class SessionRegistry:
                 continue
             why = f"mcpServers: the server's policy doesn't allow the command {command[:100]!r}"
             if decision.effect == "ask":
-                why += " without asking, and nobody can be asked before the session exists; leave this MCP server out, "
-                why += "or have the command allowed (accord serve --allow)"
+                why += (
+                    " without asking, and no client can be asked before the session exists; leave this MCP server out, "
+                )
+                why += "or allow the command (accord serve --allow)"
             raise InvalidParams(why, data={"path": "mcpServers"})
 
     def is_inside(self, path: str) -> bool:
@@ -225,7 +228,7 @@ class SessionRegistry:
         return path
 
     def count_open(self, principal: str) -> int:
-        """Return how many sessions of a principal are open, or about to be."""
+        """Return the number of a principal's sessions that are open or being opened."""
         return self.opening[principal] + sum(session.record.owner == principal for session in self.open.values())
 
     def count_turns(self, principal: str) -> int:
@@ -242,7 +245,7 @@ class SessionRegistry:
         await session.close(ending)
 
     async def close_if_unused(self, session: HubSession) -> None:
-        """Close a session that was opened for a moment only."""
+        """Close a session that was opened only for one operation."""
         if not session.has_clients and not session.is_needed:
             await self.close(session)
 

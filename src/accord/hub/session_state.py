@@ -11,11 +11,11 @@ from accord.hub.event_log import SessionRecord
 from accord.hub.raw_params import decode, read_kind, read_object, read_text, replace_fields, write_object
 
 _STATELESS = ("agent_message_chunk", "agent_thought_chunk", "tool_call_update", "tool_call")
-"""Updates that leave the state as it is."""
+"""Updates that don't change the state."""
 
 
 class SessionState:
-    """Follows a session's updates. Changes the `result` and `title` of its record."""
+    """Applies a session's updates to the `result` and `title` of its record."""
 
     def __init__(self, record: SessionRecord, dialect: Dialect) -> None:
         self._record = record
@@ -31,7 +31,7 @@ class SessionState:
         self._record.state.is_working = value
 
     def read_update(self, params: bytes) -> tuple[bool, Usage]:
-        """Follow an update. Returns whether the record changed, and what the update says about usage."""
+        """Apply an update. Returns whether the record changed, and the usage that the update reports."""
         usage = Usage()
         kind = read_kind(params)
         if kind in _STATELESS:  # most updates
@@ -55,7 +55,7 @@ class SessionState:
         return False, self._dialect.read_usage(update, kind)
 
     def read_response(self, method: str, params: bytes, result: bytes) -> bool:
-        """Follow a successful request of a client. Returns whether the record changed."""
+        """Apply a successful request of a client. Returns whether the record changed."""
         if method == "session/set_mode":
             return self.set_mode(read_object(params).get("modeId"))
         if method == "session/set_config_option":
@@ -66,7 +66,7 @@ class SessionState:
         return False
 
     def describe_change(self, method: str) -> dict[str, Any] | None:
-        """Return the update that tells other clients what a successful request has changed."""
+        """Return the update that informs other clients about the changes of a successful request."""
         result = self._result()
         if method == "session/set_mode":
             mode = read_object(result.get("modes", Raw(b"{}"))).get("currentModeId")
@@ -90,14 +90,14 @@ class SessionState:
         return tokens, cost
 
     def set_mode(self, mode: Raw | None) -> bool:
-        """Follow a change of the mode."""
+        """Apply a change of the mode."""
         modes = self._result().get("modes")
         if mode is None or modes is None or decode(modes) is None:
             return False
         return self._set_result(modes=Raw(replace_fields(bytes(modes), currentModeId=mode)))
 
     def set_options(self, options: Raw | None) -> bool:
-        """Follow a change of the options."""
+        """Apply a change of the options."""
         return False if options is None else self._set_result(configOptions=options)
 
     def _result(self) -> dict[str, Raw]:

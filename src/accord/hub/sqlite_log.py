@@ -1,8 +1,8 @@
-"""An event log in one SQLite file: whatever a client has received survives `kill -9` of the server.
+"""An event log in one SQLite file: every event that a client has received survives `kill -9` of the server.
 
 Writes are collected and saved in one transaction on the event loop itself, which takes less time than waking a thread.
-The write-ahead log is copied into the database by a thread, because that waits for the disk. One process uses a file at
-a time."""
+A thread copies the write-ahead log into the database, because that waits for the disk. Only one process can use a file
+at a time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from accord.hub.event_log import Event, EventLog, SavedRequest, SessionFilter, S
 APPLICATION = 0x41434855  # "ACHU", which identifies the file type
 VERSION = 2
 CHECKPOINT_BYTES = 4 * 1024 * 1024
-"""How much is written before the write-ahead log is copied into the database."""
+"""The number of bytes that are written before the write-ahead log is copied into the database."""
 
 _TABLES = (
     "CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -180,7 +180,7 @@ class SqliteEventLog(EventLog):
             try:
                 loop = asyncio.get_running_loop()
             except RuntimeError:
-                return  # the next server copies it when it opens the file
+                return  # it will be copied when the next server opens the file
             self._checkpoint = loop.run_in_executor(None, _copy_write_ahead_log, self.path)
 
     # -- reading
@@ -192,7 +192,7 @@ class SqliteEventLog(EventLog):
                 " WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?",
                 (session_id, after, limit),
             )
-            with closing(rows):  # an open query would keep checkpoints from finishing
+            with closing(rows):  # an open query would prevent checkpoints from finishing
                 return take_page(map(_event, rows), max_bytes)
         except sqlite3.Error as error:
             raise _explain(error, self.path) from error
@@ -206,7 +206,7 @@ class SqliteEventLog(EventLog):
         return _record.decode(rows[0][0]) if rows else None
 
     async def list_sessions(self, wanted: SessionFilter, limit: int) -> Sequence[SessionRecord]:
-        # In a thread: with a filter that few sessions match, this reads many.
+        # In a thread, because this reads many rows if few sessions match the filter.
         return await asyncio.to_thread(_list_sessions, self.path, wanted, limit)
 
     def request(self, key: str) -> SavedRequest | None:
@@ -276,7 +276,7 @@ def _list_sessions(path: str, wanted: SessionFilter, limit: int) -> list[Session
     else:
         columns = "SELECT id, updated_at, data FROM sessions"
         theirs = f"SELECT * FROM ({columns} WHERE owner = :principal {end})"
-        # One list for all names: a session that is shared with everyone too must not come twice.
+        # One list for all names: a session that is also shared with everyone must not be listed twice.
         shared = "SELECT session FROM shares WHERE principal IN (:principal, '*')"
         others = f"SELECT * FROM ({columns} WHERE owner != :principal AND id IN ({shared}) {end})"
         query = f"SELECT data FROM ({theirs} UNION ALL {others}) ORDER BY updated_at DESC, id DESC LIMIT :limit"
@@ -327,7 +327,7 @@ def _prepare(connection: sqlite3.Connection, path: str) -> str:
 
 
 def _upgrade(connection: sqlite3.Connection) -> None:
-    """Add what version 1 lacks: the columns and the tables by which sessions are listed."""
+    """Upgrade a file of version 1: add the columns and tables for listing sessions."""
     connection.execute("BEGIN IMMEDIATE")
     records = [_record.decode(data) for (data,) in connection.execute("SELECT data FROM sessions")]
     connection.execute("DROP TABLE sessions")

@@ -1,4 +1,4 @@
-"""Reads what the clients of this user have published, and keeps what ended until the user has seen it."""
+"""Reads the sessions that this user's clients have published, and keeps ended ones until the user has seen them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from accord.config.locking import hold, try_lock
 from accord.status.entry import ORDER, SessionStatus
 
 MAX_ENTRIES = 100
-"""Sessions of one process, and sessions that have ended."""
+"""The maximum number of a process's sessions, and of ended sessions."""
 MAX_PROCESSES = 200
 MAX_BYTES = 256 * 1024
-"""The size of one list. Larger files aren't ours."""
+"""The maximum size of a list. Larger files aren't ours."""
 KEPT_SECONDS = 7 * 24 * 3600.0
-"""How long sessions that have ended stay in the list if nobody looks."""
+"""How long ended sessions stay in the list if the user doesn't see them."""
 CRASHED = "Accord ended while the agent was working"
 _ENDED = "ended.json"
 
@@ -48,7 +48,7 @@ class AttentionList:
             if _is_alive(path):
                 live += sessions
             else:
-                self._bury(path, sessions)
+                self._clean_up(path, sessions)
         known = {(each.agent, each.id) for each in live}
         ended = [each for each in self._load_ended() if (each.agent, each.id) not in known]
         return sorted([*live, *ended], key=lambda each: (ORDER[each.state], -each.since))
@@ -60,7 +60,7 @@ class AttentionList:
             self._change(lambda old: [*(each for each in old if (each.agent, each.id) not in new), *ended])
 
     def mark_seen(self, *ids: str) -> None:
-        """Forget sessions that have ended: these, or all."""
+        """Remove ended sessions from the list: these, or all."""
         self._change(lambda old: [each for each in old if ids and each.id not in ids])
 
     def _change(self, change: Callable[[list[SessionStatus]], list[SessionStatus]]) -> None:
@@ -80,8 +80,8 @@ class AttentionList:
             names = [each.name for each in found if each.name.endswith(".json") and each.name != _ENDED]
             yield from (self.directory / name for name in sorted(names)[:MAX_PROCESSES])
 
-    def _bury(self, path: Path, sessions: Iterable[SessionStatus]) -> None:
-        """Clean up after a process that has crashed. Its sessions that were at work have failed."""
+    def _clean_up(self, path: Path, sessions: Iterable[SessionStatus]) -> None:
+        """Clean up after a process that has crashed. Its unfinished sessions have failed."""
         kept = [
             msgspec.structs.replace(each, state="failed", why=CRASHED) if each.state in ("running", "waiting") else each
             for each in sessions
@@ -101,7 +101,7 @@ def _is_alive(path: Path) -> bool:
     except FileNotFoundError:
         return False
     except OSError:
-        return True  # can't tell, so don't claim that it crashed
+        return True  # unknown, so don't report a crash
     try:
         return not try_lock(handle)
     finally:

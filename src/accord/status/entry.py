@@ -14,7 +14,7 @@ MAX_TITLE = 80
 
 
 class SessionStatus(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The state of a session, as its client sees it. Texts are sanitized, and secrets are redacted."""
+    """The state of a session in its client. Texts are sanitized, and secrets are redacted."""
 
     id: str
     agent: str
@@ -25,9 +25,9 @@ class SessionStatus(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     why: str = ""
     """The question if it waits, or the error if it failed."""
     client: str = "chat"
-    """The command that shows it: chat, run or serve."""
+    """The command that runs it: chat, run or serve."""
     since: float = 0.0
-    """When it came into this state, in seconds since the epoch."""
+    """When it entered this state, in seconds since the epoch."""
 
     @property
     def open_command(self) -> str:
@@ -41,7 +41,7 @@ class SessionStatus(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
 
 def describe(text: str, limit: int = MAX_TITLE) -> str:
-    """Make a text fit for the list: one line, sanitized, without secrets."""
+    """Prepare a text for the list: one line, sanitized, with secrets redacted."""
     from accord.config.redaction import redact_text
     from accord.terminal_text import one_line
 

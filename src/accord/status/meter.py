@@ -1,4 +1,4 @@
-"""Follows what the sessions of one agent use, saves it, and compares it with the budgets."""
+"""Tracks the usage of one agent's sessions, saves it, and compares it with the budgets."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from accord.status.spending_log import SpendingLog
 
 DOLLARS = ("USD", "$", "")
 MAX_TOKENS = 10**12
-"""The most tokens of one turn. Larger numbers don't fit into the database."""
+"""The maximum number of tokens of a turn. Larger numbers don't fit into the database."""
 
 
 class SessionMeter:
     """The usage of one session. Agents report the cost of the whole session, so differences are counted."""
 
     def __init__(self, *, is_new: bool) -> None:
-        """`is_new` is whether the session begins now: what it used before isn't counted."""
+        """`is_new` is whether the session starts now. The earlier cost of an older session isn't counted."""
         self._cost: float | None = 0.0 if is_new else None
         self.turn: Spent = Spent()
-        """What the current turn used."""
+        """The usage of the current turn."""
 
     def start_turn(self) -> None:
         self.turn = Spent()
 
     def add_cost(self, total: float, currency: str) -> Spent:
-        """Take the cost of the session so far; return what is new. Other currencies aren't counted."""
+        """Update the total cost of the session; return the increase. Other currencies aren't counted."""
         if currency.upper() not in DOLLARS or not 0 <= total < 1e9:
             return Spent()
         before = total if self._cost is None else self._cost
@@ -34,7 +34,7 @@ class SessionMeter:
         return self._add(Spent(cost=max(0.0, total - before)))
 
     def add_tokens(self, tokens: int) -> Spent:
-        """Take the tokens of a turn that has ended; return what is new. Impossible numbers aren't counted."""
+        """Add the tokens of a turn that has ended; return the increase. Impossible numbers aren't counted."""
         if tokens > MAX_TOKENS:
             return Spent()
         return self._add(Spent(tokens=max(0, tokens - self.turn.tokens)))
@@ -60,12 +60,12 @@ class BudgetMeter:
         return self._own is not None or self._common is not None
 
     def save(self, more: Spent) -> None:
-        """Save what was used. Blocks."""
+        """Save an increase of the usage. Blocks."""
         if more != Spent():
             self._spending.add(self.agent, more)
 
     def check(self, turn: Spent) -> Exceeded | None:
-        """Return the first limit that is reached. Blocks."""
+        """Return the first limit that was reached. Blocks."""
         if not self.has_limits:
             return None
         today = self._spending.read_today()
@@ -77,7 +77,7 @@ class BudgetMeter:
         return None
 
     def raise_limit(self, exceeded: Exceeded) -> None:
-        """Allow as much again, for this process: the user chose to continue."""
+        """Allow the same amount again in this process, because the user chose to continue."""
         self._extra[exceeded.name] = exceeded.used
 
     def _add_extra(self, limits: Limits) -> Limits:

@@ -1,8 +1,9 @@
 """Publishes the sessions of this process.
 
-Each process has two files, named by chance: a lock that it holds while it lives, and the list, which it replaces. The
-system releases the lock however the process ends, so a list without a holder is known to be outdated; process ids
-aren't used, because they are reused. The list isn't synced to disk: after a crash of the machine, nothing runs."""
+Each process has two files with random names: a lock that it holds while it runs, and the list, which it replaces. The
+system releases the lock when the process ends for any reason, so a list without a holder is outdated. Process ids
+aren't used for this, because they are reused. The list isn't synced to disk: after a crash of the machine, no session
+is left."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from accord.status.entry import SessionStatus
 
 
 class Publisher:
-    """Keeps the list of this process up to date. A directory that isn't writable turns it off."""
+    """Keeps the list of this process up to date. Does nothing if the directory isn't writable."""
 
     def __init__(self, directory: Path | None = None, *, clock: Callable[[], float] = time.time) -> None:
         self._directory = directory
@@ -44,7 +45,8 @@ class Publisher:
             self._is_off = True
 
     def close(self, *, unseen: bool = False) -> None:
-        """End publishing. With `unseen`, sessions that have finished or failed stay in the list until they are seen."""
+        """Stop publishing. With `unseen`, sessions that have finished or failed stay in the list until they are
+        seen."""
         directory, lock, self._is_off = self._directory, self._lock, True
         if directory is None or lock is None:
             return

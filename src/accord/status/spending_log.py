@@ -1,4 +1,4 @@
-"""The tokens and the money that each agent used, day by day, counted by all clients of this user together."""
+"""The tokens and costs of each agent by day, counted by all clients of this user together."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ADD = """INSERT INTO spent VALUES (?, ?, ?, ?)
 
 
 class SpendingLog:
-    """The counters. Each use opens the file, so that nothing is held while an agent works. Blocks."""
+    """The counters. Each use opens the file, so that it isn't held open while an agent works. Blocks."""
 
     def __init__(self, path: Path | None = None, *, clock: Callable[[], float] = time.time) -> None:
         self.path: Path = path or data_directory() / "spending.sqlite"
@@ -33,7 +33,7 @@ class SpendingLog:
         return time.strftime("%Y-%m-%d", time.localtime(self._clock()))
 
     def add(self, agent: str, spent: Spent) -> None:
-        """Add what an agent used. Raises `OSError` if that can't be saved."""
+        """Add the usage of an agent. Raises `OSError` if it can't be saved."""
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.path.touch(mode=0o600)
         with self._open() as database:
@@ -43,7 +43,7 @@ class SpendingLog:
             database.execute("DELETE FROM spent WHERE day < ?", (oldest,))
 
     def read_today(self) -> dict[str, Spent]:
-        """Return what each agent used today. Empty if that can't be read."""
+        """Return the usage of each agent today; empty if it can't be read."""
         if not self.path.exists():
             return {}
         try:
