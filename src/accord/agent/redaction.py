@@ -71,19 +71,37 @@ class StatementRedaction:
 
     def _release(self, stream: Stream) -> list[Statement]:
         held = self._held.pop(stream, None)
-        return [held] if held is not None else []
+        return [self._redact_piece(held)] if held is not None else []
 
     def _continue(self, stream: Stream, statement: Piece) -> list[Statement]:
         held = self._held.pop(stream, None)
-        whole = self.redact(_join(held, statement) if held is not None else statement)
-        assert isinstance(whole, (Said, TerminalData, CompactionText))
-        text = _text_of(whole)
+        whole = statement if held is None else _join(held, statement)
+        redacted = self._redact_piece(whole)
+        sent, rest = self._split(whole)
+        if rest is not None:
+            # The end is held as it came: a whole secret in it may be the start of a longer one. But if a secret extends
+            # into it from the text before it, the redacted text is split.
+            parts = _join(self._redact_piece(sent), self._redact_piece(rest))
+            if _text_of(parts) != _text_of(redacted):
+                sent, rest = self._split(redacted)
+        if rest is None:
+            return [redacted]
+        self._held[stream] = rest
+        return [self._redact_piece(sent)] if _text_of(sent) else []
+
+    def _split(self, piece: Piece) -> tuple[Piece, Piece | None]:
+        """Split off the end that could be the start of a secret; None if there is none."""
+        text = _text_of(piece)
         count = self.redactor.count_held(text)
         if not count:
-            return [whole]
+            return piece, None
         end = len(text) - count
-        self._held[stream] = _with_text(whole, text[end:], is_rest=True)
-        return [_with_text(whole, text[:end])] if end else []
+        return _with_text(piece, text[:end]), _with_text(piece, text[end:], is_rest=True)
+
+    def _redact_piece(self, piece: Piece) -> Piece:
+        redacted = self.redact(piece)
+        assert isinstance(redacted, (Said, TerminalData, CompactionText))
+        return redacted
 
 
 def _text_of(statement: Piece) -> str | bytes:
