@@ -390,3 +390,19 @@ def test_values_of_secret_variables_are_redacted_when_shown_and_exported(
     for done in (here("sessions", "show", "sess_1"), here("sessions", "export", "sess_1", "--format", format)):
         assert done.status == 0
         assert "the key is ••••" in done.out and "sk-ant" not in done.out
+
+
+@pytest.mark.parametrize("at", range(1, len("sk-ant-0123456789")))
+def test_a_secret_that_was_saved_in_two_chunks_is_redacted_everywhere(
+    accord: Accord, here: Here, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    key = "sk-ant-0123456789"
+    monkeypatch.setenv("ANTHROPIC_API_KEY", key)
+    keep(accord, "sess_1", text(f"the key is {key[:at]}"), text(f"{key[at:]}, remember it"), title=f"Use {key}")
+    ways = [["show", "sess_1"], ["list"], ["list", "--json"]]
+    ways += [["export", "sess_1", "--format", format] for format in ("md", "json", "html")]
+    ways += [["search", *words] for words in (["key"], ["remember"], ["0123456789"], ["key", "--json"])]
+    for words in ways:
+        done = here("sessions", *words)
+        assert done.status == 0
+        assert "••••" in done.out and "0123" not in done.out and "456789" not in done.out, words

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +68,7 @@ def list_sessions(file: Path | None, folder: Path | None, everything: bool, arch
 
     nothing: tuple[list[SessionInfo], bool] = ([], False)
     found, more = with_store(file, find, nothing)
+    found = _redactor()(found)
     if as_json:
         from accord.store.export.json import entry
 
@@ -104,7 +106,8 @@ def search(
     text = " ".join(f'"{word}"' if " " in word and '"' not in word else word for word in words)
     where = _absolute(folder)
     nothing: Sequence[Hit] = []
-    hits = with_store(file, lambda store: store.search(text, cwd=where, limit=limit, thoughts=thoughts), nothing)
+    found = with_store(file, lambda store: store.search(text, cwd=where, limit=limit, thoughts=thoughts), nothing)
+    hits = _redact_hits(found)
     if as_json:
         from accord.store.export.json import entry
 
@@ -126,8 +129,8 @@ def search(
         from accord.terminal_text import escape
 
         click.echo(_row(hit.session, width))
-        found = click.style(escape(hit.hit), bold=True)
-        click.echo(f"    {hit.kind}: {escape(hit.before)}{found}{escape(hit.after)}")
+        words_found = click.style(escape(hit.hit), bold=True)
+        click.echo(f"    {hit.kind}: {escape(hit.before)}{words_found}{escape(hit.after)}")
 
 
 @sessions.command()
@@ -149,8 +152,10 @@ def show(file: Path | None, id: str, thoughts: bool, tools: bool) -> None:
     from accord.terminal_text import escape, escape_line
 
     info, transcript, skipped = read(file, id)
+    redact = _redactor()
+    info = redact(info)
     click.echo(f"{escape_line(info.title or 'Untitled session')}\n{info.id}, {escape_line(info.cwd)}, {_when(info)}\n")
-    for piece in _redact(text(of(transcript), thoughts=thoughts, contents=tools)):
+    for piece in map(redact, text(of(transcript), thoughts=thoughts, contents=tools)):
         click.echo(escape(piece), nl=False)
     _tell_skipped(skipped)
 
@@ -174,7 +179,7 @@ def export(file: Path | None, id: str, format: str | None, output: Path | None) 
 
     info, transcript, skipped = read(file, id)
     kind = format or _SUFFIXES.get(output.suffix.lower() if output is not None else "", "md")
-    pieces = _redact(_pieces(kind, info, transcript, skipped))
+    pieces = map(_redactor(), _pieces(kind, info, transcript, skipped))
     if output is None or str(output) == "-":
         for piece in pieces:
             click.echo(piece, nl=False)
@@ -189,12 +194,33 @@ def export(file: Path | None, id: str, format: str | None, output: Path | None) 
     _tell_skipped(skipped)
 
 
-def _redact(pieces: Iterable[str]) -> Iterator[str]:
-    """Redact the values of secret variables, which other agents and older versions may have stored."""
+def _redactor() -> Callable[[Any], Any]:
+    """Return a function that redacts the values of secret variables, which other agents and older versions may have
+    stored."""
     from accord.config.redaction import redact_known, secret_values
 
     secrets = secret_values(os.environ)
-    return (redact_known(piece, secrets) for piece in pieces)
+    return lambda value: redact_known(value, secrets)
+
+
+def _redact_hits(hits: Sequence[Hit]) -> list[Hit]:
+    """Redact excerpts. A secret that contains the words searched for becomes the hit."""
+    from msgspec import structs
+
+    from accord.config.redaction import SHORTEST_KEY, secret_values
+
+    secrets, redact = [each for each in secret_values(os.environ) if len(each) >= SHORTEST_KEY], _redactor()
+    redacted: list[Hit] = []
+    for hit in hits:
+        text, start = hit.before + hit.hit + hit.after, len(hit.before)
+        end = start + len(hit.hit)
+        for secret in secrets:
+            for found in re.finditer(re.escape(secret), text):
+                if found.start() < end and found.end() > start:
+                    start, end = min(start, found.start()), max(end, found.end())
+        parts = {"before": text[:start], "hit": text[start:end], "after": text[end:]}
+        redacted.append(redact(structs.replace(hit, **parts)))
+    return redacted
 
 
 def _pieces(kind: str, info: SessionInfo, transcript: Transcript, skipped: dict[str, int]) -> Iterable[str]:
@@ -255,7 +281,7 @@ def _ask(found: list[SessionInfo]) -> None:
     if not sys.stdin.isatty():
         raise CommandError("can't ask for confirmation without a terminal; use --yes")
     width = max(len(info.id) for info in found)
-    for info in found:
+    for info in _redactor()(found):
         click.echo(_row(info, width), err=True)
     what = "this session" if len(found) == 1 else f"these {len(found)} sessions"
     if not click.confirm(f"Permanently delete {what}?", err=True):
