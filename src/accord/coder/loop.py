@@ -367,7 +367,9 @@ class Loop:
         """Run calls. Return how often one of them has failed in the same way in this turn; the model is warned."""
         results: list[Result] = []
         try:
-            await run_calls(calls, self.turn, self.state, self.tools, results, streamed=self._streamed)
+            await run_calls(
+                calls, self.turn, self.state, self.tools, results, streamed=self._streamed, model=self.model.id
+            )
         finally:
             if not self.model.reads_data:  # then saving it would only make the history twice as large
                 for result in results:

@@ -48,14 +48,16 @@ async def run_calls(
     results: list[Result],
     *,
     streamed: StreamedCalls | None = None,
+    model: str = "",
 ) -> None:
     """Run calls and append their results, in the order of the calls.
 
+    `model` is the id of the model that made them; errors name only tools that it has.
     `streamed` has the calls that are announced already. `results` is the caller's list, so that it has the finished
     ones even after a cancellation."""
     order = {call.id: index for index, call in enumerate(calls)}
     slots = asyncio.Semaphore(MAX_CONCURRENT)
-    offered = {name: tool for name, tool in tools.items() if modes.offers(state.mode, tool)}
+    offered = [name for name, tool in tools.items() if modes.offers(state.mode, tool) and tool.suits(model)]
 
     async def run(call: Call) -> None:
         async with slots:
@@ -97,11 +99,15 @@ async def _run_call(
 ) -> Result:
     try:
         if tool is None:
-            raise ToolError(describe_unknown(call.name, offered))
+            raise ToolError(describe_unknown(call.name, offered, call.arguments))
         if call.fault is not None:
             raise ToolError(f"{call.name}: {call.fault}")
         coerced = tool.coerce({**implied_arguments(call.name, tool), **call.arguments})
-        args = tool.read(coerced.arguments)
+        notes = "".join(f"[{one_line(note, MAX_NOTE)}]\n" for note in coerced.notes)
+        try:
+            args = tool.read(coerced.arguments)
+        except ToolError as error:
+            raise ToolError(notes + str(error), kind=error.kind) from None
         locations = tool.locations(args)
         title = one_line(with_short_paths(tool.title(args), locations, turn.session), MAX_TITLE)
     except ToolError as error:
@@ -121,7 +127,6 @@ async def _run_call(
     else:
         await shown.update(title=title, name=tool.name, **about)
     outcome = await _run_announced(tool, args, ToolContext(turn, state, shown), shown)
-    notes = "".join(f"[{one_line(note, MAX_NOTE)}]\n" for note in coerced.notes)
     text = replace_surrogates(notes) + outcome.text
     if not outcome.failed:
         text += await _nested_instructions(locations, state)

@@ -65,8 +65,9 @@ class Recorded:
     headers: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def normalize(self, situation: str) -> Any:
-        """Return a request without what differs between machines, runs and days."""
+        """Return a request without what differs between machines, runs, days and versions of the provider's library."""
         text = json.dumps(self.bodies[situation]).replace(self.project, "/project")
+        text = text.replace("<pyai:tool_result ", "<tool_result ").replace("</pyai:tool_result>", "</tool_result>")
         for id in self.session_ids:
             text = text.replace(id, "SESSION")
         text = _MACHINE.sub(r"\1: this machine's", text)

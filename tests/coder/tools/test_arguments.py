@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from accord.coder.tools.arguments import coerce
+from accord.coder.tools.base import ToolError
 from accord.coder.tools.edit_file import EditFileArgs
 from accord.coder.tools.names import describe_unknown, find_tool
 from accord.coder.tools.plan import SetPlanArgs
@@ -144,3 +145,53 @@ def test_an_unknown_tool_is_answered_with_the_nearest_name_and_the_list() -> Non
     assert describe_unknown("read_fle", ["read_file", "search"]) == (
         "unknown tool 'read_fle'. Did you mean read_file? The tools are: read_file, search."
     )
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "expected"),
+    [
+        ("read_file", {"path": "a.py", "view_range": [3, 7]}, {"path": "a.py", "offset": 3, "limit": 5}),
+        ("read_file", {"path": "a.py", "range": "3-7"}, {"path": "a.py", "offset": 3, "limit": 5}),
+        ("read_file", {"path": "a.py", "lines": [3, -1]}, {"path": "a.py", "offset": 3}),
+        ("read_file", {"path": "a.py", "start_line": 3, "end_line": 7}, {"path": "a.py", "offset": 3, "limit": 5}),
+        ("read_file", {"path": "a.py", "lines": 7}, {"path": "a.py", "lines": 7}),
+        ("search", {"pattern": "x", "path": "/p/src/**/*.py"}, {"pattern": "x", "path": "/p/src", "glob": "**/*.py"}),
+        ("search", {"pattern": "x", "path": "*.py"}, {"pattern": "x", "path": ".", "glob": "*.py"}),
+        ("search", {"pattern": ["x", "y|z"]}, {"pattern": "(?:x)|(?:y|z)"}),
+        ("list_files", {"pattern": "/p/src/*.py"}, {"path": "/p/src", "pattern": "*.py"}),
+        ("list_files", {"path": "src", "recursive": True}, {"path": "src", "depth": 20}),
+        ("apply_patch", {"path": "a.py", "diff": "@@\n-a\n+b"}, {"patch": "*** Update File: a.py\n@@\n-a\n+b"}),
+        ("edit_file", {"new_string": "<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE"}, None),
+    ],
+)
+def test_arguments_of_similar_tools_are_translated(
+    tool: str, given: dict[str, Any], expected: dict[str, Any] | None
+) -> None:
+    assert TOOLS[tool].adapt(given) == (given if expected is None else expected)
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "words"),
+    [
+        ("search", {}, "search: pattern is missing. Its arguments: pattern (required), path, glob,"),
+        ("search", {"pattern": ""}, "search: pattern must not be empty."),
+        ("read_file", {"file_path": ["a", "b"]}, "file_path must be a string, not an array; make a separate call for"),
+        ("read_file", {"file_path": "a", "offset": "x"}, "read_file: offset must be an integer, not a string."),
+        (
+            "edit_file",
+            {"file_path": "a", "edits": [{"old_string": "a"}]},
+            "edits[0].new_string is missing. An item of edits has old_string (required), new_string (required)",
+        ),
+        ("search", {"pattern": "x", "output_mode": "json"}, "output_mode can't be 'json'; it is one of content, count"),
+    ],
+)
+def test_an_error_says_what_is_wrong_in_the_words_of_the_schema(tool: str, given: dict[str, Any], words: str) -> None:
+    with pytest.raises(ToolError) as caught:
+        TOOLS[tool].read(TOOLS[tool].coerce(given).arguments)
+    assert words in str(caught.value)
+
+
+def test_an_error_names_no_hidden_argument() -> None:
+    with pytest.raises(ToolError) as caught:
+        TOOLS["set_plan"].read({})
+    assert "append" not in str(caught.value)

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accord.coder.tools.base import ToolError
-from accord.coder.tools.edits.passage import Replaced, find_lines, replace
+from accord.coder.tools.edits.lines import find_lines
+from accord.coder.tools.edits.passage import Replaced, replace
 
 
 def fail(text: str, old: str, new: str = "new", *, every: bool = False) -> str:

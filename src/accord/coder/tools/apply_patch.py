@@ -14,8 +14,9 @@ from typing import Annotated, Any, NamedTuple
 
 from msgspec import Meta
 
-from accord.coder.tools.arguments import normalize
-from accord.coder.tools.base import HIDDEN, Outcome, Preview, Tool, ToolContext, ToolError
+from accord.coder.tools.argument_errors import HIDDEN
+from accord.coder.tools.arguments import clean_path, normalize
+from accord.coder.tools.base import Outcome, Preview, Tool, ToolContext, ToolError
 from accord.coder.tools.edits.change import (
     Change,
     check_current,
@@ -24,7 +25,7 @@ from accord.coder.tools.edits.change import (
     write_text,
 )
 from accord.coder.tools.edits.passage import match_line_endings
-from accord.coder.tools.edits.patch import FilePatch, apply_hunks, parse_patch, prefers_patches, read_command
+from accord.coder.tools.edits.patch import FilePatch, apply_hunks, is_patch, parse_patch, prefers_patches, read_command
 from accord.coder.tools.edits.problems import describe_problems
 from accord.coder.tools.move_or_delete import Leaving, check_unchanged, prepare_delete, prepare_move
 from accord.coder.tools.project.paths import origin, relative, whole_text
@@ -39,6 +40,7 @@ MAX_NAMED = 3
 TITLES = {"add": "Write", "update": "Edit", "delete": "Delete"}
 LETTERS = {"add": "A", "update": "M", "delete": "D"}
 _COMMANDS = frozenset({"command", "cmd", "script"})
+_PATHS = frozenset({"filepath", "path", "file", "filename", "targetfile"})
 _PLACES = frozenset({"cwd", "workdir", "workingdirectory"})
 
 
@@ -84,7 +86,7 @@ class ApplyPatch(Tool[ApplyPatchArgs]):
                 places = [each for name, each in arguments.items() if normalize(name) in _PLACES and each]
                 directory = os.path.join(*map(str, places[:1]), command.directory or "") or None
                 return {"patch": command.patch, "directory": directory}
-        return arguments
+        return _add_header(arguments)
 
     def preview(self, arguments: dict[str, Any], partial: dict[str, Any]) -> Preview | None:
         patch = partial.get("patch")
@@ -204,6 +206,18 @@ def _parse(patch: str, directory: str | None) -> tuple[FilePatch, ...]:
         )
         for file in files
     )
+
+
+def _add_header(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Put the path into the patch, if it came beside hunks without a header."""
+    paths = [name for name in arguments if normalize(name) in _PATHS]
+    patches = [name for name, value in arguments.items() if is_patch(value)]
+    if len(paths) != 1 or len(patches) != 1:
+        return arguments
+    patch = arguments[patches[0]].lstrip("\n")
+    rest = {name: value for name, value in arguments.items() if name not in (paths[0], patches[0])}
+    header = f"*** Update File: {clean_path(str(arguments[paths[0]]))}\n" if patch.startswith("@@") else ""
+    return {**rest, "patch": header + patch}
 
 
 def _files(args: ApplyPatchArgs) -> tuple[FilePatch, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -17,73 +17,17 @@ import msgspec
 from msgspec import inspect
 
 from accord.coder import json_repair
+from accord.coder.tools.aliases import ALIASES, UNREPORTED, VALUES
 
-ALIASES: Mapping[str, str] = {
-    "file_path": "path file filename target_file absolute_path notebook_path uri",
-    "path": "file_path file directory dir dir_path directory_path folder target_directory search_path root",
-    "source": "from source_path old_path src",
-    "destination": "to target destination_path target_path new_path dest dst",
-    "offset": "line start_line line_number start from_line start_line_one_indexed",
-    "limit": "head_limit max_results max_lines num_lines line_count max_matches",
-    "line_numbers": "show_line_numbers with_line_numbers number n",
-    "content": "contents text file_text file_content body new_content code_edit",
-    "edits": "changes replacements operations",
-    "old_string": "old old_str old_text search find",
-    "new_string": "new new_str new_text replace replacement",
-    "replace_all": "all allow_multiple",
-    "pattern": "query regex regexp search search_term search_pattern text",
-    "glob": "include include_pattern include_glob file_pattern file_glob globs glob_pattern pattern",
-    "mode": "output_mode mode_slug mode_id",
-    "before": "b before_context",
-    "after": "a after_context",
-    "output_mode": "mode output",
-    "ignore_case": "i case_insensitive !case_sensitive",
-    "literal": "literal_text fixed_strings f !regex !is_regex !is_regexp",
-    "symbol": "name symbol_name identifier",
-    "depth": "max_depth levels",
-    "command": "cmd script shell_command commands bash",
-    "cwd": "workdir working_directory working_dir directory dir dir_path path",
-    "timeout": "timeout_ms timeout_seconds timeout_secs block_until_ms",
-    "url": "uri link address",
-    "steps": "todos plan items tasks entries todo_list",
-    "question": "prompt message text",
-    "choices": "options suggestions answers follow_up",
-    "multiple": "multi_select multiple_choice",
-}
-"""Other names of our arguments. With a leading `!`, the value means the opposite. A field adds its own with
-`Meta(extra={"aliases": ...})`."""
-VALUES: Mapping[str, str] = {
-    "files": "files_with_matches",
-    "files_only": "files_with_matches",
-    "files_with_match": "files_with_matches",
-    "counts": "count",
-    "lines": "content",
-    "todo": "pending",
-    "not_started": "pending",
-    "open": "pending",
-    "doing": "in_progress",
-    "active": "in_progress",
-    "started": "in_progress",
-    "done": "completed",
-    "complete": "completed",
-    "finished": "completed",
-    "definition": "definitions",
-    "defined": "definitions",
-    "references": "uses",
-    "used": "uses",
-    "usages": "uses",
-    "plan": "architect",
-    "act": "code",
-    "build": "code",
-}
-"""Other names of values that a field lists."""
-UNREPORTED = frozenset({"command", "description", "explanation", "n", "toolcallid"})
-"""Unknown names, normalized, that change nothing: they aren't reported as ignored."""
-WRAPPERS = ("arguments", "args", "parameters", "params", "input")
+WRAPPERS = ("arguments", "args", "kwargs", "parameters", "params", "input", "properties")
 PATHS = frozenset({"file_path", "path", "source", "destination", "cwd"})
 LINES = frozenset({"content", "old_string", "new_string"})
 """Text that may come as a list of lines."""
-_POSITION = re.compile(r"(?<=[^/:\\]):\d+(?:[-:]\d+)?\Z")
+_POSITION = re.compile(r"(?<=[^/:\\])(?::\d+(?:[-:]\d+)?|#L\d+(?:-L?\d+)?)\Z")
+_FENCED = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
+_DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h)(?:[a-z]*)\s*", re.IGNORECASE)
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+DURATIONS = frozenset({"timeout", "wait_seconds"})
 _ABSENT = frozenset({"", "null", "none", "undefined"})
 _TRUE, _FALSE = frozenset({"true", "yes", "1", "on"}), frozenset({"false", "no", "0", "off"})
 
@@ -101,7 +45,8 @@ def coerce(arguments: dict[str, Any], struct: type) -> Coerced:
     shape = inspect.type_info(struct)
     assert isinstance(shape, inspect.StructType)
     notes: list[str] = []
-    return Coerced(_struct(_unwrap(arguments, shape), shape, notes), notes)
+    coerced = _struct(_unwrap(arguments, shape), shape, notes)
+    return Coerced(coerced, list(dict.fromkeys(notes)))
 
 
 def normalize(name: str) -> str:
@@ -150,6 +95,7 @@ def _own_aliases(kind: inspect.Type) -> list[str]:
 
 def _struct(given: dict[str, Any], shape: inspect.StructType, notes: list[str]) -> dict[str, Any]:
     fields = {field.name: field for field in shape.fields}
+    given = _lift(given, fields, shape, notes)
     result: dict[str, Any] = {name: given[name] for name in fields if name in given}
     unknown: dict[str, Any] = {}
     for name, value in given.items():
@@ -158,6 +104,8 @@ def _struct(given: dict[str, Any], shape: inspect.StructType, notes: list[str]) 
         for field_name, is_opposite in _names(shape.cls).get(normalize(name), ()):
             if field_name in result or not _fits(value, fields[field_name].type, is_opposite):
                 continue
+            if normalize(name).endswith("ms") and field_name in DURATIONS:
+                value = f"{value} ms"
             result[field_name] = not _bool(value) if is_opposite else value
             break
         else:
@@ -166,9 +114,12 @@ def _struct(given: dict[str, Any], shape: inspect.StructType, notes: list[str]) 
     for name in list(result):
         value = _value(result[name], fields[name].type, name, notes)
         if not fields[name].required and _is_absent(value, fields[name].type):
+            if isinstance(value, (int, float)) and value < -1:
+                notes.append(f"ignored {name} {value:g}, which must not be negative")
             del result[name]
         else:
             result[name] = value
+    _distribute(result, unknown, fields)
     ignored = [name for name in unknown if normalize(name) not in UNREPORTED]
     if ignored:
         known = ", ".join(fields)
@@ -178,19 +129,67 @@ def _struct(given: dict[str, Any], shape: inspect.StructType, notes: list[str]) 
 
 def _gather(result: dict[str, Any], unknown: dict[str, Any], fields: dict[str, inspect.Field]) -> None:
     """Move the fields of a single item into the list where they belong: an edit's texts beside the file's path."""
+    for name, item in _item_types(fields):
+        names = _names(item.cls)
+        needed = {each.name for each in item.fields if each.required}
+        taken = {key for key in unknown if normalize(key) in names}
+        if name not in result and needed & {names[normalize(key)][0][0] for key in taken}:
+            result[name] = [{key: unknown.pop(key) for key in taken}]
+
+
+def _distribute(result: dict[str, Any], unknown: dict[str, Any], fields: dict[str, inspect.Field]) -> None:
+    """Give each item what was said once for all of them, and the other way round: `replace_all` beside the edits, or
+    the file's path in each of them."""
+    for name, item in _item_types(fields):
+        items = result.get(name)
+        if not isinstance(items, list) or not all(isinstance(each, dict) for each in items):
+            continue
+        own: list[str] = [each.name for each in item.fields if not each.required]
+        for key in [key for key in unknown if key in own]:
+            value = unknown.pop(key)
+            for each in items:
+                each.setdefault(key, value)
+
+
+def _lift(
+    given: dict[str, Any], fields: dict[str, inspect.Field], shape: inspect.StructType, notes: list[str]
+) -> dict[str, Any]:
+    """Move what every item of a list repeats to where it belongs: the file's path in each edit."""
+    for name, item in _item_types(fields):
+        items = _decode_items(given.get(name))
+        if not items:
+            continue
+        for key in items[0]:
+            targets = [field for field, _ in _names(shape.cls).get(normalize(key), ()) if fields[field].required]
+            values = [each.get(key) for each in items]
+            if not targets or targets[0] in given or normalize(key) in _names(item.cls):
+                continue
+            if values.count(values[0]) < len(values):
+                notes.append(f"the {name} differ in {targets[0]}: make a separate call for each")
+            else:
+                rest = [{other: value for other, value in each.items() if other != key} for each in items]
+                return {**given, name: rest, targets[0]: values[0]}
+    return given
+
+
+def _decode_items(value: Any) -> list[dict[str, Any]]:
+    """The objects of a list, which may come as text; none if it holds anything else."""
+    value = _decode(value) if isinstance(value, str) and value.lstrip()[:1] in ("[", "{") else value
+    items = [value] if isinstance(value, dict) else value
+    return items if isinstance(items, list) and all(isinstance(each, dict) for each in items) else []
+
+
+def _item_types(fields: dict[str, inspect.Field]) -> Iterator[tuple[str, inspect.StructType]]:
+    """The fields that are lists of objects, with the type of those."""
     for name, field in fields.items():
-        match _strip_optional(field.type):
-            case inspect.ListType(item_type=inspect.StructType() as item) if name not in result:
-                names = _names(item.cls)
-                taken = {key for key in unknown if normalize(key) in names}
-                needed = {each.name for each in item.fields if each.required}
-                if needed <= {names[normalize(key)][0][0] for key in taken}:
-                    result[name] = [{key: unknown.pop(key) for key in taken}]
+        match strip_optional(field.type):
+            case inspect.ListType(item_type=inspect.StructType() as item):
+                yield name, item
 
 
 def _fits(value: Any, kind: inspect.Type, is_opposite: bool) -> bool:
     """Return whether an alias can mean this field: `regex` may be a pattern or a switch."""
-    kind = _strip_optional(kind)
+    kind = strip_optional(kind)
     if is_opposite:
         return _bool(value) is not None
     match kind:
@@ -199,20 +198,20 @@ def _fits(value: Any, kind: inspect.Type, is_opposite: bool) -> bool:
         case inspect.StrType():
             return not isinstance(value, bool)
         case inspect.IntType() | inspect.FloatType():
-            return _number(value) is not None
+            return _number(value) is not None or _seconds(value) is not None
     return True
 
 
 # -- values
 
 
-def _strip_optional(kind: inspect.Type) -> inspect.Type:
+def strip_optional(kind: inspect.Type) -> inspect.Type:
     """A type without `None` and without metadata."""
     if isinstance(kind, inspect.Metadata):
-        return _strip_optional(kind.type)
+        return strip_optional(kind.type)
     if isinstance(kind, inspect.UnionType):
         others = [each for each in kind.types if not isinstance(each, inspect.NoneType)]
-        return _strip_optional(others[0]) if len(others) == 1 else kind
+        return strip_optional(others[0]) if len(others) == 1 else kind
     return kind
 
 
@@ -220,7 +219,7 @@ def _is_absent(value: Any, kind: inspect.Type) -> bool:
     """Return whether an optional argument was only filled in: null, an empty text, or a number below the least."""
     if value is None:
         return True
-    kind = _strip_optional(kind)
+    kind = strip_optional(kind)
     if isinstance(value, str):
         is_text = isinstance(kind, inspect.StrType)
         return value.strip().casefold() in _ABSENT and (is_text or not isinstance(kind, inspect.ListType))
@@ -230,7 +229,7 @@ def _is_absent(value: Any, kind: inspect.Type) -> bool:
 
 
 def _value(value: Any, kind: inspect.Type, name: str, notes: list[str]) -> Any:
-    kind = _strip_optional(kind)
+    kind = strip_optional(kind)
     if value is None:
         return None
     match kind:
@@ -244,18 +243,16 @@ def _value(value: Any, kind: inspect.Type, name: str, notes: list[str]) -> Any:
         case inspect.LiteralType(values=values):
             return _literal(value, values)
         case inspect.ListType(item_type=item):
-            return [_value(each, item, name, notes) for each in _list(value, _strip_optional(item), name)]
+            return [_value(each, item, name, notes) for each in _list(value, strip_optional(item), name)]
         case inspect.StructType():
             return _object(value, kind, notes)
     return value
 
 
 def _text(value: Any, name: str, notes: list[str]) -> Any:
+    if name == "command":
+        value = _command(value, notes)
     if isinstance(value, list) and all(isinstance(each, str) for each in value) and value:
-        if name == "command":
-            # ["bash", "-lc", "make test"] is how some agents call a shell.
-            is_shell = len(value) == 3 and value[1] in ("-c", "-lc") and value[0].rpartition("/")[2] in ("bash", "sh")
-            return value[2] if is_shell else shlex.join(value)
         if len(value) == 1:
             value = value[0]
         elif name in LINES:
@@ -274,8 +271,30 @@ def _text(value: Any, name: str, notes: list[str]) -> Any:
     return value
 
 
+def _command(value: Any, notes: list[str]) -> Any:
+    """A command line: from a list of words, from several commands, or without the decoration of a transcript."""
+    if isinstance(value, str) and value.lstrip().startswith('["'):
+        decoded = _decode(value)
+        value = decoded if isinstance(decoded, list) else value
+    if isinstance(value, list) and value and all(isinstance(each, str) for each in value):
+        # ["bash", "-lc", "make test"] is how some agents call a shell.
+        is_shell = len(value) == 3 and value[1] in ("-c", "-lc") and value[0].rpartition("/")[2] in ("bash", "sh")
+        if is_shell:
+            return value[2]
+        if len(value) > 1 and re.search(r"\s", value[0].strip()):  # no program's name, so each is a command
+            joined = " && ".join(value)
+            notes.append(f"command was read as {joined}")
+            return joined
+        return value[0] if len(value) == 1 else shlex.join(value)
+    if isinstance(value, str):
+        if fenced := _FENCED.fullmatch(value):
+            value = fenced[1]
+        return re.sub(r"\A\s*\$ (?=\S)", "", value)
+    return value
+
+
 def _list(value: Any, item: inspect.Type, name: str) -> list[Any]:
-    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
+    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{", '"'):
         value = _decode(value)
     if isinstance(value, dict) and list(value) == [name]:  # {"edits": {"edits": [...]}}
         value = _decode(value[name])
@@ -310,6 +329,10 @@ def _literal(value: Any, values: tuple[Any, ...]) -> Any:
 
 def _read_number(value: Any, kind: inspect.IntType | inspect.FloatType, name: str, notes: list[str]) -> Any:
     number = _number(value)
+    if name in DURATIONS and number is None and (seconds := _seconds(value)) is not None:
+        if "ms" in str(value):
+            notes.append(f"{name} was read as {seconds:g} seconds")
+        return seconds
     if number is None:
         return value
     if name == "timeout" and _is_milliseconds(number):
@@ -326,6 +349,12 @@ def _is_milliseconds(timeout: float) -> bool:
     return timeout > 86_400 or (timeout >= 1_000 and timeout % 1_000 == 0)
 
 
+def _seconds(value: Any) -> float | None:
+    """A duration with its unit: `30s`, `500 ms`."""
+    match = _DURATION.fullmatch(value) if isinstance(value, str) else None
+    return float(match[1]) * _UNITS[match[2].lower()] if match else None
+
+
 def _number(value: Any) -> float | None:
     if isinstance(value, bool):
         return None
@@ -335,6 +364,12 @@ def _number(value: Any) -> float | None:
     if isinstance(value, (int, float)):
         return value if abs(value) < 1e15 else None
     return None
+
+
+def as_number(value: Any) -> int | None:
+    """A whole number, which may come as text; None for anything else."""
+    number = _number(value)
+    return int(number) if number is not None else None
 
 
 def _bool(value: Any) -> bool | None:

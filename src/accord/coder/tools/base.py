@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 import msgspec
 
 from accord.coder.models.base import ToolSpec
+from accord.coder.tools.argument_errors import HIDDEN, describe_invalid
 from accord.coder.tools.arguments import Coerced, coerce
 from accord.errors import AccordError
 from accord.model.content import Image
@@ -35,10 +36,6 @@ if TYPE_CHECKING:
     from accord.policy.action import Action
 
 A = TypeVar("A")
-
-
-HIDDEN = "x-hidden"
-"""Marks a field, in `extra_json_schema`, that isn't in the schema for models: an alias of the tool implies it."""
 
 
 class ToolError(AccordError):
@@ -143,11 +140,7 @@ class Tool(ABC, Generic[A]):
             read: A = msgspec.convert(arguments, self.arguments, strict=False)
             return read
         except msgspec.ValidationError as error:
-            known = ", ".join(
-                f"{field.name} (required)" if field.required else field.name
-                for field in msgspec.structs.fields(self.arguments)
-            )
-            raise ToolError(f"{self.name}: {error}. Its arguments: {known}") from None
+            raise ToolError(f"{self.name}: {describe_invalid(error, self.arguments)}") from None
 
     def kind_of(self, args: A) -> ToolKind:
         """The kind of a call, if it depends on the arguments."""

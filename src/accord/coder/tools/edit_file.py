@@ -12,6 +12,7 @@ from typing import Annotated, Any, NamedTuple
 
 from msgspec import Meta
 
+from accord.coder.tools.arguments import normalize
 from accord.coder.tools.base import Outcome, Preview, Tool, ToolContext, ToolError
 from accord.coder.tools.edits.change import (
     Change,
@@ -25,6 +26,7 @@ from accord.coder.tools.edits.change import (
 from accord.coder.tools.edits.passage import match_line_endings, replace
 from accord.coder.tools.edits.patch import prefers_patches
 from accord.coder.tools.edits.problems import describe_problems
+from accord.coder.tools.edits.search_replace import PATCHES, has_blocks, parse_blocks
 from accord.coder.tools.project.paths import origin, relative, whole_text
 from accord.coder.tools.text import count_of, format_size
 from accord.model.record import Record
@@ -56,6 +58,14 @@ class EditFile(Tool[EditFileArgs]):
     arguments = EditFileArgs
     aliases = "edit replace str_replace multi_edit search_replace replace_in_file apply_edit patch_file"
 
+    def adapt(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Translate edits that come as blocks of text."""
+        for name, value in arguments.items():
+            if normalize(name) in PATCHES and has_blocks(value):
+                rest = {other: each for other, each in arguments.items() if other != name}
+                return {**rest, "edits": parse_blocks(value)}
+        return arguments
+
     def preview(self, arguments: dict[str, Any], partial: dict[str, Any]) -> Preview | None:
         path, edits = arguments.get("file_path"), partial.get("edits")
         if not isinstance(path, str):
@@ -85,6 +95,13 @@ class EditFile(Tool[EditFileArgs]):
         return read_and_write(args.file_path, ctx)
 
     async def prepare(self, args: EditFileArgs, ctx: ToolContext) -> None:
+        if len(args.edits) == 1 and not args.edits[0].old_string:
+            existing = await read_if_exists(ctx, args.file_path)
+            if not existing:  # replacing nothing by something is how some agents create files
+                new = args.edits[0].new_string
+                ctx.prepared = Change(ctx.session.absolute(args.file_path), existing, new, [1])
+                await show_change(ctx, ctx.prepared)
+                return
         before = await whole_text(ctx, args.file_path)
         try:
             edited = await asyncio.to_thread(apply_edits, before, args.edits, args.file_path)
@@ -106,6 +123,8 @@ class EditFile(Tool[EditFileArgs]):
         where = ", ".join(map(str, lines[:20])) + (", …" if len(lines) > 20 else "")
         done = count_of(len(change.lines), "replacement")
         text = f"Edited {relative(ctx, args.file_path)}: {done}, at line{'s' if len(lines) > 1 else ''} {where}."
+        if change.before is None:
+            text = f"Created {relative(ctx, args.file_path)} ({count_of(change.after.count(chr(10)), 'line')})."
         if change.adjusted:
             text += f"\n{change.adjusted}"
         text += await describe_problems(ctx, [change])

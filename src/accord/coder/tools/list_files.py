@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import Annotated
+import re
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, NamedTuple
 
 from msgspec import Meta
 
+from accord.coder.tools.arguments import normalize
 from accord.coder.tools.base import Outcome, Tool, ToolContext, ToolError
-from accord.coder.tools.project.paths import Found, locate, missing, origin, relative
+from accord.coder.tools.project.paths import Found, locate, missing, origin, relative, split_glob
 from accord.coder.tools.project.walk import Step, Walk
 from accord.coder.tools.text import code_block, count_of, format_size, one_line
 from accord.model.record import Record
@@ -20,7 +22,10 @@ from accord.workspace.place import Call
 
 MAX_LISTED = 500
 """The most entries or matches."""
+MAX_DEPTH = 20
 MAX_IGNORED = 20
+_REGEX = re.compile(r"\\[.dwsb/]|\.\*|\.\+|\$\Z|\A\^|\|")
+"""What shows that a pattern is a regular expression."""
 
 
 class ListFilesArgs(Record):
@@ -35,7 +40,7 @@ class ListFilesArgs(Record):
             extra={"aliases": "glob glob_pattern file_pattern name filename query"},
         ),
     ] = None
-    depth: Annotated[int, Meta(ge=1, le=20, description="Without pattern: the number of levels to list.")] = 1
+    depth: Annotated[int, Meta(ge=1, le=MAX_DEPTH, description="Without pattern: the number of levels to list.")] = 1
 
 
 class ListFiles(Tool[ListFilesArgs]):
@@ -47,6 +52,21 @@ class ListFiles(Tool[ListFilesArgs]):
     kind: str = "read"
     arguments = ListFilesArgs
     aliases = "ls list list_dir list_directory dir tree find_files glob find file_search glob_file_search"
+
+    def adapt(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Translate globs in the path, absolute patterns, several patterns, and `recursive`."""
+        adapted = {name: value for name, value in arguments.items() if normalize(name) != "recursive"}
+        if any(normalize(name) == "recursive" and str(value).lower() == "true" for name, value in arguments.items()):
+            adapted.setdefault("depth", MAX_DEPTH)
+        for name, value in arguments.items():
+            is_path = normalize(name) in ("path", "directory", "dirpath")
+            if isinstance(value, str) and "*" in value and (is_path or value.startswith("/")):
+                del adapted[name]
+                directory, glob = split_glob(value)
+                adapted |= {"path": directory, **({} if "pattern" in adapted else {"pattern": glob})}
+            elif isinstance(value, list) and len(value) > 1 and normalize(name) in ("pattern", "patterns", "glob"):
+                adapted[name] = f"{{{','.join(map(str, value))}}}"
+        return adapted
 
     def kind_of(self, args: ListFilesArgs) -> ToolKind:
         return "search" if args.pattern else "read"
@@ -100,9 +120,26 @@ async def _list(ctx: ToolContext, found: Found, depth: int) -> Outcome:
 
 async def _find(ctx: ToolContext, found: Found, glob: str) -> Outcome:
     """The files below a directory whose names match."""
-    pattern = compile_name_glob(glob.removeprefix("./"))
+    names = await _match(ctx, found, compile_name_glob(glob.removeprefix("./")))
+    note = ""
+    for pattern, words in _alternatives(glob) if not names.paths else ():
+        others = await _match(ctx, found, pattern)
+        if others.paths:
+            names, note = others, f"[no name matches the glob {one_line(glob)}; {words}]"
+            break
+    return await _report(ctx, found, glob, names, note)
 
-    def collect(call: Call) -> tuple[list[str], int, bool]:
+
+class _Names(NamedTuple):
+    """The files that match a pattern."""
+
+    paths: list[str]
+    checked: int
+    is_truncated: bool
+
+
+async def _match(ctx: ToolContext, found: Found, pattern: re.Pattern[str]) -> _Names:
+    def collect(call: Call) -> _Names:
         walk = Walk(ctx.state.files.disk.disk, found.root_real, found.real, check_wanted=call.check_wanted)
         below = found.real.rstrip(os.sep) + os.sep
         checked = 0
@@ -113,27 +150,55 @@ async def _find(ctx: ToolContext, found: Found, glob: str) -> Outcome:
                 paths.append(step.path)
                 if len(paths) > MAX_LISTED:
                     break
-        return paths, checked, walk.is_truncated
+        return _Names(paths, checked, walk.is_truncated)
 
-    paths, checked, is_truncated = await ctx.state.files.disk.away(collect)
+    return await ctx.state.files.disk.away(collect)
+
+
+def _alternatives(glob: str) -> Iterator[tuple[re.Pattern[str], str]]:
+    """Other readings of a pattern that matches nothing, with a note about each."""
+    if _REGEX.search(glob):
+        translated = _as_glob(glob)
+        yield compile_name_glob(translated), f"read as a regular expression, which means the glob {translated}"
+    elif "*" not in glob and "?" not in glob and glob.strip("/"):
+        part = glob.strip("/")
+        yield compile_name_glob(f"{part}/**"), "these are in a directory of that name"
+        yield compile_name_glob(f"*{part}*" if "/" not in part else f"**/{part}*"), "these contain it"
+
+
+def _as_glob(regex: str) -> str:
+    """A glob for a simple regular expression. Running it as it is could take forever."""
+    body = regex.removeprefix("^").removesuffix("$")
+    body = re.sub(r"/\.[*+]", "/**/*", body)
+    body = re.sub(r"\.[*+]", "*", body)
+    body = re.sub(r"\((?:\?:)?([^()]*)\)", lambda match: f"{{{match[1].replace('|', ',')}}}", body)
+    body = f"{{{body.replace('|', ',')}}}" if "|" in body else body
+    return re.sub(r"\\(?=[./-])", "", body)
+
+
+async def _report(ctx: ToolContext, found: Found, glob: str, matched: _Names, note: str) -> Outcome:
+    paths = matched.paths
     names = [relative(ctx, found.below_root(path)) for path in paths[:MAX_LISTED]]
-    lines = [f"{count_of(len(names), 'file')}:", *names] if names else [_describe_nothing(checked)]
+    lines = [f"{count_of(len(names), 'file')}:", *names] if names else [_describe_nothing(matched.checked, glob)]
+    if note:
+        lines.insert(0, note)
     if names:
         await ctx.call.show(code_block("\n".join(names)))
     if len(paths) > MAX_LISTED:
         lines.append("[there are more; give a narrower pattern or path]")
-    if is_truncated:
+    if matched.is_truncated:
         lines.append("[too many files to check them all; give a narrower path]")
     raw = {
         "paths": [found.below_root(path) for path in paths[:MAX_LISTED]],
         "names": names,
-        "complete": len(paths) <= MAX_LISTED and not is_truncated,
+        "complete": len(paths) <= MAX_LISTED and not matched.is_truncated,
     }
     return Outcome(text="\n".join(lines), raw=raw)
 
 
-def _describe_nothing(checked: int) -> str:
-    return f"No matching files: checked {count_of(checked, 'file')}, without those ignored by .gitignore."
+def _describe_nothing(checked: int, glob: str) -> str:
+    advice = " The pattern is a glob such as *.py, not a regular expression." if _REGEX.search(glob) else ""
+    return f"No matching files: checked {count_of(checked, 'file')}, without those ignored by .gitignore.{advice}"
 
 
 async def find_directory(ctx: ToolContext, path: str) -> Found:

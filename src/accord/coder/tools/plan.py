@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta
 
-from accord.coder.tools.base import HIDDEN, Outcome, Tool, ToolContext, ToolError
+from accord.coder.tools.argument_errors import HIDDEN
+from accord.coder.tools.base import Outcome, Tool, ToolContext, ToolError
 from accord.coder.tools.text import count_of, one_line
 from accord.model.record import Record
 from accord.model.session import PlanEntry
 
 MAX_STEPS = 100
+_CHECKED = re.compile(r"^\s*(?:[-*+•]|\d+[.)])?\s*\[([ xX>~-])\]\s*(\S.*)", re.MULTILINE)
 
 
 class Step(Record):
@@ -53,6 +56,15 @@ class SetPlan(Tool[SetPlanArgs]):
     aliases = "plan update_plan todo_write todo todos write_todos update_todos update_todo_list create_plan"
     implied: ClassVar[Mapping[str, Mapping[str, Any]]] = {"add_todo": {"append": True}, "todo_add": {"append": True}}
 
+    def adapt(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Translate a checklist, whose marks say what is done."""
+        return {
+            name: [_read_item(line) for line in value.splitlines() if line.strip()]
+            if isinstance(value, str) and _CHECKED.search(value)
+            else value
+            for name, value in arguments.items()
+        }
+
     def title(self, args: SetPlanArgs) -> str:
         if args.append and args.steps:
             return f"To do: {one_line(args.steps[0].content)}"
@@ -67,6 +79,15 @@ class SetPlan(Tool[SetPlanArgs]):
             return Outcome(text="The plan is unchanged.")
         await ctx.state.set_plan(entries)
         return Outcome(text=_describe(entries))
+
+
+def _read_item(line: str) -> dict[str, str] | str:
+    """A step from a line of a checklist, as arguments."""
+    item = _CHECKED.match(line)
+    if item is None:
+        return line
+    status = {"x": "completed", ">": "in_progress", "-": "in_progress", "~": "in_progress"}.get(item[1].lower())
+    return {"content": item[2].strip(), "status": status or "pending"}
 
 
 def _join(plan: list[PlanEntry], added: list[PlanEntry]) -> list[PlanEntry]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import Meta
 
+from accord.coder.tools.arguments import as_number, normalize
 from accord.coder.tools.base import Outcome, Tool, ToolContext
 from accord.coder.tools.documents.media import read_image, read_pdf, recognize
 from accord.coder.tools.project.paths import Found, check_text, locate_file, origin, read_head, text_of
@@ -15,6 +17,10 @@ from accord.model.record import Record
 from accord.model.tool import Location
 from accord.policy.action import Action
 
+RANGES = frozenset({"viewrange", "range", "linerange", "lines", "linenumbersrange"})
+"""Names, normalized, of an argument with the first and the last line. A last line of -1 is the end of the file."""
+FIRST_LINES = frozenset({"offset", "line", "startline", "linestart", "start", "fromline", "startlineoneindexed"})
+LAST_LINES = frozenset({"endline", "lineend", "end", "toline", "lastline", "endlineoneindexedinclusive"})
 MAX_WHOLE_BYTES = 2_000_000
 """Up to this size we read the whole file and count its lines: some clients count them differently."""
 
@@ -42,7 +48,30 @@ class ReadFile(Tool[ReadFileArgs]):
     )
     kind: str = "read"
     arguments = ReadFileArgs
-    aliases = "read cat view view_file open open_file read_text_file get_file_contents"
+    aliases = "read cat view view_file open open_file read_text_file get_file_contents read_many_files read_files"
+
+    def adapt(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Translate a range, or the last line, into the first line and a number of lines."""
+        ends = {normalize(name): name for name in arguments if normalize(name) in RANGES | LAST_LINES}
+        if len(ends) != 1:
+            return arguments
+        ((kind, name),) = ends.items()
+        value = arguments[name]
+        rest = {key: each for key, each in arguments.items() if key != name}
+        if kind in RANGES:
+            numbers = [int(each) for each in re.findall(r"(?<!\d)-?\d+", str(value))]
+            if len(numbers) != 2:
+                return arguments
+            first, last = numbers
+        else:
+            starts = [each for key, each in rest.items() if normalize(key) in FIRST_LINES]
+            begin, end = as_number(starts[0] if starts else 1), as_number(value)
+            if begin is None or end is None:
+                return arguments
+            first, last = begin, end
+            rest = {key: each for key, each in rest.items() if normalize(key) not in FIRST_LINES}
+        first = max(first, 1)
+        return {**rest, "offset": first, **({"limit": last - first + 1} if last >= first else {})}
 
     def title(self, args: ReadFileArgs) -> str:
         if args.offset is None and args.limit is None:

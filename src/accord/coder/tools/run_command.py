@@ -103,7 +103,10 @@ class RunCommand(Tool[RunCommandArgs]):
     changes = True
     records_changes = False
     arguments = RunCommandArgs
-    aliases = "bash shell sh exec exec_command execute_command run_shell_command run_terminal_cmd terminal execute run"
+    aliases = (
+        "bash shell sh exec local_shell exec_command execute_command run_shell_command run_terminal_cmd terminal "
+        "execute run"
+    )
 
     def title(self, args: RunCommandArgs) -> str:
         reason = f": {one_line(args.reason)}" if args.reason and args.reason.strip() else ""

@@ -14,7 +14,7 @@ from msgspec import Meta
 from accord.coder.tools.arguments import normalize
 from accord.coder.tools.base import Outcome, Tool, ToolContext, ToolError
 from accord.coder.tools.project.coverage import survey
-from accord.coder.tools.project.paths import Found, locate, missing, origin, relative
+from accord.coder.tools.project.paths import Found, locate, missing, origin, relative, split_glob
 from accord.coder.tools.project.ripgrep import MAX_FILE_BYTES, Hit, Hits, InvalidPattern, Query, search
 from accord.coder.tools.text import code_block, count_of, one_line, truncate
 from accord.model.record import Record
@@ -43,6 +43,9 @@ FILE_TYPES = {
     "yaml": "yaml,yml",
 }
 """The endings of ripgrep's file types; other types are endings themselves."""
+ADAPTED = frozenset({"c", "context", "type", "exclude", "excludepattern"})
+"""Arguments, normalized, of which only what they mean is kept."""
+_DELIMITED = re.compile(r"/(.+)/([a-z]*)|([\"'])(.+)\3")
 _SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()]")
 
 
@@ -79,10 +82,21 @@ class Search(Tool[SearchArgs]):
     aliases = "grep rg ripgrep grep_search search_files search_file_content search_content find_in_files code_search"
 
     def adapt(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Translate ripgrep's options for context on both sides and for file types."""
-        adapted = {name: value for name, value in arguments.items() if normalize(name) not in ("c", "context", "type")}
+        """Translate ripgrep's options for context on both sides and for file types, several patterns, and paths that
+        are globs."""
+        adapted = {name: value for name, value in arguments.items() if normalize(name) not in ADAPTED}
         for name, value in arguments.items():
             match normalize(name), value:
+                case (("pattern" | "patterns" | "queries"), [str(), str(), *_]):
+                    adapted[name] = "|".join(f"(?:{each})" for each in value)
+                case (("path" | "directory" | "searchpath"), str()) if "*" in value:
+                    directory, glob = split_glob(value)
+                    adapted |= {"path": directory}
+                    adapted.setdefault("glob", glob)
+                    if name != "path":
+                        del adapted[name]
+                case (("exclude" | "excludepattern"), str()) if value:
+                    adapted.setdefault("glob", f"!{value}")
                 case (("c" | "context"), _):
                     adapted.setdefault("before", value)
                     adapted.setdefault("after", value)
@@ -152,6 +166,10 @@ def alternatives(query: Query) -> list[tuple[Query, str]]:
     """Other readings of a regular expression that matched nothing, with a note about each."""
     pattern = query.pattern
     found: list[tuple[Query, str]] = []
+    if delimited := _DELIMITED.fullmatch(pattern):
+        inner, is_any_case = delimited[1] or delimited[4], "i" in (delimited[2] or "") or query.ignore_case
+        undelimited = msgspec.structs.replace(query, pattern=inner, ignore_case=is_any_case)
+        found.append((undelimited, f"searched for {inner}, without the delimiters"))
     if r"\|" in pattern:
         alternation = msgspec.structs.replace(query, pattern=pattern.replace(r"\|", "|"))
         found.append((alternation, r"\| was read as |, as grep does"))
@@ -164,9 +182,11 @@ def alternatives(query: Query) -> list[tuple[Query, str]]:
 
 
 def join_globs(glob: str | None) -> str | None:
-    """One glob for several that are separated by commas or spaces: `*.py, *.md`."""
+    """One glob for several that are separated by commas or spaces: `*.py, *.md`. A directory's means all in it."""
     if not glob or "{" in glob or glob.startswith("!"):
         return glob
+    if glob.endswith("/"):
+        return f"{glob}**"
     parts = [part for part in re.split(r"[,\s]+", glob) if part]
     return f"{{{','.join(parts)}}}" if len(parts) > 1 and all("*" in part for part in parts) else glob
 

@@ -76,6 +76,7 @@ class ShowChanges(Tool[ShowChangesArgs]):
     )
     kind: str = "read"
     arguments = ShowChangesArgs
+    aliases = "git_diff git_status diff_changes get_changed_files"
 
     def title(self, args: ShowChangesArgs) -> str:
         return f"Show changes in {args.path}" if args.path else "Show changes"

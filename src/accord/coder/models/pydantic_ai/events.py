@@ -142,7 +142,7 @@ class EventTranslator:
             case ThinkingPart(content=text, signature=signature):
                 return Thought(text=text, extra=_extra(part, signature=signature))
             case ToolCallPart(tool_name=name, args=args):
-                arguments, fault = _arguments(args, can_repair=not self._is_cut_off)
+                arguments, fault = decode_arguments(args, can_repair=not self._is_cut_off)
                 extra = _extra(part, raw=args if fault else None)
                 return Call(id=self._id(index, part), name=name, arguments=arguments, extra=extra, fault=fault)
         return None  # a built-in tool of the provider, which we never request
@@ -152,10 +152,12 @@ def _whole(part: Any) -> bool:
     """Return whether a part is a tool call with complete arguments: several calls may stream concurrently."""
     from pydantic_ai.messages import ToolCallPart
 
-    return isinstance(part, ToolCallPart) and bool(part.args) and _arguments(part.args, can_repair=False)[1] is None
+    return (
+        isinstance(part, ToolCallPart) and bool(part.args) and decode_arguments(part.args, can_repair=False)[1] is None
+    )
 
 
-def _arguments(args: str | dict[str, Any] | None, *, can_repair: bool) -> tuple[dict[str, Any], str | None]:
+def decode_arguments(args: str | dict[str, Any] | None, *, can_repair: bool) -> tuple[dict[str, Any], str | None]:
     """Parse the arguments of a tool call; return them and the problem with them, if any.
 
     Arguments that may be incomplete are not repaired: the rest could change their meaning."""

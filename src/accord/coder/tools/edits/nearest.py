@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from accord.coder.tools.edits.lines import find_lines, simplify
+
 MAX_COMPARED_LINES = 20_000
 """The number of lines among which a similar one is looked for."""
 MAX_COMPARED_CHARACTERS = 300
 MAX_SHOWN_LINES = 12
+MAX_NAMED = 8
+"""The most special characters that are named."""
 LEAST_SIMILARITY = 0.5
+PART_WEIGHT = 0.7
+MIN_PART = 6
+MIN_NEW = 3
+"""Shorter new text may be in the file by accident."""
 
 
 def describe_nearest(text: str, old: str, new: str) -> str:
@@ -15,9 +25,10 @@ def describe_nearest(text: str, old: str, new: str) -> str:
     if not text.strip():
         return "The file is empty"
     wanted = old.strip("\n").split("\n")
-    if len(new.strip()) > 3 and (start := text.find(new.strip("\n"))) >= 0:
-        number = text.count("\n", 0, start) + 1
+    if number := _find_whole_lines(lines, new):
         return f"The file already contains the new text, at line {number}; the edit may have been made"
+    if found := _describe_disguised(lines, wanted):
+        return found
     # The longest line is the most characteristic.
     anchor = max(range(len(wanted)), key=lambda index: len(wanted[index].strip()))
     sought = _pairs(wanted[anchor])
@@ -25,7 +36,10 @@ def describe_nearest(text: str, old: str, new: str) -> str:
     for index, line in enumerate(lines[:MAX_COMPARED_LINES]):
         pairs = _pairs(line)
         if pairs and sought:
-            similarity = 2 * len(sought & pairs) / (len(sought) + len(pairs))
+            common = len(sought & pairs)
+            # Of a part of a line, most pairs are in that line, whatever else it has.
+            part = PART_WEIGHT * common / len(sought) if len(sought) >= MIN_PART else 0.0
+            similarity = max(2 * common / (len(sought) + len(pairs)), part)
             if similarity > score:
                 best, score = index, similarity
     if score < LEAST_SIMILARITY:
@@ -35,6 +49,33 @@ def describe_nearest(text: str, old: str, new: str) -> str:
     shown = "\n".join(line[:MAX_COMPARED_CHARACTERS] for line in lines[first : max(last, best + 1)])
     where = f"line {first + 1} is" if last - first <= 1 else f"lines {first + 1} to {max(last, best + 1)} are"
     return f"In the file, {where} the most similar:\n{shown}"
+
+
+def _find_whole_lines(lines: Sequence[str], new: str) -> int:
+    """The number of the first of the lines that are the new text; 0 if it isn't there. A part of a line may be there
+    for other reasons."""
+    wanted = [line.strip() for line in new.strip().split("\n")]
+    if len(new.strip()) <= MIN_NEW:
+        return 0
+    starts = find_lines([line.strip() for line in lines], wanted)
+    return starts[0] + 1 if starts else 0
+
+
+def _describe_disguised(lines: Sequence[str], wanted: Sequence[str]) -> str:
+    """Say that a part of a line would match if it had the file's special characters; empty if that isn't so."""
+    part = simplify(wanted[0])
+    if len(wanted) != 1 or not part:
+        return ""
+    found = [number for number, line in enumerate(lines[:MAX_COMPARED_LINES], 1) if part in simplify(line)]
+    if not found or any(wanted[0].strip() in lines[number - 1] for number in found):
+        return ""
+    if len(found) > 1:
+        places = ", ".join(map(str, found[:MAX_NAMED])) + (" and others" if len(found) > MAX_NAMED else "")
+        return f"Lines {places} have it, but differ in special characters or spacing. Give one whole line"
+    line = lines[found[0] - 1][:MAX_COMPARED_CHARACTERS]
+    special = sorted({f"U+{ord(char):04X}" for char in line + wanted[0] if not char.isascii()})
+    why = f"in special characters ({', '.join(special[:MAX_NAMED])})" if special else "in spacing"
+    return f"Line {found[0]} has it, but differs {why}. Give the whole line, which then matches:\n{line}"
 
 
 def _pairs(line: str) -> set[str]:

@@ -8,21 +8,19 @@ it replaces, and the result says what was adjusted. Everything takes linear time
 from __future__ import annotations
 
 import re
-import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from accord.coder.tools.base import ToolError
 from accord.coder.tools.edits.indentation import Indentation, indent_of
+from accord.coder.tools.edits.lines import find_lines, simplify
 from accord.coder.tools.edits.nearest import describe_nearest
 
 MAX_NAMED_LINES = 12
 """The most line numbers an error message lists."""
 MAX_SHOWN_LINES = 40
 """The most lines an error message quotes."""
-MAX_NORMALIZED = 500
-"""Longer lines are compared without Unicode normalization, whose time is quadratic for hostile text."""
 
 
 class Replaced(NamedTuple):
@@ -201,26 +199,6 @@ def _trim(text: str, lead: int, trail: int) -> str:
 # -- whole lines
 
 
-_TYPOGRAPHIC = {
-    **dict.fromkeys(map(ord, "‘’‚‛′´`"), "'"),
-    **dict.fromkeys(map(ord, "“”„‟″«»"), '"'),
-    **dict.fromkeys(map(ord, "‐‑‒–—―−"), "-"),
-    **dict.fromkeys([0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000], " "),
-    **dict.fromkeys([0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF], None),
-    ord("…"): "...",
-}
-_RUN = re.compile(r"\s+")
-
-
-def simplify(line: str) -> str:
-    """A line without typographic characters, composed, with single spaces."""
-    if not line.isascii():
-        if len(line) <= MAX_NORMALIZED:
-            line = unicodedata.normalize("NFC", line)
-        line = line.translate(_TYPOGRAPHIC)
-    return _RUN.sub(" ", line).strip()
-
-
 LEVELS: tuple[Callable[[str], str], ...] = (str.rstrip, str.strip, simplify)
 """Ways to compare lines, the strictest first."""
 
@@ -255,28 +233,6 @@ def replace_at(lines: Sequence[str], start: int, old: Sequence[str], new: Sequen
     """Replace the lines from `start`, which match `old` loosely. The new lines are indented like them."""
     form = _Form("".join(f"{line}\n" for line in old), "".join(f"{line}\n" for line in new))
     return _put(list(lines), start, old, True, form)
-
-
-def find_lines(keys: Sequence[str], wanted: Sequence[str], *, first: int = 0, most: int = 1) -> list[int]:
-    """Find every place of a sequence of lines, overlapping occurrences included (Knuth, Morris and Pratt)."""
-    borders = [0] * len(wanted)
-    length = 0
-    for index in range(1, len(wanted)):
-        while length and wanted[index] != wanted[length]:
-            length = borders[length - 1]
-        length += wanted[index] == wanted[length]
-        borders[index] = length
-    found: list[int] = []
-    length = 0
-    for index in range(first, len(keys)):
-        while length and (length == len(wanted) or keys[index] != wanted[length]):
-            length = borders[length - 1]
-        length += keys[index] == wanted[length]
-        if length == len(wanted):
-            found.append(index - length + 1)
-            if len(found) == most:
-                break
-    return found
 
 
 def _put(lines: list[str], start: int, wanted: Sequence[str], has_end: bool, form: _Form) -> Replaced:

@@ -24,8 +24,9 @@ from typing import Literal, NamedTuple
 
 from accord.coder.models.families import family
 from accord.coder.tools.base import ToolError
+from accord.coder.tools.edits.lines import find_lines
 from accord.coder.tools.edits.nearest import describe_nearest
-from accord.coder.tools.edits.passage import LEVELS, MAX_NAMED_LINES, find_lines, quote, replace_at
+from accord.coder.tools.edits.passage import LEVELS, MAX_NAMED_LINES, quote, replace_at
 
 MAX_HUNKS = 1_000
 _OLDER_MODEL = re.compile(r"(^|[./:])(gpt-(3|4o|4-|4$|4:)|chatgpt)")
@@ -150,6 +151,8 @@ def parse_patch(text: str) -> list[FilePatch]:
 
 def _unwrap(text: str) -> list[str]:
     """The lines between the markers; either may be missing."""
+    if "\n" not in text.strip():  # its line feeds were escaped twice
+        text = text.replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"')
     lines = text.replace("\r\n", "\n").split("\n")
     begin = next((index for index, line in enumerate(lines) if _BEGIN.fullmatch(line.strip())), None)
     if begin is None:
@@ -162,6 +165,13 @@ def _unwrap(text: str) -> list[str]:
     while lines and (not lines[-1].strip() or _WRAPPING.fullmatch(lines[-1].strip())):
         lines.pop()
     return lines
+
+
+def is_patch(text: object) -> bool:
+    """Return whether a text is a patch, in either format."""
+    lines = text.strip().split("\n") if isinstance(text, str) else []
+    is_hunk = any(line.startswith("@@") for line in lines) and any(line.startswith(("-", "+")) for line in lines)
+    return is_hunk or any(_HEADER.fullmatch(line) for line in lines)
 
 
 def _is_unified(lines: Sequence[str], index: int) -> bool:

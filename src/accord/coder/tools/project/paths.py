@@ -191,10 +191,21 @@ async def text_of(
         raise ToolError(f"couldn't read {path}: {error.explanation}") from None
 
 
+def split_glob(path: str) -> tuple[str, str]:
+    """The directory that a glob for paths starts from, and the rest of it: `src/**/*.py` is `**/*.py` in `src`."""
+    parts = path.split("/")
+    first = next(index for index, part in enumerate(parts) if "*" in part)
+    directory = "/".join(parts[:first])
+    return directory or ("/" if path.startswith("/") else "."), "/".join(parts[first:])
+
+
 async def missing(ctx: ToolContext, path: str) -> ToolError:
     """The error for a missing file, with suggestions."""
     names = await _similar(ctx, path)
-    hint = f"; did you mean {' or '.join(names)}?" if names else "; use list_files to see what exists"
+    if "*" in path:
+        hint = "; use list_files with a pattern to find files, or search in them with a glob"
+    else:
+        hint = f"; did you mean {' or '.join(names)}?" if names else "; use list_files to see what exists"
     return ToolError(f"there is no file {path}{hint}", kind="missing")
 
 
@@ -202,6 +213,8 @@ async def _similar(ctx: ToolContext, path: str) -> list[str]:
     """Similar names in the same directory, or else files with that name elsewhere."""
     from accord.coder.tools.project.walk import files_named
 
+    if "\\" in path and await ctx.state.files.exists(path.replace("\\", "/")):  # written for Windows
+        return [path.replace("\\", "/")]
     absolute = ctx.session.absolute(path)
     directory, name = os.path.split(absolute)
     try:
@@ -210,9 +223,11 @@ async def _similar(ctx: ToolContext, path: str) -> list[str]:
         entries = []
     by_case = {entry.name.casefold(): entry.name for entry in entries}
     close = difflib.get_close_matches(name.casefold(), list(by_case), n=3, cutoff=0.6)
-    if close:
-        return [relative(ctx, os.path.join(directory, by_case[each])) for each in close]
-    return [relative(ctx, each) for each in await files_named(ctx, name, limit=3)]
+    here = [relative(ctx, os.path.join(directory, by_case[each])) for each in close]
+    if name.casefold() in close:
+        return here
+    elsewhere = [relative(ctx, each) for each in await files_named(ctx, name, limit=3)]
+    return (elsewhere + here)[:3]
 
 
 async def read_head(ctx: ToolContext, found: Found) -> bytes:
