@@ -26,6 +26,7 @@ Join = Callable[..., Any]
 KEY = "sk-ant-api03-0123456789abcdef"
 CONFIGURED = "0123-my-own-key-4567"
 NAMES = ["ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "MINE", "INNOCENT", "DEPLOY_TOKEN", "AWS_SECRET_ACCESS_KEY"]
+NAMES += ["SMTP_PASS", "MYSQL_PWD", "NPM_AUTH", "SENTRY_DSN", "CI_CREDS", "SLACK_WEBHOOK_URL", "XAUTHORITY"]
 NAMES += ["DB_PASSWORD", "GITHUB_TOKEN", "KEYBOARD", "SIGN_PASSPHRASE", "GH_PAT"]
 PRINT = shlex.join([sys.executable, "-c", f"import os; print([name for name in {NAMES} if os.environ.get(name)])"])
 """Prints which of these variables a command gets."""
@@ -71,7 +72,9 @@ async def test_commands_get_no_variables_that_look_like_secrets_unless_they_are_
     async with joined(agent, permissions=lambda request: True) as client:
         await (await client.new_session()).prompt("go")
     printed = model.requests[1].messages[-1].results[0].text
-    assert "['MINE', 'INNOCENT', 'GITHUB_TOKEN', 'KEYBOARD']" in printed, "a provider's key never reaches a command"
+    assert "['MINE', 'INNOCENT', 'XAUTHORITY', 'GITHUB_TOKEN', 'KEYBOARD']" in printed, (
+        "a provider's key never reaches a command"
+    )
 
 
 async def test_a_key_in_saved_output_is_redacted(joined: Join, project: Path, home: Path) -> None:

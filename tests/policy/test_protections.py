@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from policy.fixtures import HOME, policy, rules, run, write
+from policy.fixtures import HOME, policy, read, rules, run, write
 
 from accord.policy.action import Action
 from accord.policy.engine import Policy
@@ -62,6 +62,13 @@ def test_such_a_file_is_asked_about_whatever_allows_it(path: str) -> None:
 )
 def test_what_the_user_runs_by_name_is_a_file_like_others(path: str) -> None:
     assert policy("allow write:**").decide(write(path)).effect == "allow"
+
+
+@pytest.mark.parametrize("path", ["/proc/1/environ", "/proc/1/task/1/environ", "/proc/self/mem"])
+def test_the_environment_of_a_process_is_asked_about_whatever_allows_it(path: str) -> None:
+    decision = policy("allow read:/**", "allow all").decide(read(path))
+    assert (decision.effect, decision.by) == ("ask", "protection")
+    assert policy("allow read:/**").decide(read("/proc/cpuinfo")).effect == "allow"
 
 
 def test_what_is_executed_because_of_its_place_is_asked_about(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

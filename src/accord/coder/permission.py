@@ -72,6 +72,9 @@ async def check(tool: Tool[Any], args: Any, ctx: ToolContext) -> None:
         decision = state.policy.decide(action)
         await _raise_if_denied(action, decision, state)
         is_allowed = decision.effect == "allow" or modes.allows(state.mode, action, decision)
+        if action.kind == "command" and decision.source == "built in" and state.background.running:
+            # It may read certain files, and a command that runs beside it could replace one with a link.
+            ctx.sandboxed = await tool.confine(args, ctx, is_optional=False)
         if is_allowed or await _is_confined(tool, args, action, decision, ctx):
             allowed.append((action, decision))
         else:

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from accord.config.settings import CoderSettings
 
 _NO_TEXT = (OptionsAre, CommandsAre, StateIs, UsageIs)
-_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW(?:OR)?D|PASSPHRASE|CREDENTIAL|(?:^|_)PAT$", re.IGNORECASE)
+_SECRET_NAME = re.compile(
+    r"KEY|TOKEN|SECRET|PASSW(?:OR)?D|PASSPHRASE|CREDENTIAL|COOKIE|BEARER|WEBHOOK|(?:^|_)(?:PAT|PASS|AUTH|CREDS?|DSN)$|_PWD$",
+    re.IGNORECASE,
+)
 _NO_SECRET = re.compile(r"GIT_CONFIG_KEY_[0-9]+|.*KEY(?:BOARD|MAP).*", re.IGNORECASE)
 """Names that look like a secret's. Without its keys, Git rejects the settings in `GIT_CONFIG_COUNT`."""
 

@@ -286,13 +286,15 @@ SECRETS = (
     *("~/.claude/**", "~/.codex/**", "~/.gemini/**", "/etc/shadow", "/etc/gshadow", "/etc/sudoers"),
 )
 """Files with keys and passwords: reading them is asked about each time."""
+PROCESS_SECRETS = ("/proc/**/environ", "/proc/**/mem")
+"""The environment and memory of processes, ours among them. Reading them is asked about, too."""
 OWN_SECRETS = ("keys", "remote", "serve")
 """Subdirectories of Accord's data directory with keys and tokens. Reading them is asked about, too."""
 
 
 def secret_rules() -> list[Rule]:
     """Return the rules that ask about reading keys and passwords."""
-    texts = list(SECRETS)
+    texts = [*SECRETS, *PROCESS_SECRETS]
     with suppress(ConfigError):  # without a home directory, nothing is saved
         texts += (glob.escape(os.path.realpath(data_directory() / name)) + "/**" for name in OWN_SECRETS)
     return [_ask_rule(text, "read") for text in texts]

@@ -23,6 +23,7 @@ from accord.coder.background_commands import BackgroundCommands
 from accord.config.settings import CoderSettings, SandboxEntry
 from accord.model.requests import PermissionRequest
 from accord.policy import confinement
+from accord.policy.engine import Policy
 from accord.policy.rule import Rule
 from accord.process import bubblewrap
 from accord.process.programs import find_program
@@ -506,6 +507,20 @@ async def test_a_background_command_cannot_change_what_was_written_with_permissi
         await box.tools.call("write_file", path="AGENTS.md", content="wanted\n")
         await box.tools.call("read_output", id=id_in(text), wait_for="done", timeout=30)
         assert "Keep protected files that the command created: AGENTS.md" in [each.title for each in box.asked]
+
+
+async def test_commands_that_may_read_without_a_question_are_confined_beside_others(
+    start: Start, project: Path
+) -> None:
+    """A command in the background could replace the file with a link after the decision."""
+    (project / "a.txt").write_text("mine\n")
+    async with start() as box:
+        box.tools.state.policy = Policy(project, agent="accord", reading_commands=True)
+        assert "mine" in await box.run("cat a.txt")
+        assert "(in the sandbox)" not in (box.tools.shown.title or "")
+        await box.run("sleep 1000", background=True)
+        assert "mine" in await box.run("cat a.txt", outside_sandbox=True)
+        assert "(in the sandbox)" in (box.tools.shown.title or "")
 
 
 async def test_what_the_user_keeps_is_asked_about_once(start: Start, project: Path) -> None:

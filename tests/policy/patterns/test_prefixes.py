@@ -22,6 +22,12 @@ from tests.policy.fixtures import policy, run
         ("python -m pytest tests", "python -m pytest *"),
         ("python3.12 tools/check.py a", "python3.12 tools/check.py *"),
         ("uv run pytest -q", "uv run pytest *"),
+        ("pdm run pytest -q", "pdm run pytest *"),
+        ("uv pip list x", "uv pip list *"),
+        ("gh pr create -f", "gh pr create *"),
+        ("pre-commit run -a", "pre-commit run *"),
+        ("coverage report", "coverage report *"),
+        ("./tool --flag", "./tool *"),
     ],
 )
 def test_a_prefix_names_one_task(line: str, pattern: str) -> None:
@@ -33,7 +39,19 @@ def test_a_prefix_names_one_task(line: str, pattern: str) -> None:
     [
         *("rm -rf build", "git push", "curl https://x", "find . -name x", "sed -i s/a/b/ f", "docker run x", "cd src"),
         *("python -c 'x'", "python", "node -e x", "perl -e x", "ssh host x", "npx x", "npm exec x", "uv run rm x"),
-        *("uv run python -c x", "make -f x", "cargo --config x", "X=1 pytest", "source x", "export A=b", "tee x"),
+        *("gh api x", "uv tool run x", "conda run x", "direnv exec . x", "nix run x", "julia -e x", "java -jar x"),
+        *("bwrap x", "/lib64/ld-linux-x86-64.so.2 x", "setarch x", "psql -c x", "mise x -- y", "split --filter=x f"),
+        *(
+            "pdm run rm x",
+            "pipenv shell",
+            "uv run python -c x",
+            "make -f x",
+            "cargo --config x",
+            "X=1 pytest",
+            "source x",
+            "export A=b",
+            "tee x",
+        ),
     ],
 )
 def test_a_program_that_can_do_anything_has_no_prefix(line: str) -> None:

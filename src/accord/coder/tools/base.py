@@ -184,8 +184,10 @@ class Tool(ABC, Generic[A]):
         """The actions the policy decides about; none if no permission is needed."""
         return ()
 
-    async def confine(self, args: A, ctx: ToolContext) -> SandboxedCommand | None:
-        """Return how the call would run in a sandbox, where it needs no permission; None if it can't."""
+    async def confine(self, args: A, ctx: ToolContext, *, is_optional: bool = True) -> SandboxedCommand | None:
+        """Return how the call would run in a sandbox, where it needs no permission; None if it can't.
+
+        If it `is_optional`, the model may want to run it outside."""
         return None
 
     @abstractmethod

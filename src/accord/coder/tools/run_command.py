@@ -112,9 +112,11 @@ class RunCommand(Tool[RunCommandArgs]):
         reason = f": {one_line(args.reason)}" if args.reason and args.reason.strip() else ""
         return f"Run {one_line(args.command)}{f' (outside the sandbox{reason})' if args.outside_sandbox else ''}"
 
-    async def confine(self, args: RunCommandArgs, ctx: ToolContext) -> SandboxedCommand | None:
+    async def confine(
+        self, args: RunCommandArgs, ctx: ToolContext, *, is_optional: bool = True
+    ) -> SandboxedCommand | None:
         settings = ctx.state.settings.sandbox_entry
-        if args.outside_sandbox or not modes.uses_sandbox(ctx.state.mode, settings.mode):
+        if (args.outside_sandbox and is_optional) or not modes.uses_sandbox(ctx.state.mode, settings.mode):
             return None
         sandbox = ctx.state.sandbox
         found = await sandbox.find_problem(settings) or await sandbox.prepare(args.command, ctx.prepared, settings)

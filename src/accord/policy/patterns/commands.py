@@ -49,7 +49,10 @@ _HARMLESS_SETTINGS = frozenset(
     | {f"SHELL={path}/{name}" for path in ("/bin", "/usr/bin") for name in ("sh", "bash", "zsh", "dash", "fish")}
 )
 # An agent that hides the user's secrets from its commands empties their variables.
-_EMPTIED_SECRET = re.compile(r"(?!GIT_CONFIG_)[A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)[A-Z0-9_]*=")
+_EMPTIED_SECRET = re.compile(
+    r"(?!GIT_CONFIG_)[A-Z0-9_]*(?:(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|COOKIE|BEARER|WEBHOOK)"
+    r"[A-Z0-9_]*|_(?:PAT|PASS|AUTH|CREDS?|DSN|PWD))="
+)
 # Agents set variables such as CLAUDECODE=1 or AGENT_SESSION_ID=x. These patterns match the names of variables that can
 # change what a command does: those of loaders, interpreters, build tools and git. Other variables are harmless only if
 # the value isn't a path, option or command.

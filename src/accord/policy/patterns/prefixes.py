@@ -29,18 +29,38 @@ def _words(text: str) -> frozenset[str]:
 
 _DEPTHS = {
     **dict.fromkeys(_words("cargo dotnet go gradle hatch just make mix mvn nox rake task terraform"), 2),
-    **dict.fromkeys(_words("bun deno npm pnpm yarn poetry uv"), 2),
+    **dict.fromkeys(_words("bun deno npm pnpm yarn poetry uv pdm pipenv pixi rye"), 2),
     **dict.fromkeys(["bundle exec", "npm run", "pnpm run", "yarn run", "poetry run", "uv run", "hatch run"], 3),
+    **dict.fromkeys(["pdm run", "pipenv run", "pixi run", "rye run", "uv pip"], 3),
+    **dict.fromkeys(_words("aws az gcloud gh glab"), 3),
+    **dict.fromkeys(
+        _words(
+            "black eslint flake8 isort jest mocha mypy nosetests phpunit prettier pylint pyright pytest rspec ruff "
+            "shellcheck tox tsc vitest"
+        ),
+        1,
+    ),
 }
-"""How many words name a task, if it isn't one."""
-_RUNNERS = frozenset({"exec", "run", "x", "dlx"})
+"""How many words name a task. For other programs these are two if the second looks like a subcommand."""
+_SUBCOMMAND = re.compile(r"[a-z][a-z0-9:_-]*")
+_RUNNERS = frozenset({"exec", "run", "x", "dlx", "shell", "tool", "api"})
+_TASK_RUNNERS = SECOND_RUNNERS | _words("gh glab hatch pdm pipenv pixi rye")
 _PYTHON = re.compile(r"python[0-9.]*")
 _SCRIPT = re.compile(r"(?!-)[\w./@+-]*\.(?:py|js|mjs|cjs|ts|rb|sh|pl)")
-_INTERPRETERS = _words("awk expect gawk lua node osascript perl php ruby ts-node tsx")
+_INTERPRETERS = _words(
+    "R Rscript awk clojure dc elixir erl expect gawk ghci gnuplot groovy guile iex irb java jshell julia kotlin lua m4 "
+    "node octave osascript perl php pry racket ruby runghc sbcl scala swipl tclsh ts-node tsx"
+)
 _NEVER = _words(
     "chgrp chmod chown cp crontab curl dd docker eval find git halt install kill killall kubectl ln mkfs mount mv nc "
     "ncat passwd pkill podman reboot rm rmdir rsync scp sed set sftp shopt shred shutdown socat systemctl tar tee "
-    "telnet truncate umount unlink wget xdg-open"
+    "telnet truncate umount unlink wget xdg-open "
+    # Programs that run others, and clients that run what they are told.
+    "ansible apptainer asdf buildah bwrap chrt cmd concurrently conda corepack cross-env dbus-launch dbus-run-session "
+    "direnv doppler dotenv dotenvx faketime fakeroot firejail flatpak fnm ftp git-shell gpg guix hyperfine ld.so lerna "
+    "lxc mail mamba micromamba mise multipass mysql nix nmap nodemon npm-run-all numactl nvm nx op prlimit proxychains "
+    "psql redis-cli rush rustup sendmail setarch singularity snap split ssh-agent sshpass taskset torsocks turbo "
+    "unbuffer vagrant virsh volta watchexec wsl yt-dlp"
 ).union(REWRITERS, CALCULATORS, SHELL_CHANGERS, RUNNERS, SHELLS, OTHER_SHELLS, WRAPPERS)
 
 
@@ -69,10 +89,13 @@ def _depth(texts: Sequence[str]) -> int | None:
             return 2 if _SCRIPT.fullmatch(script) else None
         case [program, *rest]:
             name = program.rpartition("/")[2]
-            if name in _NEVER or name in _INTERPRETERS or _PYTHON.fullmatch(name):
+            if name in _NEVER or name in _INTERPRETERS or _PYTHON.fullmatch(name) or name.startswith("ld-"):
                 return None
-            depth = _DEPTHS.get(" ".join([name, *rest[:1]]), _DEPTHS.get(name, 1))
-            if name in SECOND_RUNNERS and (depth == 1 or (rest[:1] and rest[0] in _RUNNERS and depth == 2)):
+            has_subcommand = bool(rest) and _SUBCOMMAND.fullmatch(rest[0]) is not None
+            usual = _DEPTHS.get(name, 2 if has_subcommand else 1)
+            depth = _DEPTHS.get(" ".join([name, *rest[:1]]), usual)
+            is_known = " ".join([name, *rest[:1]]) in _DEPTHS
+            if name in _TASK_RUNNERS and (depth == 1 or (rest[:1] and rest[0] in _RUNNERS and not is_known)):
                 return None
             # An option in the prefix would allow whatever it is given later: `git -C`, `make -f`.
             if any(word.startswith("-") for word in rest[: depth - 1]):
