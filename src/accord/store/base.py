@@ -21,10 +21,10 @@ class Page(Record):
 
 
 class SessionStore(ABC):
-    """Saves sessions and everything said in them."""
+    """Saves sessions and their statements."""
 
     durable: bool = False
-    """Whether statements must be saved before the client sees them: then `save` is called first."""
+    """Whether statements must be saved before they are sent: then `save` is called first."""
     unsaved: bool = False
     """Whether anything was appended since the last `save`."""
 
@@ -47,8 +47,8 @@ class SessionStore(ABC):
     def save(self) -> Awaitable[None] | None:
         """Save the appended statements. None means that they are saved; otherwise, await the result.
 
-        Raises `StoreFailed`, now or when awaited, if that fails. Then nothing is lost, and it can be retried. Called
-        before anything is sent to the client, so it must be fast."""
+        Raises `StoreFailed`, now or when awaited, if that fails. In that case nothing is lost, and it can be retried.
+        Called before anything is sent to the client, so it must be fast."""
         return None
 
     @abstractmethod
@@ -75,7 +75,7 @@ class SessionStore(ABC):
 
     @abstractmethod
     async def copy(self, session_id: str, info: SessionInfo) -> None:
-        """Add a session with the history of another."""
+        """Add a session with a copy of another one's history."""
 
     async def close(self) -> None:
         """Save unsaved statements and release resources. The store can be used again afterwards."""

@@ -1,4 +1,4 @@
-"""Cursors for lists of sessions. A checksum keeps clients from making them up.
+"""Cursors for lists of sessions. A checksum prevents clients from inventing them.
 
 A cursor names a position in the order of changes, not a number of entries, so newer entries don't shift the pages."""
 

@@ -1,4 +1,4 @@
-"""The session database: its tables, its format version, and how it is opened.
+"""The session database: its tables, its format version, and opening it.
 
 The format version is a number in the header of the file. Each step of `STEPS` upgrades a file by one version, so an
 older file is upgraded when it is opened. A file with a newer version is refused."""

@@ -40,7 +40,7 @@ class Pack:
         self._message_id = ""
 
     def add(self, statement: Statement) -> None:
-        """Add a statement. It is encoded now, since its author may change it later; text can't change."""
+        """Add a statement. It is encoded now, because its objects may change later; text can't change."""
         if type(statement) is Said and statement.meta is None:
             content = statement.content
             if type(content) is TextContent and content.meta is None and content.annotations is None:
@@ -230,5 +230,5 @@ def tool_content(item: dict[str, Any]) -> ToolContent:
 
 
 def _fields(kind: type[msgspec.Struct], item: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields that this version knows."""
+    """Return the fields that are known to this version."""
     return {name: item[name] for name in kind.__struct_fields__ if name in item}

@@ -68,7 +68,7 @@ def _begin(connection: Connection, info: SessionInfo) -> None:
 
 
 def copy(source: str, info: SessionInfo) -> Callable[[Connection], None]:
-    """Add a session with the history of another."""
+    """Add a session with a copy of another one's history."""
 
     def write(connection: Connection) -> None:
         _begin(connection, info)

@@ -18,7 +18,7 @@ from accord.store.queries import COLUMNS, entry
 if TYPE_CHECKING:
     from sqlite3 import Connection, Cursor
 
-_MAX_PASSAGES = 5000  # passages, if very many of few sessions match
+_MAX_PASSAGES = 5000  # passages, if many passages of few sessions match
 _MAX_QUERY, _MAX_WORDS = 2000, 32  # of a query: FTS5 has limits
 _BEFORE, _AFTER = 60, 120  # characters of context around a hit
 _SPACE = re.compile(r"\s+")
@@ -68,7 +68,7 @@ def _has_word(piece: str) -> bool:
 
 
 def _by_words(connection: Connection, pieces: list[str], mark: str, thoughts: bool) -> Cursor | None:
-    """Search the index; None if there is none. Everything is quoted, so that nothing is an operator. The `mark` `*`
+    """Search the index; None if there is none. All words are quoted, so that none is an operator. The `mark` `*`
     matches prefixes."""
     import sqlite3
 

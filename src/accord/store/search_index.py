@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 MAX_PASSAGE = 16_000
 """Characters in a passage."""
 BATCH_BYTES = 1024 * 1024
-"""Bytes indexed in one transaction: writers wait that long at most."""
+"""Bytes indexed in one transaction, which limits how long writers wait."""
 _WORDS_OF = "INSERT INTO words (words, rowid, text, thought) VALUES"
 _RECENT = 4  # passages of a session that may still grow
 
 
 def update(connection: Connection, stop: Callable[[], bool]) -> None:
-    """Add all statements that aren't indexed yet, of this process and of others."""
+    """Add all statements of this and other processes that aren't indexed yet."""
     make(connection)
     for (key,) in connection.execute("SELECT session FROM stale").fetchall():
         while not stop() and _some(connection, key):

@@ -70,7 +70,7 @@ class SqliteStore(SessionStore):
             self._given = data_directory() / "sessions.db"
         return os.path.abspath(self._given)
 
-    # -- what is said
+    # -- statements
 
     def append(self, session_id: str, statement: Statement) -> None:
         pack = self._packs.get(session_id)
@@ -89,12 +89,12 @@ class SqliteStore(SessionStore):
             if self._writer.try_now(batch(packs, entries)):
                 self._mark_saved(packs, entries)
                 return None
-            self._saving = asyncio.get_running_loop().create_task(self._save_patiently())
+            self._saving = asyncio.get_running_loop().create_task(self._save_in_thread())
             self._saving.add_done_callback(_ignore_error)
         return asyncio.shield(self._saving)
 
-    async def _save_patiently(self) -> None:
-        """Save in the thread until nothing is left: every caller that waits appended something before."""
+    async def _save_in_thread(self) -> None:
+        """Save in the thread until nothing is left, because every waiting caller has appended something."""
         from accord.store.queries import batch
 
         stopped = False
@@ -138,7 +138,7 @@ class SqliteStore(SessionStore):
             await waiting
 
     async def _try_flush(self) -> None:
-        """Save if possible. For reads, which work on a full disk as well."""
+        """Save if possible. Used before reads, which must work even if the disk is full."""
         with suppress(StoreFailed):
             await self._flush()
 
@@ -216,7 +216,7 @@ class SqliteStore(SessionStore):
         await self._flush()
         await self._writer.do(copy(session_id, info))
 
-    # -- finding
+    # -- search
 
     async def search(
         self, text: str, *, cwd: str | None = None, limit: int = 20, thoughts: bool = False
@@ -239,7 +239,7 @@ class SqliteStore(SessionStore):
         await self._try_flush()
         found = await self._reader.do(lambda connection: None if is_stale(connection) else read(connection))
         if found is None:
-            with suppress(StoreFailed):  # use what is indexed
+            with suppress(StoreFailed):  # use the index as it is
                 await self._maintenance.index()
             found = await self._reader.do(read)
         return found

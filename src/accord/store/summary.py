@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 MAX_PREVIEW = 200
 _BATCH = 500
-"""SQLite limits the number of placeholders in a statement."""
+"""The number of sessions per query: SQLite limits the number of placeholders in a statement."""
 
 
 class Summary(Record):

@@ -52,7 +52,7 @@ class Worker:
             tell: Callable[..., None]
             outcome: Any
             try:
-                tell, outcome = _set_result, self._patiently(work)
+                tell, outcome = _set_result, self._run_with_retries(work)
             except BaseException as error:
                 tell, outcome = _set_exception, error
             with suppress(RuntimeError):  # the loop is closed
@@ -62,29 +62,29 @@ class Worker:
         return done
 
     def submit(self, work: Work[None], begins: Callable[[], None]) -> None:
-        """Run optional `work` in the thread some time, ignoring errors. `begins` is always called."""
+        """Run optional `work` in the thread later, ignoring errors. `begins` is always called."""
 
         def run() -> None:
             begins()
             if not self.is_closing:
                 with suppress(Exception):
-                    self._patiently(work)
+                    self._run_with_retries(work)
 
         self._ask(run)
 
     def _ask(self, run: Callable[[], None]) -> None:
         if self._thread is None:
-            self._thread = threading.Thread(target=self._live, name=f"accord-store-{self._name}", daemon=True)
+            self._thread = threading.Thread(target=self._run_thread, name=f"accord-store-{self._name}", daemon=True)
             self._thread.start()
         self._queue.put(run)
 
-    def _live(self) -> None:
+    def _run_thread(self) -> None:
         """The main function of the thread."""
         while (run := self._queue.get()) is not None:
             run()
 
     def try_now(self, work: Work[None]) -> bool:
-        """Run `work` on this thread. Returns False if that would block, on the worker or on another process."""
+        """Run `work` on the calling thread. Returns False if that would block on the worker or on another process."""
         if self._connection is None or not self._lock.acquire(blocking=False):
             return False
         try:
@@ -97,7 +97,7 @@ class Worker:
             self._lock.release()
         return True
 
-    def _patiently(self, work: Work[T]) -> T:
+    def _run_with_retries(self, work: Work[T]) -> T:
         until = time.monotonic() + LOCK_TIMEOUT_SECONDS
         while True:
             try:

@@ -1,1 +1,1 @@
-"""A kept session as a document: plain text for a terminal, Markdown, JSON, or one page of HTML."""
+"""Export a stored session as a document: plain text for a terminal, Markdown, JSON, or a page of HTML."""

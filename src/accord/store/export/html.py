@@ -31,7 +31,7 @@ _SHOWN = frozenset({"user", "agent", "notice", "plan", "compaction"})
 
 
 def html(info: SessionInfo, sections: Iterable[Section]) -> Iterator[str]:
-    """Yield the page in pieces."""
+    """Yield the parts of the page."""
     title = _text(info.title or f"Session {info.id}")
     changed = f" · {_text(info.updated_at)}" if info.updated_at else ""
     yield (
@@ -86,7 +86,7 @@ def _is_plain(kind: str, mime_type: str, data: str) -> bool:
 
 
 def _prose(text: str) -> str:
-    """Format text, with fenced code blocks as such."""
+    """Format text and its fenced code blocks."""
     shown, at = [], 0
     for found in _BLOCK.finditer(text):
         shown.append(_paragraph(text[at : found.start()]))

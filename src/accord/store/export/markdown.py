@@ -1,5 +1,5 @@
-"""Export a session as Markdown. The agent's text is Markdown already. It can't break out of its section: open
-fences are closed, and HTML is escaped."""
+"""Export a session as Markdown. The agent's text is already Markdown. It can't affect other sections: open fences are
+closed, and HTML is escaped."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HTML = re.compile(r"^( {0,3})<(?=[!?/A-Za-z])")
 
 
 def markdown(info: SessionInfo, sections: Iterable[Section]) -> Iterator[str]:
-    """Yield the document in pieces."""
+    """Yield the parts of the document."""
     yield f"# {_line(info.title or 'Session ' + info.id)}\n\n"
     yield f"- Session: {_code(info.id)}\n- Directory: {_code(info.cwd)}\n"
     if info.updated_at:
@@ -94,7 +94,7 @@ def _line(text: str) -> str:
 
 
 def _code(text: str) -> str:
-    """Format text as inline code, whatever backticks it contains."""
+    """Format text as inline code, even if it contains backticks."""
     text = " ".join(text.split())
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
     space = " " if text.startswith("`") or text.endswith("`") else ""

@@ -1,4 +1,4 @@
-"""Split a session into sections (messages, tool calls, notices, plans), from which every export format is made."""
+"""Split a session into sections (messages, tool calls, notices, plans), which every export format renders."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class Prose(Record, tag=True):
-    """Text, in Markdown when the agent wrote it."""
+    """Text; the agent's text is Markdown."""
 
     text: str
 
