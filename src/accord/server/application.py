@@ -1,9 +1,10 @@
-"""The ASGI application of a server: the checks in order, the server's own pages, and the ACP endpoint behind them.
+"""The ASGI application of a server: an ordered list of checks, the server's own pages, and the ACP endpoint.
 
 request ─ headers ─ host ─ route ─ origin ─ token ─ rate ─┬─ /acp (and aliases)  the endpoint
                                                           ├─ /ticket             one-use tickets for web pages
                                                           └─ /metrics            loopback, or an admin's token
-/healthz and /readyz answer anyone: they say one word, and load balancers use addresses as names."""
+/healthz and /readyz need no token and accept any host, because load balancers send an address as host. They return one
+word."""
 
 from __future__ import annotations
 
@@ -37,9 +38,10 @@ from accord.server.tickets import SUBPROTOCOL
 from accord.server.web import HostCheck, OriginCheck, is_loopback, normalize_origin
 
 PRINCIPAL = "accord.principal"
-"""Where the endpoint finds the client's identity in `scope["state"]`."""
+"""The key of the client's identity in `scope["state"]`."""
 BINARY = "accord.binary"
-"""Where it finds whether to read binary frames, as bridges from WebSocket to standard input do. marimo sends them."""
+"""The key of the flag that binary frames are read. Bridges from WebSocket to standard input do so; marimo sends
+them."""
 ACP_SUBPROTOCOL = "acp"
 MAX_TICKET_BODY = 4096
 _OWN_PATHS = {"/ticket": "ticket", "/healthz": "health", "/readyz": "ready", "/metrics": "metrics"}
@@ -61,7 +63,7 @@ class Routes:
         self._names = {**dict.fromkeys((path, *aliases), "endpoint"), **_OWN_PATHS}
 
     def find(self, path: str) -> str | None:
-        """Return what is at a path: `endpoint`, `ticket`, `health`, `ready` or `metrics`; None for other paths."""
+        """Return the kind of a path: `endpoint`, `ticket`, `health`, `ready` or `metrics`; None for other paths."""
         name = self._names.get(path)
         if name is None and self.prefix and path.startswith(self.prefix + "/"):
             name = self._names.get(path.removeprefix(self.prefix))
@@ -190,7 +192,7 @@ class Application:
         await respond(request, exchange.send, 200 if is_ready else 503, body, "text/plain")
 
     def _may_read_metrics(self, request: Request) -> bool:
-        """Return whether the metrics need no token: for programs on this machine, without a proxy between."""
+        """Return whether the metrics need no token, as for programs on this machine without a proxy in between."""
         is_local = is_loopback(request.address) and not request.is_forwarded
         return is_local and not self._trust_proxy and request.header("authorization") is None
 
@@ -212,7 +214,7 @@ class Application:
         await respond_json(request, exchange.send, 201, answer)
 
     def _ticket_origin(self, request: Request, body: bytes) -> str:
-        """Return the origin that a ticket is for: that of the page, or the one that a page's server names."""
+        """Return the origin of a ticket: that of the page, or the one in the request of a page's server."""
         if request.origin is not None:
             return request.origin
         try:
@@ -260,7 +262,7 @@ class Application:
 
 
 class _Exchange:
-    """One request and its response: what the logs need, and headers that every response gets."""
+    """A request and its response, with the data for the logs and the headers of every response."""
 
     def __init__(self, request: Request, send: Send, headers: Headers) -> None:
         self.status = 0

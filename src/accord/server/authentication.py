@@ -1,4 +1,4 @@
-"""Authentication: finds the identity of a request's client, or refuses the request and says what to do."""
+"""Authentication: finds the identity of a request's client, or refuses the request with instructions."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The live ACP connections of a server: how many each principal has, and which ones must be closed.
+"""The live ACP connections of a server: counts them by principal, and closes them when necessary.
 
-A connection ends early when its token is revoked or expires, when it is idle for too long, or when it is too old."""
+A connection is closed when its token is revoked or expires, when it is idle for too long, or when it is too old."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CONNECTION_HEADER = "acp-connection-id"
 
 
 class Ending(NamedTuple):
-    """The reason for closing a connection, as its client gets it."""
+    """The reason for closing a connection, as sent to its client."""
 
     why: str
     words: str
@@ -36,7 +36,7 @@ TOO_OLD = Ending("lifetime", "the connection reached its maximum age")
 
 
 class LiveConnection:
-    """One ACP connection and what it has done."""
+    """An ACP connection and its activity."""
 
     def __init__(self, id: str, kind: str, address: str, identity: Identity, now: float) -> None:
         self.id = id
@@ -86,7 +86,7 @@ class Connections:
 
     @contextmanager
     def open(self, id: str, kind: str, address: str, identity: Identity) -> Iterator[LiveConnection]:
-        """Count a connection while the context lasts. Raises `Refusal` if there are too many."""
+        """Count a connection for the duration of the context. Raises `Refusal` if there are too many."""
         self.check_room(identity)
         connection = LiveConnection(id, kind, address, identity, self._clock())
         self._live[id] = connection
@@ -113,7 +113,7 @@ class Connections:
         return found
 
     async def watch(self, close: Callable[[dict[str, Ending]], None]) -> None:
-        """Close those connections, until cancelled. `close` gets them by id."""
+        """Close those connections, until cancelled. `close` gets their endings by id."""
         while True:
             if self._tokens.refresh():
                 self._audit.record("tokens_changed", problem=self._tokens.problem)

@@ -1,4 +1,4 @@
-"""The identity of a client: its principal, and its credential, by which revoking a token finds its connections."""
+"""The identity of a client: its principal, and its credential, by which connections of a revoked token are found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits on what one client may use, so that it can't starve the others.
+"""Limits on the resources of a client, so that it can't starve the others.
 
 Limits on one connection, such as the length of its streams, belong to the transport (`transports/http`)."""
 
@@ -30,20 +30,20 @@ class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
     max_connections_per_principal: int = 250
     max_sessions_per_principal: int = 1000
     requests_per_second: float = 200.0
-    """HTTP requests of one principal; bursts of five times as many pass."""
+    """HTTP requests per second of one principal; bursts may have five times as many."""
     failures_per_minute: float = 30.0
     """Failed logins from one address."""
     header_seconds: float = 10.0
-    """Until the headers of a request are complete, and until an idle HTTP/1.1 connection sends the next one."""
+    """Time limit for the headers of a request, and for an idle HTTP/1.1 connection to send the next one."""
     body_seconds: float = 60.0
     idle_seconds: float = 0.0
-    """An ACP connection without messages."""
+    """Time limit for an ACP connection without messages."""
     lifetime_seconds: float = 0.0
-    """An ACP connection, whatever it does."""
+    """Time limit for any ACP connection."""
 
 
 class RateLimiter:
-    """Token buckets by key: each refills steadily, and holds a burst. Keys that are full again are forgotten."""
+    """Token buckets by key: each refills steadily, up to the size of a burst. Full buckets are removed."""
 
     def __init__(self, per_second: float, burst: float, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._per_second = per_second
@@ -52,12 +52,12 @@ class RateLimiter:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def level(self, key: str) -> float:
-        """Return how many can be taken now."""
+        """Return the number of tokens left."""
         left, at = self._buckets.get(key, (self._burst, 0.0))
         return min(self._burst, left + (self._clock() - at) * self._per_second)
 
     def take(self, key: str) -> bool:
-        """Take one if possible; return whether it was."""
+        """Take a token; return False if there is none."""
         left = self.level(key)
         if left < 1:
             return False
@@ -103,7 +103,7 @@ def check_headers(request: Request, limits: ServerLimits) -> None:
     if size > limits.max_header_bytes:
         raise Refusal(431, f"The headers of a request can have at most {limits.max_header_bytes} bytes.", why="headers")
     lengths, codings = request.values("content-length"), request.values("transfer-encoding")
-    # A proxy in front may have believed the other one, and would take the rest of the body for another request.
+    # A proxy in front may have used the other one, and would treat the rest of the body as another request.
     if lengths and codings:
         raise Refusal(400, "Send either Content-Length or Transfer-Encoding, not both.", why="smuggling")
     if len(lengths) > 1 or len(codings) > 1:

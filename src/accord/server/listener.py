@@ -1,7 +1,7 @@
 """The listening socket and hypercorn, which reads HTTP from it.
 
 Connections are counted when they are accepted, before TLS and before a byte is read: `accept` of the listening socket
-refuses those past the limit, and a connection is forgotten when its socket is closed."""
+refuses those above the limit, and a connection is no longer counted when its socket is closed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BACKLOG = 512
 CLOSE_SECONDS = 0.5
 """How long hypercorn may take to close connections that the application has ended."""
 START_STEPS = 5
-"""Steps of the event loop from `accept` until hypercorn knows about the connection, and one more."""
+"""Iterations of the event loop from `accept` until hypercorn has registered the connection, plus one."""
 
 
 class Address(NamedTuple):
@@ -51,7 +51,7 @@ class _AcceptedSocket(socket.socket):
 
 
 class _ListeningSocket(socket.socket):
-    """A listening socket that refuses connections past a limit, and knows those that it accepted."""
+    """A listening socket that refuses connections above a limit, and tracks those that it accepted."""
 
     def __init__(self, family: int, gate: SocketGate) -> None:
         super().__init__(family, socket.SOCK_STREAM)
@@ -67,7 +67,7 @@ class _ListeningSocket(socket.socket):
         accepted, address = super().accept()
         if not self._gate.admit(address[0]):
             accepted.close()
-            raise BlockingIOError  # for asyncio: nothing (more) to accept now
+            raise BlockingIOError  # tells asyncio that there is nothing (more) to accept now
         sock = _AcceptedSocket(accepted.family, accepted.type, accepted.proto, fileno=accepted.detach())
         sock.on_close = self._forget
         _probe(sock)
@@ -76,7 +76,7 @@ class _ListeningSocket(socket.socket):
         return sock, address
 
     async def stop_accepting(self) -> None:
-        """Accept no more connections, and return once those accepted before are in the hands of hypercorn.
+        """Accept no more connections, and wait until hypercorn has registered those accepted before.
 
         asyncio forgets to close a connection that was accepted just before its server is closed, and hypercorn waits
         only for those that it has begun to serve."""
@@ -100,7 +100,7 @@ class _ListeningSocket(socket.socket):
 
 
 def _probe(sock: socket.socket) -> None:
-    """Let the system detect clients that vanished, such as a laptop that was closed."""
+    """Let the system detect clients that have disappeared, such as a laptop that was closed."""
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     if sys.platform == "linux":
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 20)
@@ -153,7 +153,7 @@ class Listener:
             raise ConfigError(f"can't use the certificate {self._address.cert}: {error.strerror or error}") from None
 
     async def serve(self, app: App, stop: Callable[[], Awaitable[None]]) -> None:
-        """Serve until `stop` returns. Streams have to be ended before that: what is left is cut off."""
+        """Serve until `stop` returns. End streams before that, because remaining connections are cut off."""
         assert self._socket is not None
         sock = self._socket
         config = _configure(self._address, self._limits, sock)

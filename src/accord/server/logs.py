@@ -26,7 +26,7 @@ MAX_TEXT = 300
 
 
 class Sink(Protocol):
-    """A place for entries."""
+    """The destination of log entries."""
 
     def write(self, entry: dict[str, Any]) -> None: ...
 
@@ -68,7 +68,7 @@ class ServerLog:
         self._on_problem = on_problem
 
     def record(self, event: str, **fields: Any) -> None:
-        """Write an event; fields that are None or empty are left out."""
+        """Write an event. Fields that are None or empty are omitted."""
         if self._sink is None:
             return
         moment = datetime.fromtimestamp(self._clock(), UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -15,7 +15,7 @@ Labels = tuple[tuple[str, str], ...]
 
 
 class Counter:
-    """A number that only grows, by labels."""
+    """A number that only increases, by labels."""
 
     kind = "counter"
 
@@ -29,7 +29,7 @@ class Counter:
         self._values[key] = self._values.get(key, 0) + value
 
     def bind(self, **labels: str) -> Callable[[float], None]:
-        """Return a function that adds to the number of these labels; for what is counted with every message."""
+        """Return a function that adds to the number of these labels, for counters that change with every message."""
         key, values = tuple(sorted(labels.items())), self._values
 
         def add(value: float) -> None:
@@ -46,12 +46,12 @@ class Counter:
 
 
 class Gauge:
-    """A number that is read when it is asked for; with `label`, one per value of that label."""
+    """A number that is read on request; with `label`, one per value of that label."""
 
     def __init__(self, name: str, help: str, read: Callable[[], float | dict[str, float]], label: str = "") -> None:
         self.name = name
         self.help = help
-        # Another object may own a number that only grows. Prometheus handles restarts only for counters.
+        # Another object may own a number that only increases. Prometheus handles restarts only for counters.
         self.kind = "counter" if name.endswith("_total") else "gauge"
         self._read = read
         self._label = label
@@ -92,7 +92,7 @@ class Histogram:
 
 
 class Metrics:
-    """Everything that a server counts."""
+    """The metrics of a server."""
 
     def __init__(self) -> None:
         self.requests: Counter = Counter("accord_requests_total", "Requests and WebSockets by method and status.")
@@ -144,7 +144,7 @@ def _start_time(now: float) -> Callable[[], float]:
 
 
 def _resident_bytes() -> float:
-    """Return the resident memory; 0 where the system doesn't tell it in this way."""
+    """Return the resident memory; 0 if the system doesn't provide it in this way."""
     if sys.platform == "win32":
         return 0.0
     try:

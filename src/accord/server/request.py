@@ -1,7 +1,7 @@
-"""An incoming request or WebSocket, as the server's checks see it, and the responses that refuse one.
+"""An incoming request or WebSocket, and the responses that refuse one.
 
 The path is compared as bytes, exactly as it was sent: nothing is decoded or normalized, so `/%61cp`, `//acp` and
-`/x/../acp` are simply other paths."""
+`/x/../acp` are different paths."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Headers = list[tuple[bytes, bytes]]
 
 
 class Refusal(Exception):
-    """Ends a request with a status and one sentence that says what to do."""
+    """Ends a request with a status and a message that says what to do."""
 
     def __init__(self, status: int, words: str, *, why: str, headers: Headers | None = None) -> None:
         super().__init__(words)
@@ -52,7 +52,7 @@ class Request:
     def _apply_proxy(self) -> None:
         """Take the client's address and scheme from the proxy's headers.
 
-        Only the last address counts: the proxy appended it, and the client can have sent all the others."""
+        Only the last address is used: the proxy appended it, and the client may have sent all the others."""
         if forwarded := self.header("x-forwarded-for"):
             self.address = forwarded.rpartition(",")[2].strip()
             self.is_forwarded = True

@@ -36,7 +36,7 @@ from accord.transports.http.limits import HttpLimits
 from accord.version import __version__
 
 END_SECONDS = 3.0
-"""How long streams have to send their last messages."""
+"""How long streams may take to send their last messages."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -169,7 +169,8 @@ class Server:
                 self._audit.record("stopped", url=self.url)
 
     def _local_url(self) -> str:
-        """The URL for clients on this machine: without TLS, with the address itself, which a name may not mean."""
+        """Return the URL for clients on this machine: without TLS, and with the address, because a name may be
+        ambiguous."""
         if self._options.address.scheme == "https":
             return self.url
         host, port = self.listener.address
@@ -216,7 +217,7 @@ class Server:
                 metered = MeteredTransport(transport, connection, self.metrics, time.monotonic)
                 await self._backend.accept(metered, identity.principal)
         except Refusal:
-            await transport.close()  # another connection took the last place in the meantime
+            await transport.close()  # the limit was reached in the meantime
 
     def _close_connections(self, ended: dict[str, Ending]) -> None:
         for ending in set(ended.values()):

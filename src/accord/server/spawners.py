@@ -1,7 +1,7 @@
 """Spawners that confine an agent: in a bubblewrap sandbox, or in a container.
 
-Both build a command line and start it like any other agent process, under supervision: when the server ends, however it
-ends, the sandbox ends with everything in it."""
+Both build a command line and start it like any other agent process, under supervision: when the server ends for any
+reason, the sandbox and everything in it ends too."""
 
 from __future__ import annotations
 

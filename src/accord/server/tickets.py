@@ -44,7 +44,8 @@ class Tickets:
         return ticket
 
     def redeem(self, ticket: str, origin: str) -> Identity | None:
-        """Use a ticket, and return its owner; None if it isn't valid for this origin. It is spent either way."""
+        """Use a ticket, and return its owner; None if it isn't valid for this origin. It can't be used again in either
+        case."""
         found = self._tickets.pop(hash_token(ticket), None)
         if found is None or found.expires <= self._clock() or found.origin != origin:
             return None

@@ -1,6 +1,6 @@
 """Bearer tokens. The file has only their hashes; a token itself is shown once, when it is created.
 
-A token has 256 random bits, so a plain SHA-256 is enough: there is nothing to guess that a slow hash would protect."""
+A token has 256 random bits and can't be guessed, so a plain SHA-256 is enough; a slow hash wouldn't add protection."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class _Document(msgspec.Struct):
 
 
 def generate_token() -> str:
-    """Return a new token. Its prefix is how redaction recognizes it."""
+    """Return a new token. Redaction recognizes it by its prefix."""
     return PREFIX + secrets.token_urlsafe(32)
 
 

@@ -1,4 +1,4 @@
-"""Protection from web pages: the Host check (DNS rebinding), the Origin check, and CORS for origins that are allowed.
+"""Protection from web pages: the Host check (DNS rebinding), the Origin check, and CORS for allowed origins.
 
 A browser on this machine can reach a server on loopback. A page of another site is recognized by its `Origin`. A page
 whose name was rebound to 127.0.0.1 is recognized by its `Host`, which the page can't change."""
@@ -19,7 +19,7 @@ _EXPOSED_HEADERS = b"acp-connection-id, acp-session-id, retry-after"
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host name or address means this machine. Names aren't looked up."""
+    """Return whether a host name or address refers to this machine. Names aren't resolved."""
     if host in LOOPBACK_NAMES:
         return True
     try:
@@ -71,7 +71,7 @@ class OriginCheck:
         return request.is_websocket and request.origin in self._trusted
 
     def response_headers(self, request: Request) -> Headers:
-        """Return the CORS headers for a page of another origin that is allowed."""
+        """Return the CORS headers for a page of another, allowed origin."""
         origin = request.origin
         if origin is None or request.is_websocket or origin not in self._allowed:
             return []
@@ -82,7 +82,7 @@ class OriginCheck:
         ]
 
     def preflight_headers(self, request: Request) -> Headers | None:
-        """Return the headers that answer a preflight request; None if this isn't one from an origin that is allowed."""
+        """Return the headers that answer a preflight request; None if this isn't one, or its origin isn't allowed."""
         is_preflight = request.method == "OPTIONS" and request.header("access-control-request-method") is not None
         headers = self.response_headers(request)
         if not is_preflight or not headers:
