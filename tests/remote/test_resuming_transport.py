@@ -58,7 +58,7 @@ class Network:
         self.server = server or ResumeServer()
         self.connections: list[Connection] = []
         self.errors: list[Exception] = []
-        """What the next attempts to connect raise."""
+        """The errors of the next attempts to connect."""
         self.silent = 0
         """How many of the next connections are silent."""
 

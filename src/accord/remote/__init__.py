@@ -1,1 +1,1 @@
-"""The client's end of a remote agent: URLs, reconnecting, relays and path mapping."""
+"""Remote agents on the client's side: URLs, reconnecting, relays and path mapping."""

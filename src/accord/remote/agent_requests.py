@@ -1,7 +1,7 @@
 """The agent's requests to the client, over all connections of that client.
 
 Each has a stable id in `_meta`. The server delivers open requests again on a new connection, with another JSON-RPC id.
-The endpoint above sees each of them once, with our own id. Its answer is saved until the server acknowledges it."""
+The endpoint above receives each of them once, with our own id. Its answer is saved until the server acknowledges it."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ class AgentRequest:
 
     def __init__(self, id: int, stable_id: str, wire_id: Raw) -> None:
         self.id = id
-        """The id that the endpoint above knows."""
+        """The id for the endpoint above."""
         self.stable_id = stable_id
         self.wire_id: Raw | None = wire_id
         """The id on the current connection; None if it wasn't delivered there."""
         self.answer: Fields | None = None
         self.answer_order = 0
-        """The position of the answer in the order of what was sent."""
+        """The position of the answer in the order of sent messages."""
         self.answer_size = 0
 
     def write_answer(self) -> bytes:
-        """Return the answer as a line for the current connection; empty if there is none, or no such connection."""
+        """Return the answer as a line for the current connection; empty without an answer or a connection."""
         if self.wire_id is None or self.answer is None:
             return b""
         return write({**self.answer, "id": self.wire_id})
@@ -56,7 +56,7 @@ class AgentRequests:
         return len(answered), sum(answered)
 
     def disconnect(self) -> None:
-        """Note that the connection is lost."""
+        """Handle the loss of the connection."""
         for request in self._by_id.values():
             request.wire_id = None
 
@@ -80,7 +80,7 @@ class AgentRequests:
         id = read_id(fields)
         request = self._by_id.get(id) if isinstance(id, int) else None
         if request is None:
-            return b""  # it was withdrawn meanwhile
+            return b""  # the request was withdrawn meanwhile
         request.answer = {name: value for name, value in fields.items() if name != "id"}
         request.answer_order = order
         request.answer_size = sum(len(bytes(value)) for value in request.answer.values())
@@ -89,7 +89,7 @@ class AgentRequests:
         return request.write_answer()
 
     def acknowledge(self, order: int) -> None:
-        """Forget answers that were sent before a ping that is answered now."""
+        """Remove answers that were sent before an acknowledged ping."""
         for request in list(self._by_id.values()):
             if request.answer is not None and request.wire_id is not None and request.answer_order < order:
                 self._forget(request)
@@ -105,8 +105,8 @@ class AgentRequests:
         return b""
 
     def resolve(self, line: bytes) -> bytes:
-        """Handle the news that a request is resolved: forget our answer, or cancel it above if it was another
-        client's."""
+        """Handle the notice that a request was resolved: remove our answer, or cancel the request above if another
+        client answered it."""
         params = read_fields((read_fields(line) or {}).get("params", UNSET))
         request = self._by_stable_id.get(read_text(params, "request"))
         if request is None:
@@ -119,7 +119,7 @@ class AgentRequests:
         return _cancel(request)
 
     def withdraw_missing(self) -> bytes:
-        """Cancel above what wasn't delivered again after a reconnect: it is no longer open."""
+        """Cancel requests above that weren't delivered again after a reconnect, because they are no longer open."""
         missing = [request for request in self._by_id.values() if request.wire_id is None]
         for request in missing:
             self._forget(request)

@@ -23,18 +23,18 @@ from accord.remote.message import Fields, notification, raw, read_fields, read_i
 from accord.schema.common.mcp import MessageMcpNotification, MessageMcpRequest
 
 Where = Literal["local", "remote", "none"]
-"""Where the editor's stdio servers run: on this machine, on the agent's, or nowhere."""
+"""The place where the editor's stdio servers run: this machine, the agent's machine, or none."""
 
 _OPENING = (b'"session/new"', b'"session/load"', b'"session/resume"', b'"session/fork"')
 _WATCHED = (*_OPENING, b'"session/close"', b'"session/delete"', b'"initialize"')
 _ESCAPED = b"\\/"
-"""How some encoders write the slash in the name of a method."""
+"""The escaped slash that some encoders write in the name of a method."""
 MCP_MESSAGE = "mcp/message"
 CANCEL = "$/cancel_request"
 
 
 class _Opening:
-    """A request of the editor whose response matters: it opens or closes a session, or it is `initialize`."""
+    """A request whose response has to be processed: one that opens or closes a session, or `initialize`."""
 
     def __init__(self, method: str, session_id: str, servers: list[str]) -> None:
         self.method = method
@@ -61,7 +61,7 @@ class LocalServers:
     # -- from the editor to the agent
 
     def change_outgoing(self, block: bytes) -> bytes:
-        """Return lines of the editor as the agent gets them."""
+        """Convert lines of the editor for the agent."""
         if not any(mark in block for mark in _WATCHED) and _ESCAPED not in block:
             return block
         return b"\n".join(self._change_request(line) if line else line for line in block.split(b"\n"))
@@ -81,7 +81,7 @@ class LocalServers:
         return write({**message, "params": raw({**params, "mcpServers": raw(servers)})}).rstrip(b"\n")
 
     def _change_servers(self, opening: _Opening, servers: Any, cwd: str) -> list[Any] | None:
-        """Return the servers for the agent; None if they stay as they are."""
+        """Return the servers for the agent; None if they don't change."""
         stdio = [each for each in servers if _is_stdio(each)] if isinstance(servers, list) else []
         if not stdio or self._where == "remote":
             return None
@@ -111,14 +111,14 @@ class LocalServers:
     # -- from the agent to the editor
 
     def change_incoming(self, block: bytes) -> bytes:
-        """Return lines of the agent as the editor gets them, without requests that are answered here."""
+        """Convert lines of the agent for the editor, without requests that are answered here."""
         if not self._requests and not self._ours:
             return block
         lines = [line for line in block.split(b"\n") if line and not self._take(line)]
         return b"".join(line + b"\n" for line in lines)
 
     def _take(self, line: bytes) -> bool:
-        """Handle a message for us. Returns whether the editor isn't to get it."""
+        """Handle a message for us. Returns True if the editor must not get it."""
         is_candidate = b'"mcp/message"' in line or b'"$/cancel_request"' in line or _ESCAPED in line or self._requests
         message = read_fields(line) if is_candidate else None
         if message is None:

@@ -17,8 +17,12 @@ from accord.remote.message import (
 )
 from accord.remote.sent_messages import SentMessage
 
-_SETUP = ("cwd", "mcpServers", "additionalDirectories")  # what `session/resume` repeats of the request that opened it
-_MAX_STRANGERS = 256
+_SETUP = (
+    "cwd",
+    "mcpServers",
+    "additionalDirectories",
+)  # fields that `session/resume` repeats from the request that opened it
+_MAX_UNOPENED = 256
 
 
 class OpenSession:
@@ -32,16 +36,16 @@ class OpenSession:
         self.is_open = False
         """Whether a response has confirmed it."""
         self.load: SentMessage | None = None
-        """An unanswered request that replays its history: events that were received before are wanted then."""
+        """An unanswered request that replays its history, in which case earlier events are expected again."""
         self.has_replayed: bool = False
-        """Whether that history has begun to arrive."""
+        """Whether the first part of that history has arrived."""
         self.is_resetting = False
         """Whether a snapshot is being received."""
         self.is_muted = False
         """Whether that snapshot is dropped."""
 
     def accept(self, cursor: Cursor) -> bool:
-        """Note an event; return False if it was received before."""
+        """Record an event; return False if it was received before."""
         if cursor.epoch == self.cursor.epoch and cursor.number <= self.cursor.number:
             if self.load is None:
                 return False
@@ -52,7 +56,7 @@ class OpenSession:
         return True
 
     def note_result(self, result: Fields) -> None:
-        """Note the cursor in the result of a request that opened or resumed the session."""
+        """Record the cursor in the result of a request that opened or resumed the session."""
         cursor = read_cursor(read_text(result, "_meta", "accord/cursor") or read_text(result, "cursor"))
         if cursor is not None and (cursor.epoch != self.cursor.epoch or cursor.number > self.cursor.number):
             self.cursor = cursor
@@ -71,11 +75,11 @@ class OpenSession:
 
 
 class OpenSessions:
-    """The open sessions by their ids, and those whose events come although they weren't opened here."""
+    """The open sessions by their ids, and others whose events arrive although they weren't opened here."""
 
     def __init__(self) -> None:
         self._sessions: dict[str, OpenSession] = {}
-        self._strangers: dict[str, OpenSession] = {}  # subagents, and events before the response to `session/new`
+        self._unopened: dict[str, OpenSession] = {}  # subagents, and events before the response to `session/new`
 
     def __iter__(self) -> Iterator[OpenSession]:
         return iter(self._sessions.values())
@@ -90,9 +94,9 @@ class OpenSessions:
         return session
 
     def add_created(self, id: str, params: Fields) -> OpenSession:
-        """Add a session that the server has created. Events of it may have come before the response."""
-        session = self._sessions[id] = self._find_stranger(id)
-        del self._strangers[id]
+        """Add a session that the server has created. Its events may have arrived before the response."""
+        session = self._sessions[id] = self._find_unopened(id)
+        del self._unopened[id]
         session.setup = read_setup(params)
         return session
 
@@ -101,21 +105,21 @@ class OpenSessions:
         self._sessions.pop(id, None)
 
     def accept(self, params: Params) -> bool:
-        """Note the cursor of an event; return False if it was received before."""
+        """Record the cursor of an event; return False if it was received before."""
         if params.meta is None or not params.meta.cursor or params.session_id is None:
             return True
         cursor = read_cursor(params.meta.cursor)
         if cursor is None:
             return True
-        session = self._sessions.get(params.session_id) or self._find_stranger(params.session_id)
+        session = self._sessions.get(params.session_id) or self._find_unopened(params.session_id)
         return session.accept(cursor) and not session.is_muted
 
-    def _find_stranger(self, id: str) -> OpenSession:
-        session = self._strangers.get(id)
+    def _find_unopened(self, id: str) -> OpenSession:
+        session = self._unopened.get(id)
         if session is None:
-            if len(self._strangers) >= _MAX_STRANGERS:
-                del self._strangers[next(iter(self._strangers))]
-            session = self._strangers[id] = OpenSession(id, {})
+            if len(self._unopened) >= _MAX_UNOPENED:
+                del self._unopened[next(iter(self._unopened))]
+            session = self._unopened[id] = OpenSession(id, {})
         return session
 
 

@@ -77,7 +77,7 @@ class PathMap:
 
 
 class _Root:
-    """A directory and what it is called on the other machine."""
+    """A directory and its path on the other machine."""
 
     def __init__(self, old: str, new: str) -> None:
         self.old, self.new = old, new
@@ -85,8 +85,8 @@ class _Root:
         self._prefix = self._normalize(old).rstrip("/") + "/"
         self._separator = "\\" if "\\" in new else "/"
         self.marks = {encode(old)[1:-1], _uri_path(old).encode()}
-        """What a line contains if it has such a path."""
-        if self._is_windows:  # case and kind of slash don't matter there: look at every line with a drive
+        """The text that a line must contain to have such a path."""
+        if self._is_windows:  # case and kind of slash don't matter there, so check every line with a drive
             self.marks = {b":\\\\", b":/"}
 
     def _normalize(self, path: str) -> str:
@@ -199,7 +199,7 @@ class _Rewriter:
         return {**message, "params": raw({**params, **found})} if found else None
 
     def _map_patch(self, fields: Fields) -> Fields | None:
-        """Map the file names in the header lines of a Git patch. Lines of files stay as they are."""
+        """Map the file names in the header lines of a Git patch. Lines of files don't change."""
         text = read_text(fields, "text")
         changed = "".join(self._map_patch_lines(text))
         return {**fields, "text": raw(changed)} if changed != text else None

@@ -1,4 +1,4 @@
-"""Joins two transports: what one receives, the other sends, with back-pressure in both directions."""
+"""Connects two transports: each sends the messages that the other receives, with back-pressure in both directions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from accord.transports.base import READY, YIELD, Interruption, Transport
 Change = Callable[[bytes], bytes]
 
 INTERRUPTION = "_accord/interruption"
-"""Tells a client that the network connection was lost or resumed."""
+"""Informs a client that the network connection was lost or resumed."""
 
 
 class RelayEnd(NamedTuple):
@@ -62,8 +62,8 @@ class Relay:
             await self._left.close()
 
     def report_interruption(self, change: Interruption) -> None:
-        """Tell the left side that the connection of the right side was lost or resumed. It must be one of our clients:
-        the notification isn't part of the protocol."""
+        """Inform the left side that the connection of the right side was lost or resumed. The left side must be one of
+        our clients, because the notification isn't part of the protocol."""
         with suppress(ConnectionClosed):
             self._left.send(write({"jsonrpc": "2.0", "method": INTERRUPTION, "params": change._asdict()}))
 
@@ -119,16 +119,16 @@ class _Half:
             self._source.resume()
 
     def take(self) -> bytes:
-        """Return and forget what was received early."""
+        """Return and remove the messages that were received early."""
         early, self._early = self._early, []
         return b"".join(early)
 
     async def wait_received(self) -> None:
-        """Wait until something has come, or nothing will."""
+        """Wait until something is received, or the source has ended."""
         await self._received.wait()
 
     async def wait_sent(self) -> None:
-        """Wait until the other side has taken everything, or is gone."""
+        """Wait until the other side has accepted everything, or has disconnected."""
         if self._waiting is not None:
             await asyncio.wait([self._waiting])
 

@@ -1,8 +1,9 @@
-"""A transport that survives lost connections: it reconnects, resumes every session, and loses and repeats nothing.
+"""A transport that survives lost connections: it reconnects and resumes every session, without lost or duplicate
+messages.
 
-It sits above a network transport and below a connection or a relay. `Resumption` decides what to send and what to drop;
-this module has the connections and the clock. If the server doesn't support resuming, messages pass unchanged and the
-end of the network connection is the end of this one."""
+It sits above a network transport and below a connection or a relay. `Resumption` decides which messages to send and to
+drop; this module manages the connections and the clock. If the server doesn't support resuming, messages pass
+unchanged, and this transport ends with the network connection."""
 
 from __future__ import annotations
 
@@ -23,9 +24,9 @@ HIGH_WATER = 1024 * 1024
 """Senders wait when more bytes than this wait for a connection."""
 _CLOSE_SECONDS = 2.0
 _FINAL_STAGES = frozenset({"auth", "tls", "resolve"})
-"""Stages whose errors don't go away by trying again."""
+"""Stages whose errors aren't resolved by retrying."""
 _MAX_FIRST_ATTEMPTS = 3
-"""How often `initialize` is repeated with a server that has never answered it."""
+"""The number of attempts at `initialize` with a server that has never answered it."""
 
 
 class Retry(NamedTuple):
@@ -34,11 +35,11 @@ class Retry(NamedTuple):
     back_off_seconds: tuple[float, ...] = (0.0, 0.1, 0.3, 1.0, 2.0, 5.0, 10.0)
     """The pause before each attempt. The last one is repeated."""
     give_up_seconds: float | None = 300.0
-    """How long to try after the connection is lost; None to try until closed."""
+    """How long to try after the connection was lost; None tries until the transport is closed."""
     heartbeat_seconds: float = 20.0
     """A ping is sent when nothing was received for this long."""
     timeout_seconds: float = 20.0
-    """The connection counts as lost when nothing was received for this long after a ping, or after connecting."""
+    """The connection counts as lost if nothing is received for this long after a ping, or after connecting."""
 
 
 class ResumingTransport(Transport):
@@ -54,7 +55,7 @@ class ResumingTransport(Transport):
         client_id: str | None = None,
         resets: bool = True,
     ) -> None:
-        """`resets` tells whether the receiver understands `_accord/snapshot`, like our own client."""
+        """`resets` is whether the receiver supports `_accord/snapshot`, as our own client does."""
         self._on_change = on_change
         self.retry: Retry = retry or Retry()
         self._open = open
@@ -74,7 +75,7 @@ class ResumingTransport(Transport):
         self._attempts = 0
         self._lost_at = 0.0
         self._settled: asyncio.Future[str] | None = (
-            None  # the result of an attempt to reconnect: empty, or why it failed
+            None  # the result of an attempt to reconnect: empty, or the reason why it failed
         )
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -149,7 +150,7 @@ class ResumingTransport(Transport):
         self._heard = True
         state = self._state
         above = state.receive(block)
-        # First the lines that had to wait: the receiver may send more while it gets these.
+        # Send the waiting lines first: the receiver may send more while it handles these.
         self._send_out()
         if state.is_supported is False:
             self._be_plain()
@@ -160,7 +161,7 @@ class ResumingTransport(Transport):
             receiver.on_lines(above)
 
     def _send_out(self) -> Awaitable[None]:
-        """Send what the bookkeeping has ready. If the connection breaks, it is sent again on the next one."""
+        """Send the messages that are ready. If the connection breaks, they are sent again on the next one."""
         out = self._state.take()
         if out:
             try:
@@ -241,10 +242,10 @@ class ResumingTransport(Transport):
             self._end(ConnectionClosed(self._ended))
 
     def _check_attempt(self, attempt: asyncio.Future[str]) -> None:
-        """Note whether an attempt to reconnect has succeeded or failed."""
+        """Record whether an attempt to reconnect has succeeded or failed."""
         state = self._state
         if state.phase is Phase.LIVE:
-            # The task of the attempt runs later, and the connection may be lost again before.
+            # The task of the attempt runs later, and the connection may be lost again before that.
             self._reconnecting = None
             attempt.set_result("")
             self._report(Interruption("resumed", "", self._attempts, time.monotonic() - self._lost_at))
@@ -255,7 +256,7 @@ class ResumingTransport(Transport):
             attempt.set_result(reason)
 
     def _drop(self) -> None:
-        """Forget the current connection, and close it without waiting: its peer may be gone."""
+        """Drop the current connection, and close it without waiting, because its peer may not respond."""
         self._link.owner = None
         task = self._loop.create_task(self._close_inner(self._inner))
         self._tasks.add(task)
@@ -275,7 +276,7 @@ class ResumingTransport(Transport):
     # -- heartbeat
 
     def _watch(self) -> None:
-        """Check that the peer is still there: send a ping after some silence, and drop the connection after more."""
+        """Watch for a dead peer: send a ping after some silence, and drop the connection if there is no response."""
         if self._ended or self._is_plain:
             return
         state, retry = self._state, self.retry
@@ -311,7 +312,7 @@ class ResumingTransport(Transport):
 
 
 class _Link:
-    """Receives for one connection. Nothing passes once another connection has taken its place."""
+    """Receives messages of one connection. Passes nothing on once another connection has replaced it."""
 
     def __init__(self, owner: ResumingTransport, inner: Transport) -> None:
         self.owner: ResumingTransport | None = owner

@@ -1,19 +1,19 @@
-"""The bookkeeping that makes lost connections invisible, without I/O.
+"""Tracks the state that is needed to resume after a lost connection. No I/O.
 
-`Resumption` sits between a JSON-RPC endpoint above and a series of connections below. It notes what was sent and is
-not answered yet, the cursor of each open session, and the agent's open requests. After a reconnect it says what to send
-on the new connection, drops what was received before, and matches what is delivered again.
+`Resumption` sits between a JSON-RPC endpoint above and a series of connections below. It tracks unanswered messages,
+the cursor of each open session, and the agent's open requests. After a reconnect it decides which messages to send on
+the new connection, drops those that were received before, and matches those that are delivered again.
 
-The extension of the protocol that it uses is in `_meta` and described in docs/remote.md:
+It uses an extension of the protocol in `_meta`, which is described in docs/remote.md:
 
-- `initialize` announces a client id (`accord/resume`). A server that doesn't answer with the same key knows nothing of
-  all this: messages then pass unchanged, and a lost connection is lost.
+- `initialize` announces a client id (`accord/resume`). A server that doesn't respond with the same key doesn't
+  support resuming: messages then pass unchanged, and a lost connection can't be resumed.
 - Events carry a cursor (`accord/cursor`), requests and notifications a key (`accord/key`), requests of the agent a
   stable id (`accord/request`).
 - On a new connection the order is: `initialize`, `session/resume` after the cursor of each session, and when all of
-  these are answered, everything that was sent before and isn't acknowledged, with its old key.
-- The response to `_accord/ping` acknowledges every message that was sent before it, and shows that the connection isn't
-  dead. Other responses acknowledge nothing but their requests: by Streamable HTTP, a message may overtake another."""
+  these are answered, all unacknowledged messages with their old keys.
+- The response to `_accord/ping` acknowledges every message that was sent before it, and shows that the connection is
+  alive. Other responses acknowledge only their requests: over Streamable HTTP, messages may overtake each other."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ from accord.remote.open_sessions import OpenSession, OpenSessions
 from accord.remote.sent_messages import SentMessage, SentMessages
 
 SNAPSHOT = "_accord/snapshot"
-"""From the server: the session's whole history follows, because the cursor is too old or unknown."""
+"""Sent by the server: the session's whole history follows, because the cursor is too old or unknown."""
 SNAPSHOT_END = "_accord/snapshot_end"
-"""From here to the endpoint above: that history is complete."""
+"""Sent from here to the endpoint above: that history is complete."""
 RESOLVED = "_accord/permission_resolved"
 PING = "_accord/ping"
 UPDATE = "session/update"
@@ -58,7 +58,7 @@ LOST_OUTPUT = "Some output was lost while the connection was down. Reload the se
 _OPENING = frozenset({"session/new", "session/load", "session/resume", "session/fork", "session/attach"})
 _WITH_HISTORY = frozenset({"session/load", "session/resume", "session/attach"})
 _CLOSING = frozenset({"session/close", "session/delete", "session/archive", "session/detach"})
-_OURS = "accord/"  # how the ids of our own requests start
+_OURS = "accord/"  # the prefix of the ids of our own requests
 _INITIALIZE = f"{_OURS}initialize"
 
 
@@ -78,8 +78,8 @@ class Resumption:
     """The state of one endpoint over all its connections."""
 
     def __init__(self, client_id: str, *, resets: bool = True) -> None:
-        """`resets` tells whether the endpoint above understands `_accord/snapshot`. An editor doesn't: it gets a
-        sentence about lost output instead of a history that it would show twice."""
+        """`resets` is whether the endpoint above supports `_accord/snapshot`. An editor doesn't: it gets a message
+        about lost output instead of a history that it would show twice."""
         self.client_id = client_id
         self.phase: Phase = Phase.NEW
         self.is_supported: bool | None = None
@@ -89,7 +89,7 @@ class Resumption:
         self.rejection: str = ""
         """Why the server can't be used on this connection, if so."""
         self.unsent_bytes: int = 0
-        """The size of what waits for a connection."""
+        """The size of the messages that wait for a connection."""
         self._resets = resets
         self._out: list[bytes] = []
         self._version = 1
@@ -121,7 +121,7 @@ class Resumption:
     # -- connections
 
     def disconnect(self) -> None:
-        """Note that the connection is lost."""
+        """Handle the loss of the connection."""
         self.phase = Phase.CUT
         self._out.clear()
         self._resuming.clear()
@@ -131,7 +131,7 @@ class Resumption:
         self._requests.disconnect()
 
     def connect(self) -> None:
-        """Begin on a new connection."""
+        """Start on a new connection."""
         assert self._initialize is not None
         self.phase = Phase.INITIALIZING
         if self._initialize_is_open:
@@ -153,7 +153,7 @@ class Resumption:
     # -- from above
 
     def send(self, block: bytes) -> None:
-        """Handle lines from the endpoint above. What can be sent now is added to the lines to send."""
+        """Handle lines from the endpoint above. Lines that can be sent now are added to the output."""
         for line in (block,) if block.find(b"\n", 0, -1) < 0 else block.split(b"\n"):
             if line:
                 self._send(line)
@@ -218,7 +218,7 @@ class Resumption:
     def receive(self, block: bytes) -> bytes:
         """Handle lines from the connection, and return those for the endpoint above.
 
-        Nearly every message is a new event of an open session. A block of these is returned as it is."""
+        Nearly every message is a new event of an open session. A block of these is returned unchanged."""
         heads = read_heads(block)
         if heads is None:
             return self._receive_unusual(block)
@@ -248,7 +248,7 @@ class Resumption:
         return b"".join(above)
 
     def _receive(self, head: Head, line: bytes) -> bytes:
-        """Handle one message; return what the endpoint above gets."""
+        """Handle one message; return the line for the endpoint above."""
         if not head.method:
             return self._receive_response(head, line)
         if not self.is_supported:
@@ -276,7 +276,7 @@ class Resumption:
         return line if self._note_answered(id, head) else b""
 
     def _note_answered(self, id: Any, head: Head) -> bool:
-        """Note the response to a request of the endpoint above; return False if there is no such request."""
+        """Record the response to a request of the endpoint above; return False if there is no such request."""
         sent = self._sent.take_request(id)
         if sent is None:
             return False
@@ -303,10 +303,10 @@ class Resumption:
         session.is_open = True
         session.note_result(result)
         if sent.times_sent > 1 and sent.method not in _WITH_HISTORY:
-            self._resume(session)  # it was opened on a lost connection, and its events went there
+            self._resume(session)  # it was opened on a lost connection, to which its events were sent
 
     def _acknowledge(self, order: int) -> None:
-        """Forget notifications and answers that were sent before a ping that is answered now."""
+        """Remove notifications and answers that were sent before an acknowledged ping."""
         self._sent.acknowledge(order)
         self._requests.acknowledge(order)
 
@@ -327,7 +327,7 @@ class Resumption:
     # -- initialize and resume
 
     def _receive_first_initialize(self, head: Head) -> None:
-        """Read the response that the endpoint above gets too."""
+        """Read the response, which is also passed to the endpoint above."""
         self._initialize_is_open = False
         result = read_fields(head.result)
         if result is None:  # an error: the endpoint may try again with another version
@@ -372,18 +372,18 @@ class Resumption:
             above = self._end_snapshot(session)
         sent = session.load
         if sent is not None and session.has_replayed and result is not None:
-            # The history had begun to arrive on the lost connection. The rest came now, so this is the response.
+            # The first part of the history arrived on the lost connection, and the rest now, so this is the response.
             self._note_answered(read_id(sent.fields), head)
             above += _response(sent.fields["id"], result)
         return above
 
     def _go_live(self) -> None:
-        """Send everything that isn't acknowledged, in its old order."""
+        """Send all unacknowledged messages in their original order."""
         self.phase = Phase.LIVE
         self.unsent_bytes = 0
         for sent in self._sent:
             if sent.method in _WITH_HISTORY and sent.times_sent:
-                # The server is to execute it again: what it sent in answer went to the lost connection.
+                # The server must execute it again, because its answer was sent to the lost connection.
                 self._sent.replace_key(sent)
             self._put(sent)
         if self._requests.has_missing:

@@ -25,7 +25,7 @@ class SentMessage:
 
 
 class SentMessages:
-    """Messages that are sent and not settled, in order: requests without a response, unacknowledged notifications."""
+    """Unsettled messages, in the order of sending: requests without a response, and unacknowledged notifications."""
 
     def __init__(self, client_id: str) -> None:
         self._client_id = client_id
@@ -43,7 +43,7 @@ class SentMessages:
         return len(self._messages) - len(self._requests)
 
     def next_order(self) -> int:
-        """Return the next position in the order of everything that is sent, answers and pings included."""
+        """Return the next position in the order of all sent messages, including answers and pings."""
         self._order += 1
         return self._order
 
@@ -61,7 +61,7 @@ class SentMessages:
         return message
 
     def replace_key(self, message: SentMessage) -> None:
-        """Give a message another key: the server is to execute it again."""
+        """Give a message another key, so that the server executes it again."""
         message.fields = self._with_key(message.fields)
         message.line = write(message.fields)
 
@@ -72,13 +72,13 @@ class SentMessages:
         return {**fields, "params": raw(add_meta(params, **{KEY: self.next_key()}))}
 
     def take_request(self, id: Any) -> SentMessage | None:
-        """Return and forget the request that a response belongs to."""
+        """Return and remove the request that a response belongs to."""
         message = self._requests.pop(id, None)
         if message is not None:
             del self._messages[message.order]
         return message
 
     def acknowledge(self, order: int) -> None:
-        """Forget notifications that were sent before a position."""
+        """Remove notifications that were sent before a position."""
         for message in [each for each in self._messages.values() if each.order < order and not each.is_request]:
             del self._messages[message.order]

@@ -31,8 +31,8 @@ async def open_url(
 ) -> Transport:
     """Connect to a remote agent by Streamable HTTP (`https:`) or WebSocket (`wss:`).
 
-    Without `token` it is looked up: `ACCORD_TOKEN`, a saved one, or that of a server on this machine. `resets` tells
-    whether the receiver understands `_accord/snapshot`. Raises `LaunchError` with the stage that failed."""
+    Without `token` it is looked up: `ACCORD_TOKEN`, a saved one, or that of a server on this machine. `resets` is
+    whether the receiver supports `_accord/snapshot`. Raises `LaunchError` with the stage that failed."""
     url = check_url(url)
 
     async def open() -> Transport:
@@ -52,7 +52,7 @@ async def open_url(
 
 
 def _choose(url: str, token: str | None, options: HttpOptions | None) -> tuple[str, HttpOptions]:
-    """Choose the address and the token. That of a local server goes to this server only, and never to a proxy.
+    """Choose the address and the token. The token of a local server is sent only to that server, never to a proxy.
 
     Raises `LaunchError` if a file with tokens can't be used."""
     from accord.remote.tokens import find_local, find_token

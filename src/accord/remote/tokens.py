@@ -63,12 +63,12 @@ class LocalServer(NamedTuple):
     """A server of this user on this machine."""
 
     url: str
-    """The URL with the address that it listens on, which `localhost` may not be."""
+    """The URL with the address on which it listens; `localhost` may resolve to another one."""
     token: str
 
 
 def find_local(url: str) -> LocalServer | None:
-    """Find the server of this user that a URL means; None if none runs there."""
+    """Find the server of this user to which a URL refers; None if none is running there."""
     from accord.config.served_agents import ServedAgents
 
     served = ServedAgents()
@@ -78,7 +78,7 @@ def find_local(url: str) -> LocalServer | None:
 
 
 def server_of(url: str) -> str:
-    """Return what identifies the server of a URL: scheme, host and port. `ws:` and `http:` are the same server."""
+    """Return the identity of a URL's server: scheme, host and port. `ws:` and `http:` are the same server."""
     try:
         parts = urlsplit(url)
         scheme = {"ws": "http", "wss": "https"}.get(parts.scheme.lower(), parts.scheme.lower())
