@@ -21,7 +21,7 @@ async def read_patch(cwd: Path) -> str:
 
     path, real = str(cwd), os.path.realpath(cwd)  # noqa: ASYNC240  # the same disk as everything that follows
     # `Git` turns off hooks, filters and everything else a repository could run.
-    git = Git(Found(path=path, kind="directory", real=real, root=path, root_real=real), os.environ)
+    git = Git(Found(path=path, kind="directory", real=real, root=path, root_real=real), [path], os.environ)
     await git.prepare()
     patch = await git.diff([])
     untracked = await git.lines("ls-files", "--others", "--exclude-standard", "-z", only=True)
