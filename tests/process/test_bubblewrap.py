@@ -63,4 +63,4 @@ def test_whether_it_works_is_found_out_by_trying(tmp_path: Path) -> None:
     assert bubblewrap.probe(fake(tmp_path, "exit 0"), []) == ""
     problem = bubblewrap.probe(fake(tmp_path, "echo 'setting up uid map: Permission denied' >&2; exit 1"), [])
     assert "uid map: Permission denied" in problem and "user namespaces" in problem
-    assert "doesn't run" in bubblewrap.probe(str(tmp_path / "missing"), [])
+    assert "can't be started" in bubblewrap.probe(str(tmp_path / "missing"), [])

@@ -1,4 +1,4 @@
 """Start, supervise and end child processes.
 
 A child runs under a supervisor (`supervision`, `supervisor`), which ends it and all its descendants when this process
-is gone, even after `kill -9`."""
+ends, even after `kill -9`."""

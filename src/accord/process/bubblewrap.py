@@ -1,7 +1,7 @@
 """Command lines for bubblewrap (`bwrap`), which runs a program in namespaces with its own view of the file system.
 
-Whether it works here is found out by trying: versions say nothing about user namespaces, which the kernel, a security
-module or a container may forbid."""
+Support is detected by a test run: version numbers don't show whether the kernel, a security module or a container
+forbids user namespaces."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ _STRICTNESS: dict[Access, int] = {"write": 0, "read": 1, "hide": 2}
 
 
 class Mount(NamedTuple):
-    """The access to a path from inside. The path has no links."""
+    """The access to a path inside the sandbox. The path has no symbolic links."""
 
     path: str
     access: Access
     source: str = ""
-    """The path outside; the same one if empty."""
+    """The path outside the sandbox; the same path if empty."""
     is_file: bool = False
 
 
 def isolation(*, network: bool) -> list[str]:
-    """The options for namespaces: the program sees no other processes, and ends with the one that started it."""
+    """Return the options for namespaces: the program sees no other processes, and ends with the one that started it."""
     words = ["--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent"]
     return words if network else [*words, "--unshare-net"]
 
 
 def strict_isolation(*, network: bool) -> list[str]:
-    """The same without capabilities, and without access to the terminal. User namespaces are required."""
+    """Return the same options, plus no capabilities and no access to the terminal. Requires user namespaces."""
     words = ["--unshare-user", "--unshare-cgroup-try", "--cap-drop", "ALL", "--new-session"]
     return [*isolation(network=network), *words]
 
 
 def proc_words() -> list[str]:
-    """The options for `/proc`: settings of the kernel are read-only.
+    """Return the options for `/proc`: settings of the kernel are read-only.
 
     bwrap covers them itself only where it finds them writable before it drops its rights, so that root could change
     `kernel.core_pattern`, which names a program that the kernel runs."""
@@ -52,7 +52,7 @@ def proc_words() -> list[str]:
 
 
 def mount_words(mounts: Iterable[Mount]) -> list[str]:
-    """The options for mounts on top of a read-only file system. The innermost one decides about a path."""
+    """Return the options for mounts on top of a read-only file system. For each path, the innermost mount applies."""
     words = ["--ro-bind", "/", "/", "--dev", "/dev", *proc_words()]
     ordered = sorted(set(mounts), key=lambda mount: (mount.path.count("/"), mount.path, _STRICTNESS[mount.access]))
     for mount in ordered:
@@ -79,7 +79,7 @@ def probe(program: str, words: Sequence[str], test: Sequence[str] = ("true",)) -
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return f"bwrap doesn't run: {error}"
+        return f"bwrap can't be started: {error}"
     if done.returncode != 0:
         return f"bwrap can't create a sandbox here: {done.stderr.strip()}; the system may forbid user namespaces"
     return ""

@@ -44,7 +44,7 @@ class Child:
         self.status: int | None = None
         """The exit status, negative for a signal; None while it runs."""
         self.stdin: int | None = None
-        """Our end of its standard input. Code that takes it (and sets this to None) must close it."""
+        """Our end of its standard input. Code that takes over the pipe (and sets this to None) must close it."""
         self.stdout: int | None = None
         """Our end of its standard output, with the same rule."""
         self.on_end: Callable[[], None] | None = None
@@ -55,7 +55,7 @@ class Child:
         self._drain: Drain | None = None
         self._loop = asyncio.get_running_loop()
         self._exited = asyncio.Event()
-        self._family_ended = asyncio.Event()  # set when no process of the family is left
+        self._family_ended = asyncio.Event()  # set when all processes of the family have ended
         self._stopping = asyncio.Lock()
         self._is_over = False
         self._is_watched = False
@@ -133,7 +133,7 @@ class Child:
         """Let the keeper stop the child and its descendants in the same stages, even after this process exits."""
         if not self._is_over:
             if self._process.has_lost_keeper:
-                self._process.kill()  # without a keeper we have to kill it now
+                self._process.kill()  # without a keeper, kill it now
             self._finish()
 
     async def stop(self, *, stdin_grace: float = STDIN_GRACE_SECONDS, term_grace: float = TERM_GRACE_SECONDS) -> int:

@@ -29,7 +29,7 @@ class UnsupervisedProcess(subprocess.Popen[bytes]):
 
     token = ""
     has_lost_keeper: bool = os.name == "posix"
-    """There is no keeper, so this process has to end the family."""
+    """True: there is no keeper, so this process has to end the family."""
 
     @property
     def has_ended(self) -> bool:
@@ -85,7 +85,7 @@ def format_command(argv: Sequence[str]) -> str:
 
 
 def explain_launch_error(error: Exception, program: str, cwd: str | None, env: Mapping[str, str]) -> str:
-    """Explain what is wrong with a command, and what to do."""
+    """Describe the problem with a command, and its solution."""
     if not isinstance(error, OSError):
         return f"{error}; check the command and its environment for invalid characters"
     if cwd is not None and not os.path.isdir(cwd):
@@ -177,7 +177,7 @@ def start(
                 stream = os.open(os.devnull, os.O_RDWR)
                 theirs.append(stream)
             streams.append(number if stream is None else stream)
-        # A program without a pipe for standard input can't notice that we are gone, so it gets no time to exit itself.
+        # A program without a pipe for standard input can't detect our end, so it gets no time to exit by itself.
         exit_grace = None if stdin == PIPE else 0.0
         program = Program(argv, cwd, marker.environment(env), marker.token, streams, terminal, exit_grace)
         process = launch(program)

@@ -14,7 +14,8 @@ ORIGINAL = "ACCORD_ORIGINAL_"
 """Prefix of the variables that hold the original values of those that `safe_environment` changed."""
 
 _PATH_VARIABLES = ("PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE", "PYTHONPYCACHEPREFIX")
-"""Variables that say where modules, `.pth` files and compiled code come from. (PYTHONSTARTUP is for prompts only.)"""
+"""Variables that control where modules, `.pth` files and compiled code are loaded from. (PYTHONSTARTUP is only for
+interactive use.)"""
 
 
 def python(*args: str) -> list[str]:
@@ -55,7 +56,7 @@ def _is_safe(entry: str, project: str) -> bool:
     if not os.path.isabs(entry):
         return False
     place = os.path.realpath(entry)
-    if place == _SOURCE_DIRECTORY:  # where we run from ourselves
+    if place == _SOURCE_DIRECTORY:  # our own installation
         return True
     try:
         return os.path.commonpath([place, project]) != project

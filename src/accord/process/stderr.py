@@ -1,6 +1,6 @@
-"""Read standard error of a child and keep its tail.
+"""Read the standard error of a child and keep its tail.
 
-It is always read, because a child blocks once the pipe is full."""
+It is always read, because the child blocks when the pipe is full."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Protocol
 KEPT_BYTES = 64 * 1024
 MAX_LINE_CHARACTERS = 64 * 1024
 MAX_WORD_CHARACTERS = 4 * 1024
-"""How far from its end an overlong line is split at a space."""
+"""How far from its end an overlong line may be split at a space."""
 READ_BYTES = 64 * 1024
 READS_PER_WAKE = 16
 
@@ -72,7 +72,7 @@ class Tail:
         for line in lines:
             self._on_line(line.removesuffix("\r"))
         if len(self._line) > MAX_LINE_CHARACTERS:
-            # Between two words if possible: listeners redact line by line, and would miss a secret that is split.
+            # Split between two words if possible: listeners redact line by line, and would miss a split secret.
             end = self._line.rfind(" ", len(self._line) - MAX_WORD_CHARACTERS) + 1 or len(self._line)
             line, self._line = self._line[:end], self._line[end:]
             self._on_line(line)
@@ -107,7 +107,7 @@ class Drain:
                 os.set_blocking(fd, False)
 
     def read_available(self) -> None:
-        """Read what has arrived, without waiting."""
+        """Read the available data, without waiting."""
         if not self._watching:
             return
         for _ in range(READS_PER_WAKE):
@@ -125,7 +125,7 @@ class Drain:
                 return
 
     async def wait_until_ended(self, timeout: float) -> None:
-        """Wait for the end of the stream. It comes with the writer's exit, unless another process holds it open."""
+        """Wait for the end of the stream. It follows the writer's exit, unless another process keeps the pipe open."""
         self.read_available()
         with suppress(TimeoutError):
             await asyncio.wait_for(self._ended.wait(), timeout)

@@ -3,7 +3,7 @@
 Each process that has children has a supervisor, which starts them and outlives us just long enough to end them (see
 `supervisor`). It must be the ancestor of all of them, because a process can't change its ancestry, unlike its session,
 group and environment. We hold one socket to the supervisor, for starting children, and one to the keeper of each child.
-The sockets break when we are gone, for whatever reason.
+The sockets break when this process ends for any reason.
 
 Rejected alternatives: a parent-death signal (`PR_SET_PDEATHSIG`) reaches only the direct child and is lost when the
 *thread* that started it ends. If we were the subreaper, orphans would be lost once we are killed, and a program that
@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 from accord.process.tree import MARKER_VARIABLE
 
 EXIT_GRACE_SECONDS = 5.0
-"""Time for children to exit by themselves after our death, because their standard input has ended."""
+"""Time for children to exit by themselves after this process has ended and closed their standard input."""
 
 TERM_GRACE_SECONDS = 2.0
 """Time for children to exit after SIGTERM."""
@@ -43,7 +43,8 @@ TERM_GRACE_SECONDS = 2.0
 KILL_WAIT_SECONDS = 0.5
 """Time to wait for a killed child to exit."""
 
-# Replaces the package by an empty module, so that the supervisor doesn't load `accord/__init__.py`: it must start fast.
+# Replaces the package with an empty module, so that the supervisor doesn't load `accord/__init__.py`: it must start
+# fast.
 _SUPERVISOR_CODE = """\
 import sys
 package = type(sys)("accord")
@@ -82,7 +83,7 @@ class Program(NamedTuple):
     terminal: bool = False
     """Whether standard input becomes its controlling terminal."""
     exit_grace: float | None = None
-    """Seconds that it may take to exit by itself once we are gone (None: `EXIT_GRACE_SECONDS`)."""
+    """Seconds that it may take to exit by itself after this process has ended (None: `EXIT_GRACE_SECONDS`)."""
 
 
 class SupervisedProcess:
@@ -93,7 +94,7 @@ class SupervisedProcess:
         self.returncode: int | None = None
         """The exit status, negative for a signal; None while it runs."""
         self.has_ended: bool = False
-        """Whether no process of its family is left, or its keeper is gone."""
+        """Whether all processes of its family have ended, or its keeper has."""
         self.has_lost_keeper: bool = False
         """Whether its keeper was killed, so that this process has to find and end the family."""
         self._channel = channel
@@ -231,7 +232,7 @@ class SupervisorConnection:
             if not child.has_lost_keeper:
                 return child
             child.close()
-            self._forget_supervisor()  # it was killed: start another one
+            self._forget_supervisor()  # the supervisor was killed: start another one
             if is_last:
                 break
         raise OSError(errno.ECHILD, "couldn't start the supervisor of child processes")

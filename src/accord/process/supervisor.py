@@ -1,4 +1,4 @@
-"""The supervisor: starts children on behalf of a process, and ends them when that process is gone.
+"""The supervisor: starts children on behalf of a process, and ends them when that process ends.
 
 `supervision` starts one for each process that has children. For every child the supervisor forks a *keeper*, which
 starts the program and stays until it has ended:
@@ -10,8 +10,8 @@ Supervisor and keepers are subreapers (Linux): a process whose parent ends becom
 nothing that a program starts can leave the tree, not even a daemon that forks twice, creates a session and wipes its
 environment. A keeper ends all processes below it when
 
-- the client asks for it, or is gone (the socket between the two breaks),
-- the supervisor is gone, for whatever reason.
+- the client requests it, or ends (the socket between the two breaks),
+- the supervisor ends for any reason.
 
 If a keeper is killed, the processes below it become children of the supervisor, which kills them. Only a program that
 kills the supervisor and its keeper at the same instant escapes; then the client still searches for it (see `tree`).
@@ -50,9 +50,9 @@ _IGNORED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal
 
 
 def main() -> None:
-    """Serve requests from standard input (a socket) until the process at its other end is gone."""
+    """Serve requests from standard input (a socket) until the process at its other end has ended."""
     for number in _IGNORED:
-        signal.signal(number, signal.SIG_IGN)  # signals that end the client must not end this first
+        signal.signal(number, signal.SIG_IGN)  # signals that end the client must not end the supervisor first
     control = _socket.socket(fileno=os.dup(0))
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
@@ -61,7 +61,7 @@ def main() -> None:
 
 
 class Supervisor:
-    """Forks a keeper for each child, and kills what a lost keeper leaves behind."""
+    """Forks a keeper for each child, and kills the processes of keepers that were killed."""
 
     def __init__(self, control: _socket.socket) -> None:
         self._control = control
@@ -69,7 +69,7 @@ class Supervisor:
         self._is_subreaper = self._become_subreaper()
         self._keepers: set[int] = set()
         self._has_lost_keeper = False
-        # Keepers watch the read end. It reports end of file when the supervisor exits, however that happens, because
+        # Keepers watch the read end. It reports end of file when the supervisor exits for any reason, because
         # the supervisor alone holds the write end: keepers close their copy right after the fork.
         self._alive, self._life = os.pipe()
 
@@ -90,7 +90,7 @@ class Supervisor:
         os._exit(0)
 
     def _handle_request(self) -> bool:
-        """Read one request and fork its keeper. Returns False if the client is gone."""
+        """Read one request and fork its keeper. Returns False if the client has ended."""
         head, fds = self._receive()
         if len(head) < HEADER.size:
             for fd in fds:
@@ -162,7 +162,7 @@ class Supervisor:
             for stray in strays:
                 signal_process(stray, signal.SIGKILL)
             # If a child ended meanwhile, an empty list proves nothing: the child may have forked after the list of
-            # processes was read, and ended before it was looked at itself.
+            # processes was read, and ended before it was examined.
             if not strays and not self._wait_for_ended():
                 return
             time.sleep(0.002)
@@ -182,7 +182,7 @@ class Keeper:
         self._has_exited = False
         self._ending: Iterator[float] | None = None
         self._deadline: float | None = None
-        """When to stop waiting for a program whose client is gone."""
+        """When to stop waiting for a program whose client has ended."""
         self._commands = b""
         self._attempts = 0
 
@@ -224,7 +224,7 @@ class Keeper:
         return int((pause or 0) * 1000) + 1
 
     def _handle_commands(self) -> bool:
-        """Carry out the client's commands. Returns False if it is gone."""
+        """Carry out the client's commands. Returns False if the client has ended."""
         try:
             data = self._channel.recv(4096)
         except OSError:
@@ -282,7 +282,7 @@ class Keeper:
         try:  # noqa: SIM105
             self._channel.sendall(message.encode() + b"\n")
         except OSError:
-            pass  # the client is gone
+            pass  # the client has ended
 
 
 def exec_program(request: dict[str, Any], streams: list[int]) -> None:

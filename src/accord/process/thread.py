@@ -30,7 +30,7 @@ async def run_in_thread(work: Callable[..., T], *args: Any, timeout: float | Non
             value = work(*args)
         except BaseException as error:
             take, value = answer.set_exception, error
-        with suppress(RuntimeError):  # the loop is closed, and with it the caller is gone
+        with suppress(RuntimeError):  # the loop is closed, so no caller is waiting
             loop.call_soon_threadsafe(settle, take, value)
 
     context = contextvars.copy_context()  # context variables of the caller apply in the thread as well

@@ -1,4 +1,4 @@
-"""Find every process that belongs to a child, wherever it went, and end them all in stages.
+"""Find all processes that belong to a child, even detached ones, and end them in stages.
 
 On Linux the keeper of a child (see `supervisor`) is a subreaper: all descendants of the child stay below the keeper,
 and those are its family. Without a subreaper (macOS, or if the keeper was killed), a process belongs to the family if
@@ -26,7 +26,7 @@ MARKER_VARIABLE = "ACCORD_CHILD"
 """The environment variable with the tokens of all families a process belongs to, the outermost first."""
 
 KILL_SECONDS = 5.0
-"""How long to repeat SIGKILL, for processes that fork faster than they die. Those stuck in the kernel are given up."""
+"""How long to repeat SIGKILL, for processes that fork faster than they die. Processes stuck in the kernel remain."""
 
 EXEC_SECONDS = 0.5
 """How long an `exec` may take, during which a process seems to have no environment."""
@@ -62,7 +62,7 @@ class Family:
         """The child's process id, its session and its process group."""
         self.root_start: int | None = None
         self.known: dict[int, Process] = {}
-        """Members found so far that still run. Remembered, because their connection to the family may disappear."""
+        """Members found so far that are still running. Stored, because their link to the family may disappear."""
         self.since: int | None = None
         """Start time of the oldest possible member, so that older processes needn't be examined."""
 
