@@ -65,6 +65,7 @@ ATTACKS = {
     ],
     "uniq *": ["uniq f F", "uniq -c f F", "uniq -f 1 f F", "uniq -- f F", "uniq src/*"],
     "uniq f *": ["uniq f F"],
+    "file *": ["file -C -m F", "file --compile F", "file -bC"],
     "shuf *": ["shuf -o F f", "shuf --output=F f", "shuf -eo F a", "shuf --random-source=x f"],
     "iconv *": ["iconv -o F f", "iconv --output=F f", "iconv -f utf8 -oF f"],
     "xxd *": ["xxd f F", "xxd -r f F", "xxd -c 8 f F"],

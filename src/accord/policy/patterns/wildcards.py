@@ -43,6 +43,7 @@ RISKY = {
     "rg": Risk(("--pre", "--hostname-bin", "--search-zip"), short="z"),
     "tree": Risk(("--output",), short="oR"),
     "date": Risk(("--set",), short="s"),
+    "file": Risk(("--compile",), short="C"),
     "man": Risk(("--pager", "--html", "--preprocessor"), short="PH"),
     "rsync": Risk(("--rsh", "--rsync-path"), short="e"),
     "zip": Risk(("--unzip-command",), short="T"),
