@@ -13,8 +13,10 @@ from accord import Agent, Tokens, Turn
 from accord.hub.budgets import Budget, BudgetExceeded, Budgets
 from accord.hub.event_log import MemoryEventLog
 from accord.hub.hub import Hub
+from accord.hub.principal import Principal
 
 PERMISSION = "session/request_permission"
+ADMIN = Principal("boss", "admin")
 
 
 class Worker(Agent):
@@ -60,6 +62,26 @@ async def test_too_many_sessions_are_refused_with_words(tmp_path: Path) -> None:
             await bob.new_session(str(tmp_path))
         await client.call("session/close", {"sessionId": session})
         await client.new_session(str(tmp_path))
+
+
+async def test_closed_sessions_are_opened_again_only_up_to_the_limit(tmp_path: Path) -> None:
+    """Otherwise a client could create sessions, close them, create others, and open all of them."""
+    budgets = Budgets(Budget(sessions=2))
+    async with Hub(InProcessSpawner(Worker), root=tmp_path, budgets=budgets) as hub, joined(hub) as client:
+        closed = [await client.new_session(str(tmp_path)) for _ in range(2)]
+        for session in closed:
+            await client.call("session/close", {"sessionId": session})
+        await client.new_session(str(tmp_path))
+
+        opening = [client.start("session/load", resume(session, tmp_path)) for session in closed]
+        responses = [await client.response(id) for id in opening]
+        assert sorted("error" in each for each in responses) == [False, True]
+        assert len(hub.sessions) == 2
+        async with joined(hub, ADMIN) as admin:
+            refused = next(session for session in closed if session not in {each.id for each in hub.sessions})
+            error = await admin.fail("session/load", resume(refused, tmp_path))
+            assert error["message"] == "the owner of this session has too many open sessions"
+            await client.call("session/delete", {"sessionId": refused})
 
 
 async def test_too_many_turns_at_once_are_refused_with_words(version: int, tmp_path: Path) -> None:
@@ -123,6 +145,53 @@ async def test_tokens_of_turns_are_counted(version: int, tmp_path: Path) -> None
             await client.response(client.prompt(session, "spend"))
             await client.wait(lambda _: not hub.stats.running_turns)
     assert budgets.read_spent("alice", log).tokens == 80
+
+
+async def test_prompts_that_wait_have_a_limited_size(tmp_path: Path) -> None:
+    large = "x" * 60_000
+    async with Hub(InProcessSpawner(Worker), root=tmp_path, max_queued_bytes=100_000) as hub, joined(hub) as client:
+        session = await client.new_session(str(tmp_path))
+        client.prompt(session, "wait")
+        client.prompt(session, large)
+        refused = await client.response(client.prompt(session, large))
+        assert "the prompts that wait in this session are too large already" in refused["error"]["message"]
+
+        other = await client.new_session(str(tmp_path))
+        alone = await client.response(client.prompt(other, large * 2))
+        assert "result" in alone
+
+
+async def test_a_client_has_a_limited_number_of_open_requests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("accord.hub.client.MAX_OPEN_REQUESTS", 3)
+    async with Hub(InProcessSpawner(Worker), root=tmp_path) as hub, joined(hub) as client:
+        sessions = [await client.new_session(str(tmp_path)) for _ in range(4)]
+        first, *_, last = [client.prompt(session, "wait") for session in sessions]
+        assert "3 of your requests are open already" in (await client.response(last))["error"]["message"]
+
+        client.notify("session/cancel", {"sessionId": sessions[0]})
+        await client.response(first)
+        assert "result" in await client.response(client.prompt(sessions[-1], "hello"))
+
+
+async def test_a_session_is_shared_with_a_limited_number_of_principals(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("accord.hub.client_requests.MAX_SHARES", 1)
+    async with Hub(InProcessSpawner(Worker), root=tmp_path) as hub, joined(hub) as client:
+        share = {"sessionId": await client.new_session(str(tmp_path)), "role": "watcher"}
+        await client.call("_accord/share", share | {"principal": "bob"})
+        await client.call("_accord/share", share | {"principal": "bob"})
+        assert "share it with everyone" in (await client.fail("_accord/share", share | {"principal": "eve"}))["message"]
+        assert "principal" in (await client.fail("_accord/share", share | {"principal": "x" * 1000}))["message"]
+
+
+async def test_the_name_of_a_client_has_a_limited_length(tmp_path: Path) -> None:
+    """It is saved with every prompt, beside what `max_session_bytes` counts."""
+    async with Hub(InProcessSpawner(Worker), root=tmp_path) as hub:
+        client = HubClient(hub, name="n" * 1000)
+        with pytest.raises(AssertionError, match="at most 200 characters"):
+            await client.initialize()
+        await client.close()
 
 
 async def test_a_slow_client_is_disconnected_and_delays_nobody(tmp_path: Path) -> None:

@@ -377,6 +377,16 @@ async def test_a_ticket_works_once_and_only_for_its_origin(tmp_path: Path) -> No
         assert await use("accord.ticket.guessed", page) == 401
 
 
+async def test_a_ticket_is_worth_nothing_once_its_token_is_revoked(tmp_path: Path) -> None:
+    page = "https://page.example"
+    async with serving(tmp_path, allow_origins=(page,)) as served:
+        bought = await served.request("POST", "/ticket", token=served.token("anna"), origin=page)
+        ticket = json.loads(bought.body)["subprotocol"]
+        served.tokens.revoke("anna")
+        used = await served.exchange(served.upgrade(origin=page, sec_websocket_protocol=f"acp, {ticket}"))
+    assert used.status == 401
+
+
 async def test_a_ticket_cannot_be_used_as_a_token_or_buy_another_ticket(tmp_path: Path) -> None:
     page = "https://page.example"
     async with serving(tmp_path, allow_origins=(page,)) as served:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.server import MemorySpawner, Served, serving
+from support.server import INITIALIZE, MemorySpawner, Served, serving
 
 import accord
 from accord.hub.hub import Hub
@@ -122,6 +123,40 @@ async def test_revoking_a_token_ends_a_stream_in_the_middle(scheme: str, tmp_pat
         assert turn.text == "0 "
         refused = await served.request("DELETE", "/acp", token=token)
     assert refused.status == 401
+
+
+class Flood(accord.Agent):
+    """Says more than the buffers of a connection hold."""
+
+    async def prompt(self, turn: accord.Turn) -> None:
+        for _ in range(1000):
+            await turn.say("x" * 20_000)
+
+
+async def test_revoking_a_token_closes_the_connection_of_a_client_that_reads_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The close frame can't be sent, and nobody acknowledges it."""
+    monkeypatch.setattr("accord.transports.http.websocket_server._CLOSE_SECONDS", 0.1)
+    hub = Hub(MemorySpawner(Flood()), root=tmp_path)
+    async with serving(tmp_path, hub) as served, asyncio.timeout(50):  # the system gives up after 60 s
+        client = await served.open()
+        client.write(served.upgrade(token=served.token("anna")))
+        assert (await client.response()).status == 101
+        messages = [INITIALIZE, {"id": 1, "method": "session/new", "params": {"cwd": str(tmp_path), "mcpServers": []}}]
+        for message in messages:
+            client.write_frame(json.dumps({"jsonrpc": "2.0", **message}).encode())
+            answer = json.loads((await client.frame())[1])
+        params = {"sessionId": answer["result"]["sessionId"], "prompt": [{"type": "text", "text": "go on"}]}
+        prompt = {"jsonrpc": "2.0", "id": 2, "method": "session/prompt", "params": params}
+        client.write_frame(json.dumps(prompt).encode())
+        await until(lambda: bool(hub.stats.queued_bytes))
+
+        served.tokens.revoke("anna")
+
+        await until(lambda: not len(served.server.connections))
+        assert not hub.stats.clients
+        await client.close()
 
 
 async def test_a_watcher_cannot_send_prompts(tmp_path: Path) -> None:

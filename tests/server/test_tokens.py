@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
+import sys
 from pathlib import Path
 
 import pytest
@@ -91,7 +93,17 @@ def test_a_file_that_others_can_read_is_refused(file: TokenFile) -> None:
     assert f"chmod 600 {file.path}" in tokens.problem
 
 
-@pytest.mark.parametrize("name", ["", "a b", "../x", "-x", "x" * 65, "local", "ci\n"])
+@pytest.mark.skipif(sys.platform == "win32", reason="files have no such owners")
+def test_a_file_of_another_user_is_refused(file: TokenFile, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Root could be given one in a directory that the other user has prepared."""
+    file.create("ci")
+    user = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: user + 1)
+    with pytest.raises(ConfigError, match="belongs to another user"):
+        file.load()
+
+
+@pytest.mark.parametrize("name", ["", "a b", "../x", "-x", "x" * 65, "local", "web", "ci\n"])
 def test_names_are_plain(name: str, file: TokenFile) -> None:
     with pytest.raises(ConfigError):
         file.create(name)

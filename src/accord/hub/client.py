@@ -11,7 +11,7 @@ from typing import Literal
 from msgspec import UNSET
 
 from accord.connection.relay_connection import OnAnswer, RelayConnection
-from accord.errors import INVALID_REQUEST, AccordError, RequestFailed
+from accord.errors import INVALID_REQUEST, AccordError, InvalidParams, RequestFailed
 from accord.hub.agent_host import DIALECTS, Offer, read_offer
 from accord.hub.client_requests import ClientRequests
 from accord.hub.context import Context
@@ -28,6 +28,7 @@ from accord.transports.base import Transport
 log: logging.Logger = logging.getLogger("accord")
 
 MAX_KEY_LENGTH = 200
+MAX_OPEN_REQUESTS = 5000
 WAITING_OVERHEAD = 500
 """The memory of a waiting message besides its params, in bytes."""
 RESUME = "accord/resume"
@@ -69,6 +70,9 @@ class ClientConnection:
         self._waiting_bytes = 0  # of messages that wait for `initialize` or for a session to be attached
         self._attaching: dict[str, _Attaching] = {}
         self._open: dict[RequestId, Reply] = {}
+        self._clean_at = min(
+            100, MAX_OPEN_REQUESTS
+        )  # how many of these there may be until those that are done are removed
 
     # -- messages
 
@@ -155,7 +159,7 @@ class ClientConnection:
             reply.fail(error)
             return
         except Exception as error:  # every request must get a response, even an invalid one
-            log.error("%s failed", method[:100], exc_info=error)
+            log.error("%.100r failed", method, exc_info=error)
             reply.fail(error)
             return
         if waiting is not None:
@@ -167,13 +171,17 @@ class ClientConnection:
         if key is not None and len(key) > MAX_KEY_LENGTH:
             self._refuse(id, f"accord/key: a key has at most {MAX_KEY_LENGTH} characters")
             return None
+        if len(self._open) >= self._clean_at:
+            self._open = {each: open for each, open in self._open.items() if not open.is_done}
+            self._clean_at = min(max(100, 2 * len(self._open)), MAX_OPEN_REQUESTS)
+            if len(self._open) >= MAX_OPEN_REQUESTS:
+                self._refuse(id, f"{MAX_OPEN_REQUESTS} of your requests are open already; wait for some of them")
+                return None
         # A key is chosen by the client, so it is valid only within its principal.
         key = f"{self.principal.name}/{key}" if key else ""
         reply = self._context.replies.create(self.connection, id, method, key)
         known = reply or self._context.replies.find_open(key)
         if known is not None:
-            if len(self._open) > 100:
-                self._open = {each: open for each, open in self._open.items() if not open.is_done}
             self._open[id] = known
         return reply
 
@@ -183,7 +191,7 @@ class ClientConnection:
         except (AccordError, Unreadable) as error:
             reply.fail(error)
         except Exception as error:
-            log.error("%s failed", reply.method, exc_info=error)
+            log.error("%.100r failed", reply.method, exc_info=error)
             reply.fail(error)
 
     def _refuse(self, id: RequestId, message: str) -> None:
@@ -214,7 +222,11 @@ class ClientConnection:
 
     async def _initialize(self, id: RequestId, params: bytes) -> None:
         reply = Reply(self._context.replies, self.connection, id, "initialize", "")
+        resume = read_object(read_object(read_head(params).meta).get(RESUME, UNSET))
+        client = read_text(resume.get("client"))
         try:
+            if client is not None and len(client) > MAX_KEY_LENGTH:  # it is saved with every prompt
+                raise InvalidParams(f"{RESUME}: the name of a client has at most {MAX_KEY_LENGTH} characters")
             self.offer = read_offer(params)
             introduction = await self._context.host.introduce(self.principal, self.offer)
         except Exception as error:
@@ -223,8 +235,6 @@ class ClientConnection:
             return
         self.version = introduction.version
         self._requests = ClientRequests(self._context, self._sessions, self, introduction.result)
-        resume = read_object(read_object(read_head(params).meta).get(RESUME, UNSET))
-        client = read_text(resume.get("client"))
         if client:
             self.is_resume_aware = True
             self.origin = f"{self.principal.name}/{client}"

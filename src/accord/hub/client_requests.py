@@ -28,6 +28,8 @@ log: logging.Logger = logging.getLogger("accord")
 
 _ROLES: dict[str, Role] = {"controller": "driver", "observer": "watcher"}
 _HISTORIES = ("full", "pending_only", "none")
+MAX_SHARES = 1000
+MAX_NAME_LENGTH = 200
 
 
 class Requester(Subscriber, Protocol):
@@ -152,9 +154,14 @@ class ClientRequests:
         """Share a session with another principal or with everyone (`*`). Without a role, stop sharing it."""
         fields = read_object(params)
         name, granted = read_text(fields.get("principal")), read_text(fields.get("role"))
-        if not name or granted not in (None, "driver", "watcher"):
+        if not name or len(name) > MAX_NAME_LENGTH or granted not in (None, "driver", "watcher"):
             raise InvalidParams("principal is required; role is driver, watcher or missing")
         session = await self._find_owned(params, "share")
+        others = session.record.shared_with.keys() - {name}
+        if granted is not None and len(others) >= MAX_SHARES:
+            raise RequestFailed(
+                f"this session is shared with {MAX_SHARES} principals already; share it with everyone (*)"
+            )
         grants: dict[str | None, Role] = {"driver": "driver", "watcher": "watcher"}
         self._sessions.share(session, name, grants.get(granted))
         await self._sessions.close_if_unused(session)
@@ -204,7 +211,7 @@ class ClientRequests:
             session, _ = self._find_open(params)
             session.clients.check_drives(self._client.connection)
         except RequestFailed as error:
-            log.debug("%s was ignored: %s", method, error)
+            log.debug("%.100r was ignored: %s", method, error)
             return
         if method == "session/cancel":
             session.cancel(self._client, params)
@@ -233,7 +240,8 @@ class ClientRequests:
 
     async def _find_owned(self, params: bytes, action: str) -> HubSession:
         self._check_owns(*self._sessions.find_record(self._read_id(params), self._client.principal), action)
-        return (await self._find(params))[0]
+        session, _ = await self._sessions.find(self._read_id(params), self._client.principal, is_brief=True)
+        return session
 
     def _find_open(self, params: bytes) -> tuple[HubSession, Role]:
         return self._sessions.find_open(self._read_id(params), self._client.principal)

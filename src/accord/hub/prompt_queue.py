@@ -55,6 +55,11 @@ class PromptQueue:
     def __len__(self) -> int:
         return len(self.running) + len(self._queued)
 
+    @property
+    def queued_bytes(self) -> int:
+        """The size of the prompts that wait."""
+        return sum(len(prompt.params) for prompt in self._queued)
+
     def count(self, principal: str) -> int:
         """Return how many prompts of a principal run or wait."""
         return sum(prompt.principal.name == principal for prompt in (*self.running, *self._queued))

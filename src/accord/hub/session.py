@@ -234,6 +234,8 @@ class HubSession:
         """Run a client's prompt after the earlier ones."""
         if len(self.prompts) >= MAX_PROMPTS:
             raise RequestFailed(f"{MAX_PROMPTS} prompts are already waiting in this session; try again later")
+        if len(self.prompts) > 1 and self.prompts.queued_bytes + len(params) > self._context.settings.max_queued_bytes:
+            raise RequestFailed("the prompts waiting in this session are too large; try again later")
         reply.save(self.id)
         self.prompts.add(Prompt(self.for_agent(params), subscriber.principal, subscriber.origin, reply))
 

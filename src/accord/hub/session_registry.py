@@ -16,6 +16,7 @@ from msgspec import Raw
 
 from accord.errors import InvalidParams, NotFound, RequestFailed
 from accord.hub.agent_process import AgentProcess
+from accord.hub.budgets import BudgetExceeded
 from accord.hub.context import Context
 from accord.hub.event_log import SessionFilter, SessionRecord, format_time
 from accord.hub.principal import Principal, Role, lower_role
@@ -39,7 +40,7 @@ class SessionRegistry:
         self.on_idle: Callable[[], None] = lambda: None
         """Called when a turn has ended."""
         self.opening: Counter[str] = Counter()
-        """The number of new sessions of each principal that wait for the agent."""
+        """The number of sessions of each principal that are being opened."""
         self._parents: dict[str, HubSession] = {}
         """The sessions whose subagents have sessions with these ids."""
         self._recovering: dict[str, asyncio.Task[None]] = {}
@@ -70,20 +71,38 @@ class SessionRegistry:
             raise NotFound(f"session {record.id} isn't open in this client; load or resume it first")
         return session, role
 
-    async def find(self, session_id: str, principal: Principal) -> tuple[HubSession, Role]:
-        """Return a session, opened from the log if necessary, and the principal's role in it. Raises `NotFound`."""
+    async def find(self, session_id: str, principal: Principal, *, is_brief: bool = False) -> tuple[HubSession, Role]:
+        """Return a session, opened from the log if necessary, and the principal's role in it.
+
+        Raises `NotFound`, and `BudgetExceeded` if its owner has too many open sessions; `is_brief` is for one that is
+        closed again at once."""
         record, role = self.find_record(session_id, principal)
+        if record.id not in self.open and record.id not in self._recovering and not is_brief:
+            self._check_room(record, principal)
         while record.id not in self.open:
             recovering = self._recovering.get(record.id)
             if recovering is None:
                 recovering = self._recovering[record.id] = self._context.start(self._recover(record.id))
-                recovering.add_done_callback(lambda _: self._recovering.pop(record.id, None))
+                self.opening[record.owner] += 1
+                recovering.add_done_callback(lambda _: self._note_recovered(record))
             await asyncio.wait({recovering})
             if recovering.cancelled():
                 raise RequestFailed("the hub is closing")
             if (error := recovering.exception()) is not None:
                 raise error
         return self.open[record.id], role
+
+    def _check_room(self, record: SessionRecord, principal: Principal) -> None:
+        try:
+            self._context.budgets.check_session(record.owner, self.count_open(record.owner))
+        except BudgetExceeded as error:
+            if record.owner == principal.name:
+                raise
+            raise RequestFailed("the owner of this session has too many open sessions", code=error.code) from None
+
+    def _note_recovered(self, record: SessionRecord) -> None:
+        self._recovering.pop(record.id, None)
+        self.opening[record.owner] -= 1
 
     async def _recover(self, session_id: str) -> None:
         self._context.commits.commit()  # it may just have been closed

@@ -9,7 +9,7 @@ from accord.server.identity import Identity
 from accord.server.limits import RateLimiter, ServerLimits, refuse_rate
 from accord.server.request import Refusal, Request
 from accord.server.tickets import SUBPROTOCOL, Tickets
-from accord.server.tokens import PREFIX, Tokens
+from accord.server.tokens import PREFIX, WEB, Tokens
 from accord.server.web import OriginCheck
 
 _SECRET_PARAMETERS = frozenset(
@@ -59,9 +59,10 @@ class Authenticator:
                 return None
             return self.tokens.identify(token.strip())
         if request.is_websocket and (ticket := find_ticket(request)):
-            return self.tickets.redeem(ticket, request.origin or "")
+            identity = self.tickets.redeem(ticket, request.origin or "")
+            return identity if identity is not None and self.tokens.is_still_valid(identity) else None
         if self._origins.trusts(request):
-            return Identity(Principal("web", "driver"), f"origin:{request.origin}")
+            return Identity(Principal(WEB, "driver"), f"origin:{request.origin}")
         words = "A token is required. Send it as: Authorization: Bearer TOKEN"
         raise Refusal(401, words, why="no token", headers=_CHALLENGE)
 

@@ -28,6 +28,8 @@ from accord.server.identity import Identity
 PREFIX = "accord_"
 LOCAL = "local"
 """The principal of the token that a server generates for clients of the same user."""
+WEB = "web"
+"""The principal of pages that need no token (`--trust-origin`)."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 
 
@@ -72,14 +74,18 @@ class TokenFile:
     def load(self) -> list[TokenRecord]:
         """Return all records. Raises `ConfigError` for a file that is damaged, or that others could change or read."""
         try:
-            info = self.path.stat()
-            content = self.path.read_bytes()
+            with open(self.path, "rb") as file:
+                info = os.fstat(file.fileno())
+                content = file.read()
         except FileNotFoundError:
             return []
         except OSError as error:
             raise ConfigError(f"can't read {self.path}: {error.strerror}") from None
-        if sys.platform != "win32" and stat.S_IMODE(info.st_mode) & 0o077:
-            raise ConfigError(f"{self.path} is accessible by others; run: chmod 600 {self.path}")
+        if sys.platform != "win32":
+            if stat.S_IMODE(info.st_mode) & 0o077:
+                raise ConfigError(f"{self.path} is accessible by others; run: chmod 600 {self.path}")
+            if info.st_uid != os.geteuid():
+                raise ConfigError(f"{self.path} belongs to another user; remove it, and create the tokens again")
         try:
             return msgspec.json.decode(content, type=_Document).tokens
         except msgspec.MsgspecError as error:
@@ -89,8 +95,9 @@ class TokenFile:
         """Create a token, and return it. Only its hash is saved."""
         if not _NAME.fullmatch(name):
             raise ConfigError(f"{name!r} isn't a valid token name: use up to 64 letters, digits and . _ @ -")
-        if name == LOCAL:
-            raise ConfigError(f"{LOCAL!r} is the token of local clients; choose another name")
+        if name in (LOCAL, WEB):
+            whose = "local clients" if name == LOCAL else "web pages that need no token"
+            raise ConfigError(f"{name!r} is the name of {whose}; choose another name")
         token = generate_token()
         with self._changing():
             records = self.load()
@@ -166,6 +173,11 @@ class Tokens:
             if hmac.compare_digest(record.hash, wanted) and not record.has_expired(now):
                 found = record.identity
         return found
+
+    def is_still_valid(self, identity: Identity) -> bool:
+        """The same as `is_valid`, for the tokens that the file has now."""
+        self.refresh()
+        return self.is_valid(identity)
 
     def is_valid(self, identity: Identity) -> bool:
         """Return whether the credential of a client that was authenticated earlier is still valid, in the same role."""

@@ -20,6 +20,8 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 NORMAL, GOING_AWAY, PROTOCOL_ERROR, POLICY, TOO_BIG, INTERNAL = 1000, 1001, 1002, 1008, 1009, 1011
 _REASON_BYTES = 123  # the most that a close frame can hold
 _DRAIN_SECONDS = 5.0
+_CLOSE_SECONDS = 5.0
+"""How long the close frame may wait behind what a client doesn't read."""
 
 
 class WebSocketServerTransport(Transport):
@@ -91,6 +93,8 @@ class WebSocketServerTransport(Transport):
         self._input_ended = False
         self._outbox.close(reason or "the connection was closed on this side")
         self._inbox.end(None)
+        if not self._finished.done():  # a writer may wait for a client that doesn't read
+            self._finished.set_result(None)
 
     async def run(self) -> None:
         """Receive and send until either side closes."""
@@ -111,7 +115,8 @@ class WebSocketServerTransport(Transport):
     async def _close_socket(self) -> None:
         reason = self._close_reason.encode()[:_REASON_BYTES].decode("utf-8", "ignore")
         try:
-            await self._send({"type": "websocket.close", "code": self._close_code, "reason": reason})
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await self._send({"type": "websocket.close", "code": self._close_code, "reason": reason})
         except Exception:  # servers differ in what they raise for a socket that is closed already
             return
 
