@@ -154,7 +154,7 @@ async def test_prompts_that_wait_have_a_limited_size(tmp_path: Path) -> None:
         client.prompt(session, "wait")
         client.prompt(session, large)
         refused = await client.response(client.prompt(session, large))
-        assert "the prompts that wait in this session are too large already" in refused["error"]["message"]
+        assert "the prompts waiting in this session are too large" in refused["error"]["message"]
 
         other = await client.new_session(str(tmp_path))
         alone = await client.response(client.prompt(other, large * 2))

@@ -3,11 +3,11 @@ import accord
 
 class Helper(accord.Agent):
     @accord.command("done", "Remove finished things")
-    async def done(self, turn):
+    async def remove(self, turn):
         pass
 
     @accord.command("done", "Remove old things")
-    async def old(self, turn):
+    async def remove_old(self, turn):
         pass
 
     async def prompt(self, turn: accord.Turn):

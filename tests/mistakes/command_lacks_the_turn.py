@@ -3,7 +3,7 @@ import accord
 
 class Helper(accord.Agent):
     @accord.command("done", "Remove finished things")
-    async def done(self):
+    async def remove(self):
         pass
 
     async def prompt(self, turn: accord.Turn):

@@ -5,14 +5,14 @@ class is created, a missing `prompt` when the agent is run or connected to."""
 
 from __future__ import annotations
 
-import inspect
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from accord.errors import InvalidValue, UsageError
 from accord.model import check
+from accord.model.handlers import check_handler, check_is_async, check_parameters, find_typo, handlers_of
 from accord.model.requests import AuthMethod
 from accord.model.session import Command, Mode
 from accord.model.values import short, text
@@ -54,11 +54,11 @@ class MisspeltHandler(UserWarning):
 
 def check_class(cls: type[Agent], base: type[Agent]) -> None:
     """Check the methods and attributes that a class defines itself."""
-    handlers = _handlers(base)
+    handlers = handlers_of(base)
     _check_command_names(cls)
     for name, value in list(vars(cls).items()):
         if name in handlers:
-            _check_handler(cls, name, value, handlers[name])
+            check_handler(cls, name, value, handlers[name])
         elif name in _ATTRIBUTES:
             _check_attribute(cls.__name__, name, value)
         elif not name.startswith("_"):
@@ -90,54 +90,10 @@ def _article(noun: str) -> str:
 # -- handlers
 
 
-def _handlers(base: type[Agent]) -> dict[str, FunctionType]:
-    """The methods of the base class that Accord calls, by name."""
-    return {name: value for name, value in vars(base).items() if inspect.iscoroutinefunction(value)}
-
-
-def check_is_async(name: str, function: Any) -> None:
-    """Raise `UsageError` if a function is certain not to return an awaitable."""
-    if not isinstance(function, FunctionType) or inspect.iscoroutinefunction(function):
-        return
-    if inspect.isasyncgenfunction(function) or inspect.isgeneratorfunction(function):
-        raise UsageError(f"{name} contains “yield”; send text with “await turn.say(…)” instead")
-    if not _may_return_awaitable(function):
-        raise UsageError(f"{name} must be defined with “async def”")
-
-
-def _may_return_awaitable(function: FunctionType) -> bool:
-    """Return whether a plain function is annotated as returning an awaitable, or wraps another function."""
-    annotation = str(inspect.get_annotations(function).get("return", ""))
-    return "__wrapped__" in vars(function) or "Awaitable" in annotation or "Coroutine" in annotation
-
-
-def _check_handler(cls: type[Agent], name: str, value: Any, base: FunctionType) -> None:
-    label = f"{cls.__name__}.{name}"
-    check_is_async(label, value)
-    wanted = inspect.signature(base).parameters.values()
-    positional = [each.name for each in wanted if each.kind is each.POSITIONAL_OR_KEYWORD]
-    keywords = [each.name for each in wanted if each.kind is each.KEYWORD_ONLY]
-    _check_parameters(label, value, positional, keywords)
-
-
-def _check_parameters(label: str, function: Any, positional: Sequence[str], keywords: Sequence[str] = ()) -> None:
-    """Raise `UsageError` unless a method can be called with these arguments."""
-    if not isinstance(function, FunctionType) or "__wrapped__" in vars(function):
-        return  # a decorator, a mock or a partial function: its parameters aren't known here
-    given = inspect.signature(function)
-    try:
-        given.bind(*positional, **dict.fromkeys(keywords))
-    except TypeError:
-        expected = ", ".join([*positional, *(["*", *keywords] if keywords else [])])
-        raise UsageError(
-            f"{label} has the parameters ({', '.join(given.parameters)}); it is called with ({expected})"
-        ) from None
-
-
 def check_command(label: str, method: Any) -> None:
     """Check a method that is about to become a slash command."""
     check_is_async(label, method)
-    _check_parameters(label, method, ("self", "turn"))
+    check_parameters(label, method, ("self", "turn"))
 
 
 def _check_command_names(cls: type[Agent]) -> None:
@@ -157,9 +113,9 @@ def _warn_if_misspelt(cls: type[Agent], name: str, value: Any, handlers: dict[st
     if any(name in vars(parent) for parent in cls.__mro__[1:]):
         return  # a base class has introduced it
     if isinstance(value, FunctionType):
-        meant, kind = _SYNONYMS.get(name) or _find_typo(name, handlers), "handler"
+        meant, kind = _SYNONYMS.get(name) or find_typo(name, handlers), "handler"
     elif isinstance(value, list | tuple) and name not in _UNRELATED:
-        meant, kind = _find_typo(name, _ATTRIBUTES), "attribute"
+        meant, kind = find_typo(name, _ATTRIBUTES), "attribute"
     else:
         return
     if meant is not None and meant not in vars(cls):
@@ -174,24 +130,7 @@ def _warn_if_misspelt(cls: type[Agent], name: str, value: Any, handlers: dict[st
 def _misspelt_prompt(cls: type[Agent], base: type[Agent]) -> str | None:
     """Return the name of a method that looks like `prompt`."""
     own = [name for each in cls.__mro__ if each not in (base, object) for name in vars(each)]
-    return next((name for name in own if _SYNONYMS.get(name) == "prompt"), None) or _find_typo("prompt", own)
-
-
-def _find_typo(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that differs by one letter: missing, added, replaced, or swapped with the next.
-
-    Not by `difflib`: importing and calling it takes longer than all other checks of a class together."""
-    return next((word for word in known if _is_typo(name, word)), None)
-
-
-def _is_typo(a: str, b: str) -> bool:
-    if abs(len(a) - len(b)) > 1 or a == b:
-        return False
-    start = 0
-    while start < min(len(a), len(b)) and a[start] == b[start]:
-        start += 1
-    a, b = a[start:], b[start:]
-    return a[1:] == b[1:] or a[1:] == b or a == b[1:] or (a[1::-1] == b[:2] and a[2:] == b[2:])
+    return next((name for name in own if _SYNONYMS.get(name) == "prompt"), None) or find_typo("prompt", own)
 
 
 # -- attributes
@@ -249,6 +188,12 @@ def _store(where: str, value: Any) -> None:
     if isinstance(value, type):
         name = value.__name__
         raise InvalidValue(f"{where} is the class {name}; it must be an instance, such as {name}(…)", argument=where)
+    from accord.store.base import SessionStore  # few agents bring a store
+
+    if value is not None and not isinstance(value, SessionStore):
+        raise InvalidValue(
+            f"{where} is {short(value)}; it must be a store, such as accord.SqliteStore(path)", argument=where
+        )
 
 
 def _title(where: str, value: Any) -> None:

@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class Question(Coroutine[Any, Any, T]):
-    """What `permit` and `ask` return: a coroutine that can't be mistaken for the answer.
+    """A coroutine of `permit` or `ask`, which can't be mistaken for the answer.
 
     A coroutine is always true, so that `if turn.permit(…)` without `await` would go ahead without permission."""
 

@@ -11,6 +11,7 @@ from accord.agent.agent import Agent
 from accord.agent.definition import check_agent
 from accord.agent.side import AgentSide
 from accord.connection.limits import Limits
+from accord.errors import UsageError
 from accord.transports.base import Transport
 
 if TYPE_CHECKING:
@@ -31,12 +32,22 @@ def run(agent: Agent, *, limits: Limits | None = None) -> None:
     from accord.transports.stdout_guard import guard_stdio
 
     check_agent(agent, Agent, "run")  # before the streams are replaced, so that the author sees the error
+    _check_no_loop()
     held = guard_stdio()
     _explain_on_terminal(held.stdin, agent)
     try:
         run_loop(_serve(agent, held, limits))
     except KeyboardInterrupt:
         raise SystemExit(130) from None
+
+
+def _check_no_loop() -> None:
+    """Raise `UsageError` in async code: `run` starts an event loop itself."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise UsageError("run() starts an event loop itself; call it outside of async functions, without “await”")
 
 
 def _explain_on_terminal(stdin: int, agent: Agent) -> None:

@@ -15,12 +15,12 @@ from accord.agent.turn_queue import TurnQueue
 from accord.agent.update_writer import IdGenerator
 from accord.agent.work import OwnWork
 from accord.connection.dispatch import log
-from accord.errors import InvalidParams, LocalProtocolError, NotFound
+from accord.errors import InvalidParams, InvalidValue, LocalProtocolError, NotFound
 from accord.model import check
 from accord.model.requests import McpServer, SessionSetup
 from accord.model.session import ONE_OFF, Choice, Option, SessionInfo, Subagent
 from accord.model.statement import CommandsAre, InfoIs
-from accord.model.values import text, word
+from accord.model.values import short, text, word
 from accord.store.base import Page
 
 if TYPE_CHECKING:
@@ -204,6 +204,12 @@ class SessionRegistry:
             page = await self.agent.kept.list(cwd=cwd, cursor=cursor, archived=archived)
             return Page(sessions=[_without_own_keys(info) for info in page.sessions], next_cursor=page.next_cursor)
         page = await self.agent.list_sessions(cwd=cwd, cursor=cursor)
+        if not isinstance(page, Page):
+            name = type(self.agent).__name__
+            raise InvalidValue(
+                f"{name}.list_sessions returned {short(page)}; it must return accord.store.base.Page(sessions=[…])",
+                argument="list_sessions",
+            )
         if archived == "include":
             return page
         matching = [info for info in page.sessions if bool(info.archived) == (archived == "only")]

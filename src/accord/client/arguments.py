@@ -12,7 +12,7 @@ from accord.errors import InvalidValue
 from accord.mcp.object_link import is_server_object
 from accord.mcp.offered_server import OfferedServer
 from accord.model import check
-from accord.model.requests import McpServer
+from accord.model.requests import ELICITATION_MODES, McpServer
 from accord.model.values import guess, short
 
 
@@ -64,11 +64,28 @@ def check_deadlines(deadlines: Any, known: Collection[str]) -> None:
             raise InvalidValue(
                 f"deadlines contains {short(name)}; it may contain {names}{guess(name, known)}", argument="deadlines"
             )
-        if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, int | float)):
+        is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+        if seconds is not None and not (is_number and seconds > 0):
             raise InvalidValue(
-                f"deadlines[{name!r}] is {short(seconds)}; it must be a number of seconds, or None for no limit",
+                f"deadlines[{name!r}] is {short(seconds)}; it must be a positive number of seconds, or None",
                 argument=f"deadlines[{name!r}]",
             )
+
+
+def check_record(name: str, value: Any, wanted: type, example: str) -> None:
+    """Check an optional object of one type."""
+    if value is not None and not isinstance(value, wanted):
+        raise InvalidValue(f"{name} is {short(value)}; it must be {example}", argument=name)
+
+
+def check_elicitation_modes(modes: Any) -> None:
+    """Check the kinds of questions that the handler supports."""
+    is_collection = isinstance(modes, Collection) and not isinstance(modes, str | bytes)
+    if not is_collection or not set(modes) <= set(ELICITATION_MODES):
+        raise InvalidValue(
+            f"elicitation_modes is {short(modes)}; it must be a list, and may contain only form and url",
+            argument="elicitation_modes",
+        )
 
 
 def check_extensions(extensions: Any) -> None:

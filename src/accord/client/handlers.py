@@ -11,7 +11,7 @@ from msgspec import structs
 from accord.connection.dispatch import log
 from accord.errors import InvalidParams, InvalidValue, MethodNotFound
 from accord.model.forms import fits
-from accord.model.requests import Elicitation, PermissionOption, PermissionRequest, Reply
+from accord.model.requests import ELICITATION_MODES, Elicitation, PermissionOption, PermissionRequest, Reply
 from accord.model.session import Notice
 from accord.model.values import short
 
@@ -26,7 +26,6 @@ Elicited = Union[Reply, dict[str, Any], None]
 """The values that the user filled in, a whole reply, or None if the user gave no answer."""
 Elicitations = Callable[[Elicitation], Union[Elicited, Awaitable[Elicited]]]
 
-ELICITATION_MODES = ("form", "url")
 _PERMISSION = "session/request_permission"
 _QUESTIONS = {_PERMISSION: "for permission", "elicitation/create": "for a form or a page"}
 _MAX_REPORTS = 20  # a faulty agent must not flood the transcript
@@ -52,11 +51,6 @@ class Handlers:
         extensions: Mapping[str, Callable[[Any], Any]] | None = None,
         elicitation_modes: Collection[str] = ELICITATION_MODES,
     ) -> None:
-        if not set(elicitation_modes) <= set(ELICITATION_MODES):
-            raise InvalidValue(
-                f"elicitation_modes is {sorted(elicitation_modes)}; it may contain only form and url",
-                argument="elicitation_modes",
-            )
         self.elicitation_modes: tuple[str, ...] = tuple(elicitation_modes) if elicitation is not None else ()
         """The elicitation modes that the handler supports."""
         self.permissions = permissions

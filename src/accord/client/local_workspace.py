@@ -12,9 +12,10 @@ from weakref import WeakValueDictionary
 from msgspec import structs
 
 from accord.client.workspace import TerminalCommand, TerminalState, Workspace
-from accord.errors import RequestFailed
+from accord.errors import InvalidValue, RequestFailed
 from accord.model.requests import PermissionOption, PermissionRequest
 from accord.model.tool import Diff, ExitStatus, FileChange
+from accord.model.values import short
 from accord.policy.action import Action
 from accord.policy.decision import Decision, select_option
 from accord.policy.engine import Policy
@@ -57,6 +58,8 @@ class LocalWorkspace(Workspace):
         environment: Mapping[str, str] | None = None,
         pty: bool = False,
     ) -> None:
+        if policy is not None and not isinstance(policy, Policy):
+            raise InvalidValue(f"policy is {short(policy)}; it must be accord.Policy(…)", argument="policy")
         self.root: str = os.path.abspath(root)
         self.policy: Policy = policy if policy is not None else Policy(self.root)
         self.roots: Roots = Roots(self.root, [os.path.abspath(each) for each in additional])

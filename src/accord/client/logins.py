@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from inspect import isawaitable
 from typing import TYPE_CHECKING, Union
 
-from accord.errors import AuthRequired, CapabilityError
+from accord.errors import AuthRequired, CapabilityError, InvalidValue
 from accord.model.requests import AuthMethod
+from accord.model.values import short
 
 if TYPE_CHECKING:
     from accord.client.agent import ConnectedAgent
@@ -69,10 +71,15 @@ class Logins:
         if self._choose is None or not methods:
             return False
         choice = self._choose(methods)
-        if not isinstance(choice, (AuthMethod, str)) and choice is not None:
+        if isawaitable(choice):
             choice = await choice
         if choice is None:
             return False
+        if not isinstance(choice, (AuthMethod, str)):
+            raise InvalidValue(
+                f"the login handler returned {short(choice)}; it must return one of the methods, its id or None",
+                argument="login",
+            )
         await self.login(choice)
         return True
 

@@ -4,7 +4,10 @@ Subclass `Workspace` and define what to offer: reading, writing, or terminals (a
 
 from __future__ import annotations
 
-from accord.errors import MethodNotFound
+from typing import Any
+
+from accord.errors import MethodNotFound, UsageError
+from accord.model.handlers import check_handler, handlers_of
 from accord.model.record import Record
 from accord.model.tool import ExitStatus
 
@@ -29,6 +32,16 @@ class TerminalState(Record):
 
 class Workspace:
     """Files and terminals for an agent."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        handlers = handlers_of(Workspace)
+        for name, value in list(vars(cls).items()):
+            if name in handlers:
+                check_handler(cls, name, value, handlers[name])
+            elif name in _SYNONYMS:
+                meant = _SYNONYMS[name]
+                raise UsageError(f"{cls.__name__}.{name} is never called; rename it to “{meant}”, or to “_{name}”")
 
     def on_version(self, version: int) -> None:
         """Called when the protocol version is negotiated. Version 2 doesn't use workspaces; raise here to end the
@@ -68,4 +81,13 @@ class Workspace:
         return all(getattr(type(self), method) is not getattr(Workspace, method) for method in methods)
 
 
+_SYNONYMS = {
+    "read_file": "read",
+    "read_text": "read",
+    "read_text_file": "read",
+    "write_file": "write",
+    "write_text": "write",
+    "write_text_file": "write",
+}
+"""Names of other SDKs, with the methods that they stand for."""
 TERMINAL_METHODS = ("create_terminal", "terminal_output", "wait_for_exit", "kill_terminal", "release_terminal")

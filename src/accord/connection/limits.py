@@ -6,10 +6,11 @@ from typing import Literal
 
 import msgspec
 
+from accord.schema.constructor import NounType
 from accord.transports.base import DEFAULT_MAX_MESSAGE_BYTES
 
 
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
+class Limits(msgspec.Struct, metaclass=NounType, frozen=True, kw_only=True):
     """Sizes in bytes. The defaults suit a desktop; a server lowers them."""
 
     max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES

@@ -15,6 +15,7 @@ from accord.model.account import Account, AuthState, AuthStatus, Provider
 from accord.model.requests import PermissionKind, PermissionOption
 from accord.model.session import (
     Category,
+    Choice,
     Command,
     CompactionStatus,
     Cost,
@@ -126,6 +127,7 @@ def options(listed: Sequence[Option], argument: str = "options") -> None:
                 raise InvalidValue(
                     f"{where}.choices is empty; a select option needs at least one", argument=f"{where}.choices"
                 )
+            records(option.choices, Choice, f"{where}.choices", "accord.Choice(value=…, name=…)")
             values = [choice.value for choice in option.choices]
             if option.value not in values:
                 known = ", ".join(map(repr, values[:10]))

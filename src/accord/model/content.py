@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, Union
 import msgspec
 
 from accord.errors import InvalidValue
-from accord.model.constructor import construct
 from accord.model.list_like import ListLike
 from accord.model.values import count, number, short, text
+from accord.schema.constructor import construct
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

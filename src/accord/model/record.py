@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Union
+from typing import Any, Union
 
 import msgspec
 from msgspec import UnsetType
 
-from accord.model.constructor import construct
+from accord.schema.constructor import NounType
 from accord.schema.shape import MessageType
 
 
 class Record(msgspec.Struct, metaclass=MessageType, gc=False):
     """Plain data with named fields. Fields are keyword-only; new ones never change a signature."""
-
-
-class NounType(MessageType):
-    """Explains wrong calls of the constructor."""
-
-    if not TYPE_CHECKING:  # type checkers would take its signature for the constructor's
-        __call__ = construct
 
 
 class Noun(Record, metaclass=NounType, gc=False):

@@ -60,6 +60,9 @@ class PermissionRequest(Record):
         return self.option("reject_always", "reject_once") if always else self.option("reject_once", "reject_always")
 
 
+ELICITATION_MODES = ("form", "url")
+
+
 class Elicitation(Record):
     """A request of the agent to the user: a form to fill in, or a page to visit.
 

@@ -83,6 +83,10 @@ class Sources:
             "trusted": [rule for rule in own if rule.effect == "allow"] if trusted else [],
             "built in": list(built_in),
         }
+        for name, rules in self._rules.items():
+            for rule in rules:
+                if not isinstance(rule, Rule):
+                    raise RuleError(f'{name} contains {rule!r}; rules are objects: parse_rule({rule!r}, "allow")')
         if not trusted:
             self.notes += [
                 f"ignored, because this directory isn't trusted: {format_rule(rule)} (in {directory}/accord.toml)"

@@ -11,12 +11,14 @@ from accord.agent.agent import Agent
 from accord.agent.turn import Turn
 from accord.client.connect import ConnectOptions
 from accord.client.workspace import TerminalCommand, TerminalState, Workspace
-from accord.errors import LocalProtocolError, NotFound
+from accord.errors import InvalidValue, LocalProtocolError, NotFound
 from accord.model.requests import Elicitation, PermissionRequest, Reply
 from accord.model.tool import ExitStatus
+from accord.model.values import short
 
 Step = Union[str, Callable[[Turn], Awaitable[Any]]]
 """A text to say, or a function that is called with the turn."""
+_FILES, _COMMANDS = '{"/project/notes.txt": "text"}', '{"make test": ("output", 0)}'
 
 
 class ScriptedAgent(Agent):
@@ -28,6 +30,12 @@ class ScriptedAgent(Agent):
     name = "scripted agent"
 
     def __init__(self, *turns: Sequence[Step]) -> None:
+        for number, steps in enumerate(turns, 1):
+            if isinstance(steps, str) or not all(isinstance(step, str) or callable(step) for step in steps):
+                raise InvalidValue(
+                    f"turn {number} is {short(steps)}; it must be a list of texts or async functions of the turn",
+                    argument="turns",
+                )
         self.turns: list[Sequence[Step]] = list(turns)
         self.prompts: list[str] = []
         """The text of every prompt that it received."""
@@ -60,6 +68,9 @@ class ScriptedClient(Workspace):
         files: Mapping[str, str] | None = None,
         commands: Mapping[str, tuple[str, int | None]] | None = None,
     ) -> None:
+        for name, value, example in (("files", files, _FILES), ("commands", commands, _COMMANDS)):
+            if value is not None and not isinstance(value, Mapping):
+                raise InvalidValue(f"{name} is {short(value)}; it must be a dict such as {example}", argument=name)
         self._permissions = list(permissions)
         self._replies = list(replies)
         self.files: dict[str, str] = dict(files or {})
@@ -110,7 +121,8 @@ class ScriptedClient(Workspace):
 
     async def read(self, session_id: str, path: str, line: int | None, limit: int | None) -> str:
         if path not in self.files:
-            raise NotFound(f"there is no file {path}")
+            known = ", ".join(sorted(self.files)) or "none"
+            raise NotFound(f"there is no file {path}; the scripted client has {known}")
         lines = re.findall(r"[^\n]*\n|[^\n]+", self.files[path])[(line or 1) - 1 :]
         return "".join(lines if limit is None else lines[:limit])
 

@@ -37,6 +37,7 @@ class TranscriptSnapshot:
 
     def __call__(self, source: Union[Session, Transcript, str], name: str = "") -> None:
         """Compare a session, a transcript or a text. `name` distinguishes several snapshots in one test."""
+        __tracebackhide__ = True  # pytest then shows the line of the test
         now = source if isinstance(source, str) else render_transcript(source)
         file = self._file.with_name(f"{self._file.stem}.{name}.txt") if name else self._file
         if self._is_updating:

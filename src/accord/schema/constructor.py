@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from accord.errors import UsageError
-from accord.model.values import guess
 from accord.schema.shape import MessageType
 
 _construct = msgspec.StructMeta.__call__
@@ -35,7 +34,11 @@ def _find_problem(cls: Any, args: tuple[Any, ...], fields: dict[str, Any]) -> st
     ]
     unknown = next((field for field in fields if field not in names), None)
     if unknown is not None:
-        return f"{name} has no argument {unknown!r}; it takes {', '.join(names)}{guess(unknown, names)}"
+        from difflib import get_close_matches  # only errors need it
+
+        close = get_close_matches(unknown, names, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        return f"{name} has no argument {unknown!r}; it takes {', '.join(names)}{hint}"
     if args and isinstance(cls, MessageType):
         example = ", ".join(f"{field}=…" for field in required or names[:1])
         return f"{name} takes keyword arguments only: {name}({example})"
@@ -43,3 +46,10 @@ def _find_problem(cls: Any, args: tuple[Any, ...], fields: dict[str, Any]) -> st
         return f"{name} takes {', '.join(names)}; it got {len(args)} values"
     missing = [field for field in required[len(args) :] if field not in fields]
     return f"{name} needs {' and '.join(missing)}: {name}({', '.join(f'{f}=…' for f in required)})" if missing else None
+
+
+class NounType(MessageType):
+    """The metaclass of records that authors create: it explains wrong calls of the constructor."""
+
+    if not TYPE_CHECKING:  # type checkers would take its signature for the constructor's
+        __call__ = construct

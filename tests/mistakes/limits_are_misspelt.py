@@ -1,0 +1,3 @@
+import accord
+
+accord.Limits(max_mesage_bytes=1000)

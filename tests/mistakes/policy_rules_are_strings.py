@@ -1,0 +1,3 @@
+import accord
+
+accord.Policy(".", flags=["write:src/**"])

@@ -1,0 +1,3 @@
+from accord.testing import ScriptedAgent
+
+ScriptedAgent(["Hello.", 42])
