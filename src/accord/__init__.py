@@ -1,7 +1,6 @@
-"""Accord: the Agent Client Protocol for Python, both sides, versions 1 and 2.
+"""Accord: the Agent Client Protocol (ACP) for Python, for agents and clients, in versions 1 and 2.
 
-The public names are listed here with the room each lives in; a name is loaded when it is first touched, so that
-importing this package loads msgspec and nothing else of note."""
+Public names are imported on first use, so `import accord` is fast and loads only what a program needs."""
 
 from __future__ import annotations
 

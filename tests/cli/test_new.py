@@ -67,6 +67,15 @@ def test_a_wrapper_runs_the_given_program(tmp_path: Path) -> None:
     assert turn.text.strip() == "olleh"
 
 
+def test_a_wrapper_passes_output_of_any_length_on(tmp_path: Path) -> None:
+    program = f"{sys.executable} -c 'print(chr(228) * 100_000)'"
+    create(tmp_path / "project", "--template", "wrapper", "--command", program)
+
+    turn = ask([sys.executable, "-m", "my_agent"], "hello", env={"PYTHONPATH": str(tmp_path / "project" / "src")})
+
+    assert turn.text.strip() == "ä" * 100_000
+
+
 @pytest.fixture(scope="module")
 def wheelhouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Wheels of everything that a new project needs."""
@@ -137,7 +146,7 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
-@pytest.mark.parametrize("name", ["My-Agent", "1st", "a_b", "json", "class", "accord", "-x", "a-"])
+@pytest.mark.parametrize("name", ["My-Agent", "1st", "a_b", "json", "class", "accord", "test", "pytest", "-x", "a-"])
 def test_a_name_that_no_package_can_have_is_rejected(tmp_path: Path, name: str) -> None:
     arguments = ["agent", "--directory", str(tmp_path / "project"), "--", name]
     result = CliRunner().invoke(new, arguments, standalone_mode=False)

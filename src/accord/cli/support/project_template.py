@@ -17,6 +17,9 @@ _NAME = re.compile(r"[a-z][a-z0-9-]*[a-z0-9]|[a-z]")
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 _SUFFIX = ".txt"  # so that no tool of this project takes a template for a Python file
 
+_TAKEN = {"accord", "msgspec", "pydantic", "pydantic_ai", "pytest", "pytest_asyncio", "site", "test", "tests"}
+"""Modules that a project imports or contains, and those that `sys.stdlib_module_names` leaves out."""
+
 ABOUT = {
     "minimal": "",
     "model": """
@@ -39,8 +42,10 @@ def describe(name: str, template: str, directory: Path, command: list[str]) -> d
             f"{name!r} can't be the agent's name: use lower-case letters, digits and hyphens, a letter first"
         )
     module = name.replace("-", "_")
-    if keyword.iskeyword(module) or module in sys.stdlib_module_names or module == "accord":
-        raise CommandError(f"{name!r} can't be the agent's name: it is a module of Python or Accord")
+    if keyword.iskeyword(module):
+        raise CommandError(f"{name!r} can't be the agent's name: it is a keyword of Python")
+    if module in sys.stdlib_module_names or module in _TAKEN:
+        raise CommandError(f"{name!r} can't be the agent's name: there is a Python module of that name")
     values = {
         "name": name,
         "module": module,
