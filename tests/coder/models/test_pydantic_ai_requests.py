@@ -270,3 +270,19 @@ async def test_ids_of_another_providers_calls_are_replaced_if_they_have_other_ch
     body = json.dumps(await send_request(wire, user_message("Look."), said, answered))
     assert "functions.read_file:0" not in body
     assert len(re.findall(r'"call_[0-9a-f]{16}"', body)) == 2
+
+
+async def test_two_prompts_in_a_row_are_one_message() -> None:
+    body = await send_request("chat", user_message("First."), user_message("Second."))
+    _, user = body["messages"]
+    assert [piece["text"] for piece in user["content"]] == ["First.", "Second."]
+
+
+@pytest.mark.parametrize(("name", "roles"), [("devstral-small", ["assistant", "user"]), ("qwen3-coder", ["user"])])
+async def test_a_prompt_after_a_tools_result_suits_the_templates_of_mistral(name: str, roles: list[str]) -> None:
+    said = ModelSaid(parts=[Call(id="c1", name="read_file", arguments={})], model=f"vllm:{name}")
+    answered = ToolsSaid(results=[Result(id="c1", name="read_file", text="cancelled", failed=True)])
+    body = await send_request(
+        "chat", user_message("Look."), said, answered, user_message("Go on."), model={"name": name}
+    )
+    assert [message["role"] for message in body["messages"]] == ["system", "user", "assistant", "tool", *roles]

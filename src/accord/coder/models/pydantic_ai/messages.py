@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 
 _VALID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """The names and ids of calls that every provider accepts."""
+_MISTRAL = re.compile(r"(?:mi|code|dev|magi|mini)stral|mixtral|pixtral")
+"""Models whose API and chat templates reject a prompt right after the result of a tool."""
+BETWEEN = "Done."
+"""The answer that stands between them."""
 UNSEEN = "[an image ({kind}) that this model can't see]"
 
 
@@ -44,23 +48,26 @@ class MessageTranslator:
         self.system = system
         """The provider's name in its library."""
         self.images = images
+        self._alternates = _MISTRAL.search(model.lower()) is not None
         self._has_short_ids = model.startswith("mistral:")
         self._call_ids: dict[str, str] = {}
         """The ids of another provider's calls, and what this one gets in their place."""
 
     def translate(self, history: list[Message], instructions: str) -> list[ModelMessage]:
         """Translate a history. Adjacent messages of the same role are merged, because some providers require it."""
-        from pydantic_ai.messages import ModelRequest, ModelResponse
+        from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart
 
         messages: list[ModelMessage] = []
-        for message in _join_reminders(_since_the_summary(history)):
+        for message in _join_prompts(_since_the_summary(history)):
             if isinstance(message, ModelSaid):
                 if said := self._response_parts(message):
                     messages.append(ModelResponse(parts=said, provider_name=self._name(message)))
                 continue
             parts = self._request_parts(message)
             last = messages[-1] if messages else None
-            if isinstance(last, ModelRequest):
+            if isinstance(last, ModelRequest) and self._alternates and isinstance(message, (UserSaid, Reminder)):
+                messages += [ModelResponse(parts=[TextPart(content=BETWEEN)]), ModelRequest(parts=parts)]
+            elif isinstance(last, ModelRequest):
                 last.parts = [*last.parts, *parts]
             else:
                 messages.append(ModelRequest(parts=parts))
@@ -181,8 +188,9 @@ def _since_the_summary(history: list[Message]) -> list[Message]:
     return history
 
 
-def _join_reminders(history: list[Message]) -> list[Message]:
-    """Make a reminder part of the prompt before it, and a summary part of the prompt after it.
+def _join_prompts(history: list[Message]) -> list[Message]:
+    """Make a reminder part of the prompt before it, a summary part of the prompt after it, and two prompts one, which
+    happens if the first one got no answer.
 
     The chat templates of some models accept no two user messages in a row."""
     joined: list[Message] = []
@@ -192,6 +200,8 @@ def _join_reminders(history: list[Message]) -> list[Message]:
             joined[-1] = UserSaid(content=[*last.content, TextContent(message.render())])
         elif isinstance(message, UserSaid) and isinstance(last, Summary):
             joined[-1] = UserSaid(content=[TextContent(last.render()), *message.content])
+        elif isinstance(message, UserSaid) and isinstance(last, UserSaid):
+            joined[-1] = UserSaid(content=[*last.content, *message.content])
         else:
             joined.append(message)
     return joined
