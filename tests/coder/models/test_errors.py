@@ -131,6 +131,14 @@ async def test_a_model_of_a_wrong_name_is_answered_with_the_right_one() -> None:
                 "invalid params, context window exceeds limit (2013)",
                 "Input is too long for requested model.",
                 "Range of input length should be [1, 258048]",
+                "too many tokens: total number of tokens in the prompt cannot exceed 128000",
+                "Requested input length 9000 exceeds maximum input length 8192",
+                "The provided prompt is 9000 tokens long, but the maximum supported sequence length is just 8192!",
+                "`inputs` must have less than 4096 tokens. Given: 5000",
+                "Requested tokens (9000) exceed context window of 4096",
+                "the prompt has 9000 tokens, more than n_ctx = 4096",
+                "The request exceeds the limit of 131072 tokens",
+                "Prompt 超长",
             )
         ],
     ],
@@ -142,6 +150,12 @@ async def test_a_history_that_is_too_long_is_a_context_error(wire: str, words: s
     assert error.kind == "context"
     assert not error.retry
     assert words in str(error)
+
+
+async def test_a_limit_of_tokens_per_minute_is_no_context_error() -> None:
+    async with FakeProvider() as fake, connect_model(fake, "chat") as model:
+        fake.refuses(400, "Too many tokens, please wait before trying again.")
+        assert (await read_error(model)).kind == ""
 
 
 async def test_an_answer_that_filled_the_context_is_a_context_error() -> None:

@@ -33,6 +33,13 @@ _TOO_LONG = re.compile(
     r"|\breduce the length of the (messages|prompt|input)\b"  # Groq, Cerebras
     r"|\btoo large for model with\b"  # Mistral
     r"|\brange of input length should be\b"  # Alibaba
+    r"|\btoo many (input )?tokens\b(?!.*\b(wait|minute|day)\b)"  # Cohere, Bedrock; otherwise a limit of the rate
+    r"|\btoken limit exceeded\b|\bexceeds? the limit of \d+ tokens\b"
+    r"|\bexceeds? (the )?max(imum)?( allowed)? (input|token|prompt|sequence)\b"  # DeepInfra, Databricks
+    r"|\bmaximum (supported )?sequence length\b"  # SambaNova
+    r"|`inputs` must have less than"  # Text Generation Inference
+    r"|\bn_ctx\b"  # llama.cpp
+    r"|Prompt 超长|上下文.{0,20}超"  # Zhipu
     r"|context_length_exceeded|exceed_context_size",
     re.IGNORECASE,
 )
