@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from coder.scripted_model import coder
 from coder.test_loop import call
 
 from accord.policy.sources import parse_flags
-from accord.workspace import checkpoints, shadow_repository
+from accord.workspace import checkpoints, shadow_repository, work_trees
 
 Join = Callable[..., Any]
 
@@ -78,6 +79,38 @@ async def test_what_the_user_changed_after_the_turn_is_left_alone_and_named(join
         answer = (await session.prompt("/undo")).text
         assert (project / "a").read_text() == "mine\n" and "changed since" in answer
         assert (project / "b").read_text() == "old\n" and not (project / "new").exists()
+
+
+async def test_what_the_user_changed_between_commands_is_left_alone(
+    joined: Join, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work_trees, "CLOCK_SECONDS", 0.05)
+    for name in ("mine", "both"):
+        (project / name).write_text("old\n")
+
+    def pass_time() -> None:
+        """Wait until the clock of the file system has gone on."""
+        clock, started = tmp_path / "clock", time.time_ns()
+        clock.touch()
+        while clock.stat().st_ctime_ns < started + 200_000_000:
+            clock.touch()
+
+    def edit() -> Iterator[Any]:
+        """Edit the files while the model thinks."""
+        pass_time()
+        for name in ("mine", "both"):
+            (project / name).write_text("the user's\n")
+        pass_time()
+        yield run("echo more >> made", "2")
+
+    agent = agent_for([run("echo new | tee both > made")], edit(), ["done"])
+    async with joined(agent) as client:
+        session = await client.new_session()
+        await session.prompt("change it")
+        answer = (await session.prompt("/undo")).text
+    assert (project / "mine").read_text() == (project / "both").read_text() == "the user's\n"
+    assert not (project / "made").exists()
+    assert "no command ran when they were changed last" in answer and "both" in answer
 
 
 async def test_what_the_user_changed_between_turns_is_not_taken_for_the_agents(joined: Join, project: Path) -> None:

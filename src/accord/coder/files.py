@@ -158,6 +158,11 @@ class ProjectFiles:
         if not is_recorded:
             await self.checkpoints.before_commands()
 
+    def end_change(self) -> None:
+        """Note that a change which isn't recorded is over."""
+        if self._checkpoints is not None:
+            self._checkpoints.command_ended()
+
     async def end_checkpoint(self) -> None:
         """End the turn's checkpoint."""
         self._checkpointed = None

@@ -191,12 +191,24 @@ async def _prepare_and_run(tool: Tool[Any], args: Any, ctx: ToolContext, shown: 
             if tool.changes:
                 await ctx.state.before_change(ctx.turn, is_recorded=tool.records_changes)
             await shown.start()
-            return await tool.run(args, ctx)
+            return await _run(tool, args, ctx)
         except Moved:
             ctx.reached.clear()
             if shown.content:
                 await shown.set_content()
     raise ToolError("a path in this call keeps changing its target; try again later")
+
+
+async def _run(tool: Tool[Any], args: Any, ctx: ToolContext) -> Outcome:
+    """Run a tool. Say when its changes are over, unless it goes on in the background."""
+    is_over = True
+    try:
+        outcome = await tool.run(args, ctx)
+        is_over = not outcome.is_in_background
+        return outcome
+    finally:
+        if tool.changes and not tool.records_changes and is_over:
+            ctx.state.files.end_change()
 
 
 def _message(error: Exception) -> str:

@@ -30,7 +30,7 @@ from accord.workspace.files import Files
 from accord.workspace.overlay import Buffer
 from accord.workspace.paths import quote_path
 from accord.workspace.place import QUIET, Call
-from accord.workspace.work_trees import WorkTrees
+from accord.workspace.work_trees import Period, WorkTrees
 
 MAX_CHECKPOINTS = 100
 MAX_BYTES = 1 << 30
@@ -88,6 +88,10 @@ class Checkpoints:
         )
         self._current: Checkpoint | None = None
         self._trees: WorkTrees | None = None
+        self._ran: list[Period] = []
+        """When commands ran since the current checkpoint began."""
+        self._running = 0
+        self._running_since = 0
         self._lock = threading.Lock()
         self._restoring = asyncio.Lock()
         self._stop: Callable[[], None] | None = files.before_change(self._note)
@@ -139,7 +143,15 @@ class Checkpoints:
     # -- Commands
 
     async def before_commands(self) -> None:
-        """Look at the files before the first command of a checkpoint, so that `after_commands` finds its changes."""
+        """Look at the files before the first command of a checkpoint, so that `after_commands` finds its changes.
+
+        Call it before each command, and `command_ended` after it."""
+        await self._look_before()
+        if not self._running:
+            self._running_since = time.time_ns()
+        self._running += 1
+
+    async def _look_before(self) -> None:
         with self._lock:
             current = self._current
             if current is None or current.commands:
@@ -152,6 +164,13 @@ class Checkpoints:
             current.commands = notes
             self._history.save(current)
 
+    def command_ended(self) -> None:
+        """Note that a command has ended: what changes from now on isn't its work."""
+        if self._running:
+            self._running -= 1
+            if not self._running:
+                self._ran.append(Period(self._running_since, time.time_ns()))
+
     async def after_commands(self) -> None:
         """Record what commands have changed since `before_commands`."""
         if self._trees is not None and self._trees.is_open:
@@ -159,7 +178,10 @@ class Checkpoints:
 
     def _record_commands(self) -> None:
         assert self._trees is not None
-        found, notes = self._trees.finish()
+        ran = [*self._ran, *([Period(self._running_since, time.time_ns())] if self._running else [])]
+        with self._lock:
+            edited = frozenset(self._current.files) if self._current is not None else frozenset()
+        found, notes = self._trees.finish(ran, edited)
         with self._lock:
             current = self._current
             if current is None:
@@ -191,6 +213,8 @@ class Checkpoints:
 
     def _begin(self, label: str, restores: str, call: Call = QUIET) -> Checkpoint:
         with self._lock:
+            self._ran.clear()
+            self._running = 0
             self._current = self._history.add(label, restores=restores)
             return self._current
 

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import NamedTuple
 
 from accord.workspace.changes import State
+from accord.workspace.paths import quote_path
 from accord.workspace.shadow_repository import MAX_FILE_BYTES, NotCovered, ShadowRepository, TreeSnapshot
 
+CLOCK_SECONDS = 1.0
+"""How far the clock of a file system may be from ours."""
+MAX_NAMED = 5
 LEFT_OUT = f"ignored files and files above {MAX_FILE_BYTES // 1_000_000} MB"
 
 
@@ -26,6 +30,16 @@ class CommandChange(NamedTuple):
     """Directories of the file that had no files before."""
     is_edited_before: bool
     """Whether the agent had edited it before the first command: then the state before that is already saved."""
+
+
+class Period(NamedTuple):
+    """A time in which commands ran, in nanoseconds."""
+
+    start: int
+    end: int
+
+    def includes(self, time: int) -> bool:
+        return self.start - CLOCK_SECONDS * 1e9 <= time <= self.end + CLOCK_SECONDS * 1e9
 
 
 class WorkTrees:
@@ -57,9 +71,12 @@ class WorkTrees:
                 self._failed[root] = str(error)
         return self._describe()
 
-    def finish(self) -> tuple[list[CommandChange], str]:
-        """Take the second snapshots. Returns the changes in between, and what isn't covered."""
+    def finish(self, ran: Sequence[Period], edited: Container[str]) -> tuple[list[CommandChange], str]:
+        """Take the second snapshots. Returns the changes in between, and what isn't covered.
+
+        A file that was last changed when no command `ran` is somebody else's, unless the agent has `edited` it."""
         self.is_open = False
+        others: list[str] = []
         changes: list[CommandChange] = []
         for root, (shadow, before) in list(self._before.items()):
             try:
@@ -70,12 +87,19 @@ class WorkTrees:
             kept = {os.path.dirname(each.path) for each in found if each.before.kind != "absent"}
             for each in found:
                 path = os.path.join(root, each.path)
+                if path not in edited and not _was_changed_in(path, ran):
+                    others.append(path)
+                    continue
                 made = () if each.before.kind != "absent" else _parents(root, each.path, kept)
                 changes.append(CommandChange(path, each.before, each.after, made, path in self._edited))
             if not self._pruned:
                 shadow.prune()
         self._pruned = True
         notes = self._describe()
+        if others:
+            more = f" and {len(others) - MAX_NAMED} more" if len(others) > MAX_NAMED else ""
+            names = ", ".join(quote_path(path) for path in others[:MAX_NAMED])
+            notes += f" Left alone, because no command ran when they were changed last: {names}{more}."
         self._before.clear()
         return changes, notes
 
@@ -86,6 +110,15 @@ class WorkTrees:
         more = dict.fromkeys(each for shadow, _ in self._before.values() for each in shadow.left_out)
         more = {each: None for each in more if not each.startswith("files above")}
         return f"Not covered: {', '.join([LEFT_OUT, *more])}."
+
+
+def _was_changed_in(path: str, ran: Sequence[Period]) -> bool:
+    """Return whether a file was last changed when commands ran, as far as its status tells."""
+    try:
+        changed = os.lstat(path).st_ctime_ns  # which programs can't set
+    except OSError:  # deleted
+        return True
+    return any(period.includes(changed) for period in ran)
 
 
 def _parents(root: str, path: str, kept: set[str]) -> tuple[str, ...]:
