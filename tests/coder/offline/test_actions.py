@@ -18,10 +18,11 @@ from coder.offline.offline_session import (
 )
 
 from accord.coder.history import Summary
-from accord.coder.offline.actions.about import first_paragraph
+from accord.coder.offline.actions.about import describe_project, documentation_of, first_paragraph
 from accord.coder.offline.actions.commands import find_failed_tests
 from accord.coder.offline.actions.plans import keywords
 from accord.coder.offline.summary import summarize
+from accord.coder.offline.tasks import Project
 
 PLACES = ("a.py:1:foo", "a.py:4:foo(foo)", "b.py:2:foobar")
 FOUND = hits(*PLACES)
@@ -446,6 +447,84 @@ async def test_a_page_is_fetched_and_its_beginning_shown() -> None:
 # -- the project, its files and names
 
 
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (
+            {
+                "package.json": '{"name":"shop","description":"A shop","scripts":{"start":"node ."},'
+                '"dependencies":{"koa":"^2"}}'
+            },
+            ["**shop**: A shop", "Dependencies: `koa`", "run: `npm start`"],
+        ),
+        (
+            {
+                "pyproject.toml": '[project]\nname = "tool"\ndescription = "A tool"\n'
+                'dependencies = ["rich>=13", "httpx[http2]"]\n'
+            },
+            ["**tool**: A tool", "Dependencies: `rich` and `httpx`"],
+        ),
+        (
+            {"Cargo.toml": '[package]\nname = "gauge"\ndescription = "Gauges"\n[dependencies]\nserde = "1"\n'},
+            ["**gauge**: Gauges", "Dependencies: `serde`", "run: `cargo run`"],
+        ),
+        (
+            {"go.mod": "module example.org/tally\n\nrequire github.com/spf13/cobra v1.8.0\n", "main.go": ""},
+            ["**example.org/tally**", "Dependencies: `github.com/spf13/cobra`", "run: `go run .`"],
+        ),
+        ({"pyproject.toml": "not [toml", "package.json": "[]"}, ["The project has no README and no description."]),
+    ],
+)
+def test_a_project_is_described_by_its_manifests(texts: dict[str, str], expected: list[str]) -> None:
+    described = describe_project(Project(list(texts), texts), {})
+    assert [each for each in expected if each not in described] == []
+
+
+async def test_a_project_without_documents_is_described_by_its_main_file() -> None:
+    talk = Talk()
+    await talk.ask("what is this project?")
+    await talk.tools_say(names("go.mod", "main.go", "util.go"))
+    await talk.tools_say("module example.org/tally\n")
+    asked = await talk.tools_say(Outcome("…", {"files": 3, "directories": {}}))
+    assert list_calls(asked) == [("read_file", {"file_path": "main.go"})]
+    last = await talk.tools_say("// Tally counts words in files.\npackage main\n\nfunc main() {}\n")
+    assert last.text.startswith("**example.org/tally**: Tally counts words in files. (from `main.go`)\n")
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        ("main.rs", "//! Gauge measures.\npub struct Gauge;\n#[test]\nfn works() {}\n", "Gauge measures."),
+        ("price.js", "// Prices with tax.\nexport const TAX = 0.19;\n", "Prices with tax."),
+        ("a.js", "/**\n * The server.\n */\nlet a;\n", "The server."),
+        ("a.sh", "#!/bin/sh\n# Deploy it.\nset -e\n", "Deploy it."),
+        ("lib.rs", "#[cfg(test)]\nmod tests;\n", ""),
+    ],
+)
+def test_the_documentation_of_a_file_ends_with_its_first_comment(path: str, text: str, expected: str) -> None:
+    assert documentation_of(path, text) == expected
+
+
+async def test_lines_of_a_file_in_another_directory_are_counted() -> None:
+    talk = Talk()
+    await talk.ask("how many lines in forecast.py")
+    assert list_calls(await talk.tools_say(failure("there is no file forecast.py"))) == [
+        ("list_files", {"pattern": "**/forecast.py"})
+    ]
+    await talk.tools_say(names("src/forecast.py"))
+    assert (await talk.tools_say("1\n2\n")).text == "`src/forecast.py` has 2 lines."
+
+
+async def test_the_readme_is_found_by_its_bare_name() -> None:
+    talk = Talk()
+    await talk.ask("show me the readme")
+    asked = await talk.tools_say(failure("there is no file readme"))
+    assert list_calls(asked) == [("list_files", {"pattern": "**/[Rr][Ee][Aa][Dd][Mm][Ee]*"})]
+    assert list_calls(await talk.tools_say(names("README.md", "docs/README.md"))) == [
+        ("read_file", {"file_path": "README.md"})
+    ]
+
+
 async def test_the_project_is_explained_from_its_own_files() -> None:
     talk = Talk()
     first = await talk.ask("what is this project?")
@@ -462,7 +541,7 @@ async def test_the_project_is_explained_from_its_own_files() -> None:
     last = await talk.tools_say(Outcome("…", {"files": 5, "directories": {"src": 2, ".git": 9}}))
     assert last.text.startswith("**calc**: Adds *numbers*, fast. (from `README.md`)\n\n- Language: JavaScript\n")
     assert "- Directories: `src/` (2 files)\n" in last.text
-    assert "- Commands: test: `npm test`" in last.text
+    assert "- Commands: run: `python3 main.py`, test: `npm test`" in last.text
     assert ".git" not in last.text
 
 

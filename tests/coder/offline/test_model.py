@@ -111,7 +111,7 @@ async def test_nothing_is_done_when_a_step_is_not_understood() -> None:
 
 async def test_the_first_miss_suggests_a_request_and_tells_how_to_set_up_a_model() -> None:
     said = await Talk().ask("fix the bug in src/app.py")
-    assert said.text.startswith("That takes a language model. I can `explain src/app.py`; say `yes` to run that.")
+    assert said.text.startswith("That takes a language model. Try `explain src/app.py` instead (or just say `yes`).")
     assert "`accord login`" in said.text
     assert "ANTHROPIC_API_KEY" in said.text
 
@@ -120,7 +120,7 @@ async def test_later_misses_are_one_line() -> None:
     talk = Talk()
     await talk.ask("sing a song")
     said = await talk.ask("fix the bug in src/app.py")
-    assert said.text == "That takes a language model. I can `explain src/app.py`; say `yes` to run that."
+    assert said.text == "That takes a language model. Try `explain src/app.py` instead (or just say `yes`)."
 
 
 async def test_yes_runs_the_suggested_request() -> None:

@@ -43,7 +43,9 @@ def explain_miss(step: Unknown | Unclear, place: str = "", *, is_first: bool = T
     suggestion = suggest(step)
     if NEEDS_MODEL.match(step.text):
         what = f"{place[:1].upper()}{place[1:]} takes a language model." if place else "That takes a language model."
-        hint = f" I can `{suggestion}`; say `yes` to run that." if suggestion else " Say `help` to see what I can do."
+        hint = (
+            f" Try `{suggestion}` instead (or just say `yes`)." if suggestion else " Say `help` to see what I can do."
+        )
     else:
         what = f"I don't understand {place}." if place else "I didn't get that."
         hint = (

@@ -13,6 +13,7 @@ from accord.coder.offline.script import data_of
 MAX_LINES = 40
 """Maximum number of lines to repeat in a reply; the tool call shows the rest."""
 MAX_LINE_LENGTH = 200
+MAX_HIT_LENGTH = 120
 
 CAPABILITIES = list_forms()
 """The reply to `help`."""
@@ -104,7 +105,8 @@ def list_hits(found: Sequence[Hit], limit: int = 12) -> str:
 
 
 def _line(text: str) -> str:
-    text = text.strip()[:120]
+    text = text.strip()
+    text = text if len(text) <= MAX_HIT_LENGTH else text[: MAX_HIT_LENGTH - 1].rstrip() + "…"
     if not text:
         return ""
     return f"`{text}`" if "`" not in text else f"`` {text} ``"

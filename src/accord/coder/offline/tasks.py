@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import tomllib
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 BUILD_FILES = (
     "Makefile",
@@ -44,12 +45,12 @@ class Project:
 
     def command(self, task: Task, only: str | None = None) -> tuple[str, str] | None:
         """Return the command for a task and the name of the file it was found in."""
-        if only is None:
-            found = self._make(task) or self._just(task) or self._npm(task)
-            if found:
-                return found
-        else:
-            found = self._npm(task, only) if self._python(task) is None else None
+        if only is None or self._python(task) is None:
+            for find in (self._make, self._just) if only is None else ():
+                found = next((each for name in TARGETS[task] if (each := find(name))), None)
+                if found:
+                    return found
+            found = next((each for name in TARGETS[task] if (each := self._npm(name, only))), None)
             if found:
                 return found
         found = self._python(task) or self._cargo(task) or self._go(task) or self._by_names(task)
@@ -60,27 +61,21 @@ class Project:
             return f"go test {shlex.quote('./' + only.removeprefix('./'))}", where
         return f"{command.removesuffix(' .')} {shlex.quote(only)}", where
 
-    def _make(self, task: Task) -> tuple[str, str] | None:
+    def _make(self, name: str) -> tuple[str, str] | None:
         targets = re.findall(r"^([A-Za-z][\w.-]*)\s*:(?!=)", self.texts.get("Makefile", ""), re.MULTILINE)
-        return next(((f"make {name}", "the Makefile") for name in TARGETS[task] if name in targets), None)
+        return (f"make {name}", "the Makefile") if name in targets else None
 
-    def _just(self, task: Task) -> tuple[str, str] | None:
+    def _just(self, name: str) -> tuple[str, str] | None:
         recipes = re.findall(r"^@?([A-Za-z][\w-]*)(?: [^:\n]*)?:(?!=)", self.texts.get("justfile", ""), re.MULTILINE)
-        return next(((f"just {name}", "the justfile") for name in TARGETS[task] if name in recipes), None)
+        return (f"just {name}", "the justfile") if name in recipes else None
 
-    def _npm(self, task: Task, only: str | None = None) -> tuple[str, str] | None:
-        try:
-            scripts = json.loads(self.texts.get("package.json", "{}")).get("scripts", {})
-        except (ValueError, AttributeError):
-            return None
-        if not isinstance(scripts, dict):
+    def _npm(self, name: str, only: str | None = None) -> tuple[str, str] | None:
+        scripts = self._package_json().get("scripts")
+        if not isinstance(scripts, dict) or name not in scripts or "no test specified" in str(scripts[name]):
             return None
         tool = "pnpm" if self.has("pnpm-lock.yaml") else "yarn" if self.has("yarn.lock") else "npm"
-        for name in TARGETS[task]:
-            if name in scripts and "no test specified" not in str(scripts[name]):
-                line = f"{tool} test" if name == "test" else f"{tool} run {name}"
-                return line + (f" -- {shlex.quote(only)}" if only else ""), "package.json"
-        return None
+        line = f"{tool} {name}" if name in ("test", "start") else f"{tool} run {name}"
+        return line + (f" -- {shlex.quote(only)}" if only else ""), "package.json"
 
     def _python(self, task: Task) -> tuple[str, str] | None:
         pyproject = self.texts.get("pyproject.toml", "")
@@ -134,25 +129,64 @@ class Project:
         signs |= {"tsconfig.json": "TypeScript", "go.mod": "Go", "pom.xml": "Java", "Gemfile": "Ruby"}
         return list(dict.fromkeys(language for sign, language in signs.items() if self.has(sign)))
 
+    def start(self) -> str | None:
+        """Return the command that starts the project, if its files name one."""
+        for target in ("run", "start", "serve", "dev"):
+            found = self._make(target) or self._just(target) or self._npm(target)
+            if found:
+                return found[0]
+        if "Cargo.toml" in self.texts and "[lib]" not in self.texts["Cargo.toml"]:
+            return "cargo run"
+        if "go.mod" in self.texts and self.has("main.go"):
+            return "go run ."
+        script = next((name for name in ("main.py", "app.py", "manage.py", "__main__.py") if self.has(name)), None)
+        return f"{self.python} {script}" if script else None
+
+    def dependencies(self) -> list[str]:
+        """Return the names of the packages that it needs at run time."""
+        package = self._package_json().get("dependencies")
+        found = list(package) if isinstance(package, dict) else []
+        project = self._toml("pyproject.toml").get("project")
+        if isinstance(project, dict) and isinstance(project.get("dependencies"), list):
+            found += [re.split(r"[\s<>=!~;\[(@]", str(each))[0] for each in project["dependencies"]]
+        crates = self._toml("Cargo.toml").get("dependencies")
+        found += list(crates) if isinstance(crates, dict) else []
+        found += re.findall(
+            r"^(?:require )?\s*([\w.-]+\.[\w-]+/\S+) v\S+(?!.*// indirect)", self.texts.get("go.mod", ""), re.MULTILINE
+        )
+        return list(dict.fromkeys(each for each in found if each))
+
     def name(self) -> str | None:
         """Return its name, from the first build file that has one."""
-        for file, pattern in (
-            ("pyproject.toml", r'^name\s*=\s*"([^"]+)"'),
-            ("package.json", r'^\s*"name"\s*:\s*"([^"]+)"'),
-            ("Cargo.toml", r'^name\s*=\s*"([^"]+)"'),
-            ("go.mod", r"^module\s+(\S+)"),
-        ):
-            match = re.search(pattern, self.texts.get(file, ""), re.MULTILINE)
-            if match:
-                return match[1]
-        return None
+        return self._manifest_value("name") or next(
+            iter(re.findall(r"^module\s+(\S+)", self.texts.get("go.mod", ""), re.MULTILINE)), None
+        )
 
     def description(self) -> str | None:
-        for file in ("pyproject.toml", "package.json", "Cargo.toml"):
-            match = re.search(r'^\s*"?description"?\s*[=:]\s*"([^"\n]+)"', self.texts.get(file, ""), re.MULTILINE)
-            if match:
-                return match[1]
-        return None
+        """Return its description, from the first build file that has one."""
+        return self._manifest_value("description")
+
+    def _manifest_value(self, key: str) -> str | None:
+        tables = (
+            self._toml("pyproject.toml").get("project"),
+            self._package_json(),
+            self._toml("Cargo.toml").get("package"),
+        )
+        values = (table.get(key) for table in tables if isinstance(table, dict))
+        return next((value for value in values if isinstance(value, str) and value.strip()), None)
+
+    def _package_json(self) -> dict[str, Any]:
+        try:
+            found = json.loads(self.texts.get("package.json", "{}"))
+        except ValueError:
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def _toml(self, file: str) -> dict[str, Any]:
+        try:
+            return tomllib.loads(self.texts.get(file, ""))
+        except tomllib.TOMLDecodeError:
+            return {}
 
 
 def find_python(names: Sequence[str], otherwise: str) -> str:

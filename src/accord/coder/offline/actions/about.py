@@ -10,7 +10,7 @@ from accord.coder.offline import requests as r
 from accord.coder.offline.actions.commands import inspect_project
 from accord.coder.offline.actions.files import read_or_find
 from accord.coder.offline.replies import fence, file_in, hits_in, join_names, language_of, names_in, pluralize
-from accord.coder.offline.script import Script, Situation, Stopped, call, data_of, describe_failure, use
+from accord.coder.offline.script import Script, Situation, Stopped, call, data_of, use
 from accord.coder.offline.tasks import TASKS, Project
 from accord.coder.tools.project.symbols import Symbol, is_python, parse_python, symbols_of
 
@@ -44,6 +44,8 @@ LANGUAGES = {
     "yaml": "YAML",
 }
 DOCUMENTS = frozenset({"md", "markdown", "rst", "txt", ""})
+NO_CODE = DOCUMENTS | {"html", "css", "json", "toml", "yml", "yaml"}
+MAIN_FILES = ("doc", "main", "app", "index", "__init__", "__main__")
 
 
 def explain_project(step: r.ExplainProject, situation: Situation) -> Script[str]:
@@ -51,14 +53,37 @@ def explain_project(step: r.ExplainProject, situation: Situation) -> Script[str]
     project = yield from inspect_project(situation, "Looking at the project…", *READMES)
     (result,) = yield from use(situation, "Counting its files…", call("outline", path="."), lenient=True)
     directories: dict[str, int] = {} if result.failed else data_of(result)["directories"]
+    source = _find_source(project)
+    if source and not _describe_by_documents(project):
+        # Nothing written for people: the comment or docstring at the top of its main file is the next best.
+        (result,) = yield from use(situation, f"Reading `{source}`…", call("read_file", file_path=source), lenient=True)
+        if not result.failed:
+            project.texts[source] = file_in(result).text
     return describe_project(project, directories)
+
+
+def _find_source(project: Project) -> str | None:
+    """Return the file of source code that says best what the project is."""
+    files = [each for each in project.names if language_of(each) in LANGUAGES and language_of(each) not in NO_CODE]
+    return next((each for each in files if each.partition(".")[0] in MAIN_FILES), files[0] if files else None)
+
+
+def _describe_by_documents(project: Project) -> tuple[str, str] | None:
+    """Return the first paragraph of the README, or the description of a manifest, and the file that it is from."""
+    readme = next((name for name in READMES if name in project.texts), None)
+    if readme and (first := first_paragraph(project.texts[readme])):
+        return first, readme
+    described = project.description()
+    return (described, "") if described else None
 
 
 def describe_project(project: Project, directories: dict[str, int]) -> str:
     """Describe a project. `directories` has the number of files in each top-level directory."""
     readme = next((name for name in READMES if name in project.texts), None)
-    first = first_paragraph(project.texts[readme]) if readme else ""
-    about = first or project.description() or ""
+    about, origin = _describe_by_documents(project) or ("", "")
+    code = _find_source(project)
+    if not about and code and (about := documentation_of(code, project.texts.get(code, ""))):
+        origin = code
     name = project.name() or (title_of(project.texts[readme]) if readme else "")
     facts: list[str] = []
     languages = project.languages() or languages_of(project.names)
@@ -71,16 +96,20 @@ def describe_project(project: Project, directories: dict[str, int]) -> str:
     files = [each for each in project.names if not each.endswith("/") and each[:1] != "."]
     if files:
         facts.append(f"Files: {join_names(files, 8)}")
-    commands = [f"{task}: `{found[0]}`" for task in TASKS if (found := project.command(task))]
+    needed = project.dependencies()
+    if needed:
+        facts.append(f"Dependencies: {join_names(needed, 8)}")
+    start = project.start()
+    commands = [f"run: `{start}`"] if start else []
+    commands += [f"{task}: `{found[0]}`" for task in TASKS if (found := project.command(task))]
     if commands:
         facts.append("Commands: " + ", ".join(commands))
     if not about and not facts:
         return "This directory is empty. Say `create hello.py with \"print('hello')\"` to start."
-    source = f" (from `{readme}`)" if first else ""
+    source = f" (from `{origin}`)" if origin else ""
     head = f"**{name}**: {about}" if name and about else f"**{name}**" if name else about
     parts = [head + source] if head else ["The project has no README and no description."]
     parts.append("\n".join(f"- {fact}" for fact in facts))
-    code = next((each for each in files if language_of(each) in LANGUAGES and language_of(each) not in DOCUMENTS), None)
     parts.append(f"To learn more, say `explain {code or readme}`." if code or readme else "")
     return "\n\n".join(part for part in parts if part)
 
@@ -172,7 +201,7 @@ def count_lines(step: r.CountLines, situation: Situation) -> Script[str]:
     lines = []
     for path, result in zip(step.paths, results, strict=False):
         if result.failed:
-            raise Stopped(describe_failure(result))
+            path, result = yield from read_or_find(path, result, r.ReadFiles(paths=[path]), situation)
         got = file_in(result)
         lines.append(
             f"`{path}` has {pluralize(len(got.text.splitlines()) if got.total is None else got.total, 'line')}."
@@ -208,7 +237,7 @@ def documentation_of(path: str, text: str) -> str:
         words = ast.get_docstring(tree) if tree is not None else None
         return " ".join((words or "").split("\n\n")[0].split())
     match = re.match(
-        r"(?:#!.*\n)?\s*(?:/\*+(?P<block>.*?)\*/|(?P<lines>(?:[ \t]*(?://+!?|#+|--|;+).*\n)+))", text, re.DOTALL
+        r"(?:#!.*\n)?\s*(?:/\*+(?P<block>(?s:.*?))\*/|(?P<lines>(?:[ \t]*(?://+!?|#+(?!\[)|--|;+).*\n)+))", text
     )
     if match is None:
         return ""

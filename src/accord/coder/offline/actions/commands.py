@@ -11,6 +11,9 @@ from accord.coder.offline.replies import fence, file_in, join_names, language_of
 from accord.coder.offline.script import Script, Situation, Stopped, call, data_of, use
 from accord.coder.offline.tasks import BUILD_FILES, Project, find_python
 
+EXAMPLES = {"test": "pytest", "lint": "ruff check .", "format": "ruff format .", "build": "make"}
+"""A command for each task, for replies."""
+
 
 def run(step: r.Run, situation: Situation) -> Script[str]:
     (result,) = yield from use(
@@ -64,7 +67,8 @@ def run_task(step: r.RunTask, situation: Situation) -> Script[str]:
     project = yield from inspect_project(situation, f"Looking for the {step.task} command…")
     found = project.command(step.task, step.only)
     if found is None:
-        raise Stopped(f"Found no {step.task} command in this project. Say the command: run `…`.")
+        example = EXAMPLES[step.task]
+        raise Stopped(f"Found no {step.task} command in this project. Tell me one, for example: run `{example}`.")
     command, where = found
     (result,) = yield from use(
         situation, f"Running `{command}` (from {where})…", call("run_command", command=command, timeout=600)

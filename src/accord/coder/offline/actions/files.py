@@ -19,6 +19,7 @@ from accord.coder.offline.replies import (
     names_in,
     pluralize,
 )
+from accord.coder.offline.rules.rule import WELL_KNOWN
 from accord.coder.offline.script import Script, Situation, Stopped, call, data_of, describe_failure, use
 
 MAX_READS_AT_ONCE = 20
@@ -72,10 +73,11 @@ def read_or_find(path: str, result: Result, step: r.ReadFiles, situation: Situat
     (found,) = yield from use(
         situation,
         f"Couldn't read `{path}`; looking for it in other directories…",
-        call("list_files", pattern=f"**/{path}"),
+        call("list_files", pattern=_pattern_for(path)),
         lenient=True,
     )
     others = [other for other in ([] if found.failed else names_in(found)) if other != path]
+    others = [other for other in others if "/" not in other][:1] or others if _is_bare(path) else others
     if not others:
         raise Stopped(describe_failure(result))
     if len(others) > 1:
@@ -87,6 +89,17 @@ def read_or_find(path: str, result: Result, step: r.ReadFiles, situation: Situat
         call("read_file", file_path=others[0], offset=step.first, limit=_limit(step)),
     )
     return others[0], again
+
+
+def _is_bare(path: str) -> bool:
+    """Return whether a path is a name like `readme`, which stands for README.md."""
+    return path.lower() in WELL_KNOWN
+
+
+def _pattern_for(path: str) -> str:
+    if not _is_bare(path):
+        return f"**/{path}"
+    return "**/" + "".join(f"[{each.upper()}{each.lower()}]" for each in path) + "*"
 
 
 def _describe(path: str, got: FileText, step: r.ReadFiles) -> str:

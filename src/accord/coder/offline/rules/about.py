@@ -19,6 +19,8 @@ from accord.coder.offline.rules.navigation import IDENTIFIER
 from accord.coder.offline.rules.rule import Parts, Reader, Rule, always
 
 RECENT_COMMITS = "git log --oneline -15"
+AUTHORS = "git shortlog --summary --numbered HEAD"
+BRANCH = "git branch --show-current"
 
 
 def explain(reader: Reader, parts: Parts) -> Step | None:
@@ -84,6 +86,28 @@ RULES = [
         explain,
     ),
     Rule(r"(?:explain|describe) (?:this|it)(?: to me)?", always(ExplainProject())),
+    Rule(
+        r"how (?:do|can|should|would) (?:i|we|you) (?:run|start|launch|use|install|build|set up|try)"
+        rf" (?:it|this|{PROJECT})",
+        always(ExplainProject()),
+    ),
+    Rule(r"where (?:do|should|can) i (?:start|begin)", always(ExplainProject())),
+    Rule(
+        r"(?:(?:what|which|show|list){me} (?:are )?)?{the}(?:dependencies|requirements)"
+        rf"(?: (?:are there|do we have|of {PROJECT}|does {PROJECT} (?:have|need|use)|does it (?:have|need|use)))?",
+        always(ExplainProject()),
+    ),
+    Rule(rf"(?:what|which packages) does (?:it|this|{PROJECT}) (?:depend on|need|require)", always(ExplainProject())),
+    Rule(rf"how (?:big|large|long) (?:is|'s) (?:it|this|{PROJECT})", always(CountFiles())),
+    Rule(
+        rf"who (?:wrote|made|created|works on|maintains|has worked on) (?:it|this|{PROJECT})"
+        rf"|who (?:is|are) {{the}}(?:authors?|contributors?|maintainers?)(?: of (?:it|this|{PROJECT}))?",
+        always(Run(command=AUTHORS)),
+    ),
+    Rule(
+        r"(?:what|which) branch (?:am i on|is this|are we on|is checked out)|(?:what(?: is|'s) )?{the}branch",
+        always(Run(command=BRANCH)),
+    ),
     Rule(r"(?:what|how) (?:does|do) " + OF_A_FILE + r" (?:do|work)(?: exactly)?", explain),
     Rule(r"what(?: is|'s) " + OF_A_FILE + r" (?:for|about|good for)", explain),
     Rule(

@@ -180,6 +180,7 @@ RULES = [
     Rule(r"(?P<deep>recursively) (?:list|show) {the}" + FILES + IN, list_files),
     Rule(r"(?:what|which) files (?:are|do we have|exist|can you see)(?: there)?" + IN, list_files),
     Rule(r"what(?: is|'s| are)? (?:there )?(?:in|inside|under) {the}(?:folder |directory )(?P<f>.+?)", list_files),
+    Rule(r"what(?: is|'s) (?:in|inside|under) (?P<f>[\w-]+|[\w/-]+/)(?: folder| directory)?", list_files),
     Rule(r"what(?: is|'s) (?:there )?(?:in|inside|under) (?P<f>\S+/)", list_files),
     Rule(r"(?:ls|dir|list|tree)(?: -\w+)*(?: (?P<f>{q}|[./~]\S*|\S+/\S*))?", list_files),
     Rule(r"list {the}(?:folder|directory) (?P<f>.+?)", list_files),
@@ -202,6 +203,11 @@ RULES = [
         find_glob,
     ),
     # Text.
+    Rule(
+        r"(?:find|search(?: for)?|look for|grep(?: for)?|where are|are there) {the}(?:todos|todo comments|open todos)"
+        + WHERE,
+        lambda reader, parts: search(reader, {**parts, "x": "TODO"}),
+    ),
     Rule(r"grep(?: -\w+)* (?P<x>{q}|\S+) (?!in )(?P<where>{q}|\S+)", search),
     Rule(
         r"(?:search|grep|look|find|scan)(?: {the}(?:code|project|files|repo|codebase|everywhere|everything))?"
