@@ -86,3 +86,13 @@ def test_yes_allows_everything_that_no_rule_denies(accord: Accord) -> None:
     assert not (accord.project / "notes.txt").exists()
     assert accord("run", "--yes", prompt).status == 0
     assert (accord.project / "notes.txt").exists()
+
+
+def test_a_plan_is_not_repeated_as_a_tool_call(accord: Accord) -> None:
+    screen = accord.on_terminal("run", "--agent", "built-in", "list the files, then count the files")
+    shown = screen.until("Both steps are done")
+    assert "Plan: 1 of 2 done" in shown and "steps done" not in shown
+    assert screen.end() == 0
+    screen.close()
+    done = accord("run", "--agent", "built-in", "--json", "list the files, then count the files")
+    assert any(call["title"].startswith("Plan") for call in done.events("tool_call"))

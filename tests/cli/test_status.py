@@ -51,7 +51,7 @@ def test_a_run_in_a_script_stays_in_the_list_until_it_is_cleared(accord: Accord,
     assert here("status", "--json").out == ""
 
 
-def test_a_run_that_is_not_saved_leaves_the_list_at_its_end(accord: Accord, here: Here) -> None:
+def test_a_run_that_is_not_saved_leaves_the_list_when_it_finishes(accord: Accord, here: Here) -> None:
     assert accord("run", "--no-save", "--agent", "built-in", "help").status == 0
     assert here("status", "--json", "--all").lines == []
 

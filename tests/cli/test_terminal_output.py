@@ -10,7 +10,10 @@ from support.cli_runner import without_codes
 from accord.cli.support import terminal_output
 from accord.cli.support.live_region import LiveRegion, fit, measure
 from accord.cli.support.output_events import Change, Ended, Permission, Prompt, Terminal, Text, ToolCall
+from accord.cli.support.questions import _changes
 from accord.cli.support.terminal_output import TerminalOutput
+from accord.model.tool import Diff
+from accord.policy.action import Action
 
 PATCH = "--- a/foo.py\n+++ b/foo.py\n@@ -1 +1 @@\n-old\n+new\n"
 ENDED = Ended(stop_reason="end_turn", text="")
@@ -74,6 +77,34 @@ async def test_an_answer_is_printed_without_a_renderer(paper: Paper, monkeypatch
     output.line(Text(text="a **b**\nc"))
     output.line(ENDED)
     assert paper.rows == ["a **b**", "c", ""]
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("Edit src/foo.py", ["✓ Edit src/foo.py", "  @@ -1 +1 @@", "  -old", "  +new"]),
+        ("Fix it", ["✓ Fix it", "  --- a/foo.py", "  +++ b/foo.py", "  @@ -1 +1 @@", "  -old", "  +new"]),
+    ],
+)
+async def test_a_diff_names_its_file_unless_the_title_does(paper: Paper, title: str, shown: list[str]) -> None:
+    output = TerminalOutput(out=paper)
+    output.line(Prompt(text="hi"))
+    change = Change(paths=["/p/src/foo.py"], patch=PATCH)
+    output.line(ToolCall(id="1", title=title, kind="edit", status="completed", changes=[change]))
+    output.line(ENDED)
+    assert [row for row in paper.rows if row] == shown
+
+
+async def test_a_refused_change_is_not_shown_as_a_diff(paper: Paper) -> None:
+    output = TerminalOutput(out=paper)
+    output.line(Prompt(text="hi"))
+    output.line(Permission(title="Edit foo.py", decision="refused", why="rejected by you"))
+    change = Change(paths=["/p/foo.py"], patch=PATCH)
+    output.line(
+        ToolCall(id="1", title="Edit foo.py", kind="edit", status="failed", text="not allowed", changes=[change])
+    )
+    output.line(ENDED)
+    assert [row for row in paper.rows if row] == ["refused: Edit foo.py (rejected by you)", "✗ Edit foo.py"]
 
 
 async def test_a_tool_call_is_one_line_that_is_rewritten(paper: Paper) -> None:
@@ -175,3 +206,23 @@ async def test_a_closed_terminal_ends_the_run(paper: Paper, monkeypatch: pytest.
 
 def _fail(text: str) -> int:
     raise BrokenPipeError
+
+
+def test_a_question_about_a_change_names_its_file_once() -> None:
+    diff = Diff.of("/p/foo.py", "old\n", "new\n")
+    action = Action(kind="write", title="Edit foo.py", paths=("/p/foo.py",), changes=(diff,))
+    assert _changes(action) == ["  @@ -1 +1 @@", "  -old", "  +new"]
+
+
+@pytest.mark.parametrize(
+    ("paths", "diff"),
+    [
+        (("/p/bar.py",), Diff.of("/p/foo.py", "old\n", "new\n")),
+        (("/p/foo.py", "/p/bar.py"), Diff.of("/p/foo.py", "old\n", "new\n")),
+        (("/p/foo.py",), Diff.of("/p/foo.py", None, "new\n")),
+    ],
+    ids=["another file", "several files", "a new file"],
+)
+def test_a_question_about_a_change_keeps_what_the_files_do_not_say(paths: tuple[str, ...], diff: Diff) -> None:
+    shown = "\n".join(_changes(Action(kind="write", title="Edit", paths=paths, changes=(diff,))))
+    assert "+++ /p/foo.py" in shown

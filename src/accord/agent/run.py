@@ -65,8 +65,9 @@ def _explain_on_terminal(stdin: int, agent: Agent) -> None:
     else:
         start = ["python", program] if name.endswith(".py") else [name]
     command = shlex.quote(shlex.join([*start, *arguments]))
+    name = agent.title or agent.name or type(agent).__name__
     print(
-        f"{type(agent).__name__} is an ACP agent: it waits for a client's JSON messages on standard input.\n"
+        f"{name} is an ACP agent: it waits for a client's JSON messages on standard input.\n"
         f"To use it, press Ctrl-C and run: accord chat {command}",
         file=sys.stderr,
         flush=True,

@@ -30,6 +30,7 @@ from accord.model.tool import ToolCall
 from accord.policy.project import load_configuration
 from accord.process.child import Child
 from accord.process.launch import start
+from accord.transcript.plan_calls import is_plan_update
 from accord.transports.subprocess import SubprocessTransport
 
 if TYPE_CHECKING:
@@ -267,7 +268,9 @@ class HeadlessRun:
                 if isinstance(event, ToolCall):
                     is_open = event.status in ("pending", "in_progress")
                     self._awaited = f"to finish {event.title!r}" if is_open else "to answer"
-                self.show.event(event)
+                # Clients show the plan itself; the call that changed it says nothing new.
+                if self.options.as_json or not (isinstance(event, ToolCall) and is_plan_update(event)):
+                    self.show.event(event)
                 if isinstance(event, Usage) and await self._budget.follow(event):
                     await turn.cancel()
         except AccordError as failure:

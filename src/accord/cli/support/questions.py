@@ -100,6 +100,11 @@ def _changes(action: Action) -> list[str]:
     lines: list[str] = []
     for diff in action.changes:
         patch = _indent(diff.patch)
+        only = diff.changes[0] if len(diff.changes) == 1 else None
+        if only is not None and only.operation == "modify" and (only.path,) == action.paths:
+            # The file is named above, and the patch would repeat its name three times.
+            start = next((number for number, line in enumerate(patch) if line.startswith("  @@ ")), 0)
+            patch = patch[start:]
         if any(change.is_fragment for change in diff.changes):  # its line numbers are unknown
             patch = [line for line in patch if not line.startswith("  @@ ")]
         lines += patch

@@ -54,6 +54,8 @@ class TerminalOutput(Output):
         self._last: str | None = None
         self._open: dict[str, output_events.ToolCall] = {}
         self._closed: set[str] = set()
+        self._refused: set[str] = set()
+        """The titles of actions that were refused, which has been said."""
         self._terminals: dict[str, deque[str]] = {}
         self._activity = ""
         self._since = 0.0
@@ -88,6 +90,7 @@ class TerminalOutput(Output):
                 self._tell(f"Reconnected after {seconds:.1f} s.", "green", always=True)
             case output_events.Permission(title=title, decision=decision, why=why, allow=allow):
                 if decision != "allowed":
+                    self._refused.add(title)
                     self._tell(f"{decision}: {title}{f' ({why})' if why else ''}", "yellow", always=True)
                 if allow:
                     flags = " ".join(f"--allow {shlex.quote(rule)}" for rule in allow)
@@ -197,17 +200,22 @@ class TerminalOutput(Output):
         region = self._region
         mark = region.paint(MARKS[call.status], _COLORS[call.status])
         lines = [f"{mark} {region.fit(escape_line(call.title), 2)}"]
-        for change in call.changes:
-            lines += self._diff(change.patch)
+        if call.status == "completed":  # other changes weren't made, or only in part
+            for change in call.changes:
+                lines += self._diff(change, call.title)
         said = [line for id in call.terminals for line in self._terminals.pop(id, ())]
-        if call.status == "failed" and not said:
+        if call.status == "failed" and not said and call.title not in self._refused:
             said = escape(call.text).split("\n")[:MAX_OUTPUT_LINES] if call.text else []
         lines += [region.paint(f"  │ {region.fit(escape_line(line, 2000), 4)}", "dim") for line in said]
         return lines
 
-    def _diff(self, patch: str) -> list[str]:
+    def _diff(self, change: output_events.Change, title: str) -> list[str]:
         region = self._region
-        lines = [line for line in escape(patch).split("\n") if line and not line.startswith(("diff --git", "index "))]
+        lines = [line for line in escape(change.patch).split("\n") if line]
+        lines = [line for line in lines if not line.startswith(("diff --git", "index "))]
+        if len(change.paths) == 1 and os.path.basename(change.paths[0]) in title and lines[:1] != ["--- /dev/null"]:
+            start = next((number for number, line in enumerate(lines) if line.startswith("@@ ")), 0)
+            lines = lines[start:]  # the title names the file
         shown = [
             "  " + region.paint(region.fit(line.expandtabs(4), 2), *_style_of_change(line))
             for line in lines[:MAX_DIFF_LINES]

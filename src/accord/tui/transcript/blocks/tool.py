@@ -12,6 +12,7 @@ from textual.strip import Strip
 from accord.model.content import Image, TextContent
 from accord.model.tool import Diff, Location, TerminalRef, ToolCall
 from accord.terminal_text import format_duration, format_size, one_line, sanitize
+from accord.transcript.plan_calls import is_plan_update
 from accord.tui.session.activity import NO_RESULT
 from accord.tui.session.shell import SHELL_CALL
 from accord.tui.text import truncate_path
@@ -22,7 +23,6 @@ from accord.tui.transcript.blocks.base import EDGE, GUTTER, NO_RESULT_MARK, Bloc
 from accord.tui.transcript.blocks.tool_text import (
     as_json,
     end_of_output,
-    is_plan_update,
     last_error_line,
     split_command,
     with_operations,
