@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from accord.model.account import AuthStatus, Provider, ProviderConfig
     from accord.store.base import Page, SessionStore
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[[Any, "Turn"], Awaitable[Union[StopReason, None]]])
 CommandHandler = Callable[["Turn"], Awaitable[Union[StopReason, None]]]
 How = Literal["new", "load", "resume", "fork"]
 """How a session is opened: new, with its history replayed, without it, or as a fork of another one."""

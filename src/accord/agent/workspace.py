@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Mapping
 from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from msgspec import UNSET, UnsetType
 
 from accord.errors import InvalidValue, NotFound, RemoteProtocolError
 from accord.model import check, values
+from accord.model.list_like import ListLike
 from accord.model.record import Meta, Record
 from accord.model.statement import TerminalData, TerminalPatch
 from accord.model.tool import ExitStatus
@@ -51,7 +52,7 @@ class Terminals:
     async def create(
         self,
         command: str,
-        args: Sequence[str] = (),
+        args: ListLike[str] = (),
         *,
         cwd: str | None = None,
         at: str | None = None,
@@ -90,7 +91,7 @@ class Terminals:
     async def run(
         self,
         command: str,
-        args: Sequence[str] = (),
+        args: ListLike[str] = (),
         *,
         cwd: str | None = None,
         at: str | None = None,

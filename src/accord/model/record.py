@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Union
+from typing import Any, Union, dataclass_transform
 
 import msgspec
 from msgspec import UnsetType
@@ -11,6 +11,8 @@ from accord.schema.constructor import NounType
 from accord.schema.shape import MessageType
 
 
+# On the class, not on its metaclass, as for `Message`: type checkers use the first `dataclass_transform` they find.
+@dataclass_transform(kw_only_default=True, field_specifiers=(msgspec.field,))
 class Record(msgspec.Struct, metaclass=MessageType, gc=False):
     """Plain data with named fields. Fields are keyword-only; new ones never change a signature."""
 

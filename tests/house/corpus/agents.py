@@ -28,6 +28,7 @@ class Right(Agent):
             await tool.show("text", Diff.of("a", "b", "c"))
             await tool.update(status="completed", kind="edit")
             assert_type(await tool.permit("Delete it", always=True), Permission)
+        await turn.terminals.run("ls", ["-l"])
         turn.tool("Fly", kind="_fly", can_cancel=True, background=True, name="fly", meta={"a": 1})
         assert_type(await turn.permit("Run", command="ls", kind="execute"), Permission)
         await turn.permit("Run", options=[PermissionOption(id="y", name="Yes", kind="allow_once")])
@@ -41,6 +42,9 @@ class Right(Agent):
         assert_type(await turn.client.ask("Who?", {}, meta={"a": 1}), accord.Reply)
         return "refusal"
 
+    @accord.command("done", "Remove finished things", hint="word")
+    async def remove(self, turn: Turn) -> None: ...
+
     async def login(self, method_id: str, client: accord.Client) -> None:
         await client.set_auth_status(accord.AuthStatus(state="authenticated"))
 
@@ -49,7 +53,14 @@ class Right(Agent):
 
 
 class Wrong(Agent):
+    @accord.command("done", "Remove finished things")  # wrong
+    async def remove(self) -> None: ...
+
     async def prompt(self, turn: Turn) -> None:
+        await turn.terminals.run(["ls", "-l"])  # wrong
+        await turn.terminals.run("ls", "-l")  # wrong
+        await turn.plan([PlanEntry("one")])  # wrong
+        await turn.plan([PlanEntry(text="one")])  # wrong
         await turn.say(42)  # wrong
         await turn.say(None)  # wrong
         await turn.say(b"bytes")  # wrong
