@@ -13,6 +13,18 @@ from first_hour.terminal import FakeModel, NewUser
 ANSWER = "# Greeter\n\nThis project **greets** people:\n\n- `greet` takes a name\n- it returns a greeting\n"
 
 
+BROKEN_AGENT = """from accord import Agent, Turn, run
+
+
+class Broken(Agent):
+    async def prompt(self, turn: Turn) -> None:
+        await turn.say({}["username"])
+
+
+run(Broken())
+"""
+
+
 class Step(NamedTuple):
     """One step: what the user tries, and a function that does it and checks the screen."""
 
@@ -157,6 +169,99 @@ def client_lists_all_sessions(user: NewUser, model: FakeModel) -> None:
     user.until("Open\\b")
 
 
+def key_is_checked_and_saved(user: NewUser, model: FakeModel) -> None:
+    """On a machine without a keyring, the key is saved in a file that only the user can read."""
+    user.send("clear; unset ANTHROPIC_API_KEY; accord login anthropic; echo exit=$?")
+    user.until("(?i)key.*:")
+    user.send("sk-ant-new-key")
+    screen = user.until("exit=0")
+    assert "sk-ant-new-key" not in screen and "readable by you only" in screen.replace("\n", "")
+    assert "-rw-------" in user.run("ls -l ~/data/keys/providers.json")
+
+
+def rejected_key_is_explained_in_the_client(user: NewUser, model: FakeModel) -> None:
+    model.refuses(401, "invalid x-api-key", "authentication_error")
+    user.send("accord 'say hi'")
+    user.until("Anthropic rejected")
+    user.until("(?i)another key")
+
+
+def error_of_an_agent_is_shown(user: NewUser, model: FakeModel) -> None:
+    (user.project / "agent.py").write_text(BROKEN_AGENT)
+    assert "KeyError: 'username'" in user.run("accord run --agent 'python agent.py' hi", status=1)
+
+
+def tests_are_found(user: NewUser, model: FakeModel) -> None:
+    (user.project / "test_foo.py").write_text("def test_it() -> None:\n    assert True\n")
+    assert "1 passed" in user.run("accord run --yes 'run the tests'")
+
+
+def welcome_says_where_and_what(user: NewUser, model: FakeModel) -> None:
+    user.send("accord")
+    user.until("ready")
+    screen = user.screen
+    assert "Accord 0." in screen and "~/project" in screen and "ffline" in screen
+    assert "/login" in screen and "/agent" in screen and "ctrl+p" in screen
+
+
+def shell_command_shows_its_output(user: NewUser, model: FakeModel) -> None:
+    user.send("accord")
+    user.until("ready")
+    user.send("!echo $((6*7)) files")
+    user.until("42 files")
+
+
+def command_of_the_agent_shows_its_last_lines(user: NewUser, model: FakeModel) -> None:
+    model.says(Calls("run_command", {"command": "seq 40 | sed s/^/line-/"}))
+    model.says(Says("Done."))
+    user.send("accord chat --allow all --prompt count")
+    user.until("Done\\.")
+    assert "line-40" in user.screen and "line-1\n" not in user.screen
+
+
+def rejection_takes_instructions(user: NewUser, model: FakeModel) -> None:
+    model.says(Calls("run_command", {"command": "make release"}))
+    model.says(Says("I won't release it."))
+    user.send("accord 'release it'")
+    user.until("Reject and say what to do instead")
+    user.until("number or")  # keys that the user was still typing don't answer
+    user.type("i")
+    user.until("(?i)instead")
+    user.send("only build it")
+    user.until("I won't release it")
+    assert "only build it" in user.screen
+
+
+def panel_survives_resizing(user: NewUser, model: FakeModel) -> None:
+    model.says(Calls("set_plan", {"steps": [{"content": "Look around", "status": "in_progress"}]}))
+    model.says(Says("Looking."))
+    user.resize(140, 40)
+    user.send("accord 'look around'")
+    user.until("Plan 0/1")
+    user.resize(80, 24)
+    user.until("ready")
+    user.resize(140, 40)
+    user.until("Plan 0/1")
+
+
+def large_paste_is_folded(user: NewUser, model: FakeModel) -> None:
+    user.send("accord")
+    user.until("ready")
+    user.paste("".join(f"row {number}\n" for number in range(60)))
+    user.until("60 lines")
+    assert "row 40" not in user.screen
+
+
+def leaving_says_how_to_continue(user: NewUser, model: FakeModel) -> None:
+    user.send("accord 'hello there'")
+    user.until("demo without a language model")
+    user.until("ready")
+    user.send("/quit")
+    user.until("accord -c|accord --continue")
+    user.send("accord -c")
+    user.until("demo without a language model")
+
+
 STEPS = (
     Step("help has examples", help_has_examples),
     Step("doctor names the model", doctor_names_the_model),
@@ -172,11 +277,22 @@ STEPS = (
     Step("an unknown session is explained", unknown_session_is_explained),
     Step("a timeout says who was waited for", timeout_says_who),
     Step("a session has a name", session_has_a_name),
+    Step("an error of an agent is shown whole", error_of_an_agent_is_shown),
+    Step("the tests of a project are found", tests_are_found),
+    Step("a key is checked and saved without a keyring", key_is_checked_and_saved, has_key=True),
     Step("an answer is rendered", answer_is_rendered, has_key=True),
     Step("a rejected key is explained", rejected_key_is_explained, has_key=True),
     Step("status lists what waits", status_lists_what_waits, has_key=True),
     Step("a budget stops a run", budget_stops_a_run, has_key=True),
     Step("the client answers the first prompt", client_answers_the_first_prompt, has_key=True),
+    Step("the welcome says where and what", welcome_says_where_and_what),
+    Step("a rejected key is explained in the client", rejected_key_is_explained_in_the_client, has_key=True),
+    Step("a command shows its last lines", command_of_the_agent_shows_its_last_lines, has_key=True),
+    Step("a rejection takes instructions", rejection_takes_instructions, has_key=True),
+    Step("the panel survives resizing", panel_survives_resizing, has_key=True),
+    Step("a shell command shows its output", shell_command_shows_its_output),
+    Step("a large paste is folded", large_paste_is_folded),
+    Step("leaving says how to continue", leaving_says_how_to_continue),
     Step("an unknown command is not sent", unknown_command_is_not_sent),
     Step("slash lists commands", slash_lists_commands),
     Step("the client lists all sessions", client_lists_all_sessions),

@@ -102,8 +102,11 @@ def _suggest(name: str, args: list[str]) -> str:
     close = difflib.get_close_matches(name, COMMANDS, n=1)
     if close:
         return f"; did you mean {close[0]}?"
-    is_sentence = len(args) > 1 and not any(word.startswith("-") for word in args)
-    return f'; to send a prompt, quote it: accord "{" ".join(args)}"' if is_sentence else ""
+    if any(word.startswith("-") for word in args):
+        return ""
+    if len(args) > 1:
+        return f'; to send a prompt, quote it: accord "{" ".join(args)}"'
+    return f"; to send it as a prompt: accord chat --prompt {name}"
 
 
 def _take_flags(ctx: click.Context) -> list[str]:
