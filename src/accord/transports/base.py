@@ -1,7 +1,7 @@
 """The transport interface: moves whole messages without reading them.
 
 Receiving is push-based: a transport passes each block of whole lines to its receiver as it arrives, without a task in
-between. `send` does its work when called; the awaitable it returns is only for back-pressure."""
+between. `send` does its work when called; the returned awaitable is only for back-pressure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DEFAULT_MAX_MESSAGE_BYTES = 256 * 1024 * 1024
 
 
 class Receiver(Protocol):
-    """Gets the messages of a transport. Called in the event loop, in wire order; must not raise."""
+    """Receives the messages of a transport. Called in the event loop, in wire order; must not raise."""
 
     def on_lines(self, block: bytes) -> None:
         """Handle one or more whole messages, one per line. The last line of a stream may lack its newline."""
@@ -115,7 +115,7 @@ class _Ready:
     """An awaitable that is done: awaiting it is almost free and doesn't yield to the event loop."""
 
     __slots__ = ()
-    __await__ = iter(()).__iter__  # an exhausted iterator, returned without running a Python frame
+    __await__ = iter(()).__iter__  # an exhausted iterator, which is returned without running a Python frame
 
 
 class _Yield:

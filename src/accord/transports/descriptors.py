@@ -1,9 +1,9 @@
 """Read and write file descriptors without blocking, and without changing them for other processes.
 
 `O_NONBLOCK` belongs to the open file description, which is shared with every process that inherited it: a terminal set
-to non-blocking stays so in the user's shell after we exit, and standard error changes along with standard output. So
-shared descriptors are left unchanged. For a socket, each call is made non-blocking. A pipe or terminal is opened again,
-as our own description. Only if that is refused is a pipe set to non-blocking, and set back when closed."""
+to non-blocking stays so in the user's shell after we exit, and standard error changes along with standard output.
+Therefore shared descriptors are left unchanged. For a socket, each call is made non-blocking. A pipe or terminal is
+opened again, as our own description. If that is refused, a pipe is set to non-blocking, and reset when it is closed."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def reopen(fd: int, access: int) -> int | None:
     try:
         return os.open(f"/proc/self/fd/{fd}", access | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     except OSError:
-        return None  # no /proc, opened by another user, or a pipe whose reader is gone
+        return None  # no /proc, opened by another user, or a pipe without a reader
 
 
 def set_non_blocking(fd: int) -> None:

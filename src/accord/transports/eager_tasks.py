@@ -1,9 +1,9 @@
 """Run the first step of a coroutine immediately; it becomes a task only if it has to wait.
 
 Most handlers never wait. Creating a task for each costs more than the handler itself, plus another event loop iteration
-before the response is sent. So there is a spare task. The first step runs as that task (it *is* the current task, so
-`asyncio.timeout`, task groups and cancellation work). If the coroutine isn't finished by then, the spare task continues
-it, and a new spare is created. Each coroutine has its own context, as it would in a separate task.
+before the response is sent. To avoid that, there is a spare task. The first step runs as that task (it *is* the current
+task, so `asyncio.timeout`, task groups and cancellation work). If the coroutine isn't finished by then, the spare task
+continues it, and a new spare is created. Each coroutine has its own context, as it would in a separate task.
 
 Python 3.12 added eager tasks, but they create a task each time, which is most of the cost."""
 
@@ -50,7 +50,7 @@ class EagerTasks:
             if caller is not None:
                 _enter_task(loop, caller)
             self._busy = False
-            if spare.task.cancelling():  # by the coroutine itself: the next one must not be cancelled by that
+            if spare.task.cancelling():  # by the coroutine itself; this must not cancel the next one
                 self._spare = None
         self._spare = None
         spare.take_over(coroutine, context, waits_for)

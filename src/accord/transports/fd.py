@@ -111,7 +111,7 @@ class FdTransport(Transport):
         """Hook for subclasses, called after everything was sent."""
 
     def _release(self) -> None:
-        """Close what is still open, without waiting."""
+        """Close all open descriptors, without waiting."""
         if self._receiver is None:
             self._inlet.close()
             self._outlet.close()

@@ -2,7 +2,7 @@
 
 Lines are returned in blocks: everything up to the last newline, as one `bytes`. A line that exceeds the limit is
 skipped up to its newline and recorded, and framing continues after it. Every byte is scanned once and copied at most
-twice, however the stream is split."""
+twice, regardless of how the stream is split."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from accord.transports.base import Receiver
 
 HEAD_BYTES = 4096
-"""How much of a skipped line is kept, to find its request id."""
+"""How many bytes of a skipped line are kept, to find its request id."""
 
 SMALL_BYTES = 4096
 PIECE_BYTES = 64 * 1024

@@ -1,4 +1,4 @@
-"""Back-pressure: the gate where senders wait while the peer is slow."""
+"""Back-pressure: a gate at which senders wait while the peer is slow."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from accord.transports.base import READY
 MAX_RELEASED = 32
 """How many waiters are released per event loop iteration.
 
-If a thousand senders wait, the first few dozen fill the available space. Releasing all of them would wake every one
-each time the gate opens, only to find it shut again."""
+If a thousand senders wait, the first few dozen fill the available space. Releasing all of them would wake each one
+every time the gate opens, and most would find it shut again."""
 
 
 class Gate:

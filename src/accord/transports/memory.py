@@ -79,7 +79,7 @@ class MemoryTransport(Transport):
         return "the in-memory peer"
 
     def _take(self, data: bytes) -> Awaitable[None]:
-        """Add a message of the other end to the inbox, and return what the sender should await."""
+        """Add a message of the other end to the inbox, and return the awaitable for the sender."""
         if self._loop is not None and not self._scheduled:  # not for every message of a burst
             check_thread(self._thread)
         self._inbox.append(bytes(data))

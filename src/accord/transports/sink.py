@@ -1,4 +1,4 @@
-"""Write messages to a descriptor, in order: at once if they are alone, combined if they come in a burst.
+"""Write messages to a descriptor, in order: at once if they are alone, combined if they arrive in a burst.
 
 A single message is written when `send` is called. In a burst (the last write was less than 200 µs ago) messages are
 collected and written together: at the end of the event loop iteration, at 64 KiB, or with the next message once the
@@ -26,7 +26,7 @@ BURST_SECONDS = 200e-6
 AGE_SECONDS = 1e-3
 """How long collected messages may wait for more, if the sender doesn't let the event loop run in between."""
 YIELD_SECONDS = 10e-3
-"""A sender that never has to wait yields to the event loop at least this often, and every 64 KiB."""
+"""How often a sender that never has to wait yields to the event loop; it also yields every 64 KiB."""
 
 OnFailure = Callable[[OSError], None]
 
@@ -44,7 +44,8 @@ class Sink(Protocol):
         """Treat the next message as the first of a new burst, because something was received in the meantime."""
 
     def refuse(self, why: str) -> None:
-        """Accept no more: `send` raises `ConnectionClosed` with this text. Accepted messages are still written."""
+        """Accept no more messages: `send` raises `ConnectionClosed` with this text. Accepted messages are still
+        written."""
 
     async def wait_until_sent(self, timeout: float) -> bool:
         """Wait until all accepted messages are written; return False on a timeout or an error."""
@@ -151,7 +152,9 @@ class LoopSink(BufferedSink):
             collected += data
         elif now - self._written_at >= BURST_SECONDS:  # alone
             self._put(data)
-            self._written_at = perf_counter()  # after the write: it wakes the peer, which may take the processor
+            self._written_at = (
+                perf_counter()
+            )  # measured after the write, which wakes the peer and may suspend this process
         else:
             collected += data
             self._collected_at = now
@@ -159,7 +162,7 @@ class LoopSink(BufferedSink):
         return self._after_writing(now, rest=False)
 
     def _after_writing(self, now: float, *, rest: bool) -> Awaitable[None]:
-        """Return what a sender has to await: room, or from time to time one loop iteration for others."""
+        """Return the awaitable for a sender: for room, or occasionally for one iteration of the event loop."""
         if self._broken:
             raise ConnectionClosed(self._refusal)
         if self._waiting and self._backlog_bytes + len(self._collected) > self._high_water:

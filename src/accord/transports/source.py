@@ -10,7 +10,7 @@ from typing import Protocol
 from accord.transports.descriptors import Inlet
 
 READ_BYTES = 64 * 1024
-"""More is slower: past 128 KiB the allocator maps and unmaps memory for each read."""
+"""Larger reads are slower: above 128 KiB, the allocator maps and unmaps memory for each one."""
 
 READS_PER_WAKE = 16
 
@@ -31,7 +31,7 @@ class Source(Protocol):
         """Continue."""
 
     def drain(self) -> None:
-        """Read what has arrived (at most what fits into a pipe) without waiting, unless paused."""
+        """Read the available data (at most the size of a pipe) without waiting, unless paused."""
 
     def stop(self) -> None:
         """Stop reading without reporting the end, and close the descriptor."""

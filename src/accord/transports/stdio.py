@@ -1,4 +1,4 @@
-"""The agent's end of a connection over standard input and output."""
+"""The agent's side of a connection over standard input and output."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class StdioTransport(FdTransport):
 
     @classmethod
     def open(cls, *, max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES) -> StdioTransport:
-        """Guard standard input and output, unless they are already, and create a transport over them."""
+        """Guard standard input and output, unless they are already guarded, and create a transport over them."""
         return cls(guard_stdio(), max_message_bytes=max_message_bytes)
 
     def describe(self) -> str:

@@ -1,4 +1,4 @@
-"""Reserve the real standard input and output for the protocol, so that nothing printed corrupts it.
+"""Reserve the real standard input and output for the protocol, so that printed text can't corrupt it.
 
 After `guard_stdio()`, descriptor 1 and `sys.stdout` lead to standard error, and descriptor 0 to /dev/null, for this
 process and every child it starts: output of `print`, C libraries and shell commands is harmless. This module imports
@@ -21,7 +21,7 @@ def guard_stdio() -> GuardedStreams:
 
 
 class GuardedStreams:
-    """The real standard input and output, as two descriptors that no other code knows."""
+    """The real standard input and output, as two descriptors that are unknown to other code."""
 
     def __init__(self) -> None:
         self.stdin: int = _copy_descriptor(0)
@@ -35,8 +35,8 @@ class GuardedStreams:
             os.dup2(nothing, 1)
         if nothing > 2:
             os.close(nothing)
-        # Text that was printed before and is still buffered goes to standard error as well. Code that has kept the old
-        # object writes line by line from now on, because standard error is for people.
+        # Buffered text that was printed earlier goes to standard error as well. Code that still uses the old object
+        # writes line by line from now on, because users read standard error.
         if hasattr(self._sys_stdout, "reconfigure"):
             self._sys_stdout.reconfigure(line_buffering=True)
         self._flush()

@@ -1,4 +1,4 @@
-"""The client's end of a connection to an agent that it starts as a child process."""
+"""The client's side of a connection to an agent that it starts as a child process."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from accord.transports.source import READ_BYTES, READS_PER_WAKE, Deliver, OnEnd
 CHUNKS_IN_FLIGHT = 8
 
 DRAIN_SECONDS = 1.0
-"""How long `drain` waits for the thread. A read blocks only if another process takes the bytes from under it."""
+"""How long `drain` waits for the thread. A read blocks only if another process reads the bytes first."""
 
 
 class ThreadSource:
@@ -43,7 +43,7 @@ class ThreadSource:
         self._paused = False
         self._stopped = False
         self._reading = threading.Lock()
-        """Held while a chunk is read and queued, so that `drain` can read in place of the thread without reordering."""
+        """Held while a chunk is read and queued, so that `drain` can read instead of the thread without reordering."""
         self._closed = False
         # `stop` closes this pipe to wake the thread. On Windows the thread can't wait for two things, so it stops after
         # its next read.
@@ -61,7 +61,8 @@ class ThreadSource:
             self._loop.call_soon(self._hand_over)
 
     def drain(self) -> None:
-        """Read what has arrived. On Windows only what the thread has read: a pipe there can't be polled."""
+        """Read the available data. On Windows, only data that the thread has read, because a pipe can't be polled
+        there."""
         if self._wake is not None and not self._paused and self._reading.acquire(timeout=DRAIN_SECONDS):
             try:
                 for _ in range(READS_PER_WAKE):

@@ -16,7 +16,7 @@ SESSION_ID = "acp-session-id"
 PROTOCOL_VERSION = "acp-protocol-version"
 IDEMPOTENCY_KEY = "idempotency-key"
 FEATURES = "accord-features"
-"""A header of our `initialize` response. It lists what our client may rely on."""
+"""A header of our `initialize` response. It lists the features that our client may use."""
 OUR_FEATURES = "idempotency-key, last-event-id"
 
 JSON = "application/json"

@@ -1,6 +1,6 @@
-"""The server's endpoint: an ASGI application that serves ACP by Streamable HTTP and WebSocket on one path.
+"""The server's endpoint: an ASGI application that serves ACP over Streamable HTTP and WebSocket on one path.
 
-It knows nothing about agents: every client connection becomes a `Transport`, which is passed to a function that serves
+It is independent of agents: every client connection becomes a `Transport`, which is passed to a function that serves
 it. A wrapper may authenticate requests, and name the principal in `scope["state"]["accord.principal"]`. If it sets
 `scope["state"]["accord.binary"]`, a WebSocket's binary frames are read like text."""
 
@@ -43,7 +43,7 @@ class Peer:
     connection_id: str
     kind: Literal["websocket", "http"]
     address: str
-    """Where the client connects from; empty if unknown."""
+    """The client's address; empty if unknown."""
     headers: Mapping[str, str]
     """The headers of its first request, with lower-case names."""
     principal: Any = None
@@ -55,7 +55,7 @@ Accept = Callable[[Transport, Peer], Awaitable[None]]
 
 @dataclass(eq=False)
 class _Connection:
-    """A client connection and what serves it."""
+    """A client connection and the task that serves it."""
 
     peer: Peer
     transport: HttpServerTransport | WebSocketServerTransport
@@ -98,8 +98,8 @@ class Endpoint:
             await self._lifespan(receive, send)
 
     async def close(self, seconds: float = 5.0) -> None:
-        """Accept no more clients, and end those that are connected. What runs is cancelled, and its last messages are
-        sent, all within this time."""
+        """Accept no more clients, and disconnect the current ones within this time: running work is cancelled, and its
+        last messages are sent."""
         self._is_closing = True
         open = list(self._connections.values())
         for connection in open:
@@ -162,7 +162,7 @@ class Endpoint:
             if isinstance(found, Refusal):
                 return found, []
             connection = found
-            # A client whose messages aren't wanted now is made to wait by not reading its bodies.
+            # While messages aren't accepted, the client has to wait because its bodies aren't read.
             await connection.wait_flowing()
         body = await self._read_body(receive)
         if isinstance(body, Refusal):
@@ -220,7 +220,9 @@ class Endpoint:
         elif stream.is_received:
             await _respond(send, Refusal(409, "this stream is already received"))
         elif last is not None and not stream.buffer.rewind(last):
-            await _respond(send, Refusal(404, "the messages after this Last-Event-ID are gone; connect again"))
+            await _respond(
+                send, Refusal(404, "the messages after this Last-Event-ID are no longer available; connect again")
+            )
         else:
             stream.claim()
             connection.note_activity()

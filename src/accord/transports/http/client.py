@@ -1,4 +1,4 @@
-"""Open a connection to the agent at a URL: `http` and `https` by Streamable HTTP, `ws` and `wss` by WebSocket."""
+"""Open a connection to the agent at a URL: Streamable HTTP for `http` and `https`, WebSocket for `ws` and `wss`."""
 
 from __future__ import annotations
 

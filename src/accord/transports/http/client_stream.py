@@ -51,14 +51,14 @@ class ClientStream:
     ) -> None:
         """`on_end` gets the reason if messages may have been lost, and None after an orderly end.
 
-        `resume_seconds` is how long to try to continue a dropped stream, and 0 if the server can't.
+        `resume_seconds` is how long to try to continue a dropped stream; 0 if the server doesn't support it.
         `refusal_seconds` is how long to wait for the reason of a refusal."""
         self.session = session
         self.last_number: int = 0
         """The number of the last event, if the server counts them."""
         self.is_open: bool = False
         self.is_busy_at: float = 0.0
-        """When the last event came, in the time of the event loop."""
+        """When the last event arrived, in the time of the event loop."""
         self._url = url
         self._names = {CONNECTION_ID: connection_id} | ({} if session is None else {SESSION_ID: session})
         self._headers = headers
@@ -121,7 +121,7 @@ class ClientStream:
                     self._opened.set_exception(refusal)
                     return None
                 if refusal.status == 404 and is_orderly and self.session is not None:
-                    return None  # the server ended this stream, and knows no more about it
+                    return None  # the server ended this stream, and no longer has its events
                 problem = f"the server refused to continue: {refusal}"
                 if refusal.status not in (409, 429, 502, 503, 504):
                     return "the server ended the connection" if is_orderly else problem

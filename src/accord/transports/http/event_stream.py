@@ -47,12 +47,12 @@ class EventStream:
         self._notify()
 
     async def wait_drained(self) -> None:
-        """Wait until everything has been handed to the server."""
+        """Wait until everything has been passed to the server."""
         if self.buffer.unsent_messages:
             await self._drained.wait()
 
     def claim(self) -> None:
-        """Reserve it for the GET that `serve` is about to answer."""
+        """Reserve it for the GET request that `serve` will answer."""
         self.is_received, self._gone = True, False
 
     async def serve(self, receive: Receive, send: Send) -> None:

@@ -1,4 +1,4 @@
-"""HTTP requests whose responses have limits: a hostile server can neither fill the memory nor take forever."""
+"""HTTP requests with limits on the response, so that a hostile server can neither fill the memory nor block forever."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     import httpx2
 
 MAX_ERROR_BYTES = 16 * 1024
-"""How much of the body of a refusal is read. The rest is dropped."""
+"""How many bytes of an error body are read. The rest is dropped."""
 
 
 class ResponseRefused(AccordError):
-    """The response to an HTTP request is too long, or encoded in a way that wasn't asked for."""
+    """The response to an HTTP request is too long, or has an encoding that wasn't requested."""
 
 
 class Limits(NamedTuple):
@@ -24,9 +24,9 @@ class Limits(NamedTuple):
 
     max_bytes: int
     response_seconds: float
-    """How long the server may take until its response begins."""
+    """How long the server may take to start its response."""
     body_seconds: float
-    """How long the body may take, however slowly it arrives."""
+    """The time limit for the whole body."""
 
 
 class Answer(NamedTuple):
@@ -45,7 +45,7 @@ async def exchange(
     client: httpx2.AsyncClient, method: str, url: str, headers: Mapping[str, str], content: bytes, limits: Limits
 ) -> Answer:
     """Send a request and read its response. Raises `DeadlineExceeded`, `ResponseRefused` or `httpx2.HTTPError`."""
-    # A compressed body could be a thousand times as long as what is read.
+    # A compressed body could expand to a thousand times the bytes that are read.
     asked = {**headers, "Accept-Encoding": "identity"}
     request = client.build_request(method, url, headers=asked, content=content or None)
     stage, seconds = "response", limits.response_seconds
@@ -82,7 +82,7 @@ async def read_refusal(response: httpx2.Response, seconds: float) -> str:
 async def _read(response: httpx2.Response, max_bytes: int) -> bytes:
     is_error = not 200 <= response.status_code < 300
     if not is_error and response.headers.get("content-encoding", "identity").lower() != "identity":
-        raise ResponseRefused("the server compressed its response, which it wasn't asked to do")
+        raise ResponseRefused("the server compressed its response although the client didn't request it")
     body = bytearray()
     async for chunk in response.aiter_raw():
         body += chunk

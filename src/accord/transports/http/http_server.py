@@ -1,4 +1,4 @@
-"""The server's end of a Streamable HTTP connection: the state shared by its POSTs and event streams."""
+"""The server's side of a Streamable HTTP connection: the state shared by its POSTs and event streams."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from accord.transports.http.stream_buffer import EventId
 
 _YIELD_BYTES = 64 * 1024
 _DRAIN_SECONDS = 5.0
-_MAX_KEYS = 1000  # POSTs whose repetition is recognized
+_MAX_KEYS = 1000  # POSTs that are recognized if they are repeated
 
 
 class HttpServerTransport(Transport):
-    """One client that is connected by Streamable HTTP."""
+    """A client that is connected over Streamable HTTP."""
 
     def __init__(self, limits: HttpLimits) -> None:
         self._limits = limits
@@ -101,13 +101,13 @@ class HttpServerTransport(Transport):
         return self._inbox.has_ended
 
     def end_input(self) -> None:
-        """Accept no more messages. What runs is ended by its owner, and may still send its last ones."""
+        """Accept no more messages. Running work is ended by its owner, and may still send its last messages."""
         self._input_ended = True
         self._inbox.end(None)
 
     def stop(self, error: Exception | None = None) -> None:
-        """End now."""
-        self._end(error, "the client is gone" if error is None else str(error))
+        """End at once."""
+        self._end(error, "the client has disconnected" if error is None else str(error))
 
     async def initialize(self, post: Post) -> bytes:
         """Deliver the first message, and return its response."""
@@ -121,11 +121,11 @@ class HttpServerTransport(Transport):
             self.note_activity()
 
     async def wait_flowing(self) -> None:
-        """Wait until messages are wanted."""
+        """Wait until messages are accepted."""
         await self._inbox.wait_flowing()
 
     async def deliver(self, post: Post, key: str | None) -> None:
-        """Deliver a message, unless it was delivered before: a client repeats a POST whose response it didn't get."""
+        """Deliver a message, unless it was delivered before: a client repeats a POST if it didn't get the response."""
         await self._inbox.wait_flowing()
         if key is not None:
             if key in self._keys:
@@ -140,7 +140,7 @@ class HttpServerTransport(Transport):
         self._inbox.deliver(post.message)
 
     def stream(self, session: str | None) -> EventStream | None:
-        """Return a stream, created on demand: a client opens it before it loads its session. None past the limit."""
+        """Return a stream, created on demand: a client opens it before it loads its session. None above the limit."""
         found = self._streams.get(session)
         if found is None and len(self._streams) < self._limits.streams:
             found = self._streams[session] = EventStream(self._limits, self._on_sent)
@@ -149,7 +149,7 @@ class HttpServerTransport(Transport):
         return found
 
     def release(self, session: str | None) -> None:
-        """Note that a stream isn't received any more. One that never had a message needs no memory."""
+        """Release a stream that is no longer received. One that never had a message is removed."""
         stream = self._streams.get(session)
         if session is not None and stream is not None and not stream.is_received and not stream.buffer.last_number:
             del self._streams[session]

@@ -9,7 +9,7 @@ from accord.transports.framing import HEAD_BYTES
 
 
 class Inbox:
-    """Hands messages to a receiver. Readers wait while there is no receiver, or while it is paused."""
+    """Passes messages to a receiver. Readers wait while there is no receiver, or while it is paused."""
 
     def __init__(self) -> None:
         self.max_message_bytes: int = 0
@@ -31,7 +31,7 @@ class Inbox:
         return self.has_ended or (self._receiver is not None and not self._paused)
 
     async def wait_flowing(self) -> None:
-        """Wait until messages are wanted, or the end."""
+        """Wait until messages are accepted, or the end."""
         while not self.is_flowing:
             future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting.append(future)
@@ -72,7 +72,7 @@ class Inbox:
 
 
 def in_one_line(message: bytes) -> bytes:
-    """Return a JSON text without line ends. It has them only between its tokens; strings have them escaped."""
+    """Return a JSON text without line ends. They occur only between tokens, because strings escape them."""
     if b"\n" in message or b"\r" in message:
         message = message.replace(b"\r", b" ").replace(b"\n", b" ")
     return message.strip()

@@ -1,4 +1,4 @@
-"""Limits of an HTTP endpoint, for everything that a client could make grow."""
+"""Limits of an HTTP endpoint on all resources that a client could exhaust."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class HttpLimits:
     body_seconds: float = 60.0
     """How long a POST body may take to arrive."""
     connections: int = 1000
-    """Client connections at a time."""
+    """The maximum number of client connections."""
     streams: int = 1000
     """Streams per connection: one for the connection, one for each session."""
     stream_messages: int = 100_000
     """Unsent messages per stream. A connection that exceeds this, or `stream_bytes`, is closed."""
     stream_bytes: int = 64 * MIB
-    """Unsent bytes per stream. Senders wait long before (`waiting_bytes`); those that don't wait reach this."""
+    """Unsent bytes per stream. Senders have to wait long before (`waiting_bytes`); only those that don't reach this."""
     waiting_bytes: int = MIB
     """Unsent bytes per connection above which senders have to wait."""
     replay_messages: int = 2000
@@ -30,10 +30,10 @@ class HttpLimits:
     replay_bytes: int = 4 * MIB
     """Bytes of those messages."""
     idle_seconds: float = 60.0
-    """How long a Streamable HTTP connection lives without any stream, so that its client can reconnect."""
+    """How long a Streamable HTTP connection is kept without any stream, so that its client can reconnect."""
     stall_seconds: float = 120.0
     """How long a stream may accept nothing before it is dropped."""
     keep_alive_seconds: float = 15.0
-    """How often a silent event stream sends a comment, so that proxies keep it and a dead client is noticed."""
+    """How often an idle event stream sends a comment, so that proxies keep it open and a dead client is detected."""
     initialize_seconds: float = 60.0
     """How long the agent may take to answer `initialize`, and a WebSocket client to send it."""

@@ -1,4 +1,4 @@
-"""Read the parts of a JSON-RPC message that decide where it goes: id, method and session."""
+"""Read the parts of a JSON-RPC message that determine its route: id, method and session."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ class MessageHead(NamedTuple):
 
     kind: Kind
     id: bytes
-    """The id as it is written in JSON; empty for notifications."""
+    """The id in its JSON notation; empty for notifications."""
     method: str
     """Empty for responses."""
     session: str | None
     """`params.sessionId` of a call, `result.sessionId` of a response."""
     cancels: bytes = b""
-    """`params.requestId` of a `$/cancel_request`, as it is written in JSON."""
+    """`params.requestId` of a `$/cancel_request`, in its JSON notation."""
     failed: bool = False
     """Whether a response is an error."""
 
@@ -82,7 +82,7 @@ def read_head(message: bytes) -> MessageHead | None:
 
 
 def _read_loosely(message: bytes) -> MessageHead | None:
-    """Read a message whose method or params aren't what they should be. The receiver answers it with an error."""
+    """Read a message whose method or params are invalid. The receiver answers it with an error."""
     try:
         loose = _loose.decode(message)
     except (ValueError, RecursionError):

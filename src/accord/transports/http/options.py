@@ -27,11 +27,11 @@ class HttpOptions:
     token: str | None = field(default=None, repr=False)
     """A bearer token for the `Authorization` header."""
     cookies: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Cookies to start with. Those that the server sets are stored and returned until the connection ends."""
+    """Initial cookies. Those that the server sets are stored and sent until the connection ends."""
     verify: bool = True
     """Whether to check the server's certificate."""
     ca_file: str | Path | None = None
-    """A file of certificates to trust, instead of the usual ones."""
+    """A file of trusted certificates, instead of the default ones."""
     proxy: str | None = None
     """The URL of a proxy. Without one, the environment decides (`HTTPS_PROXY`, `NO_PROXY`, …)."""
     is_direct: bool = False
@@ -39,12 +39,12 @@ class HttpOptions:
     http2: bool | None = None
     """Whether to speak HTTP/2. The default is to negotiate it over TLS, and to use HTTP/1.1 without TLS."""
     connect_seconds: float = 15.0
-    """How long connecting may take."""
+    """The time limit for connecting."""
     silence_seconds: float = 60.0
-    """After how much silence a connection counts as lost. Servers send something every 15 seconds."""
+    """The time without data after which a connection counts as lost. Servers send something every 15 seconds."""
     resume_seconds: float = 20.0
-    """How long to try to reconnect a dropped event stream, if the server supports that, and to repeat an answer that a
-    proxy refuses."""
+    """How long to try to reconnect a dropped event stream, if the server supports that, and to repeat a response that
+    a proxy refuses."""
     response_seconds: float = 120.0
     """How long the response to a POST may take to begin. Servers respond at once, except to `initialize`."""
     body_seconds: float = 60.0
@@ -59,7 +59,7 @@ class HttpOptions:
 
 
 class _ErrorBody(msgspec.Struct):
-    """The body of a response that refuses a request, as `accord serve` sends it."""
+    """The body of an error response of `accord serve`."""
 
     error: str
 
@@ -94,7 +94,7 @@ def make_client(
         verify=verify,
         proxy=options.proxy,
         mounts=dict.fromkeys(("http://", "https://", "all://")) if options.is_direct else None,
-        http1=not http2 or is_tls,  # without TLS nothing negotiates: HTTP/2 has to be known beforehand
+        http1=not http2 or is_tls,  # without TLS there is no negotiation, so the use of HTTP/2 must be known beforehand
         http2=http2,
         timeout=httpx2.Timeout(None, connect=options.connect_seconds),
         limits=httpx2.Limits(max_connections=None, max_keepalive_connections=20),
@@ -102,7 +102,7 @@ def make_client(
 
 
 def explain_failure(url: str, error: BaseException) -> LaunchError:
-    """Turn an exception from connecting into an error that names the stage and what to do."""
+    """Convert an exception from connecting to an error with the stage and a solution."""
     host = _host_of(url)
     for cause in _causes(error):
         if isinstance(cause, socket.gaierror):
@@ -127,7 +127,7 @@ def explain_failure(url: str, error: BaseException) -> LaunchError:
 
 
 def explain_status(url: str, status: int, text: str = "", location: str = "") -> LaunchError:
-    """Turn an HTTP status into an error that says what to do."""
+    """Convert an HTTP status to an error with a solution."""
     said = f": {reason}" if (reason := _read_reason(text)) else ""
     if status == 401:
         return LaunchError(f"{url} requires a valid token (HTTP 401){said}", stage="auth")
@@ -147,7 +147,7 @@ def explain_status(url: str, status: int, text: str = "", location: str = "") ->
 
 
 def _read_reason(text: str) -> str:
-    """Return what the body of an error response says, in one line; empty for a web page."""
+    """Return the message in the body of an error response, on one line; empty for a web page."""
     try:
         reason = msgspec.json.decode(text, type=_ErrorBody).error
     except msgspec.MsgspecError:
@@ -162,7 +162,7 @@ def _host_of(url: str) -> str:
 
 
 def _causes(error: BaseException) -> list[BaseException]:
-    """List an exception and what led to it, which the HTTP libraries wrap several times."""
+    """List an exception and its causes, which the HTTP libraries wrap several times."""
     found: list[BaseException] = []
     open: list[BaseException] = [error]
     while open:

@@ -15,11 +15,11 @@ YIELD_BYTES = 64 * 1024
 class Outbox:
     """A queue of messages for one writer. Senders wait at its gate while too much is unsent.
 
-    A server has one for each of its connections, most of which are idle: what only a busy or slow connection needs is
-    created on first use."""
+    A server has one for each of its connections, most of which are idle, so objects that only a busy or slow connection
+    needs are created on first use."""
 
     def __init__(self, waiting_bytes: int, max_bytes: int, on_change: Callable[[], None] | None = None) -> None:
-        """`on_change` is called when there is something to write, or nothing will come any more. Without it, the
+        """`on_change` is called when there is something to write, or no more messages will follow. Without it, the
         writer waits in `next`."""
         self._waiting_bytes = waiting_bytes
         self._max_bytes = max_bytes
@@ -36,7 +36,7 @@ class Outbox:
 
     @property
     def is_finished(self) -> bool:
-        """Whether everything is sent and nothing more will come."""
+        """Whether everything has been sent and no more messages will follow."""
         return self._refusal is not None and not self._bytes
 
     def send(self, data: bytes) -> Awaitable[None]:
@@ -59,14 +59,14 @@ class Outbox:
         return READY
 
     def take(self) -> bytes | None:
-        """Return the next message; None if there is none now. Call `note_sent` when it has been sent."""
+        """Return the next message; None if there is none. Call `note_sent` when it has been sent."""
         if not self._taken:
             self._added, self._taken = self._taken, self._added
             self._taken.reverse()
         return self._taken.pop() if self._taken else None
 
     async def next(self) -> bytes | None:
-        """Wait for the next message; None once nothing more will come. Call `note_sent` when it has been sent."""
+        """Wait for the next message; None if no more will follow. Call `note_sent` when it has been sent."""
         while (line := self.take()) is None:
             if self._refusal is not None:
                 return None
@@ -74,7 +74,7 @@ class Outbox:
         return line
 
     def note_sent(self, line: bytes) -> None:
-        """Note that a message has been sent."""
+        """Record that a message has been sent."""
         self._bytes = max(self._bytes - len(line) - 1, 0)
         if not self._taken and not self._added:
             self._bytes = 0
@@ -83,13 +83,13 @@ class Outbox:
             self._gate.open()
 
     def refuse(self, why: str) -> None:
-        """Accept no more. What was accepted is still sent."""
+        """Accept no more messages. Accepted ones are still sent."""
         if self._refusal is None:
             self._refusal = why
             self._on_change()
 
     def close(self, why: str) -> None:
-        """Accept no more, and drop what is unsent. Waiting senders get an error."""
+        """Accept no more messages, and drop unsent ones. Waiting senders get an error."""
         self._added.clear()
         self._taken.clear()
         self._bytes = 0

@@ -22,17 +22,17 @@ _DELETE_SECONDS = 5.0
 _FIRST_PAUSE_SECONDS, _MAX_PAUSE_SECONDS = 0.05, 2.0
 _MAX_TRIES = 3
 BUSY = frozenset({429, 500, 502, 503, 504})
-"""Statuses of a POST that another try may not get: a proxy or the server can't take it now."""
+"""Temporary error statuses of a POST: a proxy or the server is busy."""
 
 
 class Poster:
-    """Sends requests with limits on their responses, and again where that is safe. `headers` are those of each."""
+    """Sends requests with limits on their responses, and repeats them where that is safe. Each has these `headers`."""
 
     def __init__(self, url: str, options: HttpOptions, headers: Callable[[], Mapping[str, str]]) -> None:
         import httpx2
 
         self.features: frozenset[str] = frozenset()
-        """What the server supports besides the protocol, once it is known."""
+        """The server's features besides the protocol, once they are known."""
         self._url = url
         self._options = options
         self._headers = headers
@@ -48,7 +48,7 @@ class Poster:
     async def probe(self) -> None:
         """Check the address, the certificate and the token before anything is sent. Raises `LaunchError`.
 
-        An endpoint refuses a GET that accepts no event stream; any other client error is fine too."""
+        An endpoint refuses a GET that doesn't accept an event stream; any other client error is fine too."""
         import httpx2
 
         seconds = self._options.connect_seconds
@@ -70,7 +70,7 @@ class Poster:
         return await self._post(body, {}, "", max_bytes, tries=1)
 
     async def post(self, body: bytes, head: MessageHead, headers: Mapping[str, str], max_bytes: int) -> Answer:
-        """POST a message. While a server or a proxy is only busy, answers and notifications are sent again."""
+        """POST a message. While a server or a proxy is only busy, responses and notifications are sent again."""
         self._count += 1
         key, loop = f"{self._key}-{self._count}", asyncio.get_running_loop()
         pause, give_up_at = _FIRST_PAUSE_SECONDS, loop.time() + self._options.resume_seconds
@@ -82,16 +82,15 @@ class Poster:
             pause = min(2 * pause, _MAX_PAUSE_SECONDS)
 
     def can_repeat(self, head: MessageHead) -> bool:
-        """Check that a refused message is sent again, because it may arrive twice.
+        """Return whether a refused message can be sent again, although it may arrive twice.
 
-        A peer ignores a second answer with the same id. Requests aren't repeated: their callers learn that they were
-        refused."""
+        A peer ignores a second response with the same id. Requests aren't repeated; their callers get the error."""
         if head.kind == "request":
             return head.method in ACKNOWLEDGING_METHODS
         return head.kind == "response" or IDEMPOTENCY_KEY in self.features
 
     async def _post(self, body: bytes, extra: Mapping[str, str], key: str, max_bytes: int, *, tries: int) -> Answer:
-        """POST a message. It is sent again only if the server has not seen it, or would notice that it has."""
+        """POST a message. It is sent again only if the server hasn't received it, or recognizes a repetition."""
         import httpx2
 
         headers = {**self._headers(), **extra, "Content-Type": JSON, "Accept": f"{JSON}, text/event-stream"}
@@ -110,7 +109,7 @@ class Poster:
                     raise
 
     async def delete(self) -> None:
-        """Tell the server that the connection has ended. Errors don't matter any more."""
+        """Inform the server that the connection has ended. Errors are ignored."""
         import httpx2
 
         limits = Limits(MAX_ERROR_BYTES, _DELETE_SECONDS, _DELETE_SECONDS)
@@ -123,7 +122,7 @@ class Poster:
 
 
 def _is_goaway(error: BaseException) -> bool:
-    """Check whether the server closed the HTTP/2 connection in an orderly way, and so hasn't processed the request."""
+    """Return whether the server closed the HTTP/2 connection in an orderly way, without processing the request."""
     from h2.events import ConnectionTerminated
 
     seen: BaseException | None = error

@@ -1,7 +1,7 @@
 """Choose the stream of each message. No I/O.
 
-A Streamable HTTP connection has one stream for itself and one for each session. Calls go to the stream of the session
-they name, responses to that of the request they answer. `$/` messages and the responses that open a session go to the
+A Streamable HTTP connection has one stream for itself and one for each session. Calls are sent on the stream of their
+session, responses on the stream of their request. `$/` messages and the responses that open a session are sent on the
 connection's stream."""
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from typing import NamedTuple
 from accord.transports.http.message_head import MessageHead
 
 OPENING_METHODS = frozenset({"session/new", "session/load", "session/resume", "session/fork"})
-"""Requests that open a session: the client can't be expected to have the session's stream, so they're answered on
-the connection's."""
+"""Requests that open a session. The client may not have opened the session's stream, so the response is sent on the
+connection's stream."""
 
 REATTACHING_METHODS = frozenset({"session/load", "session/resume"})
-"""Requests that open a session which the client already knows, and whose updates may precede the response."""
+"""Requests that open a session that the client already knows. Its updates may precede the response."""
 
 CLOSING_METHODS = frozenset({"session/close", "session/delete"})
-"""Requests after which a session's stream isn't needed any more."""
+"""Requests after which a session's stream is no longer needed."""
 
 ACKNOWLEDGING_METHODS = frozenset({"_accord/ping"})
-"""Requests whose response says that the server has everything which was sent before them, in all sessions."""
+"""Requests whose response acknowledges all earlier messages, in all sessions."""
 
 SESSION_METHODS = frozenset(
     {
@@ -34,19 +34,19 @@ SESSION_METHODS = frozenset(
         *REATTACHING_METHODS,
     }
 )
-"""Calls of a client that make no sense without a session."""
+"""Calls of a client that require a session."""
 
 MAX_OPEN_ROUTES = 100_000
 """Requests without a response that are remembered in each direction."""
 
 
 class Route(NamedTuple):
-    """The stream of an outgoing message, and what the receiver should see before it."""
+    """The stream of an outgoing message, and the messages that must be received before it."""
 
     session: str | None
     """None is the connection's stream."""
     after: str | None = None
-    """A session whose messages so far belong before this one. Streams aren't ordered among each other otherwise."""
+    """A session whose earlier messages must be received before this one. Otherwise, streams aren't ordered."""
     is_last: bool = False
     """Whether it ends its stream: it answers the request that closed the session."""
 

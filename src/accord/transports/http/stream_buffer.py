@@ -1,7 +1,7 @@
-"""The messages of one event stream: those to send, and the last ones sent, which a client may ask for again. No I/O.
+"""The messages of one event stream: unsent ones, and the last ones sent, which a client may request again. No I/O.
 
-Each message is an SSE event with an id: its number in the stream, followed by the number in another stream that the
-client should have received first, if there is one (`12;after=4;session=…`)."""
+Each message is an SSE event with an id: its number in the stream, and if it depends on an event of another stream, the
+number of that event (`12;after=4;session=…`)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CHUNK_BYTES = 64 * 1024
 
 
 class Event(NamedTuple):
-    """One message as it is sent."""
+    """A message in its wire format."""
 
     number: int
     data: bytes
@@ -26,7 +26,7 @@ class EventId(NamedTuple):
 
     number: int
     after: int = 0
-    """The number of an event of the stream of `session` that belongs before this one; 0 if there is none."""
+    """The number of the event in the stream of `session` that must be received before this one; 0 if there is none."""
     session: str = ""
 
 
@@ -63,7 +63,7 @@ class StreamBuffer:
 
     @property
     def unsent_messages(self) -> int:
-        """How many events wait to be sent."""
+        """The number of unsent events."""
         return len(self._unsent)
 
     @property
@@ -81,7 +81,7 @@ class StreamBuffer:
         self.unsent_bytes += len(event.data)
 
     def take(self) -> bytes:
-        """Take the next events, about as many as are worth one write; empty if there are none."""
+        """Take the next events, about as many as fit into one write; empty if there are none."""
         chunk: list[bytes] = []
         size = 0
         while self._unsent and size < CHUNK_BYTES:
@@ -96,7 +96,7 @@ class StreamBuffer:
         return b"".join(chunk)
 
     def rewind(self, last_event_id: str) -> bool:
-        """Continue after the event that the client received last. False if that isn't possible any more."""
+        """Continue after the event that the client received last. Returns False if it is no longer available."""
         id = read_event_id(last_event_id)
         first_unsent = self._unsent[0].number if self._unsent else self.last_number + 1
         if id is None or id.number >= first_unsent:

@@ -1,4 +1,4 @@
-"""The client's end of a Streamable HTTP connection."""
+"""The client's side of a Streamable HTTP connection."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
 _DRAIN_SECONDS = 5.0
 _ORDER_SECONDS = 30.0
-"""How long a call waits for the POST before it while the server accepts none. Servers respond at once. If one doesn't,
-the order is lost, but a cancellation still gets through."""
+"""How long a call waits for the previous POST while the server accepts none. Servers normally respond at once. If one
+doesn't, the order is lost, but a cancellation is still delivered."""
 _SETTLE_SECONDS, _MAX_SETTLE_SECONDS = 0.1, 2.0
 _GONE = frozenset({401, 403, 404, 410})
-"""Statuses of a POST that mean the whole connection is unusable."""
+"""Statuses of a POST after which the whole connection is unusable."""
 
 
 class _Initialized(msgspec.Struct):
@@ -60,7 +60,7 @@ class _Outgoing(NamedTuple):
 
 
 class HttpTransport(Transport):
-    """One connection to an agent by Streamable HTTP. `connect` checks that the server answers."""
+    """A connection to an agent over Streamable HTTP. `connect` checks that the server responds."""
 
     def __init__(self, url: str, headers: Mapping[str, str], options: HttpOptions) -> None:
         require_httpx2()
@@ -139,7 +139,7 @@ class HttpTransport(Transport):
     def _send_line(self, line: bytes) -> None:
         head = read_head(line)
         if head is None:
-            return  # the connection encodes valid messages only
+            return  # the connection encodes only valid messages
         if head.method == "initialize":
             self._begin(self._initialize(line), len(line))
             return
@@ -151,15 +151,15 @@ class HttpTransport(Transport):
         elif head.method in CLOSING_METHODS and head.session is not None:
             self._closing_sessions[head.id] = head.session
         if head.kind == "response":
-            # The agent may hold up everything else until it gets this one.
+            # The agent may delay everything else until it receives this one.
             self._begin(self._post(message), len(line))
             return
         if head.method in ACKNOWLEDGING_METHODS:
-            # It would be wrong to send it while a POST before it may still get lost, however long that takes.
+            # It must not be sent while an earlier POST may still be lost, however long that takes.
             self._begin(self._post(message, frozenset(self._posts), None), len(line))
             return
         # Neither the streams of an HTTP/2 connection nor several HTTP/1.1 connections keep an order. A call waits until
-        # the server has accepted the one before it in its session; `$/cancel_request` for what it cancels.
+        # the server has accepted the previous one of its session; `$/cancel_request` waits for the request it cancels.
         before = self._post_of.get(head.cancels) if head.cancels else self._last_post.get(message.session)
         task = self._begin(self._post(message, frozenset() if before is None else frozenset({before})), len(line))
         self._last_post[message.session] = task
@@ -214,10 +214,10 @@ class HttpTransport(Transport):
         before: frozenset[asyncio.Task[None]] = frozenset(),
         seconds: float | None = _ORDER_SECONDS,
     ) -> None:
-        """POST a message, once the POSTs before it are done or the server has accepted none for this time."""
+        """POST a message, once the previous POSTs are done or the server has accepted none for this time."""
         pending, begin = before, self._loop.time()
         while pending:
-            # A long queue takes its time, and every call in it waits from when it was sent.
+            # A long queue takes time, and the wait of every call in it starts when it is sent.
             since = max(begin, self._accepted_at.get(message.session, begin))
             left = None if seconds is None else since + seconds - self._loop.time()
             if left is not None and left <= 0:
@@ -230,7 +230,7 @@ class HttpTransport(Transport):
         if session is not None and head.kind != "response" and not await self._open(session):
             if self._ended:
                 return
-            headers = {}  # it isn't known there yet: some servers want the header only once it is
+            headers = {}  # the server doesn't know it yet, and some servers require the header only once they do
         try:
             response = await self._poster.post(message.message, head, headers, 2 * self.max_message_bytes)
         except Exception as error:
@@ -243,7 +243,7 @@ class HttpTransport(Transport):
             await self._on_refused(message, response)
 
     async def _on_refused(self, message: _Outgoing, response: Answer) -> None:
-        """Fail one request, if the server refused only that; otherwise the connection."""
+        """Fail the request if the server refused only that; otherwise fail the connection."""
         said = " ".join(response.text.split())[:300]
         why = f"the server refused the message (HTTP {response.status}{': ' if said else ''}{said})"
         main = self._streams.get(None)
@@ -322,7 +322,7 @@ class HttpTransport(Transport):
                 self._loop.call_soon(self._close_stream, closed)
 
     async def _before_response(self, head: MessageHead, id: EventId | None) -> None:
-        """Let the updates that precede a response arrive first. They may be on another stream."""
+        """Wait for the updates that precede a response. They may arrive on another stream."""
         if head.session is not None and head.session not in self._streams:
             self._begin(self._open_quietly(head.session), 0)
         reattached = self._reattaching.pop(head.id, None)
@@ -337,7 +337,8 @@ class HttpTransport(Transport):
             await stream.wait_number(id.after)
 
     async def _settle(self, session: str) -> None:
-        """Wait until a session's stream is silent: other servers don't say what belongs before a response."""
+        """Wait until a session's stream is silent, because other servers don't send the order of updates and
+        responses."""
         if session not in self._streams:
             await self._open(session)
         stream = self._streams.get(session)
@@ -370,10 +371,10 @@ class HttpTransport(Transport):
         if not self._ended:
             self._refusal = self._refusal or why
             error = ConnectionClosed(why)
-            # At once: a response that waits for the messages of a lost stream must not be delivered without them.
+            # At once, because a response that waits for messages of a lost stream must not be delivered without them.
             self._inbox.end(error)
             task = self._loop.create_task(self._end(error))
-            self._ending = task  # a task that nothing refers to may be collected
+            self._ending = task  # a task without references may be garbage-collected
 
     async def _end(self, error: ConnectionClosed | None) -> None:
         if self._ended:

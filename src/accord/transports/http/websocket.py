@@ -1,4 +1,4 @@
-"""The client's end of a WebSocket."""
+"""The client's side of a WebSocket."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MAX_UNSENT_BYTES = 1024 * MIB
 
 
 class WebSocketTransport(Transport):
-    """One connection to an agent by WebSocket. `connect` opens it."""
+    """A connection to an agent over WebSocket. `connect` opens it."""
 
     def __init__(self, url: str, headers: Mapping[str, str], options: HttpOptions) -> None:
         self.connection_id: str = ""
@@ -51,7 +51,7 @@ class WebSocketTransport(Transport):
         self = cls(url, headers or {}, options or HttpOptions())
         self._running = asyncio.create_task(self._run())
         try:
-            async with asyncio.timeout(self._options.connect_seconds):  # the response to the upgrade may never come
+            async with asyncio.timeout(self._options.connect_seconds):  # the response to the upgrade may never arrive
                 await asyncio.shield(self._opened)
         except BaseException as error:
             self._running.cancel()
@@ -94,7 +94,7 @@ class WebSocketTransport(Transport):
     # -- the socket
 
     async def _run(self) -> None:
-        """Open the socket, move messages, and close it, all in one task, as the library requires."""
+        """Open the socket, transfer messages, and close it, all in one task, as the library requires."""
         try:
             require_httpx2()
             import httpx2
@@ -142,7 +142,8 @@ class WebSocketTransport(Transport):
             self._opened.set_exception(error)
 
     async def _move(self, socket: AsyncWebSocketSession) -> str | None:
-        """Move messages until either side closes. Returns why the connection was lost; None after an orderly end."""
+        """Transfer messages until either side closes. Returns why the connection was lost; None after an orderly
+        end."""
         reading = asyncio.create_task(self._read(socket))
         tasks: set[asyncio.Task[Any]] = {
             reading,
@@ -184,7 +185,9 @@ class WebSocketTransport(Transport):
         while (line := await self._outbox.next()) is not None:
             try:
                 await socket.send_text(line.decode("utf-8", "replace"))
-            except Exception:  # the library raises several kinds if the socket is closed; the reader knows why
+            except (
+                Exception
+            ):  # the library raises various exceptions if the socket is closed; the reader gets the reason
                 await asyncio.sleep(1)
                 return "the connection to the server was lost"
             self._outbox.note_sent(line)
@@ -192,9 +195,9 @@ class WebSocketTransport(Transport):
         return None
 
     async def _ping(self, socket: AsyncWebSocketSession) -> str:
-        """Notice a connection that died silently.
+        """Detect a connection that was lost silently.
 
-        The library's own pings can't be used: it reads the answer only behind messages that we don't take while paused,
+        The library's own pings can't be used: it reads the response only after messages that aren't read while paused,
         and would close a healthy connection."""
         while True:
             await asyncio.sleep(self._options.silence_seconds / 3)
@@ -206,5 +209,5 @@ class WebSocketTransport(Transport):
                     await asyncio.wait_for(answered.wait(), deadline)
                 except TimeoutError:
                     if self._inbox.is_flowing:
-                        return f"the server didn't answer for {self._options.silence_seconds:g} s"
+                        return f"the server didn't respond for {self._options.silence_seconds:g} s"
                     await self._inbox.wait_flowing()

@@ -1,4 +1,4 @@
-"""The server's end of a WebSocket, over ASGI."""
+"""The server's side of a WebSocket, over ASGI."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 NORMAL, GOING_AWAY, PROTOCOL_ERROR, POLICY, TOO_BIG, INTERNAL = 1000, 1001, 1002, 1008, 1009, 1011
-_REASON_BYTES = 123  # the most that a close frame can hold
+_REASON_BYTES = 123  # the maximum in a close frame
 _DRAIN_SECONDS = 5.0
 _CLOSE_SECONDS = 5.0
 """How long the close frame may wait behind what a client doesn't read."""
 
 
 class WebSocketServerTransport(Transport):
-    """One client that is connected by WebSocket. `run` does its I/O."""
+    """A client that is connected over WebSocket. `run` does its I/O."""
 
     def __init__(
         self, receive: Receive, send: Send, limits: HttpLimits, tasks: EagerTasks, *, reads_binary: bool = False
@@ -81,13 +81,13 @@ class WebSocketServerTransport(Transport):
     # -- for the endpoint
 
     def end_input(self) -> None:
-        """Accept no more messages. What runs is ended by its owner, and may still send its last ones."""
+        """Accept no more messages. Running work is ended by its owner, and may still send its last messages."""
         self._input_ended = True
         self._close_code, self._close_reason = GOING_AWAY, "the server is shutting down"
         self._inbox.end(None)
 
     def stop(self, code: int = NORMAL, reason: str = "") -> None:
-        """Close without waiting for unsent messages. The first reason counts."""
+        """Close without waiting for unsent messages. Only the first call's reason is used."""
         if not self._inbox.has_ended:
             self._close_code, self._close_reason = code, reason
         self._input_ended = False
@@ -117,7 +117,7 @@ class WebSocketServerTransport(Transport):
         try:
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await self._send({"type": "websocket.close", "code": self._close_code, "reason": reason})
-        except Exception:  # servers differ in what they raise for a socket that is closed already
+        except Exception:  # servers raise different exceptions for a socket that is already closed
             return
 
     async def _read(self) -> None:
@@ -128,7 +128,7 @@ class WebSocketServerTransport(Transport):
                 try:
                     event = await asyncio.wait_for(self._receive(), self._limits.initialize_seconds)
                 except TimeoutError:
-                    self.stop(POLICY, "initialize didn't come in time")
+                    self.stop(POLICY, "initialize didn't arrive in time")
                     return
             else:
                 event = await self._receive()
@@ -152,7 +152,7 @@ class WebSocketServerTransport(Transport):
             self._inbox.deliver(message)
 
     def _start_writing(self) -> None:
-        """Write what waits, in place as far as the client reads it: a task for each message costs more than that."""
+        """Write waiting messages inline until the client is slow, because a task for each message would cost more."""
         if self._is_writing or self._finished.done():
             return
         if self._outbox.is_finished:
@@ -169,8 +169,8 @@ class WebSocketServerTransport(Transport):
                 await self._send({"type": "websocket.send", "text": line.decode("utf-8", "replace")})
                 self._sent += 1
                 self._outbox.note_sent(line)
-        except Exception as error:  # servers differ in what they raise for a socket that is closed
-            # Later, because the sender may be anywhere: it doesn't expect the end of the connection inside `send`.
+        except Exception as error:  # servers raise different exceptions for a closed socket
+            # Later, because a sender doesn't expect the end of the connection inside `send`.
             asyncio.get_running_loop().call_soon(self._fail, f"can't send to the client: {error}")
             return  # and write nothing more
         self._is_writing = False
@@ -178,7 +178,7 @@ class WebSocketServerTransport(Transport):
             self._finished.set_result(None)
 
     def _watch(self, writer: asyncio.Task[None], sent: int) -> None:
-        """Lose the client if nothing is sent for too long."""
+        """Drop the client if nothing can be sent for too long."""
 
         def check() -> None:
             if writer.done():
@@ -205,5 +205,5 @@ class WebSocketServerTransport(Transport):
             if code in (NORMAL, GOING_AWAY, 1005, 1006) and not why
             else ConnectionClosed(why or f"the client closed the WebSocket with code {code}")
         )
-        self._outbox.close(why or "the client is gone")
+        self._outbox.close(why or "the client has disconnected")
         self._inbox.end(error)
