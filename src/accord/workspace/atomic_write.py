@@ -3,8 +3,8 @@
 The new content is written to a temporary file in the same directory, which is then renamed: readers see the old or the
 new file, never a part. The old file isn't modified, so its other hard links keep their content.
 
-The temporary file is locked while its writer is alive. A file with such a name that isn't locked was left behind by a
-killed writer, and is removed by the next writer in that directory."""
+The temporary file is locked while its writer is running. An unlocked file with such a name belongs to a killed writer,
+and is removed by the next writer in that directory."""
 
 from __future__ import annotations
 
@@ -43,9 +43,10 @@ def replace(
     sync: bool = True,
     check_wanted: Callable[[], None] = do_nothing,
 ) -> None:
-    """Replace the content of a file with `data`. `mode` is its permissions (None: those of any new file). `like` is a
-    descriptor of the replaced file, whose owner and attributes are kept if possible; it is None if the system can't
-    rename over an open file. `check_wanted` may raise until the last moment, in which case nothing has changed."""
+    """Replace the content of a file with `data`. `mode` sets its permissions (None: the default of new files). `like`
+    is a descriptor of the replaced file, whose owner and attributes are preserved if possible. Pass None if the system
+    can't rename over an open file. `check_wanted` may raise until the last moment, in which case nothing has
+    changed."""
     temporary, fd = _create_temporary(directory, 0o666 if mode is None else 0o600)
     try:
         try:
@@ -56,7 +57,7 @@ def replace(
             if like is not None:
                 _copy_attributes(fd, like)
             if mode is not None and hasattr(os, "fchmod"):
-                os.fchmod(fd, mode & 0o777)  # without set-user-id, which was granted for the old content only
+                os.fchmod(fd, mode & 0o777)  # without set-user-id, which was granted only for the old content
             if sync:
                 os.fsync(fd)
             check_wanted()
@@ -73,7 +74,7 @@ def replace(
 
 
 def replace_by_link(directory: Directory, name: str, target: str) -> None:
-    """Replace a name by a symbolic link."""
+    """Replace a name with a symbolic link."""
     temporary = _temporary_name()
     directory.make_link(temporary, target)
     try:
@@ -85,7 +86,7 @@ def replace_by_link(directory: Directory, name: str, target: str) -> None:
 
 
 def sweep(directory: Directory) -> int:
-    """Remove temporary files of killed writers from a directory, and return how many there were."""
+    """Remove temporary files of killed writers from a directory, and return their number."""
     stale = [entry.name for entry in directory.names() if TEMPORARY.fullmatch(entry.name)]
     return sum(_remove_if_stale(directory, name) for name in stale)
 

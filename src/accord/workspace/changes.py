@@ -16,8 +16,8 @@ _CHUNK = 1 << 20
 
 
 class Change(Record):
-    """A change of a file. `before` and `after` are None if there was no file, if it isn't text, or if it is too large
-    to show. For a move, `source` is the old path."""
+    """A change of a file. `before` and `after` are None if the file doesn't exist, isn't text, or is too large to
+    show. For a move, `source` is the old path."""
 
     path: str
     kind: Literal["created", "changed", "deleted", "moved"]

@@ -4,7 +4,7 @@
     <directory>/objects/ab/cd…    contents, each once, named by their SHA-256
 
 The file of a checkpoint is replaced atomically before each change is made, so that the store is correct even if the
-process is killed at any moment. Contents are verified against their names when they are used."""
+process is killed at any moment. Contents are verified against their names when they are read."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class ChangedFile(Record):
 
 
 class Checkpoint(Record):
-    """A moment to which files can be restored."""
+    """A point in time to which files can be restored."""
 
     id: str
     label: str
@@ -87,7 +87,7 @@ class CheckpointStore:
     # -- Checkpoints
 
     def add(self, label: str, *, restores: str = "") -> Checkpoint:
-        """Begin a new checkpoint."""
+        """Start a new checkpoint."""
         label = label.encode("utf-8", "replace").decode()  # a label with lone surrogates must not prevent saving
         number = max((int(each.id) for each in self.checkpoints), default=0)
         while True:
@@ -102,7 +102,7 @@ class CheckpointStore:
         return checkpoint
 
     def trim(self) -> None:
-        """Remove the oldest checkpoints above the limits, but none during a restore."""
+        """Remove the oldest checkpoints above the limits, except during a restore."""
         while not self.is_in_use and len(self.checkpoints) > 1:
             if len(self.checkpoints) <= self._max_checkpoints and self._bytes() <= self._max_bytes:
                 break

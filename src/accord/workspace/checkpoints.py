@@ -6,9 +6,9 @@
     report = await checkpoints.restore(before)     # undo_restore() reverts this
 
 Changes made through `files` are tracked. Those of commands are tracked if `before_commands` was called before them.
-Restoring a checkpoint reverts all changes since it began, including those of later turns. A file that was changed by
-others in the meantime is left alone and reported, unless `force` is used. A restore is a checkpoint itself, so even a
-forced one can be undone."""
+Restoring a checkpoint reverts all changes since it began, including those of later turns. A file that others have
+changed in the meantime is left unchanged and reported, unless `force` is set. A restore is a checkpoint itself, so even
+a forced one can be undone."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from accord.workspace.work_trees import Period, WorkTrees
 MAX_CHECKPOINTS = 100
 MAX_BYTES = 1 << 30
 MAX_AGE_SECONDS = 30 * 86_400.0
-"""How long checkpoints of a session without changes are kept."""
+"""How long checkpoints of an unchanged session are kept."""
 
 
 class Restored(Record):
@@ -45,11 +45,11 @@ class Restored(Record):
     removed: list[str] = []
     """The restored paths that didn't exist before, and were removed."""
     same: list[str] = []
-    """Already in the wanted state."""
+    """Paths that were already in the requested state."""
     conflicts: list[str] = []
-    """Changed by others in the meantime, and left alone."""
+    """Paths that others have changed in the meantime, and that were left unchanged."""
     lost: list[str] = []
-    """Not restorable: the saved content is missing (too large) or corrupted."""
+    """Paths that can't be restored, because the saved content is missing (too large) or corrupted."""
     commands: list[str] = []
     """Changes of commands that aren't restored."""
 
@@ -172,7 +172,7 @@ class Checkpoints:
                 self._ran.append(Period(self._running_since, time.time_ns()))
 
     async def after_commands(self) -> None:
-        """Record what commands have changed since `before_commands`."""
+        """Record the changes of commands since `before_commands`."""
         if self._trees is not None and self._trees.is_open:
             await run_in_thread(self._record_commands, finishes=True)
 
@@ -204,7 +204,7 @@ class Checkpoints:
     # -- Recording
 
     async def note(self, path: str, before: str | None, after: str) -> None:
-        """Record a change that another program makes for us, such as an editor."""
+        """Record a change that another program makes on our behalf, such as an editor."""
         was = ABSENT if before is None else file_state(before.encode())
         await self._files.away(self._note_text, path, was, file_state(after.encode()))
 
@@ -244,7 +244,8 @@ class Checkpoints:
     # -- Restoring
 
     def _changes_since(self, id: str) -> list[_Task]:
-        """Return the files changed since a checkpoint began, with their state then and the states we wrote last."""
+        """Return the files changed since a checkpoint began, with their state at that time and the states that we wrote
+        last."""
         tasks: dict[str, _Task] = {}
         with self._lock:
             checkpoints = self._history.checkpoints
@@ -313,7 +314,7 @@ def default_directory(files: Files, session: str) -> str:
 
 
 def remove_old(data_directory: str, max_age_seconds: float = MAX_AGE_SECONDS) -> None:
-    """Remove the default directories of checkpoints in which nothing has been saved for a time. Blocking."""
+    """Remove default checkpoint directories that haven't changed for `max_age_seconds`. Blocking."""
     limit = time.time() - max_age_seconds
     with suppress(OSError):
         for project in list(os.scandir(os.path.join(data_directory, "checkpoints"))):

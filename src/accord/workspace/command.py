@@ -5,7 +5,7 @@ shell. The second is passed unchanged to a shell if there are no arguments, if n
 it contains a space or a character that is special in a shell. A single word that isn't a program fails: a shell
 couldn't run it either.
 
-The policy must decide about the same string: `needs_shell` says whether a command is a line for a shell."""
+The policy must decide about the same string: `needs_shell` returns whether a command is a line for a shell."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ def build_environment(ours: Mapping[str, str] | None, theirs: Mapping[str, str],
 
 
 def harden_git(env: Mapping[str, str]) -> dict[str, str]:
-    """Keep `git status` from running a program that a repository names; appended to settings the user passes this way.
+    """Prevent `git status` from running a program that a repository names. Keeps settings that the user passes this
+    way.
 
     A bare repository is a few plain files, which an agent that may write files can create, and a `.git` file can lead
     to one. Its `core.fsmonitor` is a command line."""

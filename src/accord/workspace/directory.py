@@ -4,9 +4,9 @@ All operations use the directory's descriptor, one name at a time, and never fol
 renamed or swapped in the tree at the same time, they apply to the directory that was opened and checked: there is no
 gap between check and use.
 
-On Windows, Python has no such calls. There a directory is a path, and each step is checked before it is made; a link
-that another program swaps in between the two can be followed. That protects against mistakes, but not against an
-attacker on the same machine."""
+On Windows, Python has no such calls. There a directory is a path, and each step is checked before it is made, so a link
+that another program creates in between may be followed. That protects against mistakes, but not against an attacker on
+the same machine."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Swapped(Exception):
 
 
 class Directory:
-    """An open directory. Names are single components: no separator, not `..`."""
+    """An open directory. Names are single components, without separators, and never `..`."""
 
     __slots__ = ("_fd", "_path")
 

@@ -26,7 +26,7 @@ from accord.workspace.text import MARK, decode_text, read_text, too_large
 
 MAX_READ_BYTES = 64 << 20
 MAX_SCAN_BYTES = 1 << 30
-"""How far a read searches for its first line."""
+"""The number of bytes that are searched for the first line of a read."""
 MAX_PREVIEW_BYTES = 1 << 20
 
 EntryKind = Literal["file", "directory", "link", "other"]
@@ -214,7 +214,7 @@ class Disk:
 
         def work(place: Place) -> Buffer | str:
             if place.path != path or place.kind not in ("absent", "file", "link"):
-                return "conflict"  # its directory is now a link, or it is a directory itself
+                return "conflict"  # its directory is now a link, or the path is a directory
             buffer = self._find_buffer(place)
             owned = buffer is not None and buffer.owner is not None and wanted.text is not None
             now = file_state(buffer.text.encode(errors="replace")) if buffer and owned else self._state(place)
@@ -253,7 +253,7 @@ class Disk:
                     return
                 if (
                     not overwrite
-                ):  # a rename would replace a file that is created there at this moment; a hard link fails
+                ):  # unlike a hard link, a rename would replace a file that is created there at the same moment
                     old.directory.add_name(old.name, directory, new.name)
             except OSError as error:
                 if error.errno == errno.EXDEV:

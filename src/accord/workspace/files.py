@@ -5,8 +5,8 @@
     await files.write("/srv/app/notes.txt", text)
 
 A write preserves permissions (but not set-user-id), owner and attributes where possible, and a byte order mark. A
-symbolic link stays, and the file it points to is replaced, if it exists and is inside the roots. Other hard links of a
-file keep the old content. Missing parent directories are created.
+symbolic link is kept, and its target is replaced if it exists and is inside the roots. Other hard links of a file keep
+the old content. Missing parent directories are created.
 
 All work is done in threads. A call that is cancelled before its last step changes nothing; cancelling waits until that
 is certain. `disk` has the same operations as blocking calls."""
@@ -129,7 +129,7 @@ class Files:
             raise
 
     async def hand_to_owner(self, buffer: Buffer, text: str) -> None:
-        """Pass a text to the owner of a buffer."""
+        """Send a text to the owner of a buffer."""
         assert buffer.owner is not None
         before = buffer.text
         taken = buffer.owner(buffer.path, text)

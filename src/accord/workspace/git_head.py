@@ -1,4 +1,4 @@
-"""The branch that a directory's Git repository has checked out, read without running Git.
+"""Read the checked-out branch of a directory's Git repository without running Git.
 
 Git would read the repository's configuration, which can name programs to run."""
 
@@ -43,7 +43,7 @@ def _read(path: Path) -> str:
 
 def _parse(head: str) -> str:
     if (branch := _BRANCH.fullmatch(head)) is not None:
-        # Git allows control characters of Unicode, which terminals obey, and any length.
+        # Git allows names of any length, and Unicode control characters, which affect terminals.
         name = branch[1] if branch[1].isprintable() else ""
         return name if len(name) <= _MAX_NAME else f"{name[: _MAX_NAME - 1]}…"
     commit = _COMMIT.fullmatch(head)

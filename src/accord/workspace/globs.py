@@ -1,4 +1,4 @@
-"""Glob patterns, as .gitignore files and ripgrep write them, translated to regular expressions.
+"""Translate glob patterns, in the syntax of .gitignore files and ripgrep, to regular expressions.
 
 | pattern | matches |
 |---|---|
@@ -23,7 +23,7 @@ def compile_name_glob(glob: str) -> re.Pattern[str]:
 
 
 def translate(glob: str, *, braces: bool = False) -> str:
-    """The regular expression of a glob, for `fullmatch`."""
+    """Return the regular expression of a glob, for `fullmatch`."""
     found: list[str] = []
     depth = 0
     at = 0
@@ -55,7 +55,7 @@ def translate(glob: str, *, braces: bool = False) -> str:
 
 
 def _translate_stars(glob: str, start: int, end: int, found: list[str]) -> int:
-    """Append what a run of stars matches; return the position after it."""
+    """Append the expression for a run of stars; return the position after it."""
     begins = start == 0 or glob[start - 1] == "/"
     if end - start == 1 or not begins or (end < len(glob) and glob[end] != "/"):
         found.append("[^/]*")

@@ -1,10 +1,10 @@
 """Ignore rules from `.gitignore` files in the project, in the repository around it, and from `.git/info/exclude`.
 
-Written here rather than taken from pathspec, because Git is the specification: a random test compares every pattern
-with `git ls-files`, and pathspec 1.1 differs from it (`[!a]` matches a slash there, for example).
+This is our own implementation because Git is the specification: a random test compares every pattern with
+`git ls-files`, and pathspec 1.1 differs from it (for example, its `[!a]` matches a slash).
 
-The user's global ignore file is not read: what a tool finds should not depend on whose machine it runs on. The rules of
-a repository don't apply inside a nested one."""
+The user's global ignore file isn't read, because the results of a tool shouldn't depend on the machine. The rules of a
+repository don't apply inside a nested one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class IgnorePattern(NamedTuple):
 
     pattern: re.Pattern[str]
     is_negated: bool
-    """Whether it starts with `!`: what it matches is not ignored."""
+    """Whether it starts with `!`, which means that matching paths are not ignored."""
     directories_only: bool
 
 
@@ -45,14 +45,14 @@ class IgnoreFile(NamedTuple):
 
 
 class IgnoreRules(NamedTuple):
-    """Every rule that applies in one directory."""
+    """All rules that apply in one directory."""
 
     files: tuple[IgnoreFile, ...] = ()
-    """The innermost file comes last."""
+    """The ignore files; the innermost one is last."""
     in_repository: bool = False
 
     def enter(self, directory: str, gitignore: str, exclude: str | None = None) -> IgnoreRules:
-        """The rules inside a subdirectory, given the text of its .gitignore.
+        """Return the rules inside a subdirectory, given the text of its .gitignore.
 
         `exclude` is the text of `.git/info/exclude` at the top of a repository; a nested repository starts over."""
         files = self.files
@@ -61,7 +61,7 @@ class IgnoreRules(NamedTuple):
         return IgnoreRules((*files, parse(directory, gitignore)) if gitignore else files, self.in_repository)
 
     def enter_on_disk(self, directory: str) -> IgnoreRules:
-        """The same, reading the files."""
+        """Like `enter`, but read the files."""
         is_top = os.path.lexists(os.path.join(directory, ".git"))
         exclude = _read(os.path.join(directory, ".git", "info", "exclude")) if is_top else None
         return self.enter(directory, _read(os.path.join(directory, ".gitignore")), exclude)
@@ -108,11 +108,11 @@ class OuterRules(NamedTuple):
     rules: IgnoreRules
     in_repository: bool
     agrees_with_ripgrep: bool
-    """Whether ripgrep, which looks for parent rules in its own way, finds the same rules."""
+    """Whether ripgrep, which searches for parent rules in its own way, finds the same rules."""
 
 
 def rules_above(root: str) -> OuterRules:
-    """The rules that the repository around a root has for it.
+    """Return the rules of the repository that contains a root.
 
     The owner of those directories isn't checked: the rules can only hide files."""
     if os.path.lexists(os.path.join(root, ".git")):

@@ -1,17 +1,16 @@
-"""Output of terminals: keep it, watch it, and report it to a client.
+"""Output of terminals: store it, subscribe to it, and report it to a client.
 
 `OutputBuffer` keeps the last bytes and decodes them on request. A limit counts bytes of UTF-8 text, in which an invalid
 byte becomes U+FFFD (three bytes). Text is never shorter than the bytes it is decoded from, so the last `n` bytes are
 always enough for the last `n` bytes of text. Adding bytes, and reading those after a position, take the same time
-however long the output is.
+regardless of its length.
 
-A `Subscription` is only a position in the output. However slow its reader is, it needs no memory and delays nobody: the
-next read returns everything new at once. If the beginning of that is no longer kept, the reader learns how many bytes
-it missed.
+A `Subscription` is only a position in the output. A slow reader needs no memory and delays no one, because the next
+read returns all new output at once. If the start of that is no longer kept, the reader gets the number of missed bytes.
 
 `Display` turns deltas into updates for a client (version 2). It combines many small pieces into few larger ones: an
 update is due when enough bytes have arrived or enough time has passed. If bytes were lost because the client is slow,
-the update replaces the whole output by what is kept."""
+the update replaces the whole output with the part that is kept."""
 
 from __future__ import annotations
 
@@ -26,16 +25,16 @@ from accord.model.statement import TerminalData, TerminalPatch
 from accord.model.tool import ExitStatus
 
 MAX_OUTPUT_BYTES = 16 * 1024 * 1024
-"""The most output that is kept per command, whatever limit the agent asks for."""
+"""The maximum output that is kept per command, even if the agent requests more."""
 
 MIN_KEPT_BYTES = 4 * 1024 * 1024
-"""The least output that is kept (within the maximum) for display, even if the agent asks for less."""
+"""The minimum output that is kept (within the maximum) for display, even if the agent requests less."""
 
 BLOCK_BYTES = 64 * 1024
 
 
 class OutputBuffer:
-    """The last part of a stream of bytes. `limit` applies to the text that the agent gets (None: the maximum)."""
+    """The last part of a stream of bytes. `limit` applies to the text for the agent (None: the maximum)."""
 
     def __init__(
         self, limit: int | None = None, *, ceiling: int = MAX_OUTPUT_BYTES, window: int = MIN_KEPT_BYTES
@@ -93,11 +92,11 @@ class OutputBuffer:
         return self.last_text(self.limit)
 
     def kept_text(self) -> str:
-        """Return all text that is kept, which may be more than the agent gets."""
+        """Return all text that is kept, which may exceed the agent's limit."""
         return self.last_text(self._kept_bytes)
 
     def since(self, position: int) -> tuple[bytes, int]:
-        """Return the bytes from a position on, and how many bytes after the position are no longer kept."""
+        """Return the bytes from a position on, and the number of bytes after the position that are no longer kept."""
         begin = max(position, self.start)
         wanted = self.end - begin
         pieces: list[bytes | bytearray] = [self._unfinished[-wanted:]] if wanted and self._unfinished else []
@@ -213,7 +212,7 @@ class Subscription:
             await source.wait_for_change()
 
     async def texts(self) -> AsyncIterator[str]:
-        """Iterate over the output as text, in whole characters. Missed output is left out."""
+        """Iterate over the output as text, in whole characters. Missed output is skipped."""
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         async for delta in self:
             if delta.skipped:
@@ -228,7 +227,7 @@ UPDATE_BYTES = 16 * 1024
 """Bytes that cause an update at once."""
 
 MAX_UPDATE_BYTES = 64 * 1024
-"""The most bytes in one update."""
+"""The maximum number of bytes in an update."""
 
 UPDATE_SECONDS = 0.05
 """How long output may be delayed, to combine it with more."""
@@ -237,7 +236,7 @@ TerminalUpdate = Union[TerminalPatch, TerminalData]
 
 
 class OutputReporter:
-    """Creates the updates about one terminal. The caller passes the time, which makes this testable."""
+    """Creates the updates for a terminal. The caller passes the time, so that tests can control it."""
 
     def __init__(
         self,
@@ -258,7 +257,7 @@ class OutputReporter:
         """Add a delta, and return the updates that are due."""
         told: list[TerminalUpdate] = []
         if delta.skipped:
-            # Output was lost before this delta, which has all that is kept: replace the whole output.
+            # Output was lost before this delta, which contains everything that is kept, so replace the whole output.
             told.append(TerminalPatch(id=self.id, output=delta.data[: self._most_bytes]))
             self._waiting = bytearray(delta.data[self._most_bytes :])
             told += self.flush()

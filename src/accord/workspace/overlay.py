@@ -1,6 +1,6 @@
-"""Open editor buffers with unsaved changes, laid over the files on disk.
+"""Open editor buffers with unsaved changes, which take precedence over the files on disk.
 
-An editor registers its open buffers here, so that agents read what the user sees. One overlay can serve several
+An editor registers its open buffers here, so that agents read the same text as the user. One overlay can serve several
 sessions. If an agent writes to an open file, the text goes to the buffer's owner, which decides about saving. Without
 an owner, it is written to disk, and the buffer is updated."""
 
@@ -40,7 +40,7 @@ class Overlay:
         self._buffers.pop(_key(path), None)
 
     def find(self, real_path: str) -> Buffer | None:
-        """Return the buffer of a file by its resolved path, whichever path it was opened with."""
+        """Return the buffer of a file by its resolved path, regardless of the path with which it was opened."""
         return self._buffers.get(os.path.normcase(real_path))
 
     def __len__(self) -> int:

@@ -17,7 +17,7 @@ from accord.workspace.directory import Directory, Swapped
 from accord.workspace.paths import quote_path
 
 MAX_MOVES = 20
-"""How often to decide again if a path's target keeps changing after the decision."""
+"""The number of new decisions if a path's target keeps changing after the decision."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,14 +35,14 @@ class Root:
 
 @dataclass(slots=True)
 class Place:
-    """A name in an open directory, reached from a root without following links blindly. Close it, or use `with`."""
+    """A name in an open directory, reached from a root with every link checked. Close it, or use `with`."""
 
     root: Root
     directory: Directory
     parts: tuple[str, ...]
     """The names from the root, without links; the last one is `name`."""
     name: str
-    """Empty if the place is the directory itself."""
+    """The name; empty if the place is the directory itself."""
     missing: tuple[str, ...]
     """Directories between `directory` and the name that don't exist yet."""
     status: os.stat_result | None
@@ -125,9 +125,9 @@ class Place:
 
 
 class Moved(AccordError):
-    """The path no longer points to the approved file. `real` is where it points now.
+    """The path no longer points to the approved file, but to `real`.
 
-    Not a `RequestFailed`: handlers of failed requests must not catch this; the caller has to decide again."""
+    Not a `RequestFailed`, because handlers of failed requests must not catch this: the caller has to decide again."""
 
     def __init__(self, path: str, real: str) -> None:
         super().__init__(f"{quote_path(path)} now points to another file; try again")
@@ -138,8 +138,8 @@ class Call:
     """The context of one call: whether it was cancelled, the listener for its change, and the expected path.
 
     `at` is the resolved path that was approved. It is compared with the place that was actually reached, while its
-    directory is held open. If a link is swapped between the decision and the call, that raises `Moved`, and nothing is
-    opened: the check and the use are about the same file."""
+    directory is held open. If a link is replaced between the decision and the call, `Moved` is raised and nothing is
+    opened, so the check and the use apply to the same file."""
 
     def __init__(self, tell: Callable[[Change], None] | None = None, at: str | None = None) -> None:
         self.tell = tell

@@ -2,12 +2,12 @@
 
 A path is walked name by name from a root that was opened once. Each step is relative to the open directory before it,
 and the system never follows links for us: a link is read, and its target is walked in the same way, from the same
-roots. So the result is always a directory reached from a root and a name in it, even if parts are swapped during the
-walk.
+roots. The result is always a directory reached from a root and a name in it, even if parts of the path are replaced
+during the walk.
 
 - A link that points inside the roots is followed. One that points outside is refused, even if the path would come back
   inside after it.
-- `..` is allowed if it stays in the roots or comes straight back into one.
+- `..` is allowed if the path stays in the roots or immediately returns to one.
 - Roots are compared name by name: `/srv/app2` is not in `/srv/app`.
 - FIFOs, sockets and devices are never opened. `/proc`, `/sys` and similar file systems are never entered, even if a
   root contains them."""
@@ -149,9 +149,9 @@ class Roots:
                 if not ahead:
                     return self._arrive(Place(root, directory, (*behind, name), name, (), status))
                 if stat.S_ISDIR(status.st_mode):
-                    raise Swapped  # it wasn't a directory a moment ago
+                    raise Swapped  # it wasn't a directory in the previous step
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-            raise InvalidParams(f"{quote_path(path)} takes more than {MAX_STEPS} steps to resolve")
+            raise InvalidParams(f"{quote_path(path)} needs more than {MAX_STEPS} steps to resolve")
         except BaseException:
             directory.close()
             raise
@@ -182,8 +182,8 @@ class Roots:
         return None
 
     def _climb(self, path: str, root: Root, ahead: list[str], theirs: int) -> tuple[Root, list[str]]:
-        """Handle `..` at a root: the path must come straight back into a root. If the `..` is part of a link's target,
-        the target itself must, because links that point outside aren't followed, whatever comes after them."""
+        """Handle `..` at a root: the path must immediately return to a root. If the `..` is part of a link's target,
+        the target itself must, because links that point outside are never followed."""
         after = ahead[:theirs] if len(ahead) >= theirs else []
         ahead = ahead[len(after) :]
         above = list(root.names[:-1])
@@ -231,7 +231,7 @@ def _open_root(path: str, by_descriptor: bool) -> Root:
         raise request_error(error, path) from error
     except Swapped:
         raise RequestFailed(f"the workspace {quote_path(path)} changed while it was being opened") from None
-    if ".." in parts.names:  # its meaning depends on links; that of the resolved path doesn't
+    if ".." in parts.names:  # the given path depends on links; the resolved path doesn't
         path = real
     return Root(os.path.normpath(path), real, split_names(path).names, split_names(real).names, directory)
 

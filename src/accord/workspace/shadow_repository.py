@@ -1,16 +1,16 @@
-"""A Git repository of our own beside a work tree, which finds out what commands have changed in it.
+"""A separate Git repository for a work tree, which detects the changes of commands in it.
 
     shadow = ShadowRepository(root, directory)
     before = shadow.take()
     …                                    # a command runs
     changes = shadow.compare(before, shadow.take())
 
-Its index remembers sizes and times, so that only files that look different are read. The repository, its index and its
-configuration are in `directory`, which is ours. Of the project's own repository only the ignore lists and, in order not
-to copy what it already has, the objects are used; each object's content is verified against its name.
+Its index stores sizes and times, so that only files that seem to have changed are read. The repository, its index and
+its configuration are in our own `directory`. Only the ignore lists of the project's own repository are used, and its
+objects, to avoid copies; each object's content is verified against its name.
 
-Nothing of the project runs: Git executes hooks, filters and monitors only if its configuration names them, and ours
-doesn't. Attributes are overridden, so that contents are the bytes on disk.
+No program of the project is executed: Git runs hooks, filters and monitors only if its configuration names them, and
+ours doesn't. Attributes are overridden, so that contents are the bytes on disk.
 
 Not covered: ignored files, files above `MAX_FILE_BYTES`, other repositories inside the work tree, directories without
 files, and everything that is neither a file nor a link. All methods block: use them in a thread."""
@@ -37,13 +37,13 @@ from accord.workspace.changes import ABSENT, State, file_state, link_state
 
 MAX_FILE_BYTES = 5_000_000
 MAX_NEW_FILES = 30_000
-"""How many files may be read for one snapshot. The first one of a project reads all of them."""
+"""The maximum number of files to read for a snapshot. The first snapshot of a project reads all files."""
 MAX_NEW_BYTES = 1_000_000_000
 MAX_CHANGES = 5_000
 GIT_SECONDS = 20.0
-"""How long each Git command may take. A user waits for it."""
+"""The time limit for each Git command, for which a user has to wait."""
 KEEP_SECONDS = 86_400.0
-"""How long objects are kept that the index doesn't name: another session may need them until its turn ends."""
+"""How long objects outside the index are kept, because another session may need them until its turn ends."""
 
 _SETTINGS = {
     "core.fsmonitor": "false",
@@ -64,7 +64,7 @@ _LINK, _PROGRAM = "120000", "100755"
 
 
 class NotCovered(AccordError):
-    """Changes can't be found here. The message says why, for the user."""
+    """Changes can't be detected here. The message gives the user the reason."""
 
 
 class TreeSnapshot(NamedTuple):
@@ -73,7 +73,7 @@ class TreeSnapshot(NamedTuple):
     tree: str
     """The id of the Git tree."""
     modes: dict[str, int]
-    """The permissions of files, where Git would lose them."""
+    """The permissions of files that Git doesn't preserve."""
 
 
 class FileChange(NamedTuple):
@@ -86,7 +86,7 @@ class FileChange(NamedTuple):
 
 
 class ShadowRepository:
-    """Snapshots of one work tree. Raises `NotCovered` where that isn't possible."""
+    """Snapshots of a work tree. Raises `NotCovered` if they aren't possible."""
 
     def __init__(self, root: str, directory: str, *, roots: Sequence[str] = ()) -> None:
         """`roots` are other directories of the session, where a program named `git` isn't Git."""
@@ -94,7 +94,7 @@ class ShadowRepository:
         self._roots = (root, *roots)
         self._directory = directory
         self.left_out: list[str] = []
-        """The files that the last snapshot left out, for the user."""
+        """A description of the files that the last snapshot skipped, for the user."""
 
     def take(self) -> TreeSnapshot:
         """Take a snapshot."""
@@ -104,7 +104,7 @@ class ShadowRepository:
                 os.utime(self._directory)  # in use
                 try:
                     return self._take()
-                except _GitError:  # an index that another version wrote, objects that are gone: start over
+                except _GitError:  # an index of another version, or missing objects: start over
                     for name in ("index", "index.lock"):
                         with suppress(FileNotFoundError):
                             os.unlink(os.path.join(self._directory, name))
@@ -275,7 +275,7 @@ class ShadowRepository:
                 continue
             data = output[at : at + int(words[2])]
             at += len(data) + 1
-            # The project's objects aren't ours: someone may have stored other content under this name.
+            # The project's objects can't be trusted: someone may have stored other content under this name.
             if hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest() == id:
                 contents[id] = data
         return contents
@@ -336,9 +336,9 @@ class _GitError(Exception):
 
 
 def _is_inside(path: str) -> bool:
-    """Return whether a path of a tree is one in the work tree and not in a repository.
+    """Return whether a path of a tree is in the work tree, and not in a repository.
 
-    A tree may be read from the project's objects, where someone may have stored another one under its id."""
+    A tree may be read from the project's objects, where someone may have stored a different one under its id."""
     return not any(name in ("", ".", "..") or name.casefold() == ".git" for name in path.split("/"))
 
 

@@ -19,9 +19,9 @@ from accord.process.stderr import Drain
 from accord.workspace.output import OutputBuffer, OutputSource, Subscription
 
 OUTPUT_GRACE_SECONDS = 0.2
-"""How long output on a pseudo-terminal may still arrive after the command's exit, and after the last of it."""
+"""How long output on a pseudo-terminal may still arrive after the command's exit, or after its last output."""
 MAX_GRACE_PERIODS = 10
-"""Output that still arrives after this many comes from a descendant: the command's own has been read."""
+"""Output after this many periods is from a descendant; the command's own output has been read."""
 
 
 class Terminal:
@@ -148,7 +148,8 @@ class Terminal:
             self._record_exit()
 
     def _finish_output(self, end: int, periods: int) -> None:
-        """Record the exit once nothing has arrived for a while. A busy machine may not have read all of it in time."""
+        """Record the exit once no output has arrived for a while. A busy machine may not have read all of it in
+        time."""
         self._drain.read_available()
         if self.output.end > end and periods and self._source.exit is None:
             self._loop.call_later(OUTPUT_GRACE_SECONDS, self._finish_output, self.output.end, periods - 1)

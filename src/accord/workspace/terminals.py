@@ -1,7 +1,7 @@
 """The terminals of a client: created for agents, used by id, and ended with their session.
 
 An agent can use an id from `create` until `release`. After that, the output can still be shown (`kept`, `subscribe`).
-If released terminals use too much memory, the oldest are forgotten."""
+If released terminals use too much memory, the oldest are removed."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from accord.workspace.place import Moved
 from accord.workspace.terminal import Terminal
 
 KEPT_BYTES = 64 * 1024 * 1024
-"""How much output of all released terminals is kept for display."""
+"""The total output of released terminals that is kept for display, in bytes."""
 
 GRACE_SECONDS = 1.0
 """How long a command may take to exit after SIGTERM, before SIGKILL."""
 
 MAX_TERMINALS = 512
-"""How many terminals may be open at a time."""
+"""The maximum number of open terminals."""
 
 SIZE = (120, 40)
 """Default columns and rows of a pseudo-terminal."""
@@ -118,7 +118,7 @@ class Terminals:
     # -- Requests of an agent
 
     def output(self, id: str) -> TerminalOutput:
-        """Return the output so far, within the limit that the agent asked for."""
+        """Return the output so far, within the limit that the agent requested."""
         terminal = self._get_open(id)
         return TerminalOutput(terminal.output.text(), terminal.output.truncated, terminal.exit)
 
@@ -216,9 +216,9 @@ class Terminals:
 
 @contextmanager
 def _hold_directory(cwd: str, at: str) -> Iterator[str]:
-    """Return a path that keeps naming the same directory, even if it is renamed. Raises `Moved` if it isn't at `at`.
+    """Return a path that refers to the same directory even if it is renamed. Raises `Moved` if it isn't at `at`.
 
-    Needs Linux's /proc. Other systems only compare, and a link can be swapped in before the command starts."""
+    Needs Linux's /proc. Other systems only compare, so a link may still be created before the command starts."""
     if sys.platform != "linux" or not os.path.isdir("/proc/self/fd"):
         real = os.path.realpath(cwd)
         if real != at:

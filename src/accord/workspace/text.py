@@ -1,4 +1,4 @@
-"""Read a file as text, whole or some lines, without holding more in memory than requested.
+"""Read a file as text, completely or some lines, without holding more in memory than requested.
 
 Text is UTF-8. A byte order mark is removed. A line includes its line feed, so that consecutive parts concatenate to the
 whole; carriage returns are preserved."""
@@ -30,7 +30,7 @@ class Source(Protocol):
 
 
 def do_nothing() -> None:
-    """Default for `check_wanted`, which is called before each step of a long read, and may raise to cancel it."""
+    """Do nothing: the default for `check_wanted`, which is called before each step of a long read and may raise."""
 
 
 def read_text(
@@ -62,7 +62,7 @@ def read_text(
         check_wanted()
         if scan is not None and excerpt.is_searching and excerpt.offset > scan:
             raise InvalidParams(
-                f"line {line} of {quote_path(path)} isn't in the first {_format_size(scan)}, the most that is searched",
+                f"line {line} of {quote_path(path)} isn't in the first {_format_size(scan)}, the limit of the search",
                 data={"path": "line"},
             )
         chunk = source.read(step)

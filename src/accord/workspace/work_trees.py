@@ -1,4 +1,4 @@
-"""Find what commands change in the directories of a session, for checkpoints.
+"""Detect the changes of commands in the directories of a session, for checkpoints.
 
 The snapshots of a directory are in `<project's checkpoints>/shadow/<directory>`, which all sessions of the project
 share. A directory inside another one is part of it."""
@@ -29,7 +29,7 @@ class CommandChange(NamedTuple):
     made_directories: tuple[str, ...]
     """Directories of the file that had no files before."""
     is_edited_before: bool
-    """Whether the agent had edited it before the first command: then the state before that is already saved."""
+    """Whether the agent had edited it before the first command, so that its earlier state is already saved."""
 
 
 class Period(NamedTuple):
@@ -53,15 +53,16 @@ class WorkTrees:
         self._failed: dict[str, str] = {}
         self._pruned = False
         self.is_open: bool = False
-        """Whether commands may run: `begin` was called, and `finish` wasn't."""
+        """Whether commands may be running: `begin` was called, but `finish` wasn't."""
 
     def begin(self, edited: frozenset[str]) -> str:
-        """Take the first snapshots; `edited` are the files that are already saved. Returns what isn't covered."""
+        """Take the first snapshots; `edited` are the files that are already saved. Returns a note about uncovered
+        files."""
         self._before.clear()
         self._edited = edited
         self.is_open = True
         for root in self._roots:
-            if root in self._failed:  # don't let the user wait each time
+            if root in self._failed:  # so that the user doesn't wait each time
                 continue
             name = hashlib.sha256(os.path.realpath(root).encode(errors="surrogateescape")).hexdigest()[:16]
             shadow = ShadowRepository(root, os.path.join(self._parent, name), roots=self._roots)
