@@ -1,4 +1,4 @@
-"""Login, login state, and the providers that model requests would go to."""
+"""Login, login state, and model providers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Accounts(Topic):
     def __init__(self, *, pace: float = 0.0, client_timeout: float = 15.0) -> None:
         super().__init__(pace=pace, client_timeout=client_timeout)
         self.name: str | None = None
-        """The account's name while somebody is logged in."""
+        """The name of the account that is logged in."""
         main = ProviderConfig(api_type="anthropic", base_url="https://models.example.com/v1")
         self.providers: dict[str, Provider] = {
             "main": Provider(id="main", supported=["anthropic", "openai"], required=True, current=main),
@@ -34,10 +34,10 @@ class Accounts(Topic):
         }
 
     async def login(self, method_id: str, client: Client) -> None:
-        """Log in. The second method asks the user, as far as the client can."""
+        """Log in. The second method asks the user, if the client supports it."""
         name, id = "Ada", "showcase-login"
         if method_id == "page" and client.offers.forms:
-            reply = await client.ask("Under which name do you want to log in?", NAME)
+            reply = await client.ask("Which name do you want to log in with?", NAME)
             if not reply.accepted or reply.content is None:
                 raise AuthRequired("You didn't enter a name.")
             name = str(reply.content["name"])

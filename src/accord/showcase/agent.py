@@ -1,4 +1,4 @@
-"""The showcase agent: all topics together, and the reply to everything that isn't a command."""
+"""The showcase agent: all topics, and the reply to prompts that aren't commands."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Showcase(Agent):
         turn.content = unwrap_prompt(turn.content)
 
     async def prompt(self, turn: Turn) -> None:
-        """List the content that came in, then the commands."""
+        """List the content of the prompt, then the commands."""
         others = [type(piece).__name__ for piece in turn.content if not isinstance(piece, TextContent)]
         if turn.session.data.get("extra") and turn.text.lstrip().startswith("/extra"):
             await turn.say("You found /extra.")

@@ -86,7 +86,7 @@ class Extensions(Topic):
                 except TimeoutError:
                     await tool.show("Nothing found.")
             await child.say("The search is complete.")
-        except asyncio.CancelledError:  # the child ends with the turn it worked for
+        except asyncio.CancelledError:  # the child ends with its turn
             await session.subagent(Subagent(session_id=id, state="idle", stop_reason="cancelled"))
             raise
         await session.subagent(Subagent(session_id=id, state="idle"))

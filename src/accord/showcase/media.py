@@ -75,7 +75,7 @@ class Media(Topic):
 
 
 def image(width: int = 96, height: int = 64) -> Image:
-    """Make a PNG: red grows to the right, green downwards, and the lower right corner is transparent."""
+    """Create a PNG: red grows to the right, green downwards, and the lower right corner is transparent."""
     rows = bytearray()
     for y in range(height):
         rows.append(0)  # filter type: none
@@ -97,7 +97,7 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
 
 
 def draw_svg() -> Image:
-    """Make an SVG, for clients that render it."""
+    """Create an SVG, for clients that render it."""
     svg = (
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 96 64" width="96" height="64">'
         '<rect width="96" height="64" fill="#224"/><circle cx="48" cy="32" r="24" fill="#fc3"/></svg>'
@@ -106,7 +106,7 @@ def draw_svg() -> Image:
 
 
 def sound(seconds: float = 0.5, rate: int = 8000) -> Audio:
-    """Make a WAV: two notes, the second a fifth higher, fading out so that nothing clicks."""
+    """Create a WAV: two notes, the second a fifth higher, fading out to avoid clicks."""
     total = int(seconds * rate)
     samples = bytearray()
     for index in range(total):

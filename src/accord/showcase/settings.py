@@ -1,4 +1,4 @@
-"""Modes, options and commands, and what each side knows about the session and the other side."""
+"""Modes, options and commands, and the information that each side has about the session and the other side."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Settings(Topic):
     title = "Settings"
 
     def set_option(self, session: Session, option: Option, value: str | bool) -> None:
-        """Change the species along with the family; the response to the client carries both."""
+        """Change the species along with the family; the response to the client contains both."""
         species = session.option("species")
         if option.id == "family" and species is not None and value != option.value:
             species.choices = list_species(str(value))

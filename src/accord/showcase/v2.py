@@ -1,4 +1,4 @@
-"""Features of version 2 only: session states, work that outlives its turn, and cancelling a single tool call."""
+"""Features that only version 2 has: session states, work that outlives its turn, and cancelling a single tool call."""
 
 from __future__ import annotations
 
@@ -88,10 +88,10 @@ async def _watch(session: Session, terminal: DisplayTerminal, stop: asyncio.Even
         await terminal.exit(None if stop.is_set() else 0, "SIGTERM" if stop.is_set() else None)
         session.data["running"].pop(terminal.id, None)
         _report_background(session)
-        async with session.work():  # version 2 shows the session as running meanwhile
+        async with session.work():  # version 2 reports the session as running until then
             await session.say("The terminal was stopped." if stop.is_set() else "The terminal finished by itself.")
     except ConnectionClosed:
-        return  # the client is gone
+        return  # the client has disconnected
     finally:
         session.data["stops"].pop(terminal.id, None)
 
