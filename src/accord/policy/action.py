@@ -1,7 +1,7 @@
-"""Actions: what an agent is about to do, as facts that rules can be checked against.
+"""Actions: facts about an agent's next step, against which rules are checked.
 
-An action comes from a permission request, from a file to read or write for the agent, or from a command to start for
-it. The code that carries it out creates it, from what it will actually do."""
+An action is created for a permission request, for a file to read or write for the agent, or for a command to start. The
+code that performs it creates it, from what it will actually do."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _NEW_KEYS = ("new_string", "newString", "new_str", "new_text", "newText", "after
 
 
 class Action(msgspec.Struct, frozen=True, kw_only=True):
-    """Something an agent is about to do, or wants done for it."""
+    """An action that an agent wants to perform, or requests from us."""
 
     kind: Kind
-    """The kind of action, from what we know. For `permission`, the agent acts itself, and we can't observe it."""
+    """The kind of action, according to our code. For `permission`, the agent acts itself, which we can't observe."""
     tool_kind: str = ""
     """The kind of tool call, as the agent reports it."""
     title: str = ""
@@ -38,9 +38,10 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
     paths: tuple[str, ...] = ()
     """Absolute paths of the affected files."""
     mentioned: tuple[str, ...] = ()
-    """The paths that a request mentions besides the files it changes. Rules apply to them, answers don't."""
+    """Paths that a request mentions besides the files that it changes. Rules apply to them; the user's answer
+    doesn't."""
     reached: tuple[str, ...] = ()
-    """The resolved paths, in the same order, as far as known."""
+    """The resolved paths, in the same order, if known."""
     changes: tuple[Diff, ...] = ()
     """The changes to show to the user."""
     command: str | None = None
@@ -134,7 +135,7 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
         agent: str = "",
         project: str = "",
     ) -> Action:
-        """Create an action for starting a command; `shell` says whether a shell will parse it."""
+        """Create an action for starting a command; `shell` is whether a shell will parse it."""
         line = shlex.join([command, *args]) if args else command
         return cls(
             kind="command",
@@ -169,7 +170,7 @@ def _facts(call: ToolCall, command: str | None, cwd: str | None) -> dict[str, An
         facts["url"] = url if isinstance(url, str) else None
         unclear = None if isinstance(url, str) else "the tool call doesn't say which URL"
     elif call.kind not in FILE_TOOLS:
-        # A tool that isn't a file tool may do anything with the paths it names.
+        # A tool that isn't a file tool may use its paths in any way.
         unclear = "the tool call doesn't say what it will do"
     if call.kind in FILE_TOOLS and inner is not None:
         unclear = "a file tool call contains a command"

@@ -1,4 +1,4 @@
-"""Files that a sandbox must keep from a command: protected ones, and those that rules deny or ask about.
+"""Files that a sandbox must hide from a command: protected ones, and those that rules deny or ask about.
 
 The names in `protections` are looked up directly, because matching every file of a large project against every pattern
 would take too long."""
@@ -18,7 +18,7 @@ from accord.policy.protections import INSTALLED, PROTECTED, is_repository
 
 MAX_ENTRIES = 200_000
 MAX_FOUND = 150
-"""Each is a mount, and mounts take time."""
+"""The maximum number of restricted paths: each is a mount, which takes time."""
 
 
 class TooLarge(Exception):
@@ -26,7 +26,7 @@ class TooLarge(Exception):
 
 
 class IsProtected(Exception):
-    """The directory itself is protected, or in one that is."""
+    """The directory, or one that contains it, is protected."""
 
 
 class Confined(NamedTuple):
@@ -36,8 +36,8 @@ class Confined(NamedTuple):
     """Their device and inode numbers."""
     hidden: dict[str, tuple[int, int]]
     links: dict[str, tuple[int, int]]
-    """Protected names that are links, which can't be made read-only. Here with the time of their last change: the
-    number of a removed link is used again."""
+    """Protected names that are links, which can't be made read-only, with the time of their last change, because the
+    inode number of a removed link is reused."""
     pinned: set[str]
     """The directories that contain files which rules restrict. If one was renamed, the rule wouldn't match any more."""
     executed: set[str]
@@ -79,7 +79,7 @@ class _Names:
 
 _NAMES = _Names()
 _PRUNED = "node_modules"
-"""Its packages aren't searched: nothing runs or reads what they contain without being told to, except `.bin`."""
+"""Directories whose packages aren't searched: no program runs or reads their files unasked, except those in `.bin`."""
 
 
 def find_confined(root: str, policy: Policy, *, before: Confined | None = None) -> Confined:
@@ -188,7 +188,7 @@ def _pin(found: Confined, root: str, path: str) -> None:
 
 
 def _hide_target(found: Confined, root: str, link: str) -> None:
-    """Hide what a link leads to: its name in the project may be one that no rule covers."""
+    """Hide the target of a link, because its name in the project may not be covered by a rule."""
     real = os.path.realpath(link)
     if real.startswith(root.rstrip("/") + "/") and os.path.lexists(real):
         status = os.lstat(real)

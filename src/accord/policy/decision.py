@@ -1,4 +1,4 @@
-"""Decisions about actions, and the answer to a permission request that follows from one."""
+"""Decisions about actions, and the corresponding answers to permission requests."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
 def select_option(request: PermissionRequest, decision: Decision) -> PermissionOption | None:
     """Select the option to answer a permission request with. None means `cancelled`, which doesn't approve anything.
 
-    The user's choice is used if it agrees with the decision. Otherwise this selects an option for this one time: the
-    policy remembers by itself, and an agent that gets "always" would stop asking. Options of an unknown kind are never
-    selected by a rule. If no option allows, the request isn't approved."""
+    The user's choice is used if it agrees with the decision. Otherwise this selects a one-time option: the policy
+    itself remembers rules, and an agent that gets "always" would stop asking. A rule never selects options of an
+    unknown kind. If no option allows the action, the request isn't approved."""
     chosen = next((option for option in request.options if option.id == decision.option), None)
     if chosen is not None and (decision.allowed or not chosen.allows):
         return chosen

@@ -1,4 +1,4 @@
-"""The policy engine: decide about an action by the rules of all sources, and ask the user where needed.
+"""The policy engine: decides about an action by the rules of all sources, and asks the user where needed.
 
 An action is split into parts, and each part is decided on its own:
 
@@ -6,7 +6,7 @@ An action is split into parts, and each part is decided on its own:
     2. If the part concerns a protected file, the user is asked, even if a rule allows it.
     3. Otherwise the first source with a rule that applies decides (see `sources` for their order). If that source both
        asks and allows, the more specific rule wins; if both are equally specific, asking wins.
-    4. If no rule applies, the default decides, which is to ask.
+    4. If no rule applies, the default applies, which is to ask.
 
 An action is denied if one part is denied, asked about if one part needs to be, and allowed only if all parts are
 allowed. A part that can't be analyzed is allowed only by an explicit `all`, and only if it couldn't bypass another
@@ -75,7 +75,7 @@ class Policy:
         clock: Callable[[], float] = time.time,
         resolve: Resolve = os.path.realpath,
     ) -> None:
-        """`reading_commands` allows commands that only read files which may be read (see `read_only_commands`)."""
+        """`reading_commands` allows commands that only read readable files (see `read_only_commands`)."""
         if default not in ("ask", "deny"):
             raise RuleError(f"default is {default!r}; expected ask or deny (to allow everything, use the rule `all`)")
         self.project: str = os.path.abspath(project)
@@ -122,7 +122,7 @@ class Policy:
         return bool(self._restricting_rules(access))
 
     def restricted_places(self) -> list[tuple[str, Literal["read", "write"]]]:
-        """Return the directories outside the project in which rules deny or ask about files: read or written."""
+        """Return the directories outside the project in which rules deny or ask about reading or writing files."""
         found: list[tuple[str, Literal["read", "write"]]] = []
         for rule in self._restricting_rules(None):
             for text in rule.path:
@@ -145,7 +145,7 @@ class Policy:
     def _decide(
         self, action: Action, parts: Parts, otherwise: Rule | None = None
     ) -> tuple[Decision, list[SourcedRule]]:
-        """Return the decision and the rules it is based on."""
+        """Return the decision and the rules on which it is based."""
         verdicts = self._verdicts(action, parts, otherwise)
         found = [(decision, placed) for decision, placed in verdicts if decision is not None]
         # If a file is protected, report that as the reason, because the answer then can't be remembered.
@@ -198,7 +198,7 @@ class Policy:
         return _by_rule(found, part), found
 
     def _check_protections(self, part: Part, action: Action) -> Decision | None:
-        """Return the decision to ask about a protected part, whatever the rules allow."""
+        """Return the decision to ask about a protected part, even if rules allow it."""
         if part.command is not None:
             part = part._replace(mentions=part.written)
         names = {name for paths in (part.names, *part.mentions) for path in paths for name in glob.names_of(path)}
@@ -223,7 +223,7 @@ class Policy:
         assert part.command is not None
         files = files_read([word.text for word in part.command.words])
         base = action.cwd or action.project
-        # A program of the project could be named like one of the system's, if the PATH leads there.
+        # If the PATH contains a project directory, a program there could have the name of a system program.
         program = shutil.which(part.command.words[0].text)
         if files is None or not base or (program and is_inside((self._world.resolve(program),), self._world.project)):
             return False
@@ -248,7 +248,7 @@ class Policy:
             return False
         if placed.source not in ("session", "remembered") or rule.subject != "command":
             return True
-        # The answer "pytest …" was about lines that start with `pytest`, not about `env pytest` or `sh -c "pytest"`.
+        # The answer "pytest …" applies to lines that start with `pytest`, not to `env pytest` or `sh -c "pytest"`.
         return not any(commands.read(text).is_open for text in rule.command) or is_spelled_out(part, action)
 
     def _by_default(self, part: Part) -> Decision:
@@ -284,7 +284,7 @@ class Policy:
         return decision
 
     def log_decision(self, action: Action, decision: Decision) -> None:
-        """Log a decision that was made elsewhere, for example by the mode that the user chose."""
+        """Log a decision that was made elsewhere, such as by the user's choice of mode."""
         self._note(action, decision)
 
     def _note(self, action: Action, decision: Decision) -> None:
@@ -370,7 +370,7 @@ class Policy:
         return [*self._sources.notes, *([str(fault) for fault in memory.problems] if memory is not None else [])]
 
     def unused_rules(self, used: Iterable[str] = ()) -> list[Rule]:
-        """Return the rules that have matched nothing so far. `used` are those found in a log (`Audit.rules_used`)."""
+        """Return the rules that haven't matched anything yet. `used` are those in a log (`Audit.rules_used`)."""
         return [placed.rule for placed in self.unused_rules_with_sources(used)]
 
     def unused_rules_with_sources(self, used: Iterable[str] = ()) -> list[SourcedRule]:

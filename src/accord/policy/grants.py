@@ -1,14 +1,15 @@
-"""Permissions that the user has just granted, for the call that follows.
+"""Permissions that the user has just granted, for the following call.
 
 Agents often ask for permission and then act through the client: they ask to edit a file, and then have the client write
-it. The user has already answered, so an allowed request is good for one such call in the same session, for a while.
+it. The user has already answered, so an allowed request is valid for one such call in the same session, for a limited
+time.
 
-A grant covers what the user was shown, and nothing else:
+A grant covers only what was shown to the user:
 
 - a command as a whole line in the same directory, but not its parts or other files that the request mentions;
 - a file to read (`read`, `search`) for reading; a file to change (`edit`, `delete`, `move`) for writing, too;
 - if the request showed the change, only a write that makes this change;
-- never a protected file: every write to those is asked about."""
+- never a protected file: every write to one needs a question."""
 
 from __future__ import annotations
 
@@ -97,7 +98,7 @@ def _is_protected(decision: Decision | None) -> bool:
 
 
 def _asked_keys(part: Part, action: Action) -> Iterator[Key]:
-    """Keys that the answer to a request grants."""
+    """Return the keys that the answer to a request grants."""
     if part.what == "path" and action.tool_kind in CHANGING_TOOLS | READING_TOOLS:
         yield action.session, "path", "read", part.names
         if action.tool_kind in CHANGING_TOOLS:
@@ -107,7 +108,7 @@ def _asked_keys(part: Part, action: Action) -> Iterator[Key]:
 
 
 def _done_keys(part: Part, action: Action) -> Iterator[Key]:
-    """Keys that a call needs."""
+    """Return the keys that a call needs."""
     if part.what == "path" and action.line is None:
         yield action.session, "path", part.access, part.names
     elif part.what == "url":
@@ -115,7 +116,8 @@ def _done_keys(part: Part, action: Action) -> Iterator[Key]:
 
 
 def _line_key(action: Action, parts: Parts) -> Key:
-    """Key for a whole command. Agents ask about a line, and then run it as a line, as arguments, or in a shell."""
+    """Return the key for a whole command. Agents ask about a line, and then run it as a line, as arguments, or in a
+    shell."""
     env = tuple(commands.risky_variables(action.env, action.line))
     place = parts.cwd or action.cwd
     script = parts.script

@@ -1,4 +1,4 @@
-"""Hints for `accord doctor` about rules that may never match. They don't affect decisions."""
+"""Hints for `accord doctor` about rules that may never match. Hints don't affect decisions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def explain_unmatched(rule: Rule, *, project: str, home: str, agents: Collection
         return f"no agent named {rule.agent} is configured"
     odd = [words for text in rule.path if (words := _no_directory(text, project, home))]
     odd += [words for text in rule.command if (words := _no_program(text))]
-    # A rule with several patterns is fine as long as one of them can match.
+    # A rule with several patterns is valid if one of them can match.
     return odd[0] if odd and len(odd) == len(rule.path) + len(rule.command) else ""
 
 

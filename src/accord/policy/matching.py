@@ -20,11 +20,11 @@ def covers(rule: Rule, part: Part, action: Action, world: World) -> bool:
         return False
     match rule.subject:
         case None:
-            return True  # everything; such a rule needs `trusted_agent`
+            return True  # matches everything; such a rule needs `trusted_agent`
         case "command":
             return part.command is not None and any(commands.covers(text, part.command) for text in rule.command)
         case "line":
-            # The environment isn't part of a line, but could change the meaning of every word in it.
+            # The environment isn't part of a line, but could change the meaning of every word.
             if part.what not in ("command", "path") or commands.risky_variables(action.env, action.line):
                 return False
             return action.line in [text.strip() for text in rule.line]
@@ -75,7 +75,7 @@ def may_catch(rule: Rule, part: Part, action: Action) -> bool:
 def plain_commands(action: Action) -> list[tuple[str, ...]]:
     """Return the commands of an action whose line is plain (see `shell.plain_line`); empty if it isn't.
 
-    A line that an agent starts with a shell of the system counts as that line: the protocol only has programs."""
+    A line that an agent starts with a system shell counts as that line, because the protocol has only programs."""
     line = action.command
     if action.argv[:-1] in _SYSTEM_SHELLS:
         line = action.argv[-1]
@@ -83,7 +83,7 @@ def plain_commands(action: Action) -> list[tuple[str, ...]]:
 
 
 def is_spelled_out(part: Part, action: Action) -> bool:
-    """Return whether a command stands in a plain line as it is, and not inside of another command."""
+    """Return whether a command is spelled out in a plain line, and isn't part of another command."""
     if part.command is None or part.only_strict or part.command.assignments:
         return False
     return tuple(word.text for word in part.command.words) in plain_commands(action)

@@ -1,7 +1,7 @@
 """Split an action into parts: each command, file and URL on its own.
 
-An action is allowed only if each part is allowed. A file is known by its given path and by its resolved path, so that a
-symbolic link can't hide where the file is."""
+An action is allowed only if each part is allowed. A file is identified by its given path and its resolved path, so that
+a symbolic link can't hide its location."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Part(NamedTuple):
     written: tuple[tuple[str, ...], ...] = ()
     """The mentioned files that the command may write: not the program, and none if the command only reads."""
     only_strict: bool = False
-    """Whether it is only suspected: rules can ask about it or deny it, but it doesn't need to be allowed."""
+    """Whether it is only a possibility: rules can ask about it or deny it, but it doesn't need to be allowed."""
     is_mentioned: bool = False
     """Whether a request only mentions it: rules must allow it, but the user's answer doesn't cover it."""
 
@@ -161,8 +161,8 @@ def _is_git(command: SimpleCommand) -> bool:
 def _check_git_directories(script: Script, bases: tuple[str, ...], world: World) -> Iterator[Part]:
     """Find places where git would run programs named in ordinary files.
 
-    Git treats a directory with HEAD, objects and refs as a repository, and its `config` names programs to run. None of
-    these files is protected, so an agent could write them and then run a command that is allowed."""
+    Git treats a directory with HEAD, objects and refs as a repository, and its `config` names programs to run. These
+    files aren't protected, so an agent could write them and then run an allowed command."""
     if any(
         command.words[0].text in SHELL_CHANGERS and not all(word.literal for word in command.words[1:])
         for command in script.commands
@@ -226,7 +226,7 @@ def _format_command(command: SimpleCommand) -> str:
 
 
 def _mentioned_paths(command: SimpleCommand, bases: tuple[str, ...], world: World) -> tuple[tuple[str, ...], ...]:
-    """Return the files that words may refer to.
+    """Return the files to which words may refer.
 
     A best effort, not a security boundary: a command can refer to files in ways that aren't visible here."""
     found: dict[tuple[str, ...], None] = {}

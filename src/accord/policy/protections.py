@@ -1,10 +1,10 @@
-"""Protected files, which are asked about whatever the rules allow: an agent could use them to change its own rules, or
-to have another program run its code.
+"""Protected files, which need approval even if rules allow them: an agent could use them to change its own rules, or to
+have another program run its code.
 
-A file belongs here when another program executes it, or takes commands or instructions from it, without the user naming
-it: opening a directory in an editor, starting another agent, `cd`, `git commit`, a push. What the user runs by name
-(`make`, the project's own code, its tests) does not: agents change those all day, and a question that is always
-answered with yes protects nothing."""
+A file belongs here if another program executes it, or reads commands or instructions from it, without the user naming
+it: when opening a directory in an editor, starting another agent, or on `cd`, `git commit` and a push. Files that the
+user runs by name (`make`, the project's own code, its tests) don't belong here: agents change them all the time, and a
+question that is always answered with yes protects nothing."""
 
 from __future__ import annotations
 
@@ -221,8 +221,8 @@ PROTECTED = (
 )
 
 INSTALLED = ("**/node_modules/.bin/**", "**/.venv/**", "**/venv/**", "**/pyvenv.cfg", "**/HEAD")
-"""Installed programs, and what makes a directory a bare repository. Writing them is asked about, but commands may name
-them, in order to run them; and in `git diff HEAD`, it is a revision."""
+"""Installed programs, and the files that make a directory a bare repository. Writing them needs approval, but commands
+may name them: to run a program, or as a revision in `git diff HEAD`."""
 
 _READERS = frozenset(
     [
@@ -289,7 +289,7 @@ SECRETS = (
 PROCESS_SECRETS = ("/proc/**/environ", "/proc/**/mem")
 """The environment and memory of processes, ours among them. Reading them is asked about, too."""
 OWN_SECRETS = ("keys", "remote", "serve")
-"""Subdirectories of Accord's data directory with keys and tokens. Reading them is asked about, too."""
+"""Subdirectories of Accord's data directory with keys and tokens. Reading them needs approval too."""
 
 
 def secret_rules() -> list[Rule]:
@@ -314,7 +314,7 @@ def _ask_rule(text: str, access: Access = "write") -> Rule:
 
 
 def only_reads(words: tuple[str, ...]) -> bool:
-    """Return whether a command is known not to write to the files it names."""
+    """Return whether a command is known not to write to the files that it names."""
     match words:
         case ("git", subcommand, *rest):
             return subcommand in _READING_GIT and not any(word.startswith("--o") for word in rest)  # --output
@@ -324,7 +324,7 @@ def only_reads(words: tuple[str, ...]) -> bool:
 
 
 def find_virtual_environment(path: str, exists: Callable[[str], bool] = os.path.lexists) -> str | None:
-    """Return the Python virtual environment that contains a path, whatever its name."""
+    """Return the Python virtual environment that contains a path, regardless of its name."""
     directory = os.path.dirname(path)
     while directory != os.path.dirname(directory):
         if exists(os.path.join(directory, "pyvenv.cfg")):
@@ -334,7 +334,7 @@ def find_virtual_environment(path: str, exists: Callable[[str], bool] = os.path.
 
 
 def is_repository(directory: str, exists: Callable[[str], bool] = os.path.lexists) -> bool:
-    """Return whether Git takes a directory for a repository (not for its working tree), and obeys its configuration."""
+    """Return whether Git treats a directory as a repository (not as its working tree), and uses its configuration."""
     names = ("HEAD", "commondir"), ("HEAD", "objects", "refs")
     return any(all(exists(os.path.join(directory, name)) for name in each) for each in names)
 

@@ -1,8 +1,8 @@
-"""Questions for the user: the choices offered, and the rules that are remembered for each.
+"""Questions for the user: the choices, and the rules that are remembered for each.
 
 Remembered rules are narrow: the exact words of a command, or its first words if the user chooses so, one whole line,
-one file or the files in its directory, one URL, one MCP tool. A kind or a title is never remembered as something to
-allow. Nothing is remembered for a command that can't be analyzed or a protected file."""
+one file or the files in its directory, one URL, one MCP tool. Allowing by kind or title is never remembered, and
+neither is any answer about a protected file or a command that can't be analyzed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from accord.policy.patterns.prefixes import prefix_pattern
 from accord.policy.rule import Access, Effect, Rule, Scope
 
 MAX_PREFIXES = 3
-"""The most commands of a line that one answer allows by their prefixes."""
+"""The maximum number of commands in a line that one answer can allow by their prefixes."""
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,7 +50,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     action: Action
     choices: tuple[Choice, ...]
     why: str
-    """Why the rules don't decide this."""
+    """The reason why the rules don't decide this."""
     request: PermissionRequest | None = None
 
     def choice(self, *kinds: str) -> Choice | None:
@@ -74,7 +74,7 @@ def list_choices(
 ) -> tuple[Choice, ...]:
     """Return the choices for an action: the agent's own options if it asked, else ours.
 
-    `can_remember` says whether an allowing choice may become a remembered rule; `undecided` are the parts that the
+    `can_remember` is whether an allowing choice may become a remembered rule; `undecided` are the parts that the
     question is about."""
     allow = narrowest_rules(action, parts, world, "allow") if can_remember else ()
     deny = narrowest_rules(action, parts, world, "deny")
@@ -115,8 +115,8 @@ def list_choices(
 
 
 def _scope(option: PermissionOption) -> Scope:
-    """Return how long an agent's option applies. The protocol only has "always"; if the option's text mentions the
-    session, it isn't taken to mean more than that."""
+    """Return how long an agent's option applies. The protocol has only "always"; if the option's text mentions the
+    session, it applies only to the session."""
     if option.kind not in ("allow_always", "reject_always"):
         return "once"
     return "session" if "session" in f"{option.id} {option.name}".casefold() else "forever"
@@ -151,7 +151,7 @@ def _command_rules(action: Action, parts: Parts, effect: Effect) -> tuple[Rule, 
     if only is not None and not script.problem and all(word.literal for word in only.words):
         words = [word.text for word in only.words]
         pattern = commands.exact_pattern(words)
-        # If the line does more than run these words (a redirection, say), the rule has to be about the whole line.
+        # If the line does more than run these words (such as a redirection), the rule has to cover the whole line.
         is_whole = list(action.argv) == words if action.argv else _split(line) == words
         if is_whole and commands.covers(pattern, only):
             return (Rule(effect=effect, command=(pattern,)),)
@@ -177,7 +177,7 @@ def _split(line: str) -> list[str]:
 
 
 def _access(action: Action) -> Access:
-    """Return the kind of access that an answer is about: the actual one, or the one that the agent announced."""
+    """Return the kind of access that an answer covers: the actual one, or the one that the agent announced."""
     says_read = action.kind == "permission" and action.tool_kind in READING_TOOLS
     return "read" if action.kind == "read" or says_read else "write"
 
@@ -228,10 +228,10 @@ async def wait_for_reply(
 
 
 def resolve_reply(reply: Reply, question: Question) -> Choice | None:
-    """Return the choice that a reply stands for, or None if it wasn't offered."""
+    """Return the choice that a reply refers to; None if it wasn't offered."""
     match reply:
         case Choice():
-            # The callback may change how long a choice applies, but not make one up.
+            # The callback may change how long a choice applies, but can't invent a choice.
             known = next((choice for choice in question.choices if choice.id == reply.id), None)
             return reply if known is not None and known.kind == reply.kind else None
         case True:

@@ -1,11 +1,11 @@
-"""Commands that only read, and need no question if the files they name may be read: `cat`, `ls`, `grep` and similar.
+"""Read-only commands, which need no question if the files they name may be read: `cat`, `ls`, `grep` and similar.
 
 A command counts if its program is listed here, each of its options is known to only read, and the line is plain (see
-`shell.plain_line`). The files that it names are then decided about like those of `read_file`.
+`shell.plain_line`). The files that it names are then checked like those of `read_file`.
 
-The list is short on purpose. Missing are programs that read more than the files they name (`grep -r`, `rg`), that a
-repository can make run programs (`git`: filters, hooks and other configuration), and those with options that write or
-run commands (`find`, `sort`, `awk`, `tar`)."""
+The list is deliberately short. It excludes programs that read more than the files they name (`grep -r`, `rg`), programs
+that a repository can make run others (`git`: filters, hooks and other configuration), and programs with options that
+write files or run commands (`find`, `sort`, `awk`, `tar`)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _VALUE = re.compile(r"[A-Za-z0-9_.,+ -]*")
 
 
 def files_read(words: Sequence[str]) -> list[str] | None:
-    """Return the words that may name files if a command only reads, else None. `.` stands for the directory it runs in.
+    """Return the words that may name files if a command only reads, else None. `.` is the directory in which it runs.
 
     Regular expressions are among the words: one that looks like a path outside the project needs a question."""
     match words:

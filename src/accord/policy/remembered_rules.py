@@ -7,8 +7,8 @@
     added = 2026-11-15T09:30:00Z
     expires = 2027-01-01T00:00:00Z
 
-An invalid rule is ignored; it is reported with its line, and stays in the file. Expired rules are ignored as well, and
-removed the next time the file is written."""
+An invalid rule is ignored, reported with its line, and stays in the file. Expired rules are ignored too, and removed
+when the file is next written."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _readable(block: Block) -> Rule | None:
 
 
 def _same(rule: Rule) -> tuple[Any, ...]:
-    """Return what a rule applies to, regardless of its effect and duration."""
+    """Return the subject of a rule, regardless of its effect and duration."""
     return (
         rule.everything, rule.command, rule.line, rule.path, rule.access, rule.url,
         rule.tool_kind, rule.title, rule.agent, rule.session,

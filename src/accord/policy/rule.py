@@ -1,9 +1,9 @@
-"""Permission rules: what a rule applies to, what it decides, and its forms as a TOML table and as short text.
+"""Permission rules: their subject, their effect, and their forms as a TOML table and as short text.
 
 A rule applies to a command (`command`, or `line` for one whole command line), to files (`path`, with `access` for
 reading or writing only), to a URL (`url`), to a tool of an MCP server (`mcp`), or to everything (`everything`). The
-kind and title of a tool call, the agent and the session can narrow it further. Several commands, paths, URLs or tools
-mean any of them. Different conditions must all hold.
+kind and title of a tool call, the agent and the session can narrow it further. Of several commands, paths, URLs or
+tools, any may match. Different conditions must all match.
 
 The kind and the title come from the agent itself. They can make a rule stricter, but are never enough to allow: an
 `allow` rule must name a command, a path, a URL or an MCP tool. Only the user who starts the agent can allow everything
@@ -19,8 +19,8 @@ The short text is for command lines and for messages: `command:git status`, `wri
     quoted     = %x22 *( any character, with \\" and \\\\ and \\n for a quote, a backslash and a line break ) %x22
     bare       = everything up to the next " key:", or to the end; it does not begin with a quote
 
-`read:` and `write:` are `path:` for one kind of access. A repeated condition means any of its values. The effect
-(allow, ask, deny) is left out where an option gives it (`--deny 'path:**/.env'`), and comes first otherwise:
+`read:` and `write:` are `path:` for one kind of access. Of a repeated condition, any value may match. The effect
+(allow, ask, deny) is omitted where an option gives it (`--deny 'path:**/.env'`), and comes first otherwise:
 `deny path:**/.env`."""
 
 from __future__ import annotations
@@ -67,12 +67,12 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def subject(self) -> str | None:
-        """The field that says what the rule applies to."""
+        """The field that names the subject of the rule."""
         return next((name for name in SUBJECTS if getattr(self, name)), None)
 
     @property
     def rank(self) -> int:
-        """How specific the rule is: 3 one exact thing, 2 a pattern, 1 only what the agent says, 0 everything."""
+        """How specific the rule is: 3 one exact subject, 2 a pattern, 1 only claims of the agent, 0 everything."""
         match self.subject:
             case "command":
                 return 3 if all(commands.read(text).is_exact for text in self.command) else 2

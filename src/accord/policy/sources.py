@@ -8,8 +8,8 @@
     6. trusted      accord.toml: what it allows, if the user trusts the directory
     7. built in     what Accord allows by default
 
-A project's accord.toml can narrow what the user's configuration allows, and can allow only what that doesn't mention.
-Until the user trusts the directory, what accord.toml allows is ignored, with a note.
+A project's accord.toml can restrict the user's configuration, and can allow only actions that it doesn't mention. Until
+the user trusts the directory, allowing rules of accord.toml are ignored, with a note.
 
 Configuration files have a `[permissions]` table:
 
@@ -128,7 +128,8 @@ class Permissions(NamedTuple):
 
 
 def parse_flags(allow: Iterable[str] = (), ask: Iterable[str] = (), deny: Iterable[str] = ()) -> list[Rule]:
-    """Parse the rules of a command line. Only here may `all` be allowed: the user who types it trusts the agent."""
+    """Parse the rules of a command line. Only here may `all` be allowed, because the user who types it trusts the
+    agent."""
     given: tuple[tuple[Effect, Iterable[str]], ...] = (("allow", allow), ("ask", ask), ("deny", deny))
     return [
         parse_rule(text, effect, trusted_agent=text.split()[:1] == ["all"], where=f"--{effect}")

@@ -1,7 +1,7 @@
 """Trusted project directories, saved next to the remembered rules.
 
-A directory is trusted by its resolved path. A link to a trusted directory is trusted as well, but not if the link is
-changed to point elsewhere."""
+A directory is trusted by its resolved path. A link to a trusted directory is trusted too, until the link is changed to
+point elsewhere."""
 
 from __future__ import annotations
 

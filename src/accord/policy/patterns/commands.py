@@ -54,8 +54,8 @@ _EMPTIED_SECRET = re.compile(
     r"[A-Z0-9_]*|_(?:PAT|PASS|AUTH|CREDS?|DSN|PWD))="
 )
 # Agents set variables such as CLAUDECODE=1 or AGENT_SESSION_ID=x. These patterns match the names of variables that can
-# change what a command does: those of loaders, interpreters, build tools and git. Other variables are harmless only if
-# the value isn't a path, option or command.
+# change the effect of a command: those of loaders, interpreters, build tools and git. Other variables are harmless only
+# if the value isn't a path, option or command.
 _RISKY_NAME = re.compile(
     r"(?:LD|DYLD|BASH|SSH|GIT|PYTHON|PERL|RUBY|GEM(?!INI_)|BUNDLE|NODE|NPM|YARN|PNPM|BUN|DENO|_?JAVA|JDK|MAVEN|GRADLE|CARGO"
     r"|RUST|MAKE|CMAKE|PIP|UV|POETRY|PYTEST|TOX|NOX|PRE_COMMIT|HUSKY|DOCKER|XDG|LESS|MAN|PHP|LUA|GCC|GLIBC|MALLOC"
@@ -161,7 +161,7 @@ def _spells_option(pieces: Pieces, word: str) -> bool:
 
 
 def catches(text: str, command: SimpleCommand) -> bool:
-    """Return whether a pattern could mean a command, for asking and denying."""
+    """Return whether a pattern could apply to a command, for asking and denying."""
     return _catches(read(text).words, command)
 
 
@@ -191,7 +191,7 @@ def may_catch(text: str, command: SimpleCommand) -> bool:
 
 
 def is_harmless(word: Word) -> bool:
-    """Return whether an assignment only changes how output looks."""
+    """Return whether an assignment only affects the appearance of output."""
     name, _, value = word.text.partition("=")
     if not word.literal:
         return False
@@ -201,7 +201,7 @@ def is_harmless(word: Word) -> bool:
 
 
 def risky_variables(variables: Sequence[tuple[str, str]], line: str | None) -> list[tuple[str, str]]:
-    """Return the variables that could change what a command does, by name or because the line uses them."""
+    """Return the variables that could change the effect of a command, by name or because the line uses them."""
     return [
         (name, value)
         for name, value in variables

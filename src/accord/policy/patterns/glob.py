@@ -192,7 +192,7 @@ def covers(text: str, names: Sequence[str], *, project: Sequence[str], home: Seq
 
 
 def catches(text: str, names: Sequence[str], *, project: Sequence[str], home: Sequence[str]) -> bool:
-    """Return whether a pattern could mean a file, for asking and denying.
+    """Return whether a pattern could apply to a file, for asking and denying.
 
     It is enough that one path of the file matches, or a directory above it."""
     glob = _loose(text)
@@ -278,7 +278,7 @@ def _is(token: Token, char: str) -> bool:
 
 
 def fixed_part(text: str, home: str) -> str | None:
-    """Return the directory or file that everything matched by an absolute pattern is in; None for relative ones."""
+    """Return the directory or file that contains all matches of an absolute pattern; None for relative ones."""
     pattern = read(text)
     if not pattern.anchor:
         return None

@@ -1,7 +1,7 @@
 """Patterns for MCP tools: `server/tool`, with stars in either name; a server alone means all its tools.
 
-The server's name is the one that the user's client gave it, and the tool's name is the one that is called. The caller
-knows both for certain, so rules may allow by them. Claims of the server about its tools (such as "read-only") are
+The server's name is the one that the user's client gave it, and the tool's name is the one that is called. Both are
+known to the caller, so rules may allow tools by them. Claims of the server about its tools (such as "read-only") are
 ignored."""
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def read(pattern: str) -> tuple[str, str]:
 
 
 def is_exact(pattern: str) -> bool:
-    """Return whether a pattern means exactly one tool."""
+    """Return whether a pattern matches exactly one tool."""
     return "*" not in "".join(read(pattern))
 
 

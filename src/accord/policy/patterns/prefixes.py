@@ -81,7 +81,7 @@ def prefix_pattern(command: SimpleCommand) -> str | None:
 
 
 def _depth(texts: Sequence[str]) -> int | None:
-    """Return how many words name the task."""
+    """Return the number of words that name the task."""
     match texts:
         case [program, "-m", module, *_] if _PYTHON.fullmatch(program) and re.fullmatch(r"[\w.]+", module):
             return 3
@@ -97,7 +97,7 @@ def _depth(texts: Sequence[str]) -> int | None:
             is_known = " ".join([name, *rest[:1]]) in _DEPTHS
             if name in _TASK_RUNNERS and (depth == 1 or (rest[:1] and rest[0] in _RUNNERS and not is_known)):
                 return None
-            # An option in the prefix would allow whatever it is given later: `git -C`, `make -f`.
+            # An option in the prefix would allow any later value: `git -C`, `make -f`.
             if any(word.startswith("-") for word in rest[: depth - 1]):
                 return None
             if depth == 3 and rest[1:2] and _depth(rest[1:]) is None:

@@ -137,7 +137,8 @@ PIP_READING = {
     ),
     "check": Limits("vq", "", _long("verbose quiet no-color isolated no-input")),
 }
-"""Commands of pip that only print. The others install, and so run, code: a star after them matches anything."""
+"""Commands of pip that only print. The others install code, and therefore run it, so a star after them matches
+anything."""
 
 # -- git
 

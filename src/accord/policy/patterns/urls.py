@@ -95,7 +95,7 @@ def covers(text: str, url: str) -> bool:
 
 
 def catches(text: str, url: str) -> bool:
-    """Return whether a pattern could mean a URL, for asking and denying. An invalid URL is always caught."""
+    """Return whether a pattern could apply to a URL, for asking and denying. An invalid URL always matches."""
     pattern, address = read(text), parse_url(url)
     if address is None:
         return True

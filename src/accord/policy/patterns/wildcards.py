@@ -1,11 +1,11 @@
-"""Wildcards in command rules: which words a star may match.
+"""Wildcards in command rules: the words that a star may match.
 
 By default a star matches any words. Some programs look harmless, but an option or argument makes them write files or
 run commands: `git log --output=F`, `sed '1e CMD'`, `curl -D F`, `uniq IN OUT`. For the ones listed here, a star matches
-only harmless words (see `safe_arguments`), anything except risky words (`RISKY`), or nothing at all (`CLOSED`). A rule
-has to spell out anything else.
+only harmless words (see `safe_arguments`), anything except risky words (`RISKY`), or nothing at all (`CLOSED`).
+Anything else must be spelled out in the rule.
 
-These lists can't be complete. For every other program, a star allows everything that the program can do."""
+These lists can't be complete. For all other programs, a star allows everything that the program can do."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
 """Parse a shell command line, so that each command in it can be checked against the rules.
 
 `parse_line` finds every simple command that a POSIX shell might run for a line, including those inside substitutions,
-subshells, loops and wrappers, and every file that the shell itself opens. Which of them actually run, and in which
-order, doesn't matter: a line is allowed only if all of them are.
+subshells, loops and wrappers, and every file that the shell itself opens. Whether and in which order they run doesn't
+matter: a line is allowed only if all of them are.
 
 Where the meaning isn't certain, because shells differ or because the line computes commands, the result has a
 `problem`, and the user has to be asked. A word is known only if it is literal. A word with a variable, a pattern or a
 substitution keeps its source text.
 
-This isn't a sandbox: what an allowed program does by itself isn't visible here."""
+This isn't a sandbox: the actions of an allowed program aren't visible here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import os
 import re
 from collections.abc import Sequence
 
-from accord.policy.shell.script import MAX_DEPTH, Found, Script, SimpleCommand, Unjudged, Word, check_text
+from accord.policy.shell.script import MAX_DEPTH, Found, NotAnalyzable, Script, SimpleCommand, Word, check_text
 from accord.policy.shell.wrappers import SHELL_CHANGERS, CommandCollector
 
 META = frozenset(" \t\n;&|<>()")
@@ -33,7 +33,7 @@ _NUMBER = re.compile(r"[0-9]+(?=[<>])")
 # Interactive zsh doesn't know comments by default, and would run them as words or commands.
 _HARMLESS_COMMENT = re.compile(r"#[^\n;&|<>()$`'\"\\{}*?\[\]!]*(?=\n|\Z)")
 _HOME = re.compile(r"~/[A-Za-z0-9_./+@%,-]*")
-_GO_ON = frozenset({"!", "{", "if", "then", "elif", "else", "while", "until", "do"})
+_CONTINUES = frozenset({"!", "{", "if", "then", "elif", "else", "while", "until", "do"})
 _CLOSE = frozenset({"}", "fi", "done"})
 _NOT_READ = frozenset({"case", "esac", "select", "function", "coproc", "[[", "]]", "repeat", "foreach", "always"})
 _NOWHERE = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/fd/0", "/dev/fd/1", "/dev/fd/2"})
@@ -45,10 +45,10 @@ def parse_line(line: str) -> Script:
     problem = None
     try:
         if os.name == "nt":
-            raise Unjudged("the shells of this system aren't supported")
+            raise NotAnalyzable("the shells of this system aren't supported")
         check_text(line)
         _parse_into(line, found, 0)
-    except Unjudged as reason:
+    except NotAnalyzable as reason:
         problem = str(reason)
     return _script(found, problem)
 
@@ -59,11 +59,11 @@ def parse_argv(argv: Sequence[str]) -> Script:
     problem = None
     try:
         if not argv:
-            raise Unjudged("the command is empty")
+            raise NotAnalyzable("the command is empty")
         for word in argv:
             check_text(word.replace("\n", " "))
         CommandCollector(found, _parse_into).add(SimpleCommand(tuple(Word(word, True, word) for word in argv)), 0)
-    except Unjudged as reason:
+    except NotAnalyzable as reason:
         problem = str(reason)
     return _script(found, problem)
 
@@ -88,7 +88,7 @@ class Parser:
 
     def __init__(self, text: str, found: Found, depth: int) -> None:
         if depth > MAX_DEPTH:
-            raise Unjudged("commands are nested too deeply")
+            raise NotAnalyzable("commands are nested too deeply")
         self.text = text
         self.at: int = 0
         self.found = found
@@ -108,9 +108,9 @@ class Parser:
             char = self.peek()
             if char in ("", ")"):
                 if char != closer:
-                    raise Unjudged("a ( isn't closed" if closer else "a ) has no matching (")
+                    raise NotAnalyzable("a ( isn't closed" if closer else "a ) has no matching (")
                 if waiting:
-                    raise Unjudged("a here-document has no body")
+                    raise NotAnalyzable("a here-document has no body")
                 self._finish(command)
                 self.at += len(closer)
                 return
@@ -143,34 +143,34 @@ class Parser:
                 self.at += 1
             elif self.peek(2) == "\\\n":
                 if self.heredocs:
-                    raise Unjudged("a line continuation comes between a here-document and its body")
+                    raise NotAnalyzable("a line continuation comes between a here-document and its body")
                 if self.at and self.text[self.at - 1] not in " \t\n":
-                    raise Unjudged("a word or operator is split across two lines")
+                    raise NotAnalyzable("a word or operator is split across two lines")
                 self.at += 2
             else:
                 return
 
     def _process(self, command: _Command) -> None:
         if self.at == self.word_end or self.text[self.at - 1 : self.at].isdigit():
-            raise Unjudged("a process substitution is attached to a word")
+            raise NotAnalyzable("a process substitution is attached to a word")
         command.words.append(self.word())
 
     def _operator(self) -> None:
         if self.peek(2) in (";;", ";&", ";|"):
-            raise Unjudged("it has a ;; outside of a case")
+            raise NotAnalyzable("it has a ;; outside of a case")
         self.at += 2 if self.peek(2) in ("&&", "||", "|&") else 1
 
     def _comment(self, command: _Command) -> None:
         comment = _HARMLESS_COMMENT.match(self.text, self.at)
         if comment is None or not command.is_fresh:
-            raise Unjudged("it has a comment that some shells read as commands")
+            raise NotAnalyzable("it has a comment that some shells read as commands")
         self.at = comment.end()
 
     def _subshell(self, command: _Command) -> None:
         if not command.is_fresh:
-            raise Unjudged("a ( follows a word: a function, an array or a pattern")
+            raise NotAnalyzable("a ( follows a word: a function, an array or a pattern")
         if self.peek(2) == "((":
-            raise Unjudged("it uses (( for arithmetic or nested subshells")
+            raise NotAnalyzable("it uses (( for arithmetic or nested subshells")
         self.at += 1
         self._substitution()
         command.closed = True
@@ -179,24 +179,24 @@ class Parser:
         word = self.word()
         plain = word.literal and word.source == word.text
         if command.is_fresh and plain:
-            if word.text in _GO_ON:
+            if word.text in _CONTINUES:
                 return
             if word.text in _CLOSE:
                 command.closed = True
                 return
             if word.text in _NOT_READ:
-                raise Unjudged(f"{word.text!r} isn't supported")
+                raise NotAnalyzable(f"{word.text!r} isn't supported")
             if word.text == "for":
                 self._for()
                 return
         if plain and word.text in ("{", "}"):
-            raise Unjudged(f"a {word.text} is where shells disagree about its meaning")
+            raise NotAnalyzable(f"a {word.text} is where shells disagree about its meaning")
         if command.closed:
-            raise Unjudged(f"{word.text[:40]!r} follows the end of a group")
+            raise NotAnalyzable(f"{word.text[:40]!r} follows the end of a group")
         if not command.words and _ASSIGNMENT.match(word.source):
             command.assignments.append(word)
         elif not command.words and _SUBSCRIPTED.match(word.source) and "=" in word.source:
-            raise Unjudged("it sets a variable with a subscript, which the shell evaluates")
+            raise NotAnalyzable("it sets a variable with a subscript, which the shell evaluates")
         else:
             command.words.append(word)
 
@@ -206,18 +206,18 @@ class Parser:
         name = self.word()
         self._blanks()
         if not name.literal or not name.source.isidentifier() or not name.source.isascii():
-            raise Unjudged("a loop without a variable name")
+            raise NotAnalyzable("a loop without a variable name")
         if self.peek() not in (";", "\n"):
             if self.word().source != "in":
-                raise Unjudged("a kind of loop that isn't supported")
+                raise NotAnalyzable("a kind of loop that isn't supported")
             while True:
                 self._blanks()
                 if self.peek() in (";", "\n") or self.peek(2) in ("<(", ">("):
                     break
                 if not self.word().source:
-                    raise Unjudged("a kind of loop that isn't supported")
+                    raise NotAnalyzable("a kind of loop that isn't supported")
         if self.heredocs or self.peek() not in (";", "\n") or self.peek(2) in (";;", ";&", ";|"):
-            raise Unjudged("a kind of loop that isn't supported")
+            raise NotAnalyzable("a kind of loop that isn't supported")
         self.at += 1
 
     def _redirect(self, command: _Command, operator: str, waiting: list[tuple[str, bool, bool]]) -> None:
@@ -227,43 +227,43 @@ class Parser:
         if operator in ("<<", "<<-"):
             delimiter = self.word()
             if not delimiter.literal or not delimiter.text or "\n" in delimiter.text:
-                raise Unjudged("a here-document whose end isn't certain")
+                raise NotAnalyzable("a here-document whose end isn't certain")
             waiting.append((delimiter.text, operator == "<<-", delimiter.source != delimiter.text))
             self.heredocs += 1
             return
         target = self.word()
         if not target.source:
-            raise Unjudged(f"{operator} has no target")
+            raise NotAnalyzable(f"{operator} has no target")
         if operator == "<<<":
             return
         if operator in (">&", "<&") and target.source[0] in "-0123456789":
             if not re.fullmatch(r"-|[0-9]+-?", target.source):
-                raise Unjudged(f"{operator} has a target that shells read differently")
+                raise NotAnalyzable(f"{operator} has a target that shells read differently")
             return
         if operator == "&>" or operator == "&>>":
             command.closed = True  # some shells start a new command after it
         if operator == "<" and target.source.startswith("<(") and target.source.endswith(")"):
             return
         if operator == ">&" and target.source != target.text:
-            raise Unjudged(">& with a quoted name isn't read alike by all shells")
+            raise NotAnalyzable(">& with a quoted name isn't read alike by all shells")
         path = target.text
         if not target.literal and not _HOME.fullmatch(target.source):
-            raise Unjudged("it opens a file whose name only the shell knows")
+            raise NotAnalyzable("it opens a file whose name only the shell knows")
         if target.literal and path.startswith("~"):
             path = f"./{path}"  # a quoted ~ is a literal name, not the home directory
         if path.startswith(("/dev/tcp/", "/dev/udp/")) or operator == "<&":
-            raise Unjudged("it opens a network connection or a named descriptor")
+            raise NotAnalyzable("it opens a network connection or a named descriptor")
         if path not in _NOWHERE:
             (self.found.reads if operator == "<" else self.found.writes).append(path)
 
     def _bodies(self, waiting: list[tuple[str, bool, bool]]) -> None:
         """Skip the bodies of the here-documents that started on the line that has just ended."""
         if self.heredocs > len(waiting):
-            raise Unjudged("a line ends inside another here-document")
+            raise NotAnalyzable("a line ends inside another here-document")
         for delimiter, tabs, raw in waiting:
             while True:
                 if self.at >= len(self.text):
-                    raise Unjudged("a here-document isn't closed")
+                    raise NotAnalyzable("a here-document isn't closed")
                 end = self.text.find("\n", self.at)
                 line = self.text[self.at : end if end >= 0 else len(self.text)]
                 self.at = end + 1 if end >= 0 else len(self.text)
@@ -271,9 +271,9 @@ class Parser:
                 if bare == delimiter:
                     break
                 if line.lstrip().startswith(delimiter):
-                    raise Unjudged("a line of a here-document looks like its delimiter")
+                    raise NotAnalyzable("a line of a here-document looks like its delimiter")
                 if not raw and any(char in line for char in "$`\\"):
-                    raise Unjudged("the shell expands a here-document")
+                    raise NotAnalyzable("the shell expands a here-document")
         self.heredocs -= len(waiting)
         waiting.clear()
 
@@ -303,9 +303,9 @@ class Parser:
                 break
             if char == "\\":
                 if self.at + 1 == len(self.text):
-                    raise Unjudged("it ends with a backslash")
+                    raise NotAnalyzable("it ends with a backslash")
                 if self.text[self.at + 1] == "\n":
-                    raise Unjudged("a word is split across two lines")
+                    raise NotAnalyzable("a word is split across two lines")
                 value.append(self.text[self.at + 1])
                 self.at += 2
             elif char == "'":
@@ -316,7 +316,7 @@ class Parser:
                 literal = literal and plain
             elif char == "$":
                 if self.peek(2) in ("$'", '$"'):
-                    raise Unjudged(f"it uses {self.peek(2)}…, which shells read differently")
+                    raise NotAnalyzable(f"it uses {self.peek(2)}…, which shells read differently")
                 literal = self._dollar(value) and literal
             elif char == "`":
                 self._backtick(quoted=False)
@@ -328,7 +328,7 @@ class Parser:
         source = self.text[start : self.at]
         self.word_end = self.at
         if "\n" in source and self.heredocs:
-            raise Unjudged("a line break in a word comes between a here-document and its body")
+            raise NotAnalyzable("a line break in a word comes between a here-document and its body")
         if literal and self._is_expanded(source, "".join(bare)):
             literal = False
         return Word("".join(value) if literal else source, literal, source)
@@ -345,7 +345,7 @@ class Parser:
     def _single_quoted(self) -> str:
         end = self.text.find("'", self.at + 1)
         if end < 0:
-            raise Unjudged("a ' isn't closed")
+            raise NotAnalyzable("a ' isn't closed")
         text = self.text[self.at + 1 : end]
         self.at = end + 1
         return text
@@ -357,7 +357,7 @@ class Parser:
         while True:
             char = self.peek()
             if not char:
-                raise Unjudged("a \" isn't closed")
+                raise NotAnalyzable("a \" isn't closed")
             if char == '"':
                 self.at += 1
                 return "".join(value), literal
@@ -382,7 +382,7 @@ class Parser:
         if self.peek(3) == "$((":
             arithmetic = _ARITHMETIC.match(self.text, self.at)
             if arithmetic is None:
-                raise Unjudged("it uses arithmetic with more than numbers")
+                raise NotAnalyzable("it uses arithmetic with more than numbers")
             self.at = arithmetic.end()
             return False
         if self.peek(2) == "$(":
@@ -392,7 +392,7 @@ class Parser:
         if self.peek(2) == "${":
             braces = _BRACES.match(self.text, self.at)
             if braces is None:
-                raise Unjudged("it uses a ${…} that may do more than expand a variable")
+                raise NotAnalyzable("it uses a ${…} that may do more than expand a variable")
             self.at = braces.end()
             return self._no_subscript()
         name = _NAME.match(self.text, self.at)
@@ -400,33 +400,33 @@ class Parser:
             self.at = name.end()
             return self._no_subscript()
         if self.text[self.at + 1 : self.at + 2] not in ("", " ", "\t", "\n", '"', "/", ".", ",", ")", ";"):
-            raise Unjudged(f"it uses {self.peek(2)}…, which shells read differently")
+            raise NotAnalyzable(f"it uses {self.peek(2)}…, which shells read differently")
         value.append("$")
         self.at += 1
         return True
 
     def _no_subscript(self) -> bool:
         if self.peek() == "[":
-            raise Unjudged("it uses a variable with a subscript, which some shells evaluate")
+            raise NotAnalyzable("it uses a variable with a subscript, which some shells evaluate")
         return False
 
     def _substitution(self) -> None:
         """Parse the commands in `$(…)` or `<(…)`, after its opening."""
         if self.heredocs:
-            raise Unjudged("a substitution comes between a here-document and its body")
+            raise NotAnalyzable("a substitution comes between a here-document and its body")
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise Unjudged("commands are nested too deeply")
+            raise NotAnalyzable("commands are nested too deeply")
         self.commands(")")
         self.depth -= 1
 
     def _backtick(self, *, quoted: bool) -> None:
         end = self.text.find("`", self.at + 1)
         if end < 0:
-            raise Unjudged("a ` isn't closed")
+            raise NotAnalyzable("a ` isn't closed")
         text = self.text[self.at + 1 : end]
         if "\\" in text or (quoted and '"' in text):
-            raise Unjudged("a `…` with quoting inside isn't read alike by all shells")
+            raise NotAnalyzable("a `…` with quoting inside isn't read alike by all shells")
         self.at = end + 1
         _parse_into(text, self.found, self.depth + 1)
 
@@ -442,5 +442,5 @@ class _Command:
 
     @property
     def is_fresh(self) -> bool:
-        """Whether nothing of it has been parsed yet; only then are reserved words special."""
+        """Whether it has no parsed words yet, in which case reserved words are special."""
         return not (self.words or self.assignments or self.redirected or self.closed)

@@ -1,4 +1,4 @@
-"""Split command lines that leave nothing to the shell: words, quotes, and `|`, `||`, `&&` or `;` between commands.
+"""Split command lines that the shell doesn't expand: words, quotes, and `|`, `||`, `&&` or `;` between commands.
 
 `parser` finds every command that a line might run, to deny it. This module is for allowing without a question: a line
 with a pattern, an expansion, a substitution, an assignment, a line break or a redirection isn't plain. The exceptions

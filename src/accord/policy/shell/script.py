@@ -17,7 +17,7 @@ _ODD = re.compile(
 )
 
 
-class Unjudged(Exception):
+class NotAnalyzable(Exception):
     """Raised inside this package for a command line that can't be analyzed; becomes `Script.problem`."""
 
 
@@ -33,7 +33,7 @@ class Word(NamedTuple):
 
 
 class SimpleCommand(NamedTuple):
-    """One command: its words, of which the first names the program."""
+    """One command. The first of its words names the program."""
 
     words: tuple[Word, ...]
     assignments: tuple[Word, ...] = ()
@@ -46,17 +46,17 @@ class Found:
     def __init__(self) -> None:
         self.commands: list[SimpleCommand] = []
         self.suspects: list[SimpleCommand] = []
-        """Words that may be a command inside another one: too uncertain to allow, but enough to deny."""
+        """Words that may be a command inside another one: too uncertain to allow, but certain enough to deny."""
         self.writes: list[str] = []
         self.reads: list[str] = []
         self._words = 0
 
-    def note(self, command: SimpleCommand) -> None:
+    def record(self, command: SimpleCommand) -> None:
         """Record a command."""
         self.commands.append(SimpleCommand(command.words[:MAX_WORDS], command.assignments[:MAX_WORDS]))
         self._words += len(command.words) + len(command.assignments)
         if self._words > MAX_WORDS:
-            raise Unjudged(f"it has more than {MAX_WORDS} words")
+            raise NotAnalyzable(f"it has more than {MAX_WORDS} words")
 
 
 class Script(NamedTuple):
@@ -68,7 +68,7 @@ class Script(NamedTuple):
     reads: tuple[str, ...] = ()
     suspects: tuple[SimpleCommand, ...] = ()
     problem: str | None = None
-    """Why it can't be analyzed. In that case the other fields only hold what was found before the problem."""
+    """Why it can't be analyzed. In that case the other fields contain only what was found before the problem."""
 
     @property
     def is_plain(self) -> bool:
@@ -79,9 +79,9 @@ class Script(NamedTuple):
 
 
 def check_text(text: str) -> None:
-    """Raise `Unjudged` for text that is too long or contains invisible characters."""
+    """Raise `NotAnalyzable` for text that is too long or contains invisible characters."""
     if len(text) > MAX_LINE:
-        raise Unjudged(f"it is longer than {MAX_LINE} characters")
+        raise NotAnalyzable(f"it is longer than {MAX_LINE} characters")
     odd = _ODD.search(text)
     if odd is not None:
-        raise Unjudged(f"it contains the invisible or control character U+{ord(odd[0]):04X}")
+        raise NotAnalyzable(f"it contains the invisible or control character U+{ord(odd[0]):04X}")

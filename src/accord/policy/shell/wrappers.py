@@ -2,7 +2,7 @@
 
 The inner command is extracted and checked on its own. A wrapper that adds nothing (`nice`, `time`) is ignored; one that
 adds something (`sudo` adds privileges, `find` a search) must be allowed as well. An unknown option of a wrapper could
-mean anything, so the line can't be analyzed then."""
+have any effect, in which case the line can't be analyzed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple
 
-from accord.policy.shell.script import MAX_DEPTH, PLAIN_NAME, Found, SimpleCommand, Unjudged, Word
+from accord.policy.shell.script import MAX_DEPTH, PLAIN_NAME, Found, NotAnalyzable, SimpleCommand, Word
 
 
 class Wrapper(NamedTuple):
@@ -86,7 +86,8 @@ RUNNERS = _long(
     "at batch busybox chroot entr fd flock gdb ltrace npx nsenter nix-shell parallel perf pkexec rlwrap runuser screen "
     "script ssh strace su systemd-run tmux toybox unshare uvx valgrind watch xvfb-run"
 )
-"""Programs that may run some of their words as commands: too varied to allow the inner command, but enough to deny."""
+"""Programs that may run some of their words as commands: too varied to allow the inner command, but possible to
+deny."""
 SECOND_RUNNERS = _long("bundle docker kubectl npm pipx pnpm podman poetry uv yarn")
 """The same, after a subcommand such as `run` or `exec`."""
 _SHELL_FLAGS = re.compile(r"-[celuxi]+")
@@ -95,7 +96,7 @@ _SYSTEM_FOLDERS = ("", "/bin/", "/usr/bin/")
 
 
 class CommandCollector:
-    """Records simple commands, and looks into those that run other commands."""
+    """Records simple commands, and examines those that run other commands."""
 
     def __init__(self, found: Found, parse: Callable[[str, Found, int], None]) -> None:
         self._found = found
@@ -105,23 +106,23 @@ class CommandCollector:
     def add(self, command: SimpleCommand, depth: int) -> None:
         """Record a command and the commands inside it."""
         if depth >= MAX_DEPTH:
-            raise Unjudged("commands are nested too deeply")
-        self._look_into(command, depth + 1)
+            raise NotAnalyzable("commands are nested too deeply")
+        self._examine(command, depth + 1)
 
-    def _look_into(self, command: SimpleCommand, depth: int) -> None:
+    def _examine(self, command: SimpleCommand, depth: int) -> None:
         words = command.words
         if not words:
-            self._found.note(command)
+            self._found.record(command)
             return
         if not words[0].literal:
-            self._found.note(command)
-            raise Unjudged("it computes the name of a command")
+            self._found.record(command)
+            raise NotAnalyzable("it computes the name of a command")
         full = words[0].text
         name = full.rpartition("/")[2]
         wrapper = WRAPPERS.get(name)
         if name in REWRITERS or name in OTHER_SHELLS:
-            self._found.note(command)
-            raise Unjudged(f"{name!r} isn't supported: it can run or change anything")
+            self._found.record(command)
+            raise NotAnalyzable(f"{name!r} isn't supported: it can run or change anything")
         if name == "eval":
             self._eval(command, depth)
         elif name in SHELLS:
@@ -131,19 +132,19 @@ class CommandCollector:
         elif wrapper is not None:
             self._unwrap(command, name, wrapper, depth)
         else:
-            self._found.note(command)
+            self._found.record(command)
             if name in CALCULATORS:
                 _check_calculation(name, words)
         if name in RUNNERS or name in SECOND_RUNNERS:
             self._suspect(command, 1 if name in RUNNERS else 2, depth)
         # A wrapper outside the system directories may be any program, so the whole command must be allowed as well.
         if full.removesuffix(name) not in _SYSTEM_FOLDERS and command not in self._found.commands:
-            self._found.note(command)
+            self._found.record(command)
 
     def _unwrap(self, command: SimpleCommand, name: str, wrapper: Wrapper, depth: int) -> None:
         words = command.words
         if name == "command" and len(words) > 1 and words[1].text in ("-v", "-V"):
-            self._found.note(command)  # only looks up the command
+            self._found.record(command)  # only looks up the command
             return
         at = _after_options(name, wrapper, words)
         at += wrapper.skip
@@ -152,15 +153,15 @@ class CommandCollector:
             assignments.append(words[at])
             at += 1
         if wrapper.assigns and at < len(words) and "=" in words[at].text:
-            self._found.note(command)
-            raise Unjudged(f"{name} sets a variable with an unusual name")
+            self._found.record(command)
+            raise NotAnalyzable(f"{name} sets a variable with an unusual name")
         inside = words[at:]
         if not all(word.literal for word in words[:at]):
             # A word that expands to two words, or to none, would make another word the command.
-            self._found.note(command)
-            raise Unjudged(f"{name} has words before its command that only the shell knows")
+            self._found.record(command)
+            raise NotAnalyzable(f"{name} has words before its command that only the shell knows")
         if wrapper.counts or not inside:
-            self._found.note(command)
+            self._found.record(command)
         if inside:
             more = (Word("…", False, "…"),) if wrapper.extended else ()
             self.add(SimpleCommand((*inside, *more), tuple(assignments)), depth)
@@ -170,48 +171,49 @@ class CommandCollector:
         if words and words[0].text == "--":
             words = words[1:]
         if not all(word.literal for word in words):
-            self._found.note(command)
-            raise Unjudged("eval runs text that only the shell knows")
+            self._found.record(command)
+            raise NotAnalyzable("eval runs text that only the shell knows")
         if command.assignments:
-            self._found.note(SimpleCommand((), command.assignments))
+            self._found.record(SimpleCommand((), command.assignments))
         self._parse(" ".join(word.text for word in words), self._found, depth + 1)
 
     def _shell(self, command: SimpleCommand, depth: int) -> None:
-        """`sh -c TEXT` runs the text; `sh FILE` is an ordinary command; anything else runs its standard input."""
+        """Examine a shell: `sh -c TEXT` runs the text, `sh FILE` is an ordinary command, any other runs its standard
+        input."""
         words = command.words
         at = 1
         runs = False
         while at < len(words) and words[at].literal and words[at].text.startswith(("-", "+")):
             option = words[at].text
             if not _SHELL_FLAGS.fullmatch(option) and option not in ("--login", "-o", "-eo", "-euo", "-exo", "-euxo"):
-                self._found.note(command)
-                raise Unjudged(f"the option {option[:40]!r} of a shell isn't supported")
+                self._found.record(command)
+                raise NotAnalyzable(f"the option {option[:40]!r} of a shell isn't supported")
             runs = runs or ("c" in option and option != "--login")
             if option.endswith("o"):
                 at += 1
                 if at >= len(words) or words[at].text != "pipefail":
-                    raise Unjudged("a shell has an option that isn't supported")
+                    raise NotAnalyzable("a shell has an option that isn't supported")
             at += 1
         if at >= len(words):
-            self._found.note(command)
-            raise Unjudged("a shell runs its standard input")
+            self._found.record(command)
+            raise NotAnalyzable("a shell runs its standard input")
         if not runs:
-            self._found.note(command)
+            self._found.record(command)
             if not words[at].literal:
-                raise Unjudged("a shell runs a file whose name only the shell knows")
+                raise NotAnalyzable("a shell runs a file whose name only the shell knows")
             return
         if not words[at].literal:
-            self._found.note(command)
-            raise Unjudged("a shell runs text that only another shell knows")
+            self._found.record(command)
+            raise NotAnalyzable("a shell runs text that only another shell knows")
         if command.assignments:
-            self._found.note(SimpleCommand((), command.assignments))
+            self._found.record(SimpleCommand((), command.assignments))
         self._parse(words[at].text, self._found, depth + 1)
 
     def _find(self, command: SimpleCommand, depth: int) -> None:
-        self._found.note(command)
+        self._found.record(command)
         words = list(command.words)
         if any(not word.literal and re.search(r"^-|[$`(]", word.source) for word in words):
-            raise Unjudged("find can run commands, and has words that only the shell knows")
+            raise NotAnalyzable("find can run commands, and has words that only the shell knows")
         for start, word in enumerate(words):
             if word.text not in _FIND_RUNS:
                 continue
@@ -221,9 +223,9 @@ class CommandCollector:
                     break
                 inside.append(Word(following.text, following.literal and "{}" not in following.text, following.source))
             else:
-                raise Unjudged(f"{word.text} has no end")
+                raise NotAnalyzable(f"{word.text} has no end")
             if not inside:
-                raise Unjudged(f"{word.text} has no command")
+                raise NotAnalyzable(f"{word.text} has no command")
             self.add(SimpleCommand(tuple(inside), command.assignments), depth)
 
     def _suspect(self, command: SimpleCommand, first: int, depth: int) -> None:
@@ -237,7 +239,7 @@ class CommandCollector:
 
     def _suspect_text(self, text: str, depth: int) -> None:
         found = Found()
-        with suppress(Unjudged):
+        with suppress(NotAnalyzable):
             self._parse(text, found, depth + 1)
         self._found.suspects += found.commands + found.suspects
 
@@ -247,13 +249,13 @@ def _after_options(name: str, wrapper: Wrapper, words: tuple[Word, ...]) -> int:
     at = 1
     while at < len(words) and (text := words[at].text).startswith("-") and len(text) > 1:
         if not words[at].literal:
-            raise Unjudged(f"{name} has an option that only the shell knows")
+            raise NotAnalyzable(f"{name} has an option that only the shell knows")
         at += 1
         if text == "--":
             return at
         if text.startswith("--"):
             if text.partition("=")[0] not in wrapper.long:
-                raise Unjudged(f"the option {text[:40]!r} of {name} isn't supported")
+                raise NotAnalyzable(f"the option {text[:40]!r} of {name} isn't supported")
             # These options take a value; if it isn't in the same word, it is the next one.
             if "=" not in text and text in ("--user", "--group", "--unset", "--signal", "--kill-after", "--adjustment"):
                 at += 1
@@ -265,7 +267,7 @@ def _after_options(name: str, wrapper: Wrapper, words: tuple[Word, ...]) -> int:
                 at += place == len(text) - 1
                 break
             if letter not in wrapper.flags:
-                raise Unjudged(f"the option {text[:40]!r} of {name} isn't supported")
+                raise NotAnalyzable(f"the option {text[:40]!r} of {name} isn't supported")
     if name == "env" and at < len(words) and words[at].text == "-":
         at += 1
     return at
@@ -274,6 +276,6 @@ def _after_options(name: str, wrapper: Wrapper, words: tuple[Word, ...]) -> int:
 def _check_calculation(name: str, words: tuple[Word, ...]) -> None:
     for word in words[1:]:
         if "[" in word.text and word.text != "[" and ("$" in word.text or "`" in word.text):
-            raise Unjudged(f"{name} has a subscript, which the shell evaluates")
+            raise NotAnalyzable(f"{name} has a subscript, which the shell evaluates")
         if word.text == "-v" and name in ("test", "[", "printf"):
-            raise Unjudged(f"{name} -v evaluates a name")
+            raise NotAnalyzable(f"{name} -v evaluates a name")
