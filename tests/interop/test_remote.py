@@ -35,7 +35,7 @@ CANNOT: dict[tuple[str, str, str], str] = {
     ("server", "py-v1", "http"): "prompt a loaded session: it responds 404, because only `session/new` registers one",
     ("both", "py", "http and ws"): "version 2",
 }
-"""What an SDK itself can't do, by role, name and transport."""
+"""Operations that an SDK itself doesn't support, by role, name and transport."""
 
 PROMPTS = ["hello big world", "tool", "terminal echo hi there", "read notes.md", "write out.md some text"]
 STEPS: dict[str, dict[str, Any]] = {

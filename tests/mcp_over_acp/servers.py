@@ -19,7 +19,7 @@ META = {
     "io.modelcontextprotocol/clientInfo": {"name": "by hand", "version": "1"},
     "io.modelcontextprotocol/clientCapabilities": {},
 }
-"""What each MCP request carries."""
+"""The `_meta` of each MCP request."""
 
 
 class Notes:

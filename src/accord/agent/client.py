@@ -1,4 +1,4 @@
-"""A connected client: its capabilities, and what an agent sends it outside of sessions."""
+"""A connected client: its capabilities, and the agent's messages to it outside of sessions."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _LAST_SAVE_SECONDS = 6.0
 
 
 class _Kind(Enum):
-    """The kind of a message, which decides what happens to it while the store can't save."""
+    """The kind of a message, which determines how it is handled while the store can't save."""
 
     NOTIFICATION = auto()
     """Held back: it reports something that must be saved first."""
@@ -50,7 +50,7 @@ class _Held(NamedTuple):
 
 
 class SavingTransport(Transport):
-    """Wraps a transport and sends only what a store has saved."""
+    """Wraps a transport and sends updates only after a store has saved them."""
 
     def __init__(self, inner: Transport, store: SessionStore) -> None:
         self._inner = inner

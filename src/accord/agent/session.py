@@ -262,7 +262,7 @@ class Session:
         updated_at: str | datetime | UnsetType | None = UNSET,
         meta: Meta | None = None,
     ) -> Awaitable[None]:
-        """Change what a list of sessions shows: the title, unless the user has set one, and when the session last
+        """Change the session's list entry: the title, unless the user has set one, and when the session last
         changed. None clears a field."""
         info = statements.info(UNSET if self.titled_by_user else title, updated_at, meta)
         lines = self.writer.encode(info)

@@ -190,7 +190,7 @@ class UpdateWriter:
             self._save(self._session.id, self.redaction.redact(statement) if self.redaction is not None else statement)
 
     def stop_saving(self) -> Save | None:
-        """Save nothing from now on. Returns what `resume_saving` needs."""
+        """Stop saving. Returns the argument for `resume_saving`."""
         save, self._save = self._save, None
         return save
 

@@ -50,7 +50,7 @@ class Session:
         self._open: list[Turn] = []
         self._waiting: deque[Turn] = deque()
         self.ignores_updates = False
-        """Set while an agent replays what the transcript already has."""
+        """Set while an agent replays history that the transcript already has."""
         self._is_restoring = False
         self.listeners: list[Listener[Event]] = []
         # Open requests to the user, and whether a turn was running when they came. The keys are tasks, so that they can

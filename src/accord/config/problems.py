@@ -1,4 +1,4 @@
-"""Describe problems in configuration files: the line, the setting, what was found and what was expected."""
+"""Describe problems in configuration files: the line, the setting, the value found, and the expected values."""
 
 from __future__ import annotations
 

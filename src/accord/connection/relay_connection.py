@@ -33,7 +33,7 @@ SEND_BYTES = 64 * 1024
 
 
 class MessageHandler(Protocol):
-    """Handles what the peer sends."""
+    """Handles the peer's messages."""
 
     def on_request(self, id: RequestId, method: str, params: bytes) -> None:
         """Handle a request, which must get a response."""

@@ -31,7 +31,7 @@ def _send_input(server: socket.socket) -> None:
             server.sendall(data)
         server.shutdown(socket.SHUT_WR)
     except OSError:
-        pass  # the server is gone; the main thread notices it
+        pass  # the server has disconnected, which the main thread detects
 
 
 def _receive(server: socket.socket) -> bytes:

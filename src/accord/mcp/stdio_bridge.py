@@ -78,7 +78,7 @@ class StdioBridge:
             if secrets.compare_digest(given.strip(), self._token.encode()):
                 await self._connect(reader, writer)
         except (TimeoutError, ValueError, OSError, AccordError, asyncio.CancelledError):
-            pass  # the program is gone, or isn't ours
+            pass  # the program has disconnected, or isn't ours
         finally:
             self._connections.discard(task)
             writer.close()

@@ -31,7 +31,7 @@ class Message(msgspec.Struct, kw_only=True, gc=False):
 
     @property
     def content(self) -> list[Content]:
-        """The content blocks of the message. Streamed text is one block, however many chunks it arrived in."""
+        """The content blocks of the message. Streamed text is one block, regardless of its chunks."""
         return [TextContent(piece) if isinstance(piece, str) else piece for piece in join(self.pieces)]
 
     @property

@@ -396,7 +396,7 @@ class Transcript:
         meta: Meta | UnsetType | None = UNSET,
         meta_patch: MetaPatch = UNSET,
     ) -> InfoChanged:
-        """Set what a list of sessions shows."""
+        """Set the session's fields in lists."""
         if not isinstance(title, UnsetType):
             self.title = title
         if not isinstance(updated_at, UnsetType):

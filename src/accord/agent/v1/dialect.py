@@ -245,7 +245,7 @@ class V1(Dialect):
     # -- updates and requests to the client
 
     def turn_begins(self, session: Session, turn: Turn) -> None:
-        # The client knows what its user said; save it for replays.
+        # The client already has the user's message; save it for replays.
         session.writer.save(WholeMessage(role="user", message_id=turn.message_id, content=turn.content))
 
     def updates(self, session: Session, statement: Statement) -> Iterable[Any]:

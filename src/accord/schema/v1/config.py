@@ -83,7 +83,7 @@ class SetSessionConfigId(Message):
         self.type = UNSET
 
 
-# A string is the id of a value, whatever `type` says. This is the usual case, so it is tried first.
+# A string is the id of a value, regardless of `type`. This is the usual case, so it is tried first.
 SetSessionConfigOptionRequest = Either[SetSessionConfigId, SetSessionConfigBoolean]
 
 
