@@ -68,37 +68,37 @@ class AgentFile:
             value = getattr(entry, key)
             if value is not None:
                 fields[key] = value
-        wanted = self.settings()
-        wanted.agents = {**wanted.agents, name: entry}
+        changed = self.settings()
+        changed.agents = {**changed.agents, name: entry}
         before, after, found = _cut(self._text(), name)
         block = table_text(f"agents.{name}", fields)
         if found:
-            self._write(before + block + ("\n" if after.strip() else "") + after, wanted)
+            self._write(before + block + ("\n" if after.strip() else "") + after, changed)
         else:
-            self._write(f"{before.rstrip()}\n\n{block}" if before.strip() else block, wanted)
+            self._write(f"{before.rstrip()}\n\n{block}" if before.strip() else block, changed)
 
     def remove(self, name: str) -> None:
-        wanted = self.settings()
-        if name not in wanted.agents:
-            close = nearest(name, wanted.agents)
+        changed = self.settings()
+        if name not in changed.agents:
+            close = nearest(name, changed.agents)
             hint = f"; did you mean {' or '.join(close)}?" if close else ""
             raise ConfigError(f"{self.path}: no agent named {name!r}{hint}")
-        wanted.agents = {other: entry for other, entry in wanted.agents.items() if other != name}
+        changed.agents = {other: entry for other, entry in changed.agents.items() if other != name}
         before, after, _ = _cut(self._text(), name)
-        if wanted.default_agent == name:
+        if changed.default_agent == name:
             before = re.sub(r"(?m)^[ \t]*default_agent[ \t]*=.*\n?\n?", "", before, count=1)
-            wanted.default_agent = None
+            changed.default_agent = None
         if not after:
             before = before.rstrip("\n") + "\n" if before.strip() else ""
-        self._write(before + after, wanted)
+        self._write(before + after, changed)
 
     def set_default(self, name: str) -> None:
         """Make an agent the default."""
-        wanted = self.settings()
-        wanted.default_agent = name
+        changed = self.settings()
+        changed.default_agent = name
         line = f"default_agent = {value_text(name)}\n"
         text, count = re.subn(r"(?m)^[ \t]*default_agent[ \t]*=.*\n?", lambda _: line, self._text(), count=1)
-        self._write(text if count else line + ("\n" if text.strip() else "") + text, wanted)
+        self._write(text if count else line + ("\n" if text.strip() else "") + text, changed)
 
     def _text(self) -> str:
         try:
@@ -110,9 +110,9 @@ class AgentFile:
         except OSError as error:
             raise ConfigError(f"{self.path}: cannot be read: {error.strerror}") from None
 
-    def _write(self, text: str, wanted: Settings) -> None:
+    def _write(self, text: str, changed: Settings) -> None:
         try:
-            right = parse(text, self.path) == wanted
+            right = parse(text, self.path) == changed
         except ConfigError:
             right = False
         if not right:

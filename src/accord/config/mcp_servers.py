@@ -38,11 +38,11 @@ def _entry(path: Path, name: str, raw: Any) -> ServerEntry:
     known = {"command", "args", "env", "url", "type", "headers"}
     if not isinstance(raw, dict):
         raise ConfigError(f"{path}: mcpServers.{name} must be an object")
-    kept = {key: value for key, value in raw.items() if key in known}
-    if kept.get("type") in ("streamable-http", "streamableHttp", "http-stream"):
-        kept["type"] = "http"
+    fields = {key: value for key, value in raw.items() if key in known}
+    if fields.get("type") in ("streamable-http", "streamableHttp", "http-stream"):
+        fields["type"] = "http"
     try:
-        return msgspec.convert(kept, ServerEntry)
+        return msgspec.convert(fields, ServerEntry)
     except msgspec.ValidationError as error:
         keys, words = translate(str(error), ServerEntry)
         raise ConfigError(f"{path}: {'.'.join(['mcpServers', name, *keys])}: {words}") from None

@@ -52,8 +52,8 @@ def translate(message: str, kind: type) -> tuple[list[str], str]:
         choices = [str(choice) for choice in _choices(kind, keys)]
         return keys, f"found {value[1]!r}; expected {', '.join(choices)}"
     if types := re.match(r"Expected `([^`]+)`, got `([^`]+)`", what):
-        wanted = [_TYPES.get(each, each) for each in types[1].split(" | ") if each != "null"]
-        return keys, f"found {_TYPES.get(types[2], types[2])}; expected {' or '.join(wanted)}"
+        expected = [_TYPES.get(each, each) for each in types[1].split(" | ") if each != "null"]
+        return keys, f"found {_TYPES.get(types[2], types[2])}; expected {' or '.join(expected)}"
     return keys, what.replace("`", "")
 
 

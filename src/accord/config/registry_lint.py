@@ -70,10 +70,10 @@ def _check_fields(given: dict[str, Any], known: dict[str, type], required: tuple
     return problems
 
 
-def _is_valid(value: Any, wanted: type) -> bool:
-    if wanted is list:
+def _is_valid(value: Any, expected: type) -> bool:
+    if expected is list:
         return isinstance(value, list) and all(isinstance(each, str) for each in value)
-    return isinstance(value, wanted)
+    return isinstance(value, expected)
 
 
 def _check_distribution(ways: dict[str, Any]) -> list[str]:

@@ -79,21 +79,21 @@ class ServedAgents:
 
         The address has to be the same. `localhost` may be `127.0.0.1` or `::1`, and if our server listens on one of
         them, a server of another user may listen on the other: see `locate`."""
-        wanted = _place(url)
-        if wanted is None:
+        target = _place(url)
+        if target is None:
             return None
-        return next((server.token for server in self.servers() if _place(server.url) == wanted), None)
+        return next((server.token for server in self.servers() if _place(server.url) == target), None)
 
     def locate(self, url: str) -> str:
         """Replace `localhost` in a URL with the address on which a server of this user listens, if there is one.
 
         Not with TLS, because the certificate is for the name."""
-        wanted = _place(url)
-        if wanted is None or wanted.host != "localhost" or wanted.is_encrypted:
+        target = _place(url)
+        if target is None or target.host != "localhost" or target.is_encrypted:
             return url
         for server in self.servers():
             place = _place(server.url)
-            if place is not None and place.host in LOOPBACK_NAMES and place == wanted._replace(host=place.host):
+            if place is not None and place.host in LOOPBACK_NAMES and place == target._replace(host=place.host):
                 host = f"[{place.host}]" if ":" in place.host else place.host
                 return urlsplit(url)._replace(netloc=f"{host}:{place.port}").geturl()
         return url
@@ -102,13 +102,13 @@ class ServedAgents:
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with hold(self.path.with_suffix(".lock")):
             try:
-                kept = [server for server in self.servers() if server != remove]
+                servers_left = [server for server in self.servers() if server != remove]
             except ConfigError:
-                kept = []  # the file is rewritten, readable by its owner only
+                servers_left = []  # the file is rewritten, readable by its owner only
             if add is not None:
-                kept = [server for server in kept if _place(server.url) != _place(add.url)] + [add]
-            if kept:
-                replace(self.path, msgspec.json.encode(_Document(kept)).decode() + "\n", mode=0o600)
+                servers_left = [server for server in servers_left if _place(server.url) != _place(add.url)] + [add]
+            if servers_left:
+                replace(self.path, msgspec.json.encode(_Document(servers_left)).decode() + "\n", mode=0o600)
             else:
                 self.path.unlink(missing_ok=True)
 

@@ -161,12 +161,12 @@ class TomlTables:
             raise RuleError(str(fault), where=str(self.path)) from None
 
     def _render_changes(self, contents: Contents, keep: Iterable[Block], add: Iterable[Mapping[str, Any]]) -> str:
-        kept, new = list(keep), list(add)
+        remaining, new = list(keep), list(add)
         text = contents.text
         if contents.is_split and contents.blocks:
             head = text.splitlines(keepends=True)[: contents.blocks[0].first - 1]
-            text = "".join((*head, *(line for block in kept for line in block.lines)))
-        elif len(kept) < len(contents.blocks) and not new:
+            text = "".join((*head, *(line for block in remaining for line in block.lines)))
+        elif len(remaining) < len(contents.blocks) and not new:
             raise RuleError(f"has a layout that Accord can't edit; expected only [[{self.name}]] tables")
         for table in new:
             text = (text or self._head) + ("" if text.endswith("\n") or not text else "\n")

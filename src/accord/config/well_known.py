@@ -75,9 +75,9 @@ def well_known_agents() -> dict[str, WellKnownAgent]:
 
 def find_well_known(name: str) -> WellKnownAgent | None:
     """Return the agent with this name or alias, in any case."""
-    wanted = name.lower()
+    lowered = name.lower()
     agents = well_known_agents()
-    return agents.get(wanted) or next((agent for agent in agents.values() if wanted in agent.aliases), None)
+    return agents.get(lowered) or next((agent for agent in agents.values() if lowered in agent.aliases), None)
 
 
 def is_well_known(entry: RegistryEntry) -> bool:

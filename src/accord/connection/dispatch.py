@@ -135,8 +135,8 @@ def read_result(method: Method[Any, Any], result: bytes | msgspec.Raw) -> Any:
         raise RemoteProtocolError(f"{method.name}: the response can't be read") from None
 
 
-def _make_decoder(wanted: Any) -> Any:
-    return _JsonCheck if wanted is msgspec.Raw else msgspec.json.Decoder(wanted)
+def _make_decoder(result_type: Any) -> Any:
+    return _JsonCheck if result_type is msgspec.Raw else msgspec.json.Decoder(result_type)
 
 
 decoder: Callable[[Any], Any] = cache(_make_decoder)  # one per result type

@@ -95,8 +95,8 @@ class Budgets:
         return time.strftime("%Y-%m-%d", time.gmtime(self._clock()))
 
 
-def _refuse(limit: str, most: float, used: float, text: str, resets: str = "") -> BudgetExceeded:
-    data: dict[str, Any] = {"limit": limit, "max": most, "used": used}
+def _refuse(limit: str, maximum: float, used: float, text: str, resets: str = "") -> BudgetExceeded:
+    data: dict[str, Any] = {"limit": limit, "max": maximum, "used": used}
     if resets:
         data["resetsAt"] = resets
     return BudgetExceeded(f"Budget exceeded: {text}", data=data)

@@ -275,9 +275,9 @@ def _without_envelope(params: dict[str, Any] | None) -> dict[str, Any] | None:
     meta = params.get("_meta") if params is not None else None
     if params is None or not isinstance(meta, dict):
         return params
-    kept = {key: value for key, value in meta.items() if key.removeprefix(PREFIX) not in ENVELOPE}
+    remaining = {key: value for key, value in meta.items() if key.removeprefix(PREFIX) not in ENVELOPE}
     rest = {key: value for key, value in params.items() if key != "_meta"}
-    return {**rest, "_meta": kept} if kept else rest
+    return {**rest, "_meta": remaining} if remaining else rest
 
 
 def _discover_result(handshake: Message) -> Message:

@@ -41,13 +41,13 @@ def _is_number(value: Any) -> bool:
 
 
 def _between(value: float, shape: dict[str, Any]) -> bool:
-    least, most = shape.get("minimum"), shape.get("maximum")
-    return (least is None or value >= least) and (most is None or value <= most)
+    minimum, maximum = shape.get("minimum"), shape.get("maximum")
+    return (minimum is None or value >= minimum) and (maximum is None or value <= maximum)
 
 
 def _within(size: int, shape: dict[str, Any], what: str) -> bool:
-    least, most = shape.get(f"min{what}"), shape.get(f"max{what}")
-    return (least is None or size >= least) and (most is None or size <= most)
+    minimum, maximum = shape.get(f"min{what}"), shape.get(f"max{what}")
+    return (minimum is None or size >= minimum) and (maximum is None or size <= maximum)
 
 
 def _chosen(shape: dict[str, Any], value: str) -> bool:

@@ -150,7 +150,7 @@ def _is_as_shown(shown: Sequence[FileChange], action: Action) -> bool:
         return False
     before = change.old_text or ""
     # A fragment isn't the whole file: writing only the fragment would delete everything around it.
-    wanted = [
+    expected = [
         each.new_text
         for each in shown
         if each.new_text is not None and (not each.old_text or each.old_text.rstrip("\n") == before.rstrip("\n"))
@@ -160,5 +160,5 @@ def _is_as_shown(shown: Sequence[FileChange], action: Action) -> bool:
         for each in shown:
             if each.old_text and each.new_text is not None:
                 text = text.replace(each.old_text, each.new_text, count)
-        wanted.append(text)
-    return change.new_text.rstrip("\n") in {text.rstrip("\n") for text in wanted}
+        expected.append(text)
+    return change.new_text.rstrip("\n") in {text.rstrip("\n") for text in expected}

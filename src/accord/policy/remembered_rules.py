@@ -57,29 +57,29 @@ class RememberedRules:
         new = list(dict.fromkeys(rules))
 
         def change(contents: Contents) -> tuple[list[Block], list[dict[str, Any]]]:
-            said = {_same(rule) for rule in new}
-            kept = [
+            subjects = {_same(rule) for rule in new}
+            remaining = [
                 block
                 for block in contents.blocks
                 if (rule := _readable(block)) is None
-                or not (rule.is_expired(now) or (block.table.get("project") == directory and _same(rule) in said))
+                or not (rule.is_expired(now) or (block.table.get("project") == directory and _same(rule) in subjects))
             ]
             added = datetime.fromtimestamp(int(now), UTC)
-            return kept, [{"project": directory, **rule_to_table(rule), "added": added} for rule in new]
+            return remaining, [{"project": directory, **rule_to_table(rule), "added": added} for rule in new]
 
         self._tables.change(change)
 
     def forget(self, project: str, rules: Iterable[Rule] | None = None) -> None:
         """Remove some rules of a project, or all of them."""
         directory = os.path.realpath(project)
-        gone = None if rules is None else {_same(rule) for rule in rules}
+        removed = None if rules is None else {_same(rule) for rule in rules}
 
         def change(contents: Contents) -> tuple[list[Block], list[dict[str, Any]]]:
             return [
                 block
                 for block in contents.blocks
                 if block.table.get("project") != directory
-                or (gone is not None and ((rule := _readable(block)) is None or _same(rule) not in gone))
+                or (removed is not None and ((rule := _readable(block)) is None or _same(rule) not in removed))
             ], []
 
         self._tables.change(change)

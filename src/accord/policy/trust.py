@@ -74,10 +74,10 @@ class Trust:
 
     def remove(self, directory: str | os.PathLike[str]) -> None:
         """Stop trusting a directory."""
-        gone = {os.path.realpath(directory), os.path.abspath(directory)}
+        removed = {os.path.realpath(directory), os.path.abspath(directory)}
 
         def change(contents: Contents) -> tuple[list[Block], list[Mapping[str, Any]]]:
-            return [block for block in contents.blocks if block.table.get("path") not in gone], []
+            return [block for block in contents.blocks if block.table.get("path") not in removed], []
 
         self._tables.change(change)
 

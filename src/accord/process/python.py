@@ -36,12 +36,12 @@ def safe_environment(env: Mapping[str, str], cwd: str | os.PathLike[str] | None)
     safe = dict(env)
     for name in _PATH_VARIABLES:
         entries = env[name].split(os.pathsep) if name in env else []
-        kept = [entry for entry in entries if _is_safe(entry, project)]
-        if kept != entries:
+        safe_entries = [entry for entry in entries if _is_safe(entry, project)]
+        if safe_entries != entries:
             safe[ORIGINAL + name] = env[name]
             del safe[name]
-            if kept:
-                safe[name] = os.pathsep.join(kept)
+            if safe_entries:
+                safe[name] = os.pathsep.join(safe_entries)
     return safe
 
 

@@ -129,8 +129,8 @@ class LocalServers:
             return False
         params = read_fields(message.get("params", UNSET))
         if method == CANCEL:
-            wanted = read_value(params, "requestId")
-            task = self._open.get(wanted) if isinstance(wanted, (str, int, float)) else None
+            request_id = read_value(params, "requestId")
+            task = self._open.get(request_id) if isinstance(request_id, (str, int, float)) else None
             if task is not None:
                 task.cancel()
             return task is not None

@@ -198,13 +198,13 @@ def _read_list(expected: Any, marks: tuple[Any, ...], value: list[Any], where: s
     item_type = (get_args(bare) or (Any,))[0]
     if FILTERED not in marks and FILTERED not in inner:
         return [read(item_type, item, f"{where}[{index}]") for index, item in enumerate(value)]
-    kept = []
+    valid_items = []
     for index, item in enumerate(value):
         try:
-            kept.append(read(item_type, item, f"{where}[{index}]"))
+            valid_items.append(read(item_type, item, f"{where}[{index}]"))
         except Unreadable:
             continue
-    return kept
+    return valid_items
 
 
 def _modern(cls: Any, value: dict[str, Any]) -> dict[str, Any]:
@@ -312,8 +312,8 @@ def _quote(text: str) -> str:
 
 
 def _choices(words: Iterable[Any]) -> str:
-    *most, last = [str(word) for word in words]
-    return f"{', '.join(most)} or {last}" if most else last
+    *leading, last = [str(word) for word in words]
+    return f"{', '.join(leading)} or {last}" if leading else last
 
 
 def _refuse(bare: Any, value: Any, where: str) -> NoReturn:

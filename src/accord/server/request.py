@@ -61,8 +61,8 @@ class Request:
 
     def values(self, name: str) -> list[str]:
         """Return all values of a header."""
-        wanted = name.encode()
-        return [value.decode("latin-1") for key, value in self.headers if key == wanted]
+        encoded = name.encode()
+        return [value.decode("latin-1") for key, value in self.headers if key == encoded]
 
     def header(self, name: str) -> str | None:
         """Return the last value of a header; None without one."""

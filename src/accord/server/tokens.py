@@ -112,11 +112,11 @@ class TokenFile:
         """Remove a token. Running servers close its connections."""
         with self._changing():
             records = self.load()
-            kept = [record for record in records if record.name != name]
-            if len(kept) == len(records):
+            remaining = [record for record in records if record.name != name]
+            if len(remaining) == len(records):
                 names = ", ".join(record.name for record in records) or "none"
                 raise ConfigError(f"there is no token named {name!r} (tokens: {names})")
-            self._save(kept)
+            self._save(remaining)
 
     def version(self) -> tuple[int, int, int] | None:
         """Return a value that changes whenever the file is replaced; None without a file."""
@@ -168,9 +168,9 @@ class Tokens:
     def identify(self, token: str) -> Identity | None:
         """Return the identity of a token's owner; None if it isn't valid. Takes the same time for every token."""
         self.refresh()
-        wanted, now, found = hash_token(token), self._clock(), None
+        hashed, now, found = hash_token(token), self._clock(), None
         for record in (*self._local, *self._records):
-            if hmac.compare_digest(record.hash, wanted) and not record.has_expired(now):
+            if hmac.compare_digest(record.hash, hashed) and not record.has_expired(now):
                 found = record.identity
         return found
 

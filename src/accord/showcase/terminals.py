@@ -37,10 +37,10 @@ class Terminals(Topic):
 
     @command("terminal", "Colours, progress, exit codes, a failing command, one that is killed", hint="client or own")
     async def show_terminal(self, turn: Turn) -> None:
-        wanted = turn.argument.strip()
-        if wanted == "client" and not turn.client.offers.terminals:
+        choice = turn.argument.strip()
+        if choice == "client" and not turn.client.offers.terminals:
             await turn.say("This client doesn't offer terminals.")
-        elif turn.client.offers.terminals and wanted != "own":
+        elif turn.client.offers.terminals and choice != "own":
             await self._show_client_terminals(turn)
         else:
             await self._show_display_terminals(turn)

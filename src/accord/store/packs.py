@@ -177,9 +177,9 @@ class Unpacker:
             case "SessionMessageText":
                 return s.SessionMessageText(id=item["id"], content=content(item["content"]), meta=item.get("meta"))
             case "Compacted":
-                told = item["compaction"]
-                pieces = [content(piece) for piece in told["summary"]]
-                compaction = Compaction(**{**_fields(Compaction, told), "summary": pieces})
+                saved = item["compaction"]
+                pieces = [content(piece) for piece in saved["summary"]]
+                compaction = Compaction(**{**_fields(Compaction, saved), "summary": pieces})
                 return s.Compacted(compaction=compaction, meta=item.get("meta"))
             case "CompactionText":
                 return s.CompactionText(id=item["id"], content=content(item["content"]), meta=item.get("meta"))

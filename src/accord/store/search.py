@@ -142,13 +142,13 @@ def _place(text: str, pieces: list[str]) -> tuple[int, int] | None:
         return None
     inside = None
     for piece in pieces:
-        wanted = piece.lower()
-        start = low.find(wanted)
+        lowered = piece.lower()
+        start = low.find(lowered)
         while start >= 0:
             if start == 0 or not low[start - 1].isalnum():
-                return start, start + len(wanted)
-            inside = inside or (start, start + len(wanted))
-            start = low.find(wanted, start + 1)
+                return start, start + len(lowered)
+            inside = inside or (start, start + len(lowered))
+            start = low.find(lowered, start + 1)
     return inside
 
 

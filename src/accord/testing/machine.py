@@ -44,8 +44,8 @@ class ScriptedMachine(Machine):
         *,
         at: str | None = None,
     ) -> ScriptedTerminal:
-        wanted = TerminalCommand(command=command, args=list(args), env=dict(env), cwd=cwd, output_limit=output_limit)
-        inner = await self._script.create_terminal(self._session.id, wanted)
+        request = TerminalCommand(command=command, args=list(args), env=dict(env), cwd=cwd, output_limit=output_limit)
+        inner = await self._script.create_terminal(self._session.id, request)
         shown = self._session.display_terminal(" ".join([command, *args]), cwd=cwd)
         terminal = ScriptedTerminal(self._session, shown, self._script, inner)
         self._terminals.append(terminal)

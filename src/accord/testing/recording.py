@@ -113,8 +113,8 @@ class Recording:
         while (message := await _next(peer)) is not None:
             if message.get("method") == recorded.get("method") and ("id" in message) == ("id" in recorded):
                 return message
-            wanted = recorded.get("method") or "the response to a request"
-            await self._reject(peer, message, f"the recording has {wanted} here")
+            expected = recorded.get("method") or "the response to a request"
+            await self._reject(peer, message, f"the recording has {expected} here")
         return None
 
     async def _reject(self, peer: WirePeer, message: dict[str, Any], why: str) -> None:

@@ -164,9 +164,9 @@ class _Terminal:
     """A simulated command: its output and exit status."""
 
     def __init__(self, output: str, limit: int | None, code: int | None) -> None:
-        kept = output if limit is None else output.encode()[-limit or len(output.encode()) :].decode(errors="ignore")
-        self.output = kept
-        self.truncated = kept != output
+        limited = output if limit is None else output.encode()[-limit or len(output.encode()) :].decode(errors="ignore")
+        self.output = limited
+        self.truncated = limited != output
         self.exit: ExitStatus | None = None
         self.ended = asyncio.Event()
         if code is not None:

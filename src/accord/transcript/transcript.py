@@ -142,14 +142,14 @@ class Transcript:
     @property
     def text(self) -> str:
         """The agent's text since the last user message."""
-        said: list[str] = []
+        texts: list[str] = []
         for item in reversed(self.timeline):
             if isinstance(item, Message):
                 if item.role == "user":
                     break
                 if item.role == "agent":
-                    said.append(item.text)
-        return "".join(reversed(said))
+                    texts.append(item.text)
+        return "".join(reversed(texts))
 
     @property
     def has_messages(self) -> bool:

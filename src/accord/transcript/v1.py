@@ -71,18 +71,18 @@ def _terminal_events(transcript: Transcript, update: v1.ToolCall | v1.ToolCallPa
     Version 1 has no messages for them. Zed introduced these keys; codex-acp, claude-agent-acp and others send them.
     Both output keys append; an agent sends one of them."""
     for key in ("terminal_info", "terminal_output_delta", "terminal_output", "terminal_exit"):
-        told = update.meta.get(key) if isinstance(update.meta, dict) else None
-        if not isinstance(told, dict):
+        info = update.meta.get(key) if isinstance(update.meta, dict) else None
+        if not isinstance(info, dict):
             continue
-        named = told.get("terminal_id")
+        named = info.get("terminal_id")
         id = named if isinstance(named, str) and named else update.tool_call_id
         if key == "terminal_info":
-            yield transcript.patch_terminal(id, **from_v1.terminal_info(told))
+            yield transcript.patch_terminal(id, **from_v1.terminal_info(info))
         elif key == "terminal_exit":
             if id in transcript.terminals and transcript.terminals[id].exit is not None:
                 continue  # readers would get the whole output again with each repetition
-            yield transcript.patch_terminal(id, exit=from_v1.terminal_exit(told))
-        elif isinstance(data := told.get("data"), str) and data:
+            yield transcript.patch_terminal(id, exit=from_v1.terminal_exit(info))
+        elif isinstance(data := info.get("data"), str) and data:
             yield transcript.append_output(id, data.encode("utf-8", "replace"))
 
 

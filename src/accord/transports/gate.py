@@ -54,12 +54,12 @@ class Gate:
                 waiter.set_exception(error)
 
     def _release_waiters(self) -> None:
-        gone = 0
+        released = 0
         while self._waiters and self.is_open:
             waiter = self._waiters.popleft()
             if not waiter.done():
                 waiter.set_result(None)
-                gone += 1
-                if gone == MAX_RELEASED:
+                released += 1
+                if released == MAX_RELEASED:
                     self._loop.call_soon(self._release_waiters)
                     return

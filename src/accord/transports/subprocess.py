@@ -134,9 +134,9 @@ class SubprocessTransport(FdTransport):
         status = self.child.status
         how = "closed its output, but is still running" if status is None else describe_exit(status)
         last = "\n".join(words.splitlines()[-MAX_STDERR_LINES:])[-MAX_STDERR_CHARACTERS:]
-        said = f"standard error: {last}" if last else "nothing on standard error"
+        output = f"standard error: {last}" if last else "nothing on standard error"
         return PeerDied(
-            f"the agent {self.child.command} {how}; {said}", command=self.child.command, status=status, stderr=words
+            f"the agent {self.child.command} {how}; {output}", command=self.child.command, status=status, stderr=words
         )
 
     def _stop_receiving(self) -> None:

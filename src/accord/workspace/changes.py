@@ -66,15 +66,15 @@ def link_state(target: str) -> State:
 def read_state(fd: int, ceiling: int) -> State:
     """Read the state of an open file, with its content unless that is larger than `ceiling`."""
     digest = hashlib.sha256()
-    kept: list[bytes] = []
+    chunks: list[bytes] = []
     size = 0
     os.lseek(fd, 0, os.SEEK_SET)
     while chunk := os.read(fd, _CHUNK):
         digest.update(chunk)
         size += len(chunk)
         if size <= ceiling:
-            kept.append(chunk)
+            chunks.append(chunk)
         else:
-            kept.clear()
-    data = b"".join(kept) if size <= ceiling else None
+            chunks.clear()
+    data = b"".join(chunks) if size <= ceiling else None
     return State("file", f"file:{digest.hexdigest()}", size, stat.S_IMODE(os.fstat(fd).st_mode), data)

@@ -281,13 +281,13 @@ class Checkpoints:
         return report
 
     async def _restore_file(self, task: _Task, force: bool) -> str:
-        wanted: State | None = await self._files.away(self._load_state, task.before)
-        if wanted is None:
+        state: State | None = await self._files.away(self._load_state, task.before)
+        if state is None:
             return "lost"
         known = None if force else task.known
-        done: str | Buffer = await self._files.away(self._files.disk.restore, task.path, wanted, known)
+        done: str | Buffer = await self._files.away(self._files.disk.restore, task.path, state, known)
         if isinstance(done, Buffer):
-            await self._files.hand_to_owner(done, wanted.text or "")
+            await self._files.hand_to_owner(done, state.text or "")
             return "restored"
         return done
 

@@ -98,14 +98,14 @@ class OutputBuffer:
     def since(self, position: int) -> tuple[bytes, int]:
         """Return the bytes from a position on, and the number of bytes after the position that are no longer kept."""
         begin = max(position, self.start)
-        wanted = self.end - begin
-        pieces: list[bytes | bytearray] = [self._unfinished[-wanted:]] if wanted and self._unfinished else []
-        wanted -= sum(map(len, pieces))
+        missing = self.end - begin
+        pieces: list[bytes | bytearray] = [self._unfinished[-missing:]] if missing and self._unfinished else []
+        missing -= sum(map(len, pieces))
         for block in reversed(self._blocks):
-            if not wanted:
+            if not missing:
                 break
-            pieces.append(block[-wanted:])
-            wanted -= len(pieces[-1])
+            pieces.append(block[-missing:])
+            missing -= len(pieces[-1])
         return b"".join(reversed(pieces)), begin - position
 
     def _take(self, data: bytes) -> None:
@@ -255,21 +255,21 @@ class OutputReporter:
 
     def take(self, delta: Delta, now: float) -> list[TerminalUpdate]:
         """Add a delta, and return the updates that are due."""
-        told: list[TerminalUpdate] = []
+        updates: list[TerminalUpdate] = []
         if delta.skipped:
             # Output was lost before this delta, which contains everything that is kept, so replace the whole output.
-            told.append(TerminalPatch(id=self.id, output=delta.data[: self._most_bytes]))
+            updates.append(TerminalPatch(id=self.id, output=delta.data[: self._most_bytes]))
             self._waiting = bytearray(delta.data[self._most_bytes :])
-            told += self.flush()
+            updates += self.flush()
         elif delta.data:
             if not self._waiting:
                 self._oldest = now
             self._waiting += delta.data
             if len(self._waiting) >= self._enough_bytes or now >= self._oldest + self._enough_seconds:
-                told += self.flush()
+                updates += self.flush()
         if delta.exit is not None:
-            told += self.on_exit(delta.exit)
-        return told
+            updates += self.on_exit(delta.exit)
+        return updates
 
     def due(self) -> float | None:
         """Return when `flush` must be called at the latest; None if nothing is waiting."""
@@ -303,10 +303,10 @@ async def report_output(
         except StopAsyncIteration:
             break
         except TimeoutError:
-            told = display.flush()
+            updates = display.flush()
         else:
-            told = display.take(delta, clock())
-        for statement in told:
+            updates = display.take(delta, clock())
+        for statement in updates:
             await say(statement)
     for statement in display.flush():
         await say(statement)

@@ -103,7 +103,7 @@ class Place:
         """Create missing parents, and yield the directory of the name. If the body fails, they are removed again."""
         made: list[tuple[Directory, str]] = []
         directory = self.directory.copy()
-        kept = [directory]
+        opened = [directory]
         try:
             for name in self.missing:
                 if directory.make_directory(name):
@@ -111,7 +111,7 @@ class Place:
                 inner = directory.child(name)
                 if inner is None:
                     raise Swapped  # replaced by a link in the meantime: resolve the path again
-                kept.append(inner)
+                opened.append(inner)
                 directory = inner
             yield directory
         except BaseException:
@@ -120,7 +120,7 @@ class Place:
                     parent.remove_directory(name)
             raise
         finally:
-            for each in kept:
+            for each in opened:
                 each.close()
 
 

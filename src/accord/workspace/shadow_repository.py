@@ -125,12 +125,12 @@ class ShadowRepository:
                 raise NotCovered(f"more than {MAX_CHANGES:,} files were changed")
             entries = [(fields[at].decode(), os.fsdecode(fields[at + 1])) for at in range(0, len(fields), 2)]
             found = []
-            wanted: list[tuple[str, str]] = []
+            requested: list[tuple[str, str]] = []
             for raw, path in entries:
                 old_mode, new_mode, old, new, _ = raw.lstrip(":").split(" ")
-                found.append((path, len(wanted)))
-                wanted += [(old_mode, old), (new_mode, new)]
-            states = self._load(wanted)
+                found.append((path, len(requested)))
+                requested += [(old_mode, old), (new_mode, new)]
+            states = self._load(requested)
         except _GitError as error:
             raise NotCovered(f"Git failed ({error})") from error
         changes = []
@@ -246,12 +246,12 @@ class ShadowRepository:
 
     # -- Contents
 
-    def _load(self, wanted: Sequence[tuple[str, str]]) -> list[State | None]:
+    def _load(self, requested: Sequence[tuple[str, str]]) -> list[State | None]:
         """Load states by mode and object id; None for a missing or corrupted object, or one that isn't a file."""
-        ids = list(dict.fromkeys(id for mode, id in wanted if mode != "000000"))
+        ids = list(dict.fromkeys(id for mode, id in requested if mode != "000000"))
         contents = self._read_objects(ids)
         states: list[State | None] = []
-        for mode, id in wanted:
+        for mode, id in requested:
             data = contents.get(id)
             if mode == "000000":
                 states.append(ABSENT)

@@ -168,17 +168,17 @@ def catches(text: str, command: SimpleCommand) -> bool:
 def _catches(pattern: Sequence[Pieces], command: SimpleCommand) -> bool:
     words = [word.text.casefold() for word in command.words]
     both = [word.text.casefold() for word in command.assignments] + words
-    wanted = [tuple(piece.casefold() for piece in pieces) for pieces in pattern]
-    if not wanted:
+    folded = [tuple(piece.casefold() for piece in pieces) for pieces in pattern]
+    if not folded:
         return True
     for seen in (words, both):
         if not seen:
             continue
         name = seen[0].rpartition("/")[2] if "=" not in seen[0] else seen[0]
-        if not (fits(wanted[0], seen[0]) or fits(wanted[0], name)):
+        if not (fits(folded[0], seen[0]) or fits(folded[0], name)):
             continue
         rest = iter(seen[1:])
-        if all(any(fits(pieces, word) for word in rest) for pieces in wanted[1:]):
+        if all(any(fits(pieces, word) for word in rest) for pieces in folded[1:]):
             return True
     return False
 

@@ -49,8 +49,8 @@ def entry(info: SessionInfo) -> dict[str, Any]:
 def _item(item: TimelineItem) -> dict[str, Any]:
     match item:
         case Message():
-            told = {"kind": "message", "role": item.role, "id": item.id, "text": item.text}
-            return {**told, "content": [_plain(piece) for piece in item.content]}
+            entry_fields = {"kind": "message", "role": item.role, "id": item.id, "text": item.text}
+            return {**entry_fields, "content": [_plain(piece) for piece in item.content]}
         case ToolCall():
             fields = _plain(item)
             del fields["replayed"]

@@ -128,22 +128,22 @@ def explain_failure(url: str, error: BaseException) -> LaunchError:
 
 def explain_status(url: str, status: int, text: str = "", location: str = "") -> LaunchError:
     """Convert an HTTP status to an error with a solution."""
-    said = f": {reason}" if (reason := _read_reason(text)) else ""
+    note = f": {reason}" if (reason := _read_reason(text)) else ""
     if status == 401:
-        return LaunchError(f"{url} requires a valid token (HTTP 401){said}", stage="auth")
+        return LaunchError(f"{url} requires a valid token (HTTP 401){note}", stage="auth")
     if status == 403:
-        return LaunchError(f"{url} denies access (HTTP 403){said}", stage="auth")
+        return LaunchError(f"{url} denies access (HTTP 403){note}", stage="auth")
     if status == 407:
-        return LaunchError(f"the proxy requires a login (HTTP 407){said}", stage="auth")
+        return LaunchError(f"the proxy requires a login (HTTP 407){note}", stage="auth")
     if status == 404:
         return LaunchError(
-            f"there is no agent at {url} (HTTP 404){said or ': check the path, usually /acp'}", stage="http"
+            f"there is no agent at {url} (HTTP 404){note or ': check the path, usually /acp'}", stage="http"
         )
     if 300 <= status < 400:
         return LaunchError(f"{url} redirects to {location or 'another address'}: use that URL", stage="http")
     if status >= 500:
-        return LaunchError(f"the server at {url} reports an error (HTTP {status}): try again later{said}", stage="http")
-    return LaunchError(f"{url} doesn't speak ACP (HTTP {status}){said}", stage="http")
+        return LaunchError(f"the server at {url} reports an error (HTTP {status}): try again later{note}", stage="http")
+    return LaunchError(f"{url} doesn't speak ACP (HTTP {status}){note}", stage="http")
 
 
 def _read_reason(text: str) -> str:

@@ -244,8 +244,8 @@ class HttpTransport(Transport):
 
     async def _on_refused(self, message: _Outgoing, response: Answer) -> None:
         """Fail the request if the server refused only that; otherwise fail the connection."""
-        said = " ".join(response.text.split())[:300]
-        why = f"the server refused the message (HTTP {response.status}{': ' if said else ''}{said})"
+        reason = " ".join(response.text.split())[:300]
+        why = f"the server refused the message (HTTP {response.status}{': ' if reason else ''}{reason})"
         main = self._streams.get(None)
         lives = main is not None and main.is_open
         about_session = response.status == 404 and message.session is not None and lives
