@@ -39,7 +39,7 @@ from accord import (
 )
 from accord.model.content import TextContent
 from accord.model.session import Cost, Tokens, Usage
-from accord.model.statement import UsageIs
+from accord.model.statement import SetUsage
 from accord.store.base import Page
 
 META = {"example.org": {"n": 1}}
@@ -90,7 +90,9 @@ async def test_the_parts_of_updates_have_metadata(link: Link, version: int) -> N
         await session.set_commands([Command(name="go", description="Go", meta=META)])
         choices = [Choice(value="a", name="A", meta=META)]
         await session.set_options([Option(id="o", name="O", value="a", choices=choices, meta=META)])
-        await session.writer.state(UsageIs(usage=Usage(used=1, size=2, cost=Cost(amount=1, currency="EUR", meta=META))))
+        await session.writer.state(
+            SetUsage(usage=Usage(used=1, size=2, cost=Cost(amount=1, currency="EUR", meta=META)))
+        )
         diff = Diff.of("/a", "1", "2")
         diff.meta = META
         async with turn.tool("x", locations=[Location(path="/a", meta=META)]) as tool:

@@ -14,14 +14,14 @@ from support.cli_runner import Accord, Here
 
 from accord import SessionInfo, SqliteStore
 from accord.model.content import Image, TextContent
-from accord.model.statement import InfoIs, Said, Statement, ToolPatch, WholeMessage
+from accord.model.statement import MessageChunk, SetInfo, Statement, ToolPatch, WholeMessage
 from accord.model.tool import Diff, Location
 
 TALK: list[Statement] = [
     WholeMessage(role="user", message_id="u1", content=[TextContent("Fix the parser")]),
-    Said(role="thought", message_id="t1", content=TextContent("Let me think.")),
-    Said(role="agent", message_id="a1", content=TextContent("I will ")),
-    Said(role="agent", message_id="a1", content=TextContent("fix it.")),
+    MessageChunk(role="thought", message_id="t1", content=TextContent("Let me think.")),
+    MessageChunk(role="agent", message_id="a1", content=TextContent("I will ")),
+    MessageChunk(role="agent", message_id="a1", content=TextContent("fix it.")),
     ToolPatch(
         id="c1",
         title="Edit parser.py",
@@ -30,8 +30,8 @@ TALK: list[Statement] = [
         locations=[Location(path="/p/parser.py", line=3)],
     ),
     ToolPatch(id="c1", status="completed", content=[Diff.of("/p/parser.py", "a\n", "b\n")]),
-    Said(role="agent", message_id="a2", content=TextContent("Done.")),
-    InfoIs(title="Parser fixed"),
+    MessageChunk(role="agent", message_id="a2", content=TextContent("Done.")),
+    SetInfo(title="Parser fixed"),
 ]
 
 
@@ -52,8 +52,8 @@ def keep(
     asyncio.run(put())
 
 
-def text(words: str, id: str = "m") -> Said:
-    return Said(role="agent", message_id=id, content=TextContent(words))
+def text(words: str, id: str = "m") -> MessageChunk:
+    return MessageChunk(role="agent", message_id=id, content=TextContent(words))
 
 
 @pytest.fixture(autouse=True)
@@ -145,7 +145,7 @@ def test_a_session_is_shown_as_a_dialogue(accord: Accord, here: Here) -> None:
 
 
 def test_control_sequences_in_messages_are_sanitized(accord: Accord, here: Here) -> None:
-    keep(accord, "sess_a", text("\x1b[2J\x07gone\u202e"), InfoIs(title="t\x1b]0;x\x07"))
+    keep(accord, "sess_a", text("\x1b[2J\x07gone\u202e"), SetInfo(title="t\x1b]0;x\x07"))
     shown = here("sessions", "show", "sess_a").out + here("sessions", "search", "gone").out
     assert not set(shown) & set("\x1b\x07\u202e")
 
@@ -282,12 +282,12 @@ def test_html_is_one_page_without_scripts(accord: Accord, here: Here) -> None:
         "sess_a",
         WholeMessage(role="user", message_id="u", content=[TextContent(EVIL)]),
         text(f"```{EVIL}\n{EVIL}\n```\n{EVIL}"),
-        Said(role="thought", message_id="t", content=TextContent(EVIL)),
+        MessageChunk(role="thought", message_id="t", content=TextContent(EVIL)),
         ToolPatch(id="c", title=EVIL, status=EVIL, kind=EVIL, content=[Diff.of(EVIL, None, EVIL)]),
-        Said(role="agent", message_id="i", content=Image(data="iVBORw0KGgo=", mime_type="image/png")),
-        Said(role="agent", message_id="i", content=Image(data='"><script>', mime_type="image/png")),
-        Said(role="agent", message_id="i", content=Image(data="PHN2Zz4=", mime_type="image/svg+xml")),
-        Said(role="agent", message_id="i", content=Image(data="aaaa", mime_type='image/png"><script>')),
+        MessageChunk(role="agent", message_id="i", content=Image(data="iVBORw0KGgo=", mime_type="image/png")),
+        MessageChunk(role="agent", message_id="i", content=Image(data='"><script>', mime_type="image/png")),
+        MessageChunk(role="agent", message_id="i", content=Image(data="PHN2Zz4=", mime_type="image/svg+xml")),
+        MessageChunk(role="agent", message_id="i", content=Image(data="aaaa", mime_type='image/png"><script>')),
         title=EVIL,
         cwd=f"/{EVIL}",
     )

@@ -19,7 +19,7 @@ from accord.coder.history import Reminder, Summary, UserSaid
 from accord.coder.models.base import Spent
 from accord.coder.tools.base import Outcome, ToolContext
 from accord.errors import NotFound, RequestFailed
-from accord.model.statement import OptionsAre
+from accord.model.statement import SetOptions
 from accord.policy.engine import Policy
 from accord.policy.sources import parse_flags
 from accord.store.memory import MemoryStore
@@ -125,7 +125,7 @@ async def test_a_plan_leaves_the_sessions_mode_alone_so_that_a_kill_cannot_chang
 
     def note(id: str, statement: Any) -> None:
         append(id, statement)
-        if isinstance(statement, OptionsAre):
+        if isinstance(statement, SetOptions):
             kept.extend(str(option.value) for option in statement.options if option.id == "mode")
 
     store.append = note  # type: ignore[method-assign]

@@ -23,7 +23,7 @@ from accord.coder.tools.plan import SetPlan
 from accord.errors import RequestFailed
 from accord.model.content import Image, Resource, ResourceContents, ResourceLink, TextContent
 from accord.model.requests import McpServer
-from accord.model.statement import Noted
+from accord.model.statement import PrivateData
 from accord.store.base import SessionStore
 from accord.store.memory import MemoryStore
 from accord.store.sqlite import SqliteStore
@@ -336,7 +336,7 @@ async def test_messages_of_another_version_are_left_out_and_the_rest_is_known(jo
     async with joined(agent) as client:
         session = await client.new_session()
         await session.prompt("hello")
-    store.append(session.id, Noted(kind="model", data={"type": "Dreamt", "of": "sheep"}))
+    store.append(session.id, PrivateData(kind="model", data={"type": "Dreamt", "of": "sheep"}))
     again = ObservableCoder(ScriptedModel(["Yes."]), store)
     async with joined(again) as client:
         loaded = await client.load_session(session.id)

@@ -21,7 +21,7 @@ from accord.coder.agent import Coder
 from accord.coder.tools.base import Tool
 from accord.coder.tools.registry import standard_tools
 from accord.model.session import SessionInfo
-from accord.model.statement import Noted, Raw, StateIs, Statement
+from accord.model.statement import PrivateData, Raw, SetState, Statement
 from accord.schema import v1, v2
 from accord.schema.shape import Message
 from accord.store import fold
@@ -82,7 +82,7 @@ def test_every_event_is_public_and_documented(event: type) -> None:
 
 
 def test_every_statement_has_an_example_in_the_test_kit() -> None:
-    assert {type(statement) for statement in EVERYTHING} == set(get_args(Statement)) - {Noted}
+    assert {type(statement) for statement in EVERYTHING} == set(get_args(Statement)) - {PrivateData}
 
 
 def test_every_statement_is_written_in_some_version() -> None:
@@ -95,7 +95,7 @@ def test_every_statement_is_written_in_some_version() -> None:
 
 
 def test_every_statement_of_a_stored_session_changes_its_transcript() -> None:
-    transcript, effective = Transcript("session"), {StateIs}  # a state describes a moment that is over
+    transcript, effective = Transcript("session"), {SetState}  # a state describes a moment that is over
     for statement in EVERYTHING:
         before = transcript.snapshot()
         fold.apply(transcript, statement)

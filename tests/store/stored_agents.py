@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from accord import SqliteStore
-from accord.model.statement import Said, Statement, WholeMessage
+from accord.model.statement import MessageChunk, Statement, WholeMessage
 from accord.store.packs import Unpacker
 from accord.testing import ScriptedAgent, WirePeer
 
@@ -39,7 +39,7 @@ def in_file(path: Path, session: str) -> list[Statement]:
 
 def texts(statements: list[Statement]) -> list[str]:
     """The words of the agent, piece by piece."""
-    return [s.content.text for s in statements if isinstance(s, Said) and s.role == "agent"]  # type: ignore[union-attr]
+    return [s.content.text for s in statements if isinstance(s, MessageChunk) and s.role == "agent"]  # type: ignore[union-attr]
 
 
 def list_prompts(statements: list[Statement]) -> list[str]:

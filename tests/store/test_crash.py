@@ -21,7 +21,7 @@ from support.fork_server import ForkServer
 
 import accord
 from accord import SqliteStore
-from accord.model.statement import Said, Statement, ToolPatch
+from accord.model.statement import MessageChunk, Statement, ToolPatch
 from accord.transcript.message import Message
 
 AGENT = Path(__file__).with_name("crash_agent.py")
@@ -115,7 +115,7 @@ def _numbered_update(update: dict[str, Any]) -> list[str]:
 
 def _numbered_statement(statement: Statement) -> list[str]:
     match statement:
-        case Said(role="agent" | "thought", content=content):
+        case MessageChunk(role="agent" | "thought", content=content):
             return [content.text]  # type: ignore[union-attr]
         case ToolPatch(title=str(title)):
             return [title]

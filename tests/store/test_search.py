@@ -10,7 +10,7 @@ import pytest
 
 from accord import SqliteStore
 from accord.model.content import ResourceLink, TextContent
-from accord.model.statement import InfoIs, Said, ToolPatch, WholeMessage
+from accord.model.statement import MessageChunk, SetInfo, ToolPatch, WholeMessage
 from accord.model.tool import Location
 from accord.store import search, search_index
 from accord.testing.stores import info, say
@@ -73,10 +73,10 @@ async def test_all_messages_are_searched_and_thoughts_on_request(store: SqliteSt
         WholeMessage(
             role="user", message_id="u", content=[TextContent("wish"), ResourceLink(uri="file:///linked.md", name="n")]
         ),
-        Said(role="thought", message_id="t", content=TextContent("hidden musing")),
+        MessageChunk(role="thought", message_id="t", content=TextContent("hidden musing")),
         ToolPatch(id="c", title="Compile everything", locations=[Location(path="/p/src/engine.rs")]),
         ToolPatch(id="c", status="completed", raw_output={"secret": "rawoutput"}),
-        InfoIs(title="About compilers"),
+        SetInfo(title="About compilers"),
     )
     kinds = {
         word: [hit.kind for hit in await store.search(word)]

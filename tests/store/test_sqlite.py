@@ -173,7 +173,7 @@ async def test_fields_that_a_later_version_has_added_are_ignored(path: Path) -> 
     later = b'[{"type":"ToolPatch","id":"c","title":"T","mood":"good"},{"type":"PlanGone","id":"p","why":"done"}]'
     by_hand(path, "INSERT INTO said SELECT (key << 32) + 1, ? FROM sessions", values=(later,))
     async with SqliteStore(path) as store:
-        assert [type(each).__name__ for each in await read_history(store, "a")] == ["ToolPatch", "PlanGone"]
+        assert [type(each).__name__ for each in await read_history(store, "a")] == ["ToolPatch", "RemovePlan"]
 
 
 # -- several at once

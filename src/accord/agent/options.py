@@ -12,7 +12,7 @@ from accord.errors import InvalidParams, InvalidValue
 from accord.model import check
 from accord.model.record import Meta
 from accord.model.session import Choice, Option
-from accord.model.statement import OptionsAre
+from accord.model.statement import SetOptions
 from accord.model.values import short
 from accord.schema.wire import encode, encode_strictly
 from accord.transports.base import READY
@@ -88,7 +88,7 @@ class SessionOptions:
             option.value = value
         writer = self._session.writer
         if writer.is_saving:
-            writer.save(OptionsAre(options=copies(self.items), changed=id))
+            writer.save(SetOptions(options=copies(self.items), changed=id))
 
     async def _resolve_value(self, id: str, value: str | bool) -> str | bool:
         """Resolve the value of an option. An unlisted value is added to the choices if the agent accepts it."""
@@ -118,7 +118,7 @@ class SessionOptions:
     def replace(self, options: Sequence[Option], meta: Meta | None = None) -> Awaitable[None]:
         """Replace all options. While a session is being reopened, they get their previous values."""
         check.options(options)
-        self._session.writer.encode(OptionsAre(options=list(options)))  # raises before any state changes
+        self._session.writer.encode(SetOptions(options=list(options)))  # raises before any state changes
         self.items = copies(options)
         if self._session.is_reopening:
             # Don't save them: a value whose provider is unavailable now may be available again later.
@@ -135,7 +135,7 @@ class SessionOptions:
 
     def _state(self, changed: str | None, meta: Meta | None) -> Awaitable[None]:
         """Send and save all options. While a session is being created, its response carries them instead."""
-        statement = OptionsAre(options=copies(self.items), changed=changed, meta=meta)
+        statement = SetOptions(options=copies(self.items), changed=changed, meta=meta)
         if self._session.is_known:
             return self._session.writer.state(statement)
         self._session.writer.save(statement)

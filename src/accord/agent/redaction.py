@@ -11,9 +11,9 @@ from typing import Protocol, Union
 from msgspec import UNSET, structs
 
 from accord.model.content import TextContent
-from accord.model.statement import Compacted, CompactionText, Said, Statement, TerminalData, TerminalPatch
+from accord.model.statement import CompactionText, MessageChunk, SetCompaction, Statement, TerminalData, TerminalPatch
 
-Piece = Union[Said, TerminalData, CompactionText]
+Piece = Union[MessageChunk, TerminalData, CompactionText]
 Stream = tuple[str, str, str]
 """A message, terminal or summary: its kind, its id, and the role of a message."""
 
@@ -42,12 +42,12 @@ class StatementRedaction:
     def feed(self, statement: Statement) -> list[Statement]:
         """Add a statement to its stream, and return the redacted statements that can be sent now."""
         match statement:
-            case Said(role=role, message_id=id, content=TextContent()):
+            case MessageChunk(role=role, message_id=id, content=TextContent()):
                 return [
                     *self.release_messages(("message", id, role)),
                     *self._continue(("message", id, role), statement),
                 ]
-            case Said():
+            case MessageChunk():
                 return [*self.release_messages(), self.redact(statement)]
             case CompactionText(id=id, content=TextContent()):
                 return self._continue(("summary", id, ""), statement)
@@ -56,7 +56,7 @@ class StatementRedaction:
             case TerminalPatch(id=id):
                 held = self._release(("terminal", id, ""))
                 return [*(held if statement.output is UNSET else ()), self.redact(statement)]
-            case Compacted(compaction=compaction):
+            case SetCompaction(compaction=compaction):
                 return [*self._release(("summary", compaction.id, "")), self.redact(statement)]
         return [self.redact(statement)]
 

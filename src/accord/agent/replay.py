@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UnsetType
 
 from accord.model.content import Content, TextContent
-from accord.model.statement import REPLAYED, Said, Statement, TerminalData, TerminalPatch, WholeMessage
+from accord.model.statement import REPLAYED, MessageChunk, Statement, TerminalData, TerminalPatch, WholeMessage
 from accord.schema.wire import encode
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ async def replay_history(session: Session) -> None:
     writer = session.writer
     history = session.agent.kept.history(session.id)
     async for statement in _merge_chunks(history) if session.dialect.replays_whole else _merge_output(history):
-        content = statement.content if type(statement) is Said and not statement.meta else None
+        content = statement.content if type(statement) is MessageChunk and not statement.meta else None
         if type(content) is TextContent and not content.meta and not content.annotations:
-            assert isinstance(statement, Said)
+            assert isinstance(statement, MessageChunk)
             if statement.message_id != message_id or statement.role != role:
                 role, message_id = statement.role, statement.message_id
                 head = writer.chunk_head(statement.role, message_id)
@@ -86,7 +86,7 @@ async def _merge_chunks(history: AsyncIterator[Statement]) -> AsyncIterator[Stat
         if key is not None:
             run = [statement]
             continue
-        if isinstance(statement, (Said, WholeMessage)):
+        if isinstance(statement, (MessageChunk, WholeMessage)):
             begun.add((statement.role, statement.message_id))
         elif isinstance(statement, TerminalData) or (
             isinstance(statement, TerminalPatch) and not isinstance(statement.output, UnsetType)
@@ -101,7 +101,7 @@ def _merge_key(statement: Statement) -> tuple[str, str] | None:
     """Identify the message or terminal that a chunk belongs to; None if the statement can't be merged."""
     if isinstance(statement, TerminalData) and not statement.meta:
         return "terminal", statement.id
-    if isinstance(statement, Said) and not statement.meta:
+    if isinstance(statement, MessageChunk) and not statement.meta:
         return statement.role, statement.message_id
     return None
 
@@ -124,7 +124,7 @@ def _merge(run: list[Any], begun: set[tuple[str, str]]) -> list[Statement]:
     role, message_id = run[0].role, run[0].message_id
     if is_new:
         return [WholeMessage(role=role, message_id=message_id, content=content)]
-    return [Said(role=role, message_id=message_id, content=piece) for piece in content]
+    return [MessageChunk(role=role, message_id=message_id, content=piece) for piece in content]
 
 
 def _is_plain(content: Content) -> bool:

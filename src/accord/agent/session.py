@@ -30,14 +30,14 @@ from accord.model.record import Meta
 from accord.model.requests import McpServer, PermissionOption, Reply, SessionSetup, SystemPrompt
 from accord.model.session import Command, CompactionStatus, Option, PlanLike, Severity, Subagent
 from accord.model.statement import (
-    CommandsAre,
     CompactionText,
-    PlanGone,
     Raw,
+    RemovePlan,
     Role,
     SessionMessageText,
-    SubagentIs,
-    UsageIs,
+    SetCommands,
+    SetSubagent,
+    SetUsage,
     WholeMessage,
 )
 from accord.model.tool import Location, LocationsLike, ToolKind, ToolStatus
@@ -217,13 +217,13 @@ class Session:
 
     def remove_plan(self, id: str = "main", *, meta: Meta | None = None) -> Awaitable[None]:
         """Remove a plan."""
-        return self.writer.state(PlanGone(id=id, meta=meta))
+        return self.writer.state(RemovePlan(id=id, meta=meta))
 
     def usage(
         self, used: int, size: int, *, cost: float | None = None, currency: str = "USD", meta: Meta | None = None
     ) -> Awaitable[None]:
         """Report how many tokens of the context window are used, and the session's cost so far."""
-        return self.writer.state(UsageIs(usage=check.usage(used, size, cost, currency), meta=meta))
+        return self.writer.state(SetUsage(usage=check.usage(used, size, cost, currency), meta=meta))
 
     def notice(
         self, title: str, description: str | None = None, *, severity: Severity = "info", meta: Meta | None = None
@@ -279,7 +279,7 @@ class Session:
             problem = f"hide contains {min(unknown)!r}, which is not an @command of this agent"
             raise InvalidValue(problem, argument="hide")
         visible = [described for described in written if described.name not in hide]
-        statement = CommandsAre(commands=[*visible, *check.commands(commands)], meta=meta)
+        statement = SetCommands(commands=[*visible, *check.commands(commands)], meta=meta)
         lines = self.writer.encode(statement)
         self.hidden_commands = frozenset(hide)
         self.commands = statement.commands
@@ -289,7 +289,7 @@ class Session:
 
     def subagent(self, subagent: Subagent) -> Awaitable[None]:
         """Report a subagent, which has its own session (unstable)."""
-        return self.writer.state(SubagentIs(subagent=check.subagent(subagent)))
+        return self.writer.state(SetSubagent(subagent=check.subagent(subagent)))
 
     def child(self, subagent: Subagent) -> Session:
         """Report a subagent and return its session (unstable)."""

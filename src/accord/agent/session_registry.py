@@ -249,7 +249,7 @@ class SessionRegistry:
         await self.agent.kept.update(replace(info, title=title, meta={**(info.meta or {}), TITLED_BY_USER: True}))
         if session is not None:
             session.title, session.titled_by_user = title, True
-            session.writer.save(InfoIs(title=title, updated_at=timestamp()))
+            session.writer.save(SetInfo(title=title, updated_at=timestamp()))
         return title
 
     async def _saved_info(self, id: str) -> SessionInfo:
@@ -358,7 +358,7 @@ class SessionRegistry:
 
     def _send_commands(self, session: Session) -> None:
         if session.commands:
-            session.writer.tell(CommandsAre(commands=session.commands))
+            session.writer.tell(SetCommands(commands=session.commands))
 
     def _check_setup(self, setup: SessionSetup) -> None:
         if not os.path.isabs(setup.cwd):

@@ -12,7 +12,7 @@ from accord.model import check
 from accord.model.content import Content, ContentsLike, as_contents
 from accord.model.record import Meta
 from accord.model.session import Compaction, CompactionStatus, Notice, Plan, PlanLike, Severity
-from accord.model.statement import Compacted, InfoIs, Noticed, PlanSet, SessionMessage
+from accord.model.statement import AddNotice, SessionMessage, SetCompaction, SetInfo, SetPlan
 from accord.model.values import text, word
 
 if TYPE_CHECKING:
@@ -24,33 +24,33 @@ def contents(value: Any) -> list[Content] | UnsetType | None:
     return value if value is None or isinstance(value, UnsetType) else as_contents(value)
 
 
-def plan(entries: PlanLike, id: str, meta: Meta | None) -> PlanSet:
+def plan(entries: PlanLike, id: str, meta: Meta | None) -> SetPlan:
     """Create a plan from entries, or from a `Plan`, which has its own id."""
     if not isinstance(entries, Plan):
         entries = Plan(id=id, entries=check.plan_entries(entries))
-    return PlanSet(plan=check.plan(entries), meta=meta or entries.meta)
+    return SetPlan(plan=check.plan(entries), meta=meta or entries.meta)
 
 
-def notice(title: str, description: str | None, severity: Severity, meta: Meta | None) -> Noticed:
+def notice(title: str, description: str | None, severity: Severity, meta: Meta | None) -> AddNotice:
     """Create a notice."""
     notice = Notice(severity=severity, title=title, description=description)
-    return Noticed(notice=check.notice(notice), meta=meta)
+    return AddNotice(notice=check.notice(notice), meta=meta)
 
 
 def compaction(
     id: str, status: CompactionStatus, summary: ContentsLike | None, error: str | None, meta: Meta | None
-) -> Compacted:
+) -> SetCompaction:
     """Create a report about a compaction."""
     word("status", status, check.COMPACTION_STATUSES)
     pieces = as_contents(summary, "summary") if summary is not None else []
-    return Compacted(compaction=Compaction(id=id, status=status, summary=pieces, error=error), meta=meta)
+    return SetCompaction(compaction=Compaction(id=id, status=status, summary=pieces, error=error), meta=meta)
 
 
-def info(title: str | UnsetType | None, updated_at: str | datetime | UnsetType | None, meta: Meta | None) -> InfoIs:
+def info(title: str | UnsetType | None, updated_at: str | datetime | UnsetType | None, meta: Meta | None) -> SetInfo:
     """Create a change to a session's list entry."""
     if title is not None and not isinstance(title, UnsetType):
         text("title", title)
-    return InfoIs(title=title, updated_at=check.time("updated_at", updated_at), meta=meta)
+    return SetInfo(title=title, updated_at=check.time("updated_at", updated_at), meta=meta)
 
 
 def session_message(

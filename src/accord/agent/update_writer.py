@@ -9,7 +9,16 @@ from accord.agent.redaction import StatementRedaction
 from accord.connection.connection import Connection
 from accord.model.content import as_content
 from accord.model.record import Meta
-from accord.model.statement import Compacted, PlanSet, Role, Said, StateIs, Statement, ToolPatch, WholeMessage
+from accord.model.statement import (
+    MessageChunk,
+    Role,
+    SetCompaction,
+    SetPlan,
+    SetState,
+    Statement,
+    ToolPatch,
+    WholeMessage,
+)
 from accord.schema.wire import encode, encode_strictly
 from accord.transports.base import READY
 
@@ -17,7 +26,7 @@ if TYPE_CHECKING:
     from accord.agent.dialect import Dialect
     from accord.agent.session import Session
 
-_ENDS_MESSAGE = frozenset({ToolPatch, PlanSet, Compacted, WholeMessage})
+_ENDS_MESSAGE = frozenset({ToolPatch, SetPlan, SetCompaction, WholeMessage})
 """Statements after which further text starts a new message."""
 _CHUNK_TYPES: dict[Role, bytes] = {
     "agent": b"agent_message_chunk",
@@ -76,7 +85,9 @@ class UpdateWriter:
             self._role, self._message_id = role, message_id or self._ids.new("msg")
             self._chunk_head = self.chunk_head(role, self._message_id)
         if meta or self.redaction is not None:
-            return self.state(Said(role=role, message_id=self._message_id, content=as_content(content), meta=meta))
+            return self.state(
+                MessageChunk(role=role, message_id=self._message_id, content=as_content(content), meta=meta)
+            )
         if type(content) is str:
             try:
                 text = encode_strictly(content)
@@ -89,7 +100,8 @@ class UpdateWriter:
             line = self._chunk_head + body + b"}}}\n"
         if self._save is not None:
             self._save(
-                self._session.id, Said(role=role, message_id=self._message_id, content=as_content(content), meta=None)
+                self._session.id,
+                MessageChunk(role=role, message_id=self._message_id, content=as_content(content), meta=None),
             )
         if self._held is None and not self.is_muted:  # `send`, inlined: this is the hot path of every agent
             return self._connection.send_notification(line)
@@ -168,7 +180,7 @@ class UpdateWriter:
         lines = self.encode(statement)
         if not lines:
             return READY
-        if type(statement) is StateIs and self._held is None and not self.is_muted:
+        if type(statement) is SetState and self._held is None and not self.is_muted:
             # The end of a turn is sent ahead of updates that can't be saved, so that the client learns of the failure.
             return self._connection.send(lines)
         return self.send(lines)

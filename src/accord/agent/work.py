@@ -12,7 +12,7 @@ from accord.errors import ConnectionClosed, UsageError
 from accord.model import check
 from accord.model.record import Meta
 from accord.model.session import StopReason, Tokens
-from accord.model.statement import StateIs
+from accord.model.statement import SetState
 from accord.model.values import word
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class OwnWork:
 
     def __init__(self, session: Session, sessions: SessionRegistry) -> None:
         self.running: list[Work] = []
-        self.held_end: StateIs | None = None
+        self.held_end: SetState | None = None
         """The state that ends a turn, while other work continues: the session isn't idle yet (version 2)."""
         self._session = session
         self._sessions = sessions

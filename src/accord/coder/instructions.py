@@ -14,7 +14,7 @@ from accord.coder import agents_md
 from accord.coder.environment import describe_environment
 from accord.coder.history import replace_surrogates
 from accord.model.record import Record
-from accord.model.statement import Noted
+from accord.model.statement import PrivateData
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -143,7 +143,7 @@ async def instructions(state: CoderSession, model: Model) -> str:
     prompt = state.system_prompt
     if prompt is None or prompt.made_for != _identify(state, model) or not await _is_current(state, prompt):
         prompt = state.system_prompt = await _build(state, model)
-        state.session.writer.save(Noted(kind=KIND, data=msgspec.to_builtins(prompt)))
+        state.session.writer.save(PrivateData(kind=KIND, data=msgspec.to_builtins(prompt)))
     prompt.is_restored = False
     state.nested_instructions.delivered.update(prompt.delivered)
     return prompt.text

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from accord.config.redaction import count_held, redact_known
-from accord.model.statement import CommandsAre, OptionsAre, StateIs, Statement, UsageIs
+from accord.model.statement import SetCommands, SetOptions, SetState, SetUsage, Statement
 
 if TYPE_CHECKING:
     from accord.coder.credentials import Keys

@@ -38,7 +38,7 @@ from accord.coder.usage import SessionUsage
 from accord.errors import RequestFailed
 from accord.model.content import Content, TextContent
 from accord.model.session import Command, PlanEntry, StopReason
-from accord.model.statement import Noted, PlanGone, PlanSet, UsageIs
+from accord.model.statement import PrivateData, RemovePlan, SetPlan, SetUsage
 
 if TYPE_CHECKING:
     from accord.agent.session import Session
@@ -327,7 +327,7 @@ class CoderSession:
     def remember(self, message: Message) -> None:
         """Add a message to the history, and save it."""
         self.history.append(message)
-        self.session.writer.save(Noted(kind=KIND, data=to_note(message)))
+        self.session.writer.save(PrivateData(kind=KIND, data=to_note(message)))
 
     def answer_open_calls(self, otherwise: str, results: Iterable[Result] = ()) -> None:
         """Give every call of the last answer a result, `otherwise` if it has none: providers require one for each."""
@@ -347,7 +347,7 @@ class CoderSession:
         """Replace the history by one whose older messages are shorter, and save how far that goes."""
         changed = [index for index, message in enumerate(history) if message is not self.history[index]]
         self.history = history
-        self.session.writer.save(Noted(kind=KIND, data=to_note(Pruned(messages=changed[-1] + 1))))
+        self.session.writer.save(PrivateData(kind=KIND, data=to_note(Pruned(messages=changed[-1] + 1))))
         self.nested_instructions.forget()
 
     def announce_mode(self) -> None:
@@ -374,7 +374,7 @@ class CoderSession:
         found: list[Message] = []
         async for statement in store.history(self.session.id):
             match statement:
-                case Noted(kind=kind, data=data) if kind == KIND:
+                case PrivateData(kind=kind, data=data) if kind == KIND:
                     message = from_note(data)
                     if isinstance(message, Summary):
                         found.clear()
@@ -382,13 +382,13 @@ class CoderSession:
                         found[: message.messages] = omit_results(found[: message.messages])
                     elif message is not None:
                         found.append(message)
-                case Noted(kind=instructions.KIND, data=data):
+                case PrivateData(kind=instructions.KIND, data=data):
                     self.system_prompt = instructions.from_note(data)
-                case PlanSet(plan=plan):
+                case SetPlan(plan=plan):
                     self.plan = list(plan.entries)
-                case PlanGone():
+                case RemovePlan():
                     self.plan = []
-                case UsageIs(usage=usage):
+                case SetUsage(usage=usage):
                     self.usage.context = usage.used
                     self.usage.cost = usage.cost.amount if usage.cost is not None else self.usage.cost
         self.history = repair(found)

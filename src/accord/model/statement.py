@@ -1,7 +1,7 @@
 """Statements: the messages that an agent sends about a session, independent of the version.
 
 A dialect turns each into updates of its version. A store saves them, so that a session can be replayed in either
-version. The class names are part of the format of stored sessions."""
+version. The tags are part of the format of stored sessions, so a renamed class keeps its tag."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from accord.model.tool import ExitStatus, Location, ToolContent, ToolKind, ToolS
 Role = Literal["user", "agent", "thought"]
 
 
-class Said(Record, tag=True):
+class MessageChunk(Record, tag="Said"):
     """A chunk of a message."""
 
     role: Role
@@ -91,28 +91,28 @@ class TerminalData(Record, tag=True):
     meta: Meta | None = None
 
 
-class PlanSet(Record, tag=True):
+class SetPlan(Record, tag="PlanSet"):
     """A plan was set or replaced."""
 
     plan: Plan
     meta: Meta | None = None
 
 
-class PlanGone(Record, tag=True):
+class RemovePlan(Record, tag="PlanGone"):
     """A plan was removed."""
 
     id: str
     meta: Meta | None = None
 
 
-class CommandsAre(Record, tag=True):
+class SetCommands(Record, tag="CommandsAre"):
     """All slash commands."""
 
     commands: list[Command]
     meta: Meta | None = None
 
 
-class OptionsAre(Record, tag=True):
+class SetOptions(Record, tag="OptionsAre"):
     """All options with their values."""
 
     options: list[Option]
@@ -121,7 +121,7 @@ class OptionsAre(Record, tag=True):
     meta: Meta | None = None
 
 
-class InfoIs(Record, tag=True):
+class SetInfo(Record, tag="InfoIs"):
     """The session's title or time changed; None clears it."""
 
     title: str | UnsetType | None = UNSET
@@ -129,21 +129,21 @@ class InfoIs(Record, tag=True):
     meta: Meta | None = None
 
 
-class UsageIs(Record, tag=True):
+class SetUsage(Record, tag="UsageIs"):
     """The size of the context changed."""
 
     usage: Usage
     meta: Meta | None = None
 
 
-class Noticed(Record, tag=True):
+class AddNotice(Record, tag="Noticed"):
     """A notice for the user."""
 
     notice: Notice
     meta: Meta | None = None
 
 
-class Compacted(Record, tag=True):
+class SetCompaction(Record, tag="Compacted"):
     """A compaction started or changed."""
 
     compaction: Compaction
@@ -158,7 +158,7 @@ class CompactionText(Record, tag=True):
     meta: Meta | None = None
 
 
-class StateIs(Record, tag=True):
+class SetState(Record, tag="StateIs"):
     """The session is running, waiting for the user, or idle."""
 
     state: State
@@ -169,7 +169,7 @@ class StateIs(Record, tag=True):
     meta: Meta | None = None
 
 
-class SubagentIs(Record, tag=True):
+class SetSubagent(Record, tag="SubagentIs"):
     """The state of a subagent."""
 
     subagent: Subagent
@@ -202,7 +202,7 @@ class Raw(Record, tag=True):
     update: Any
 
 
-class Noted(Record, tag=True):
+class PrivateData(Record, tag="Noted"):
     """Data of the agent, saved with the session in order and never sent."""
 
     kind: str
@@ -210,49 +210,49 @@ class Noted(Record, tag=True):
 
 
 Statement = Union[
-    Said,
+    MessageChunk,
     WholeMessage,
     ToolPatch,
     TerminalPatch,
     TerminalData,
-    PlanSet,
-    PlanGone,
-    CommandsAre,
-    OptionsAre,
-    InfoIs,
-    UsageIs,
-    Noticed,
-    Compacted,
+    SetPlan,
+    RemovePlan,
+    SetCommands,
+    SetOptions,
+    SetInfo,
+    SetUsage,
+    AddNotice,
+    SetCompaction,
     CompactionText,
-    StateIs,
-    SubagentIs,
+    SetState,
+    SetSubagent,
     SessionMessage,
     SessionMessageText,
     Raw,
-    Noted,
+    PrivateData,
 ]
 
 
 def meta_of(statement: Statement) -> Meta | None:
     """Return the metadata of a statement; None for kinds without metadata."""
-    if isinstance(statement, SubagentIs):
+    if isinstance(statement, SetSubagent):
         return statement.subagent.meta
-    return None if isinstance(statement, (Raw, Noted)) else statement.meta
+    return None if isinstance(statement, (Raw, PrivateData)) else statement.meta
 
 
 REPLAYED = (
-    Said,
+    MessageChunk,
     WholeMessage,
     ToolPatch,
     TerminalPatch,
     TerminalData,
-    PlanSet,
-    PlanGone,
-    UsageIs,
-    InfoIs,
-    Compacted,
+    SetPlan,
+    RemovePlan,
+    SetUsage,
+    SetInfo,
+    SetCompaction,
     CompactionText,
-    SubagentIs,
+    SetSubagent,
     SessionMessage,
     SessionMessageText,
 )

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable
 
 from accord.model.record import Record
 from accord.model.session import Option, SessionInfo
-from accord.model.statement import OptionsAre, Statement
+from accord.model.statement import SetOptions, Statement
 
 PAGE = 50
 """The number of sessions on a page."""
@@ -59,7 +59,7 @@ class SessionStore(ABC):
         """Return the last options of a session."""
         last: list[Option] = []
         async for statement in self.history(session_id):
-            if isinstance(statement, OptionsAre):
+            if isinstance(statement, SetOptions):
                 last = statement.options
         return last
 

@@ -24,9 +24,9 @@ def apply(transcript: Transcript, statement: s.Statement) -> None:
     """Apply one statement to a transcript."""
     changes: dict[str, Any]
     match statement:
-        case s.Said(role=role, message_id=id, content=TextContent(text=text, annotations=None, meta=None)):
+        case s.MessageChunk(role=role, message_id=id, content=TextContent(text=text, annotations=None, meta=None)):
             transcript.append_text(role, id, text)
-        case s.Said(role=role, message_id=id, content=content):
+        case s.MessageChunk(role=role, message_id=id, content=content):
             transcript.append(role, id, content)
         case s.WholeMessage(role=role, message_id=id, content=contents):
             transcript.set_message(role, id, _contents(contents), statement.meta or UNSET)
@@ -39,28 +39,28 @@ def apply(transcript: Transcript, statement: s.Statement) -> None:
             transcript.patch_terminal(id, meta_patch=statement.meta or UNSET, **changes)
         case s.TerminalData(id=id, data=data):
             transcript.append_output(id, data)
-        case s.PlanSet(plan=plan):
+        case s.SetPlan(plan=plan):
             transcript.set_plan(plan)
-        case s.PlanGone(id=id):
+        case s.RemovePlan(id=id):
             transcript.remove_plan(id)
-        case s.CommandsAre(commands=commands):
+        case s.SetCommands(commands=commands):
             transcript.set_commands(commands)
-        case s.OptionsAre(options=options):
+        case s.SetOptions(options=options):
             transcript.set_options(options)
-        case s.InfoIs(title=title, updated_at=updated_at):
+        case s.SetInfo(title=title, updated_at=updated_at):
             transcript.set_info(title=title, updated_at=updated_at, meta_patch=statement.meta or UNSET)
-        case s.UsageIs(usage=usage):
+        case s.SetUsage(usage=usage):
             transcript.set_usage(usage)
-        case s.Noticed(notice=notice):
+        case s.AddNotice(notice=notice):
             transcript.add_notice(notice)
-        case s.Compacted(compaction=told):
-            changes = {"status": told.status, "error": told.error}
-            if told.summary:
-                changes["summary"] = list(told.summary)
-            transcript.patch_compaction(told.id, **changes)
+        case s.SetCompaction(compaction=compaction):
+            changes = {"status": compaction.status, "error": compaction.error}
+            if compaction.summary:
+                changes["summary"] = list(compaction.summary)
+            transcript.patch_compaction(compaction.id, **changes)
         case s.CompactionText(id=id, content=content):
             transcript.append_summary(id, content)
-        case s.SubagentIs(subagent=child):
+        case s.SetSubagent(subagent=child):
             fields = {name: getattr(child, name) for name in child.__struct_fields__ if name != "session_id"}
             transcript.patch_subagent(child.session_id, **fields)
         case s.SessionMessage(id=id):
@@ -77,7 +77,7 @@ def apply(transcript: Transcript, statement: s.Statement) -> None:
             transcript.append_session_message(id, content)
         case s.Raw(update=update):
             transcript.add_unknown(str(update.get("sessionUpdate", "")) if isinstance(update, dict) else "", update)
-        case s.StateIs():
+        case s.SetState():
             pass  # the state of the past is of no interest
 
 

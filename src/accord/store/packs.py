@@ -14,7 +14,7 @@ from msgspec import UNSET, UnsetType
 from accord.model import statement as s
 from accord.model.content import Audio, Content, Image, Resource, ResourceLink, TextContent, UnknownContent
 from accord.model.session import Compaction
-from accord.model.statement import Role, Said, Statement, ToolPatch
+from accord.model.statement import MessageChunk, Role, Statement, ToolPatch
 from accord.model.tool import FINAL, Diff, Location, TerminalRef, ToolContent
 from accord.schema.wire import encode
 
@@ -41,7 +41,7 @@ class Pack:
 
     def add(self, statement: Statement) -> None:
         """Add a statement. It is encoded now, because its objects may change later; text can't change."""
-        if type(statement) is Said and statement.meta is None:
+        if type(statement) is MessageChunk and statement.meta is None:
             content = statement.content
             if type(content) is TextContent and content.meta is None and content.annotations is None:
                 role, message_id = statement.role, statement.message_id
@@ -54,7 +54,7 @@ class Pack:
         self._run = None
         data = _encode_patch(statement, self._shown) if type(statement) is ToolPatch else encode(statement)
         self.items.append(msgspec.Raw(data))
-        if isinstance(statement, s.OptionsAre):
+        if isinstance(statement, s.SetOptions):
             self.options = encode(statement.options)
 
     def prepend_to(self, other: Pack) -> None:
@@ -100,19 +100,19 @@ def _replace_surrogates(run: list[str]) -> list[str]:
 _Plain = Union[
     s.TerminalPatch,
     s.TerminalData,
-    s.PlanSet,
-    s.PlanGone,
-    s.CommandsAre,
-    s.OptionsAre,
-    s.InfoIs,
-    s.UsageIs,
-    s.Noticed,
-    s.StateIs,
-    s.SubagentIs,
+    s.SetPlan,
+    s.RemovePlan,
+    s.SetCommands,
+    s.SetOptions,
+    s.SetInfo,
+    s.SetUsage,
+    s.AddNotice,
+    s.SetState,
+    s.SetSubagent,
     s.Raw,
-    s.Noted,
+    s.PrivateData,
 ]
-_PLAIN = {kind.__name__ for kind in get_args(_Plain)}
+_PLAIN = {kind.__struct_config__.tag for kind in get_args(_Plain)}
 _Known = Union[TextContent, Image, Audio, ResourceLink, Resource]
 
 
@@ -135,7 +135,9 @@ class Unpacker:
         for item in items if isinstance(items, list) else [items]:
             if type(item) is list and len(item) > 1 and item[0] in _ROLES:
                 role, message_id = _ROLES[item[0]], item[1]
-                found += [Said(role=role, message_id=message_id, content=TextContent(text)) for text in item[2:]]
+                found += [
+                    MessageChunk(role=role, message_id=message_id, content=TextContent(text)) for text in item[2:]
+                ]
                 continue
             kind = item.get("type", "") if isinstance(item, dict) else ""
             try:
@@ -159,7 +161,7 @@ class Unpacker:
             case "ToolPatch":
                 return self._tool_patch(item)
             case "Said":
-                return Said(
+                return MessageChunk(
                     role=item["role"],
                     message_id=item["message_id"],
                     content=content(item["content"]),
@@ -180,7 +182,7 @@ class Unpacker:
                 saved = item["compaction"]
                 pieces = [content(piece) for piece in saved["summary"]]
                 compaction = Compaction(**{**_fields(Compaction, saved), "summary": pieces})
-                return s.Compacted(compaction=compaction, meta=item.get("meta"))
+                return s.SetCompaction(compaction=compaction, meta=item.get("meta"))
             case "CompactionText":
                 return s.CompactionText(id=item["id"], content=content(item["content"]), meta=item.get("meta"))
         return None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import UnsetType
 
 from accord.model.content import Content, TextContent, text_of, uri_of
-from accord.model.statement import InfoIs, Said, Statement, ToolPatch, WholeMessage
+from accord.model.statement import MessageChunk, SetInfo, Statement, ToolPatch, WholeMessage
 from accord.store.database import PLACES, WORDS, has_index
 from accord.store.packs import Unpacker
 from accord.store.queries import last_place
@@ -150,9 +150,9 @@ def passages(statements: Iterable[Statement]) -> Iterator[tuple[str, str, str]]:
     found: dict[tuple[str, str], list[str]] = {}
     for statement in statements:
         match statement:
-            case Said(role=role, message_id=id, content=TextContent(text=text)):
+            case MessageChunk(role=role, message_id=id, content=TextContent(text=text)):
                 found.setdefault((role, id), []).append(text)
-            case Said(role=role, message_id=id, content=content):
+            case MessageChunk(role=role, message_id=id, content=content):
                 found.setdefault((role, id), []).append(_uris([content]))
             case WholeMessage(role=role, message_id=id, content=contents) if not isinstance(contents, UnsetType):
                 found[role, id] = [text_of(contents or []), _uris(contents or [])]
@@ -161,7 +161,7 @@ def passages(statements: Iterable[Statement]) -> Iterator[tuple[str, str, str]]:
                 words += [place.path for place in statement.locations] if isinstance(statement.locations, list) else []
                 if words:
                     found.setdefault(("tool", id), []).extend(f"{word}\n" for word in words)
-            case InfoIs(title=str(title)):
+            case SetInfo(title=str(title)):
                 found["title", ""] = [title]
     for (kind, name), pieces in found.items():
         text = "".join(pieces).replace("\0", " ")

@@ -29,9 +29,9 @@ def info(id: str, cwd: str = "/project", **more: Any) -> SessionInfo:
     return SessionInfo(id=id, cwd=cwd, **more)
 
 
-def say(text: str, message_id: str = "m") -> s.Said:
+def say(text: str, message_id: str = "m") -> s.MessageChunk:
     """Create a chunk of an agent message."""
-    return s.Said(role="agent", message_id=message_id, content=c.TextContent(text))
+    return s.MessageChunk(role="agent", message_id=message_id, content=c.TextContent(text))
 
 
 async def list_ids(store: SessionStore, **how: Any) -> list[str]:
@@ -197,7 +197,7 @@ class StoreSuite:
         await store.create(info("a"))
         assert await store.options("a") == []
         for value in ("x", "y"):
-            store.append("a", s.OptionsAre(options=[m.Option(id="o", name="O", value=value)]))
+            store.append("a", s.SetOptions(options=[m.Option(id="o", name="O", value=value)]))
             store.append("a", say("between"))
         again = await self.reopen(store)
         assert [option.value for option in await again.options("a")] == ["y"]
@@ -208,8 +208,8 @@ class StoreSuite:
         store = self.new_store()
         await store.create(info("a"))
         store.append("a", say("both"))
-        store.append("a", s.OptionsAre(options=[m.Option(id="o", name="O", value="v")]))
-        shared = [say("both"), s.OptionsAre(options=[m.Option(id="o", name="O", value="v")])]
+        store.append("a", s.SetOptions(options=[m.Option(id="o", name="O", value="v")]))
+        shared = [say("both"), s.SetOptions(options=[m.Option(id="o", name="O", value="v")])]
         await store.copy("a", info("b", "/elsewhere", title="Copy"))
         store.append("a", say("only a"))
         store.append("b", say("only b"))

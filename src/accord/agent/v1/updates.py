@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType, structs
 from accord.agent.dialect import unwrap_unknown
 from accord.agent.offers import ClientOffers
 from accord.errors import InvalidValue
-from accord.model import statement as say
+from accord.model import statement as s
 from accord.model.check import PERMISSION_KINDS
 from accord.model.content import Content, ResourceLink
 from accord.model.requests import PermissionRequest
@@ -26,15 +26,15 @@ _STATUSES: dict[str, v1.ToolCallStatus] = {status: status for status in get_args
 _PRIORITIES: dict[str, v1.PlanEntryPriority] = {priority: priority for priority in get_args(v1.PlanEntryPriority)}
 
 
-def updates(statement: say.Statement, client: ClientOffers, terminals: dict[str, list[bytes]]) -> list[Any]:
+def updates(statement: s.Statement, client: ClientOffers, terminals: dict[str, list[bytes]]) -> list[Any]:
     """Convert a statement to updates. There are none if the client doesn't support it or version 1 has no
     equivalent."""
-    if type(statement) is say.ToolPatch:  # by far the most frequent statement; a generator would double its cost
+    if type(statement) is s.ToolPatch:  # by far the most frequent statement; a generator would double its cost
         found: list[Any] = [tool_call(statement, terminals)]
         meta = statement.meta
     else:
         found = [*_updates(statement, client, terminals)]
-        meta = say.meta_of(statement)
+        meta = s.meta_of(statement)
     if meta:
         check_meta(meta)
         for update in found:
@@ -42,50 +42,50 @@ def updates(statement: say.Statement, client: ClientOffers, terminals: dict[str,
     return found
 
 
-def _updates(statement: say.Statement, client: ClientOffers, terminals: dict[str, list[bytes]]) -> Iterator[Any]:
+def _updates(statement: s.Statement, client: ClientOffers, terminals: dict[str, list[bytes]]) -> Iterator[Any]:
     match statement:
-        case say.Said(role=role, message_id=id, content=content):
+        case s.MessageChunk(role=role, message_id=id, content=content):
             yield _CHUNKS[role](message_id=id, content=encodable(content))
-        case say.WholeMessage(role=role, message_id=id, content=contents):
+        case s.WholeMessage(role=role, message_id=id, content=contents):
             for content in contents or ():  # version 1 can't clear a message
                 yield _CHUNKS[role](message_id=id, content=encodable(content))
-        case say.ToolPatch():
+        case s.ToolPatch():
             yield tool_call(statement, terminals)
-        case say.TerminalPatch(id=id, output=output) if not isinstance(output, UnsetType):
+        case s.TerminalPatch(id=id, output=output) if not isinstance(output, UnsetType):
             terminals[id] = [output or b""]
-        case say.TerminalPatch(id=id):
+        case s.TerminalPatch(id=id):
             terminals.setdefault(id, [])  # marks it as the agent's own, even before its first output
-        case say.TerminalData(id=id, data=data):
+        case s.TerminalData(id=id, data=data):
             terminals.setdefault(id, []).append(data)
-        case say.PlanSet(plan=the_plan):
+        case s.SetPlan(plan=the_plan):
             yield from plan(the_plan, client)
-        case say.PlanGone(id=id):
+        case s.RemovePlan(id=id):
             yield v1.PlanRemoved(plan_id=id) if client.plans else v1.Plan(entries=[])
-        case say.CommandsAre(commands=commands):
+        case s.SetCommands(commands=commands):
             yield v1.AvailableCommandsUpdate(available_commands=[command(c) for c in commands])
-        case say.OptionsAre(options=options, changed=changed):
+        case s.SetOptions(options=options, changed=changed):
             yield v1.ConfigOptionUpdate(config_options=config_options(options, client))
             mode = next((o for o in options if o.category == "mode"), None)
             if mode is not None and changed in (None, mode.id):
                 yield v1.CurrentModeUpdate(current_mode_id=str(mode.value))
-        case say.InfoIs(title=title, updated_at=updated_at):
+        case s.SetInfo(title=title, updated_at=updated_at):
             yield v1.SessionInfoUpdate(title=title, updated_at=updated_at)
-        case say.UsageIs(usage=usage):
+        case s.SetUsage(usage=usage):
             paid = usage.cost
             cost = v1.Cost(amount=paid.amount, currency=paid.currency, meta=paid.meta or UNSET) if paid else UNSET
             yield v1.UsageUpdate(used=usage.used, size=usage.size, cost=cost)
-        case say.Noticed(notice=notice) if client.notices:
+        case s.AddNotice(notice=notice) if client.notices:
             yield v1.Notice(severity=notice.severity, title=notice.title, description=notice.description or UNSET)
-        case say.Compacted(compaction=shortened) if client.compaction:
+        case s.SetCompaction(compaction=shortened) if client.compaction:
             yield v1.CompactionUpdate(
                 compaction_id=shortened.id,
                 status=shortened.status,
                 summary=[encodable(piece) for piece in shortened.summary] or UNSET,
                 error=shortened.error or UNSET,
             )
-        case say.CompactionText(id=id, content=content) if client.compaction:
+        case s.CompactionText(id=id, content=content) if client.compaction:
             yield v1.CompactionSummaryChunk(compaction_id=id, content=encodable(content))
-        case say.SubagentIs(subagent=child) if client.subagents:
+        case s.SetSubagent(subagent=child) if client.subagents:
             yield v1.SubagentUpdate(
                 session_id=child.session_id,
                 title=child.title or UNSET,
@@ -97,7 +97,7 @@ def _updates(statement: say.Statement, client: ClientOffers, terminals: dict[str
                 if child.can_cancel
                 else UNSET,
             )
-        case say.SessionMessage(content=contents) if client.subagents:
+        case s.SessionMessage(content=contents) if client.subagents:
             yield v1.SessionMessage(
                 message_id=statement.id,
                 sender_session_id=statement.sender,
@@ -106,9 +106,9 @@ def _updates(statement: say.Statement, client: ClientOffers, terminals: dict[str
                 recipient_message_id=statement.recipient_message_id,
                 content=_contents(contents),
             )
-        case say.SessionMessageText(id=id, content=content) if client.subagents:
+        case s.SessionMessageText(id=id, content=content) if client.subagents:
             yield v1.SessionMessageChunk(message_id=id, content=encodable(content))
-        case say.Raw(version=1, update=update):
+        case s.Raw(version=1, update=update):
             yield update
 
 
@@ -131,7 +131,7 @@ def _or_unset(value: Any) -> Any:
 _CHUNKS = {"agent": v1.AgentMessageChunk, "thought": v1.AgentThoughtChunk, "user": v1.UserMessageChunk}
 
 
-def tool_call(patch: say.ToolPatch, terminals: dict[str, list[bytes]]) -> v1.ToolCall | v1.ToolCallUpdate:
+def tool_call(patch: s.ToolPatch, terminals: dict[str, list[bytes]]) -> v1.ToolCall | v1.ToolCallUpdate:
     # The fields are written out because a patch sets only one or two: a loop over all of them takes twice as long.
     kind: Any = v1.ToolCall if patch.first else v1.ToolCallUpdate
     update: v1.ToolCall | v1.ToolCallUpdate = kind(

@@ -25,7 +25,7 @@ from accord.errors import InvalidParams, RequestCancelled
 from accord.model.record import Meta
 from accord.model.requests import Elicitation, PermissionRequest, Reply, SessionSetup
 from accord.model.session import Background
-from accord.model.statement import StateIs, Statement, WholeMessage
+from accord.model.statement import SetState, Statement, WholeMessage
 from accord.schema import v2
 from accord.schema.method import Method
 from accord.schema.v2 import methods as m
@@ -110,8 +110,8 @@ class V2(Dialect):
             state = writing.snapshot(self._state_now(session).state)
         return v2.SessionStatusResponse(status=status, state=state)
 
-    def _state_now(self, session: Session) -> StateIs:
-        state = StateIs(state="idle")
+    def _state_now(self, session: Session) -> SetState:
+        state = SetState(state="idle")
         if session.turns.working is not None or session.works.running:
             state.state = "requires_action" if session.waiting_for_user else "running"
         return self._with_background(session, state)
@@ -182,7 +182,7 @@ class V2(Dialect):
 
     def turn_begins(self, session: Session, turn: Turn) -> None:
         self.prompt_joins(session, turn)
-        self._send_state(session, StateIs(state="running"))
+        self._send_state(session, SetState(state="running"))
 
     def turn_ends(self, session: Session, turn: Turn, outcome: Outcome) -> None:
         end, session.works.held_end = self._idle(outcome, turn.response_meta), None
@@ -192,16 +192,16 @@ class V2(Dialect):
         else:
             self._send_state(session, end)
 
-    def _idle(self, outcome: Outcome, meta: Meta | None) -> StateIs:
+    def _idle(self, outcome: Outcome, meta: Meta | None) -> SetState:
         error = None
         if outcome.error is not None:
             error = {"code": outcome.error.code, "message": outcome.error.message}
             if outcome.error.data is not UNSET:
                 error["data"] = outcome.error.data
-        return StateIs(state="idle", stop_reason=outcome.stop_reason, error=error, tokens=outcome.tokens, meta=meta)
+        return SetState(state="idle", stop_reason=outcome.stop_reason, error=error, tokens=outcome.tokens, meta=meta)
 
     def work_begins(self, session: Session, meta: Meta | None) -> None:
-        self._send_state(session, StateIs(state="running", meta=meta))
+        self._send_state(session, SetState(state="running", meta=meta))
 
     def work_ends(self, session: Session, outcome: Outcome, meta: Meta | None) -> None:
         # A turn that ended meanwhile takes precedence: the user waits for its stop reason.
@@ -219,16 +219,16 @@ class V2(Dialect):
         working = session.turns.working
         is_stopping = working is not None and working.turn.cancelled and not blocked
         if (working is not None or session.works.running) and not is_stopping:
-            self._send_state(session, StateIs(state="requires_action" if blocked else "running"))
+            self._send_state(session, SetState(state="requires_action" if blocked else "running"))
 
     def background_changed(self, session: Session) -> None:
         self._send_state(session, self._state_now(session))
 
-    def _send_state(self, session: Session, state: StateIs) -> None:
+    def _send_state(self, session: Session, state: SetState) -> None:
         if self.connection.is_open:
             session.writer.tell(self._with_background(session, state))
 
-    def _with_background(self, session: Session, state: StateIs) -> StateIs:
+    def _with_background(self, session: Session, state: SetState) -> SetState:
         """Add the background work. Once an agent has reported any, it must report it with every state."""
         work = session.background.report()
         if work is not None:

@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 
 from accord.agent.dialect import encode_tokens
 from accord.agent.dialect import unwrap_unknown as encodable
-from accord.model import statement as say
+from accord.model import statement as s
 from accord.model.content import Content
 from accord.model.requests import PermissionRequest
 from accord.model.session import Command, Option, Plan, StopReason
@@ -24,11 +24,11 @@ _CHUNKS = {"agent": v2.AgentMessageChunk, "thought": v2.AgentThoughtChunk, "user
 _MESSAGES = {"agent": v2.AgentMessage, "thought": v2.AgentThought, "user": v2.UserMessage}
 
 
-def updates(statement: say.Statement, *, unstable: bool) -> list[Any]:
+def updates(statement: s.Statement, *, unstable: bool) -> list[Any]:
     """Convert a statement to updates. Those of the unstable schema are included only if `unstable` is true."""
     found = [*_updates(statement, unstable)]
     # By far the most frequent statement needs no lookup.
-    meta = statement.meta if type(statement) is say.ToolPatch else say.meta_of(statement)
+    meta = statement.meta if type(statement) is s.ToolPatch else s.meta_of(statement)
     if meta:
         check_meta(meta)
         for update in found:
@@ -36,48 +36,48 @@ def updates(statement: say.Statement, *, unstable: bool) -> list[Any]:
     return found
 
 
-def _updates(statement: say.Statement, unstable: bool) -> Iterator[Any]:
+def _updates(statement: s.Statement, unstable: bool) -> Iterator[Any]:
     match statement:
-        case say.Said(role=role, message_id=id, content=content):
+        case s.MessageChunk(role=role, message_id=id, content=content):
             yield _CHUNKS[role](message_id=id, content=encodable(content))
-        case say.WholeMessage(role=role, message_id=id, content=contents):
+        case s.WholeMessage(role=role, message_id=id, content=contents):
             yield _MESSAGES[role](message_id=id, content=_contents(contents))
-        case say.ToolPatch(added=added) if not isinstance(added, UnsetType) and not statement.first:
+        case s.ToolPatch(added=added) if not isinstance(added, UnsetType) and not statement.first:
             yield v2.ToolCallContentChunk(tool_call_id=statement.id, content=tool_content(added))
-        case say.ToolPatch():
+        case s.ToolPatch():
             yield tool_call(statement)
-        case say.TerminalPatch():
+        case s.TerminalPatch():
             yield terminal(statement)
-        case say.TerminalData(id=id, data=data):
+        case s.TerminalData(id=id, data=data):
             yield v2.TerminalOutputChunk(terminal_id=id, data=base64.b64encode(data).decode())
-        case say.PlanSet(plan=the_plan):
+        case s.SetPlan(plan=the_plan):
             yield v2.PlanUpdate(plan=plan(the_plan, unstable))
-        case say.PlanGone(id=id):
+        case s.RemovePlan(id=id):
             yield v2.PlanRemoved(plan_id=id) if unstable else v2.PlanUpdate(plan=v2.PlanItems(plan_id=id, entries=[]))
-        case say.CommandsAre(commands=commands):
+        case s.SetCommands(commands=commands):
             yield v2.AvailableCommandsUpdate(available_commands=[command(c) for c in commands])
-        case say.OptionsAre(options=options):
+        case s.SetOptions(options=options):
             yield v2.ConfigOptionUpdate(config_options=config_options(options))
-        case say.InfoIs(title=title, updated_at=updated_at):
+        case s.SetInfo(title=title, updated_at=updated_at):
             yield v2.SessionInfoUpdate(title=title, updated_at=updated_at)
-        case say.UsageIs(usage=usage):
+        case s.SetUsage(usage=usage):
             paid = usage.cost
             cost = v2.Cost(amount=paid.amount, currency=paid.currency, meta=paid.meta or UNSET) if paid else UNSET
             yield v2.UsageUpdate(used=usage.used, size=usage.size, cost=cost)
-        case say.Noticed(notice=notice):
+        case s.AddNotice(notice=notice):
             yield v2.Notice(severity=notice.severity, title=notice.title, description=notice.description or UNSET)
-        case say.Compacted(compaction=shortened):
+        case s.SetCompaction(compaction=shortened):
             yield v2.CompactionUpdate(
                 compaction_id=shortened.id,
                 status=shortened.status,
                 summary=[encodable(piece) for piece in shortened.summary] or UNSET,
                 error=shortened.error or UNSET,
             )
-        case say.CompactionText(id=id, content=content):
+        case s.CompactionText(id=id, content=content):
             yield v2.CompactionSummaryChunk(compaction_id=id, content=encodable(content))
-        case say.StateIs():
+        case s.SetState():
             yield state(statement, unstable)
-        case say.SubagentIs(subagent=child) if unstable:
+        case s.SetSubagent(subagent=child) if unstable:
             yield v2.SubagentUpdate(
                 session_id=child.session_id,
                 title=child.title or UNSET,
@@ -91,7 +91,7 @@ def _updates(statement: say.Statement, unstable: bool) -> Iterator[Any]:
                 if child.can_cancel
                 else UNSET,
             )
-        case say.SessionMessage(content=contents) if unstable:
+        case s.SessionMessage(content=contents) if unstable:
             yield v2.SessionMessage(
                 message_id=statement.id,
                 sender_session_id=statement.sender,
@@ -100,9 +100,9 @@ def _updates(statement: say.Statement, unstable: bool) -> Iterator[Any]:
                 recipient_message_id=statement.recipient_message_id,
                 content=_contents(contents),
             )
-        case say.SessionMessageText(id=id, content=content) if unstable:
+        case s.SessionMessageText(id=id, content=content) if unstable:
             yield v2.SessionMessageChunk(message_id=id, content=encodable(content))
-        case say.Raw(version=2, update=update):
+        case s.Raw(version=2, update=update):
             yield update
 
 
@@ -118,7 +118,7 @@ def snapshot(name: str, stop_reason: StopReason | None = None) -> v2.StateSnapsh
     return found
 
 
-def state(now: say.StateIs, unstable: bool) -> v2.StateUpdate:
+def state(now: s.SetState, unstable: bool) -> v2.StateUpdate:
     update = v2.StateUpdate(state=now.state)
     if now.stop_reason is not None:
         update.stop_reason = now.stop_reason
@@ -137,7 +137,7 @@ def state(now: say.StateIs, unstable: bool) -> v2.StateUpdate:
     return update
 
 
-def tool_call(patch: say.ToolPatch) -> v2.ToolCallUpdate:
+def tool_call(patch: s.ToolPatch) -> v2.ToolCallUpdate:
     fields: dict[str, Any] = {"tool_call_id": patch.id}
     for name in ("title", "name", "kind", "status", "raw_input", "raw_output"):
         value = getattr(patch, name)
@@ -181,7 +181,7 @@ def location(place: Location) -> v2.ToolCallLocation:
     return v2.ToolCallLocation(path=place.path, line=place.line or UNSET, meta=place.meta or UNSET)
 
 
-def terminal(patch: say.TerminalPatch) -> v2.TerminalUpdate:
+def terminal(patch: s.TerminalPatch) -> v2.TerminalUpdate:
     update = v2.TerminalUpdate(terminal_id=patch.id, command=patch.command, cwd=patch.cwd)
     if not isinstance(patch.output, UnsetType):
         data = patch.output
