@@ -184,7 +184,9 @@ async def _play_task(project: Path, host: type, application: type) -> None:
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # no warnings of the plugins that our own tests use
-    subprocess.run(["git", "init", "--quiet", "--initial-branch=main"], cwd=project, check=True)
+    subprocess.run(  # noqa: ASYNC221  # before anything else runs
+        ["git", "init", "--quiet", "--initial-branch=main"], cwd=project, check=True
+    )
     async with FakeProvider() as provider:
         script(provider)
         configuration = Path(os.environ["ACCORD_CONFIG_HOME"]) / "config.toml"

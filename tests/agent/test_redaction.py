@@ -12,7 +12,7 @@ from accord import Agent, AgentSession, Turn
 from accord.agent.redaction import StatementRedaction
 from accord.config.redaction import MASK, count_held, redact_known
 from accord.model.content import TextContent
-from accord.model.statement import Said, Statement, TerminalData
+from accord.model.statement import MessageChunk, Statement, TerminalData
 from accord.store.memory import MemoryStore
 
 KEY = "sk-ant-api03-0123456789abcdef"
@@ -37,9 +37,11 @@ def say(pieces: Iterable[str]) -> list[str]:
     redaction = StatementRedaction(Redactor())
     sent: list[Statement] = []
     for piece in pieces:
-        sent += redaction.feed(Said(role="agent", message_id="m", content=TextContent(piece)))
+        sent += redaction.feed(MessageChunk(role="agent", message_id="m", content=TextContent(piece)))
     sent += redaction.release_all()
-    return [said.content.text for said in sent if isinstance(said, Said) and isinstance(said.content, TextContent)]
+    return [
+        said.content.text for said in sent if isinstance(said, MessageChunk) and isinstance(said.content, TextContent)
+    ]
 
 
 def is_clean(texts: Iterable[str], text: str) -> bool:
@@ -69,9 +71,9 @@ def test_a_key_that_is_the_start_of_a_longer_one_waits_for_the_rest() -> None:
 
 def test_no_more_than_the_longest_key_is_held_back() -> None:
     redaction, text = StatementRedaction(Redactor()), "abc" * 1000
-    sent = redaction.feed(Said(role="agent", message_id="m", content=TextContent(text)))
+    sent = redaction.feed(MessageChunk(role="agent", message_id="m", content=TextContent(text)))
     (said,) = sent
-    assert isinstance(said, Said) and isinstance(said.content, TextContent)
+    assert isinstance(said, MessageChunk) and isinstance(said.content, TextContent)
     assert len(text) - len(said.content.text) < max(map(len, SECRETS))
 
 

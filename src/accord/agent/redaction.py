@@ -100,7 +100,7 @@ class StatementRedaction:
 
     def _redact_piece(self, piece: Piece) -> Piece:
         redacted = self.redact(piece)
-        assert isinstance(redacted, (Said, TerminalData, CompactionText))
+        assert isinstance(redacted, (MessageChunk, TerminalData, CompactionText))
         return redacted
 
 

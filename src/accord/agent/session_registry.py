@@ -19,7 +19,7 @@ from accord.errors import InvalidParams, InvalidValue, LocalProtocolError, NotFo
 from accord.model import check
 from accord.model.requests import McpServer, SessionSetup
 from accord.model.session import ONE_OFF, Choice, Option, SessionInfo, Subagent
-from accord.model.statement import CommandsAre, InfoIs
+from accord.model.statement import SetCommands, SetInfo
 from accord.model.values import short, text, word
 from accord.store.base import Page
 

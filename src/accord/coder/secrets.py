@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from accord.coder.credentials import Keys
     from accord.config.settings import CoderSettings
 
-_NO_TEXT = (OptionsAre, CommandsAre, StateIs, UsageIs)
+_NO_TEXT = (SetOptions, SetCommands, SetState, SetUsage)
 _SECRET_NAME = re.compile(
     r"KEY|TOKEN|SECRET|PASSW(?:OR)?D|PASSPHRASE|CREDENTIAL|COOKIE|BEARER|WEBHOOK|(?:^|_)(?:PAT|PASS|AUTH|CREDS?|DSN)$|_PWD$",
     re.IGNORECASE,

@@ -91,7 +91,7 @@ class WorkTrees:
                 if path not in edited and not _was_changed_in(path, ran):
                     others.append(path)
                     continue
-                made = () if each.before.kind != "absent" else _parents(root, each.path, kept)
+                made = () if each.before.kind != "absent" else _parents(root, each.path, existing)
                 changes.append(CommandChange(path, each.before, each.after, made, path in self._edited))
             if not self._pruned:
                 shadow.prune()
@@ -122,7 +122,7 @@ def _was_changed_in(path: str, ran: Sequence[Period]) -> bool:
     return any(period.includes(changed) for period in ran)
 
 
-def _parents(root: str, path: str, kept: set[str]) -> tuple[str, ...]:
+def _parents(root: str, path: str, existing: set[str]) -> tuple[str, ...]:
     """Return the directories above a new file, outermost first. An empty one is removed with the file."""
     names = path.split("/")[:-1]
     found = ["/".join(names[: end + 1]) for end in range(len(names))]
