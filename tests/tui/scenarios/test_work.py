@@ -151,7 +151,7 @@ def test_stopping_one_tool_call_continues_the_turn(tmux: Tmux) -> None:
 def test_background_work_is_listed_and_can_be_stopped(tmux: Tmux) -> None:
     chat(tmux, SHOWCASE, "--v2", size=(80, 24))
     tmux.send("/v2-background 500")
-    tmux.until("● ready +1 in background")
+    tmux.until("● ready +Ask +1 in background")
     tmux.keys("M-a")
     tmux.until("Background work")
     tmux.until("showcase --watch +command, running")
