@@ -298,6 +298,13 @@ async def test_a_token_in_the_url_is_refused_and_not_logged(parameter: str, tmp_
     assert token not in served.access.read_text() and token not in served.audit.read_text()
 
 
+async def test_a_request_cannot_control_the_terminal_that_shows_the_log(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served:
+        await served.request("POST", "/acp", body=INITIALIZE, acp_connection_id="\x9b2J")
+        (entry,) = served.access.read_text().splitlines()
+    assert "2J" in entry and entry.isprintable()
+
+
 async def test_revoking_a_token_closes_its_websocket_and_its_streams(tmp_path: Path) -> None:
     async with serving(tmp_path) as served:
         token, other = served.token("anna"), served.token("bert")

@@ -88,4 +88,6 @@ def _sanitize(value: Any) -> Any:
         return value
     text = redact_values(value[: 2 * MAX_TEXT])
     text = text if len(text) <= MAX_TEXT else text[:MAX_TEXT] + "…"
-    return text.encode("utf-8", "replace").decode()
+    if not text.isprintable():  # JSON leaves some controls as they are, and logs are read on terminals
+        text = "".join(each if each.isprintable() else f"\\u{ord(each):04x}" for each in text)
+    return text

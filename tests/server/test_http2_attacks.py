@@ -1,0 +1,103 @@
+"""Attacks over HTTP/2: what would mean something else behind a proxy ends the connection, and floods harm nobody."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import h2.config
+import h2.connection
+import h2.events
+import pytest
+from support.server import INITIALIZE, Served, serving
+
+Headers = Sequence[tuple[str, str]]
+BODY = json.dumps(INITIALIZE).encode()
+
+
+class Http2Client:
+    """A client that sends any headers, with prior knowledge of HTTP/2."""
+
+    def __init__(self, served: Served, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        config = h2.config.H2Configuration(validate_outbound_headers=False, normalize_outbound_headers=False)
+        self.connection = h2.connection.H2Connection(config)
+        self.connection.initiate_connection()
+        self._host = f"127.0.0.1:{served.port}"
+        self._reader = reader
+        self._writer = writer
+
+    @classmethod
+    async def open(cls, served: Served) -> Http2Client:
+        return cls(served, *await asyncio.open_connection("127.0.0.1", served.port))
+
+    def send_headers(self, stream: int, method: str, path: str, more: Headers = (), *, is_end: bool = True) -> None:
+        names = [(":method", method), (":path", path), (":scheme", "http"), (":authority", self._host)]
+        self.connection.send_headers(stream, [*names, *more], end_stream=is_end)
+
+    async def flush(self) -> None:
+        self._writer.write(self.connection.data_to_send())
+        await self._writer.drain()
+
+    async def status(self) -> int | None:
+        """Return the status of the first response; None if the server ends the connection or the stream instead."""
+        await self.flush()
+        while data := await self._reader.read(65536):
+            for event in self.connection.receive_data(data):
+                if isinstance(event, h2.events.ResponseReceived):
+                    return int(dict(event.headers)[b":status"])
+                if isinstance(event, h2.events.ConnectionTerminated | h2.events.StreamReset):
+                    return None
+            await self.flush()
+        return None
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        [("content-length", "5")],
+        [("transfer-encoding", "chunked")],
+        [("host", "evil.example")],
+        [("x-more", "a\r\nhost: evil.example")],
+        [("X-Upper", "a")],
+        [("connection", "close")],
+    ],
+    ids=["another length", "chunked", "two hosts", "line end in a value", "upper case", "connection header"],
+)
+async def test_headers_that_a_proxy_could_read_in_another_way_end_the_connection(more: Headers, tmp_path: Path) -> None:
+    async with serving(tmp_path) as served:
+        client = await Http2Client.open(served)
+        ours = [("authorization", f"Bearer {served.local_token}"), ("content-type", "application/json")]
+        client.send_headers(1, "POST", "/acp", [*ours, *more], is_end=False)
+        client.connection.send_data(1, BODY, end_stream=True)
+        assert await client.status() is None
+        client.close()
+        assert len(served.server.connections) == 0
+
+
+async def test_an_ordinary_request_is_served(tmp_path: Path) -> None:
+    """The counterpart: it isn't HTTP/2 itself that is refused."""
+    async with serving(tmp_path) as served:
+        client = await Http2Client.open(served)
+        ours = [("authorization", f"Bearer {served.local_token}"), ("content-type", "application/json")]
+        client.send_headers(1, "POST", "/acp", ours, is_end=False)
+        client.connection.send_data(1, BODY, end_stream=True)
+        assert await client.status() == 200
+        client.close()
+
+
+async def test_requests_that_are_reset_at_once_keep_nobody_else_waiting(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served:
+        client = await Http2Client.open(served)
+        for number in range(2000):
+            client.send_headers(2 * number + 1, "GET", "/healthz")
+            client.connection.reset_stream(2 * number + 1)
+            if number % 100 == 0:
+                await client.flush()
+        await client.flush()
+        assert (await served.request("GET", "/healthz")).status == 200
+        client.close()
