@@ -338,3 +338,32 @@ async def test_an_answer_that_does_not_fit_its_form_is_not_accepted(version: int
         await until(lambda: replies)
 
     assert (replies[0].action, replies[0].accepted) == ("invalid", False)
+
+
+@pytest.mark.req("V1-ELIC-31")
+async def test_an_answer_counts_only_for_the_client_that_was_asked(version: int) -> None:
+    answers: dict[str, str] = {}
+
+    class Bank(Agent):
+        async def prompt(self, turn: Turn) -> None:
+            reply = await turn.ask("Log in", url="https://example.com/login", id="login")
+            answers[turn.text] = reply.action
+
+    bank, pages = Bank(), {"elicitation": {"url": {}}}
+    async with wire_client(bank) as ada, wire_client(bank) as mallory:
+        for peer, name in ((ada, "Ada"), (mallory, "Mallory")):
+            await ask(peer, await begin_session(peer, version, pages), name)
+        asked_ada, asked_mallory = (
+            await ada.next_call("elicitation/create"),
+            await mallory.next_call("elicitation/create"),
+        )
+        forged = {**asked_mallory, "id": asked_ada["id"]}
+        await mallory.reply(forged, {"action": "accept"})
+        await mallory.reply(asked_mallory, {"action": "decline"})
+        await mallory.quiet()
+        await until(lambda: "Mallory" in answers)
+        assert "Ada" not in answers
+        await ada.reply(asked_ada, {"action": "accept"})
+        await until(lambda: "Ada" in answers)
+
+    assert answers["Ada"] == "accept"
