@@ -10,7 +10,7 @@ import pytest
 from support.link import Link, script_agent, until
 from support.wire_client import ask, begin_session, kinds, states, until_states
 
-from accord import Diff, PermissionOption, ToolCall, Turn
+from accord import Diff, PermissionOption, ToolCall, Turn, UsageError
 from accord.agent.questions import Permission
 from accord.agent.update_writer import UpdateWriter
 from accord.testing import ScriptedAgent, ScriptedClient, WirePeer, wire_client
@@ -335,3 +335,37 @@ async def test_questions_that_are_asked_side_by_side_come_in_their_order(
     async with link(script_agent(side_by_side), client) as agent:
         await (await agent.new_session()).prompt("go")
     assert [question.title for question in client.asked] == ["One", "Two", "Three"]
+
+
+async def test_a_request_can_run_in_a_task_or_with_a_timeout(link: Link) -> None:
+    answers: list[Permission] = []
+
+    async def step(turn: Turn) -> None:
+        asking = turn.permit("Run the tests")
+        assert asyncio.iscoroutine(asking)
+        answers.append(await asyncio.create_task(asking))
+        answers.append(await asyncio.wait_for(turn.permit("Run them again"), 300))
+        answers.extend(await asyncio.gather(turn.permit("Push"), turn.permit("Tag")))
+
+    async with link(script_agent(step), ScriptedClient(permissions=[True])) as agent:
+        await (await agent.new_session()).prompt("go")
+
+    assert [bool(answer) for answer in answers] == [True] * 4
+
+
+async def test_a_request_that_is_not_awaited_is_neither_yes_nor_no(link: Link) -> None:
+    """A plain coroutine would be true."""
+    refusals: list[str] = []
+
+    async def step(turn: Turn) -> None:
+        for use in (bool, lambda asking: asking.always):
+            with pytest.raises(UsageError) as caught:
+                use(turn.permit("Delete everything"))
+            refusals.append(str(caught.value))
+
+    client = ScriptedClient()
+    async with link(script_agent(step), client) as agent:
+        await (await agent.new_session()).prompt("go")
+
+    assert refusals == ["the user hasn't been asked yet; write “answer = await turn.permit(…)”"] * 2
+    assert client.asked == []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from accord.agent.accounts import encode_auth_status
 from accord.agent.offers import ClientOffers
-from accord.agent.question import Question
+from accord.agent.pending_answer import PendingAnswer
 from accord.agent.questions import ask_client
 from accord.errors import LocalProtocolError, UsageError
 from accord.model.account import AuthStatus
@@ -61,7 +61,7 @@ class Client:
         For `login`, and other handlers that have no session; see `Session.ask`. Raises `CapabilityError` if the client
         has no forms or can't open pages, and `LocalProtocolError` if no request is being handled."""
         self._check_ready("ask the user")
-        return Question(ask_client(self._side, message, schema or {}, url, id, meta), Reply, "client.ask")
+        return PendingAnswer(ask_client(self._side, message, schema or {}, url, id, meta), Reply, "client.ask")
 
     def page_done(self, id: str) -> Awaitable[None]:
         """Tell the client that the user is finished with a page that `ask` opened."""

@@ -15,7 +15,7 @@ from accord.agent.background import Background
 from accord.agent.client import Client
 from accord.agent.open_gate import OpenGate
 from accord.agent.options import SessionOptions
-from accord.agent.question import Question
+from accord.agent.pending_answer import PendingAnswer
 from accord.agent.questions import Permission, ask, permit
 from accord.agent.redaction import Redactor, StatementRedaction
 from accord.agent.session_machine import SessionMachine
@@ -479,7 +479,7 @@ class Session:
             subject=subject,
             meta=meta,
         )
-        return Question(asking, Permission, "turn.permit")
+        return PendingAnswer(asking, Permission, "turn.permit")
 
     def ask(
         self,
@@ -497,7 +497,7 @@ class Session:
         else is sent as text, and the reply's action is "later": the next prompt may hold the answer. If the answer
         doesn't fit the form, the action is "invalid". Accepting a page means that the user opened it; pass an `id` to
         report with `page_done` when they are finished there. `tool` is the tool call that the question belongs to."""
-        return Question(ask(self, message, schema or {}, url, id, tool, meta), Reply, "turn.ask")
+        return PendingAnswer(ask(self, message, schema or {}, url, id, tool, meta), Reply, "turn.ask")
 
     def page_done(self, id: str) -> Awaitable[None]:
         """Tell the client that the user is finished with a page that `ask` opened."""

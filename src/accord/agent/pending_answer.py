@@ -1,4 +1,4 @@
-"""A question to the user that is asked when it is awaited."""
+"""The answer to a permission request or a form that has yet to be awaited."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from accord.errors import UsageError
 T = TypeVar("T")
 
 
-class Question(Coroutine[Any, Any, T]):
+class PendingAnswer(Coroutine[Any, Any, T]):
     """A coroutine of `permit` or `ask`, which can't be mistaken for the answer.
 
     A coroutine is always true, so that `if turn.permit(…)` without `await` would go ahead without permission."""
