@@ -117,8 +117,8 @@ def _in_memory(target: Any) -> Launched:
 
     if not isinstance(target, Agent):
         raise LaunchError(
-            f"can't connect to {short(target)}; "
-            "pass a command line, a list of arguments, a URL, an Agent or a Transport",
+            f"can't connect to {short(target)}; pass a command line, a list of arguments, a URL, an Agent or a "
+            "Transport; for a proxy, accord.proxy.chain(proxy, agent)",
             stage="resolve",
         )
     ours, theirs = pair()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Union
 
@@ -12,6 +12,7 @@ from accord.client.launch import is_url, launch
 from accord.errors import AccordError, UsageError
 from accord.proxy.endpoint import Endpoint
 from accord.proxy.proxy import Proxy
+from accord.transports.base import Transport
 from accord.transports.memory import pair
 
 if TYPE_CHECKING:
@@ -68,3 +69,15 @@ def check_component(component: object) -> None:
     """Report a class that was given instead of an object."""
     if isinstance(component, type):
         raise UsageError(f"{component.__name__} is a class; a component is an object: {component.__name__}()")
+
+
+def check_agent_is_last(components: Sequence[object]) -> None:
+    """Report an agent of this process that isn't the end of its chain."""
+    own = [each for each in components[:-1] if not isinstance(each, str | Sequence | Proxy | Transport)]
+    if not own:
+        return  # without importing the agent's side
+    from accord.agent.agent import Agent
+
+    for component in own:
+        if isinstance(component, Agent):
+            raise UsageError(f"{type(component).__name__} is an agent, so it must be the last component")

@@ -14,7 +14,7 @@ from msgspec import Raw
 from accord.client.launch import Launched
 from accord.connection.dispatch import method_not_found
 from accord.errors import UsageError
-from accord.proxy.components import Component, check_component, start
+from accord.proxy.components import Component, check_agent_is_last, check_component, start
 from accord.proxy.endpoint import Endpoint, Port, connect_flow
 from accord.proxy.handled_direction import INITIALIZE, read_version
 from accord.proxy.hop import Direction, Rewrite
@@ -38,6 +38,7 @@ class Conductor:
             raise UsageError("a Conductor needs components: Conductor(proxy, …, agent)")
         for component in components:
             check_component(component)
+        check_agent_is_last(components)
         self._components = components
         self._cwd = os.path.abspath(cwd)
         self._env = env

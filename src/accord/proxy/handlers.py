@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, overload
 
 from accord.errors import UsageError
+from accord.model.handlers import check_parameters, find_typo
 from accord.schema.method import Method
 
 if TYPE_CHECKING:
@@ -76,6 +77,11 @@ def to_client(method: Method[Any, Any] | str, *, ordered: bool = True) -> Any:
 
 
 def _mark(way: Way, method: Method[Any, Any] | str, is_ordered: bool) -> Callable[[Any], Any]:
+    if not isinstance(method, Method | str):
+        example = "SESSION_PROMPT" if way == "to_agent" else "SESSION_UPDATE"
+        raise UsageError(f"@{way} needs the method to handle: @{way}(v1.methods.{example})")
+    if isinstance(method, str):
+        _check_name(way, method)
     if isinstance(method, Method) and method.served_by != _SERVED_BY[way]:
         other = "to_client" if way == "to_agent" else "to_agent"
         raise UsageError(f"{method.name} is sent to the {method.served_by}; use @{other}")
@@ -83,10 +89,19 @@ def _mark(way: Way, method: Method[Any, Any] | str, is_ordered: bool) -> Callabl
     def mark(function: Any) -> Any:
         if not inspect.iscoroutinefunction(function):
             raise UsageError(f"{function.__qualname__} handles messages, so it must be “async def”")
+        check_parameters(function.__qualname__, function, ("self", "message"))
         function.__dict__.setdefault(_MARK, []).append(Mark(way, method, is_ordered))
         return function
 
     return mark
+
+
+def _check_name(way: Way, name: str) -> None:
+    """Raise `UsageError` for a name that looks like a misspelt method of the protocol. Others are extensions."""
+    known = {known for version in (1, 2) for table in load_tables(version) for known in table}
+    meant = None if name in known else find_typo(name, known)
+    if meant is not None:
+        raise UsageError(f"@{way}({name!r}): the protocol has no such method; did you mean {meant!r}?")
 
 
 def collect(cls: type) -> list[tuple[str, Mark]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import msgspec
@@ -10,6 +11,7 @@ import msgspec
 from accord.connection.dispatch import encode_result, fault_of, read_result
 from accord.connection.relay_connection import Outcome
 from accord.errors import RemoteProtocolError, RequestFailed, UsageError
+from accord.model.values import short
 from accord.proxy import rewrite
 from accord.rpc.envelope import Failure, Success
 from accord.rpc.ids import RequestId
@@ -133,6 +135,9 @@ class Request(Generic[P, R]):
                 f"the handler of {self.method} returned None; end it with “return await request.forward()”, or return "
                 "a result of your own"
             )
+        if isinstance(result, CoroutineType):
+            result.close()
+            raise UsageError(f"the handler of {self.method} returned {short(result)}; write “return await …”")
         if isinstance(self._outcome, Success):
             answer = Success(self.id, rewrite.write(result, self._result_kind, bytes(self._outcome.result)))
         else:

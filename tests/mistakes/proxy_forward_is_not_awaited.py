@@ -1,0 +1,16 @@
+import accord
+from accord import v1
+from accord.proxy import Proxy, chain, to_agent
+from accord.testing import ScriptedAgent
+
+
+class Context(Proxy):
+    @to_agent(v1.methods.SESSION_PROMPT)
+    async def prompt(self, request):
+        return request.forward()
+
+
+async def main():
+    async with accord.connect(chain(Context(), ScriptedAgent(["Hello."]))) as agent:
+        session = await agent.new_session()
+        await session.prompt("hello")
