@@ -105,7 +105,7 @@ async def test_a_call_that_cannot_be_ended_in_this_way_is_ended_as_failed(link: 
         turn = await (await client.new_session()).prompt("go")
 
     assert [call.status for call in turn.tool_calls] == ["failed"]
-    assert turn.text == "raw_output: a object can't be sent as JSON"
+    assert turn.text == "raw_output: an object can't be sent as JSON"
 
 
 async def test_a_call_that_could_not_be_ended_can_be_ended_otherwise(link: Link) -> None:

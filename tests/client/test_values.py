@@ -61,7 +61,7 @@ async def test_a_prompt_that_cannot_be_sent_is_refused_though_it_would_wait(link
     async with link(Echo()) as client:
         session = await client.new_session()
         first = session.prompt("one")
-        with pytest.raises(InvalidValue, match=r"meta\.a: a object can't be sent as JSON"):
+        with pytest.raises(InvalidValue, match=r"meta\.a: an object can't be sent as JSON"):
             session.prompt("two", meta={"a": object()})
         third = session.prompt("three")
         texts = [(await first).text, (await third).text]

@@ -90,8 +90,8 @@ async def test_a_wire_played_by_hand_gives_up_by_itself() -> None:
     ours, theirs = pair()
     peer = WirePeer(ours)
     peer.timeout = 0.01
-    with pytest.raises(TimeoutError):
-        await peer.receive()
+    with pytest.raises(TimeoutError, match=r"^session/new didn't arrive within 0\.01 s; received last: nothing$"):
+        await peer.next_call("session/new")
     await ours.close()
     await theirs.close()
     await asyncio.wait_for(peer.ended.wait(), 300)

@@ -6,8 +6,10 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from accord.errors import CapabilityError, LaunchError
+from accord.errors import CapabilityError, InvalidValue, LaunchError
 from accord.mcp.client_link import ClientLink
+from accord.model.requests import McpServer
+from accord.model.values import short
 from accord.version import install_command
 
 if TYPE_CHECKING:
@@ -15,7 +17,6 @@ if TYPE_CHECKING:
 
     from accord.agent.session import Session
     from accord.mcp.client_requests import ClientRequests
-    from accord.model.requests import McpServer
 
 CONNECT_SECONDS = 15.0
 
@@ -26,6 +27,8 @@ def open_transport(
     session: Session, requests: ClientRequests, server: McpServer
 ) -> AbstractAsyncContextManager[Streams]:
     """Return the transport to a server: a context manager of the streams that `mcp.ClientSession` uses."""
+    if not isinstance(server, McpServer):
+        raise InvalidValue(f"server is {short(server)}; it must be one of session.mcp_servers", argument="server")
     match server.transport:
         case "acp":
             return McpTransport(ClientLink(requests, server.server_id))

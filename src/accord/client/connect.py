@@ -16,7 +16,7 @@ from accord.client.offered_servers import ServerLike
 from accord.client.workspace import Workspace
 from accord.connection.diagnostics import Watcher
 from accord.connection.limits import Limits
-from accord.errors import UsageError
+from accord.errors import InvalidValue, UsageError
 from accord.model.record import Meta
 from accord.model.requests import AuthMethod, Implementation
 from accord.transports.base import Transport
@@ -113,6 +113,8 @@ def connect(
     arguments.check_handler("elicitation", elicitation, "lambda form: {}", "question")
     arguments.check_handler("login", login, "lambda methods: methods[0]", "methods")
     arguments.check_handler("watch", watch, "print", "direction", "line")
+    if inspect.iscoroutinefunction(watch):
+        raise InvalidValue("watch is an async function; it must be a plain one", argument="watch")
     arguments.check_elicitation_modes(elicitation_modes)
     arguments.check_record("limits", limits, Limits, "accord.Limits(…)")
     arguments.check_record("info", info, Implementation, "accord.Implementation(name=…, version=…)")

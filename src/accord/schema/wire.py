@@ -57,7 +57,8 @@ def _invalid(value: Any, error: Exception) -> InvalidValue:
     if isinstance(error, RecursionError):
         return InvalidValue("the value is nested too deeply to be sent")
     path, found = _find(value)
-    why = f"a {type(found).__name__} can't be sent as JSON"
+    kind = type(found).__name__
+    why = f"{'an' if kind[:1] in 'AEIOUaeiou' else 'a'} {kind} can't be sent as JSON"
     return InvalidValue(f"{path}: {why}" if path else why, argument=path)
 
 

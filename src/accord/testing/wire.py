@@ -11,6 +11,7 @@ from typing import Any, Unpack
 from accord.agent.agent import Agent
 from accord.agent.side import AgentSide
 from accord.client.agent import ConnectedAgent
+from accord.client.arguments import check_versions
 from accord.client.connect import ConnectOptions, connect
 from accord.transports.base import Transport
 from accord.transports.memory import pair
@@ -47,9 +48,14 @@ class WirePeer:
             message = {"jsonrpc": "2.0", **message}
         await self.transport.send(json.dumps(message).encode() + b"\n")
 
-    async def receive(self) -> Any:
-        """Wait for the next message."""
-        return await asyncio.wait_for(self._queue.get(), self.timeout)
+    async def receive(self, wanted: str = "a message") -> Any:
+        """Wait for the next message. `wanted` describes it, for the error."""
+        try:
+            return await asyncio.wait_for(self._queue.get(), self.timeout)
+        except TimeoutError:
+            last = [each.get("method", "a response") if isinstance(each, dict) else "a batch" for each in self.received]
+            seen = ", ".join(map(str, last[-5:])) or "nothing"
+            raise TimeoutError(f"{wanted} didn't arrive within {self.timeout:g} s; received last: {seen}") from None
 
     async def receive_unlimited(self) -> Any:
         """Wait for the next message, however long that takes."""
@@ -70,7 +76,7 @@ class WirePeer:
     async def answer_to(self, id: Any) -> dict[str, Any]:
         """Wait for the response to this request. Messages before it are only added to `received`."""
         while True:
-            message = await self.receive()
+            message = await self.receive(f"the response to request {id}")
             if isinstance(message, dict) and "method" not in message and message.get("id") == id:
                 return message
 
@@ -81,7 +87,7 @@ class WirePeer:
     async def next_call(self, method: str) -> dict[str, Any]:
         """Wait for the next request or notification of this method."""
         while True:
-            message = await self.receive()
+            message = await self.receive(method)
             if isinstance(message, dict) and message.get("method") == method:
                 return message
 
@@ -143,6 +149,7 @@ async def wire_agent(
 
     `hello` is the agent's response to `initialize`; the other options are those of `connect`."""
     options.setdefault("versions", {version})
+    check_versions(options["versions"])
     ours, theirs = pair()
     peer = WirePeer(ours)
     connecting = asyncio.get_running_loop().create_task(_connect(theirs, options))
