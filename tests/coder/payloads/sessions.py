@@ -136,14 +136,14 @@ def record(wire: str, directory: Path) -> Recorded:
 
 async def _record(wire: str, directory: Path, project: Path) -> Recorded:
     async with FakeProvider() as provider:
-        _configure(wire, directory / "home" / "config", provider)
+        configure(wire, directory / "home" / "config", provider)
         recorded = Recorded(wire, str(project))
         store = SqliteStore(directory / "sessions.sqlite")
-        async with link(_agent(wire, store), cwd=str(project)) as client:
+        async with link(open_agent(wire, store), cwd=str(project)) as client:
             session = await client.new_session()
             recorded.session_ids.append(session.id)
             await _first_process(session, provider)
-        async with link(_agent(wire, store), cwd=str(project)) as client:
+        async with link(open_agent(wire, store), cwd=str(project)) as client:
             await _second_process(await client.load_session(session.id), provider)
             parent = await client.new_session()
             recorded.session_ids.append(parent.id)
@@ -203,11 +203,11 @@ async def _with_subagent(session: Session, provider: FakeProvider) -> None:
     await session.prompt("Who uses add()?")
 
 
-def _agent(wire: str, store: SqliteStore) -> Coder:
+def open_agent(wire: str, store: SqliteStore) -> Coder:
     return Coder(store=store, shared=SharedResources(model=MODELS[wire], pauses=()))
 
 
-def _configure(wire: str, config: Path, provider: FakeProvider) -> None:
+def configure(wire: str, config: Path, provider: FakeProvider) -> None:
     """Point the provider of a wire format at this machine, with a key that is easy to find again."""
     name = MODELS[wire].partition(":")[0]
     (config / "accord").mkdir(parents=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from binascii import Error as NoBase64
 from binascii import a2b_base64
+from collections.abc import Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,6 @@ from accord.coder.history import (
     Message,
     ModelSaid,
     Part,
-    Reminder,
     Result,
     Summary,
     Text,
@@ -65,7 +65,7 @@ class MessageTranslator:
                 continue
             parts = self._request_parts(message)
             last = messages[-1] if messages else None
-            if isinstance(last, ModelRequest) and self._alternates and isinstance(message, (UserSaid, Reminder)):
+            if isinstance(last, ModelRequest) and self._alternates and isinstance(message, UserSaid):
                 messages += [ModelResponse(parts=[TextPart(content=BETWEEN)]), ModelRequest(parts=parts)]
             elif isinstance(last, ModelRequest):
                 last.parts = [*last.parts, *parts]
@@ -77,16 +77,12 @@ class MessageTranslator:
                 break
         return messages
 
-    def _request_parts(self, message: UserSaid | ToolsSaid | Reminder | Summary) -> list[ModelRequestPart]:
+    def _request_parts(self, message: UserSaid | ToolsSaid) -> list[ModelRequestPart]:
         from pydantic_ai.messages import UserPromptPart
 
-        match message:
-            case UserSaid(content=content):
-                return [UserPromptPart(content=[piece for each in content for piece in self._content(each)])]
-            case ToolsSaid(results=results):
-                return [self._result(each) for each in results]
-            case Reminder() | Summary():
-                return [UserPromptPart(content=message.render())]
+        if isinstance(message, ToolsSaid):
+            return [self._result(each) for each in message.results]
+        return [UserPromptPart(content=[piece for each in message.content for piece in self._content(each)])]
 
     def _content(self, piece: KnownContent) -> list[UserContent]:
         match piece:
@@ -188,22 +184,24 @@ def _since_the_summary(history: list[Message]) -> list[Message]:
     return history
 
 
-def _join_prompts(history: list[Message]) -> list[Message]:
-    """Make a reminder part of the prompt before it, a summary part of the prompt after it, and two prompts one, which
-    happens if the first one got no answer.
+def _join_prompts(history: list[Message]) -> list[ModelSaid | ToolsSaid | UserSaid]:
+    """Make prompts, reminders and summaries that follow one another a single prompt. Two prompts do so if the first one
+    got no answer.
 
     The chat templates of some models accept no two user messages in a row."""
-    joined: list[Message] = []
+    joined: list[ModelSaid | ToolsSaid | UserSaid] = []
     for message in history:
-        last = joined[-1] if joined else None
-        if isinstance(message, Reminder) and isinstance(last, UserSaid):
-            joined[-1] = UserSaid(content=[*last.content, TextContent(message.render())])
-        elif isinstance(message, UserSaid) and isinstance(last, Summary):
-            joined[-1] = UserSaid(content=[TextContent(last.render()), *message.content])
-        elif isinstance(message, UserSaid) and isinstance(last, UserSaid):
-            joined[-1] = UserSaid(content=[*last.content, *message.content])
-        else:
+        if isinstance(message, (ModelSaid, ToolsSaid)):
             joined.append(message)
+            continue
+        content: Sequence[KnownContent] = (
+            message.content if isinstance(message, UserSaid) else [TextContent(message.render())]
+        )
+        last = joined[-1] if joined else None
+        if isinstance(last, UserSaid):
+            joined[-1] = UserSaid(content=[*last.content, *content])
+        else:
+            joined.append(UserSaid(content=[*content]))
     return joined
 
 
