@@ -103,6 +103,7 @@ async def test_vercel_is_used_with_the_names_of_its_gateway(
     first, _ = await work(fake, joined, project, "vercel:anthropic/claude-sonnet-5.5")
     assert (first.path, first.body["model"]) == ("/v1/chat/completions", "anthropic/claude-sonnet-5.5")
     assert first.headers["authorization"] == "Bearer key-of-vercel"
+    assert first.body["providerOptions"] == {"gateway": {"caching": "auto"}}
 
 
 async def test_copilot_gets_its_headers(

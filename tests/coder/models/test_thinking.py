@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from coder.models.provider_client import (
     connect_model,
@@ -19,7 +20,11 @@ from coder.models.provider_client import (
 from coder.providers.script import Calls, Says, Thinks
 from coder.providers.server import Asked, FakeProvider
 
+from accord.coder.credentials import Key
 from accord.coder.history import ModelSaid, Text, Thought
+from accord.coder.models.providers import known_providers
+from accord.coder.models.pydantic_ai.model import ProviderModel
+from accord.config.settings import CoderSettings
 
 pytestmark = [their_warnings, pytest.mark.filterwarnings("ignore:The model:DeprecationWarning")]
 
@@ -145,3 +150,14 @@ async def test_a_seal_never_goes_to_another_vendor_at_openrouter() -> None:
         sent = json.dumps(fake.asked[0].body)
     assert "Yes." in sent
     assert "seal-1" not in sent
+
+
+async def test_an_effort_that_the_user_chose_reaches_a_model_that_the_library_does_not_know() -> None:
+    provider = known_providers(CoderSettings(), {})["groq"]
+    async with FakeProvider() as fake:
+        moved = msgspec.structs.replace(provider, base_url=fake.base_url("chat"))
+        model = ProviderModel(moved, "openai/gpt-oss-120b", Key(value="key", source="KEY"))
+        await read_end(model, request(effort="high"))
+        await read_end(model, request())
+        await model.close()
+    assert [asked.body.get("reasoning_effort") for asked in fake.asked] == ["high", None]

@@ -66,9 +66,14 @@ def build_settings(
         case "google" | "vertex":
             if profile.get("supports_thinking"):
                 settings["thinking"] = effort or True  # True also asks for the thoughts
-        case _:
+        case "copilot":
             if effort:
                 settings["thinking"] = effort
+        case _:
+            if effort:  # the library drops a level for models that it doesn't know
+                settings["openai_reasoning_effort"] = effort
+            if provider.api == "vercel":  # otherwise its Claude models cache nothing
+                settings["extra_body"] = {"providerOptions": {"gateway": {"caching": "auto"}}}
     return settings
 
 
