@@ -89,7 +89,7 @@ async def test_what_the_user_changed_between_commands_is_left_alone(
         (project / name).write_text("old\n")
 
     def pass_time() -> None:
-        """Wait until the clock of the file system has gone on."""
+        """Wait until the clock of the file system has advanced."""
         clock, started = tmp_path / "clock", time.time_ns()
         clock.touch()
         while clock.stat().st_ctime_ns < started + 200_000_000:

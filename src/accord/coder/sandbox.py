@@ -6,7 +6,7 @@ Inside, a command
 - can't change protected files, nor read files that rules deny or ask about;
 - sees no home directory except the tools in it, no `/run` (sockets of Docker, D-Bus, SSH and GPG agents), no other
   processes and no terminal;
-- has no network, unless the configuration allows it.
+- has no network, unless the configuration allows it, and neither VSOCK sockets nor the kernel's keyrings.
 
 Such a command runs on this machine as a child process, even if the client offers terminals: we couldn't know what its
 sandbox would be. A protected file that doesn't exist yet can't be mounted over without creating it for everybody to
@@ -18,7 +18,6 @@ import functools
 import glob
 import itertools
 import os
-import re
 import secrets
 import shutil
 import stat
@@ -33,9 +32,10 @@ from accord.errors import AccordError, ConfigError
 from accord.policy.action import Action
 from accord.policy.confinement import Confined, IsProtected, TooLarge, find_confined
 from accord.policy.protections import SECRETS
-from accord.process import bubblewrap
+from accord.process import bubblewrap, seccomp
 from accord.process.bubblewrap import Mount
 from accord.process.programs import find_program
+from accord.process.sockets import find_sockets
 from accord.process.thread import run_in_thread
 from accord.workspace.changes import link_state, read_state
 from accord.workspace.command import shell_command
@@ -92,9 +92,6 @@ NETWORK_SIGNS = (
 )
 WRITE_SIGNS = ("read-only file system", "erofs")
 
-_ESCAPED = re.compile(r"\\([0-7]{3})")
-"""A space or another special character in `/proc/self/mountinfo`."""
-
 # Run inside, before the command: the project may have changed since its restricted files were listed. Then a mount
 # might cover something else, or show a file that must stay hidden.
 _CHECK = """\
@@ -109,6 +106,8 @@ while [ "$count" -gt 0 ]; do
 done
 exec "$@"
 """
+
+_OPEN_FILTER = 'exec 9<"$0" && exec "$@"'
 
 Problem = str
 
@@ -130,6 +129,7 @@ class Sandbox:
         self._files = files
         self._kept: dict[str, tuple[int, int]] = {}
         """The directories that the user has accepted, with their device and inode numbers."""
+        self._directory = ""
         self._temporary: str | None = None
         files.watch_writes()
 
@@ -143,12 +143,32 @@ class Sandbox:
         program = find_program("bwrap", outside=self._session.roots)
         if program is None:
             return f"bwrap isn't installed; {bubblewrap.INSTALL}"
+        return self._probe(program, network).problem
+
+    def _probe(self, program: str, network: bool) -> _Probed:
         if (program, network) not in _PROBED:
             # The same as for a command, and what it must be able to rely on: a file that can't be written.
             test = [_shell(), "-c", '[ ! -w /etc ] && [ -x "$0" ]', _stat()]
             words = [*bubblewrap.mount_words(()), *bubblewrap.strict_isolation(network=network)]
-            _PROBED[program, network] = bubblewrap.probe(program, words, test)
+            found = _Probed("", True)
+            for has_filter in (True, False):  # not every kernel has filters
+                first, *start = self._start(program, has_filter)
+                found = _Probed(bubblewrap.probe(first, [*start, *words], test), has_filter)
+                if not found.problem:
+                    break
+            _PROBED[program, network] = found
         return _PROBED[program, network]
+
+    def _start(self, program: str, has_filter: bool) -> list[str]:
+        """Return the start of a command line: bubblewrap, with a filter for system calls if possible."""
+        code = seccomp.build_filter() if has_filter else None
+        if code is None:
+            return [program]
+        self._create_temporary()
+        path = os.path.join(self._directory, "filter")
+        with open(path, "wb") as file:
+            file.write(code)
+        return [_shell(), "-c", _OPEN_FILTER, path, program, "--seccomp", "9"]
 
     async def prepare(self, line: str, cwd: str, settings: SandboxEntry) -> SandboxedCommand | Problem:
         """Build the command line for a command, or return why it can't run in a sandbox."""
@@ -169,7 +189,8 @@ class Sandbox:
             return f"the project's files can't be listed: {error}"
         except _Impossible as error:
             return str(error)
-        words = [program, *bubblewrap.mount_words(mounts), *bubblewrap.strict_isolation(network=settings.network)]
+        words = self._start(program, self._probe(program, settings.network).has_filter)
+        words += [*bubblewrap.mount_words(mounts), *bubblewrap.strict_isolation(network=settings.network)]
         for name in UNSET:
             words += ["--unsetenv", name]
         words += ["--setenv", "TMPDIR", "/tmp"]
@@ -227,7 +248,7 @@ class Sandbox:
             if os.path.exists(real):
                 shown: Literal["read", "hide"] = "hide" if access == "read" else "read"
                 mounts.add(Mount(real, shown, is_file=not os.path.isdir(real)))
-        sockets = [path for path in _sockets() if _is_visible(path, mounts)]
+        sockets = [path for path in find_sockets() if _is_visible(path, mounts)]
         if len(sockets) > MAX_SOCKETS:
             raise _Impossible("too many programs listen on sockets")
         return mounts | {Mount(path, "hide", is_file=True) for path in sockets}
@@ -249,7 +270,9 @@ class Sandbox:
     def _create_temporary(self) -> str:
         """Create the directory that commands see as `/tmp`. Commands of a session share it."""
         if self._temporary is None:
-            self._temporary = os.path.realpath(tempfile.mkdtemp(prefix="accord-sandbox-"))
+            self._directory = os.path.realpath(tempfile.mkdtemp(prefix="accord-sandbox-"))
+            self._temporary = os.path.join(self._directory, "tmp")
+            os.mkdir(self._temporary, 0o700)
         return self._temporary
 
     # -- Afterwards
@@ -314,7 +337,7 @@ class Sandbox:
     def close(self) -> None:
         """Remove the temporary directory."""
         if self._temporary is not None:
-            shutil.rmtree(self._temporary, ignore_errors=True)
+            shutil.rmtree(self._directory, ignore_errors=True)
             self._temporary = None
 
 
@@ -333,7 +356,14 @@ class _Impossible(Exception):
     """This project can't be confined."""
 
 
-_PROBED: dict[tuple[str, bool], Problem] = {}
+class _Probed(NamedTuple):
+    """The result of trying to run a command in a sandbox."""
+
+    problem: Problem
+    has_filter: bool
+
+
+_PROBED: dict[tuple[str, bool], _Probed] = {}
 """The results of trying, which takes a moment."""
 
 
@@ -416,32 +446,3 @@ def _tools(home: str) -> list[str]:
 def _needs_mount(path: str, home: str) -> bool:
     hidden: Sequence[str] = (home, "/home", "/root", "/tmp", "/var/tmp", "/run")
     return any(_is_inside(path, each) and path != each for each in hidden)
-
-
-def _sockets() -> list[str]:
-    """Return the sockets that other programs listen on. Connecting works on read-only file systems, too.
-
-    `/proc/net/unix` has those of this network namespace. A container often gets one of its host's, as a mount or in a
-    variable: that of Docker, or of an SSH agent."""
-    candidates = [*_listening(), *_mounted()]
-    candidates += [value.removeprefix("unix:").removeprefix("//") for value in os.environ.values() if "/" in value]
-    found: dict[str, None] = {}
-    for path in candidates:
-        with suppress(OSError, ValueError):
-            if os.path.isabs(path) and stat.S_ISSOCK(os.stat(path).st_mode):
-                found[os.path.realpath(path)] = None
-    return list(found)
-
-
-def _listening() -> Iterable[str]:
-    with suppress(OSError), open("/proc/net/unix", errors="surrogateescape") as file:
-        for line in file:
-            if path := line.rstrip("\n").partition(" /")[2]:
-                yield f"/{path}"
-
-
-def _mounted() -> Iterable[str]:
-    with suppress(OSError), open("/proc/self/mountinfo", errors="surrogateescape") as file:
-        for line in file:
-            path = line.split(" ")[4]
-            yield _ESCAPED.sub(lambda match: chr(int(match[1], 8)), path)

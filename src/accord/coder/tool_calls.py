@@ -200,7 +200,7 @@ async def _prepare_and_run(tool: Tool[Any], args: Any, ctx: ToolContext, shown: 
 
 
 async def _run(tool: Tool[Any], args: Any, ctx: ToolContext) -> Outcome:
-    """Run a tool. Say when its changes are over, unless it goes on in the background."""
+    """Run a tool. Say when its changes are over, unless it continues in the background."""
     is_over = True
     try:
         outcome = await tool.run(args, ctx)

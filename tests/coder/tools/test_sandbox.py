@@ -18,14 +18,13 @@ import pytest
 from support.link import until
 from support.prerequisites import needs
 
-from accord.coder import sandbox
 from accord.coder.background_commands import BackgroundCommands
 from accord.config.settings import CoderSettings, SandboxEntry
 from accord.model.requests import PermissionRequest
 from accord.policy import confinement
 from accord.policy.engine import Policy
 from accord.policy.rule import Rule
-from accord.process import bubblewrap
+from accord.process import bubblewrap, sockets
 from accord.process.programs import find_program
 
 from .conftest import Harness, ToolHarness
@@ -361,8 +360,8 @@ async def test_sockets_of_another_network_namespace_are_hidden(
         for listener, name in ((docker, "docker.sock"), (agent, "ssh agent")):
             listener.bind(str(project / name))
             listener.listen()
-        monkeypatch.setattr(sandbox, "_listening", lambda: ())
-        monkeypatch.setattr(sandbox, "_mounted", lambda: [str(project), str(project / "ssh agent")])
+        monkeypatch.setattr(sockets, "_find_listening", lambda: ())
+        monkeypatch.setattr(sockets, "_find_mount_points", lambda: [str(project), str(project / "ssh agent")])
         monkeypatch.setenv("CONTAINER_HOST", f"unix://{project}/docker.sock")
         code = (
             "import socket\n"
@@ -375,7 +374,28 @@ async def test_sockets_of_another_network_namespace_are_hidden(
 
 
 def test_mounts_are_read_from_the_kernel() -> None:
-    assert "/proc" in set(sandbox._mounted())
+    assert "/proc" in set(sockets._find_mount_points())
+
+
+@pytest.mark.skipif(os.uname().machine not in ("x86_64", "aarch64"), reason="there is a filter for these only")
+@pytest.mark.parametrize("network", [False, True])
+async def test_only_sockets_of_the_namespaces_can_be_opened(start: Start, network: bool) -> None:
+    """A VSOCK socket reaches the host of a virtual machine without a network, io_uring opens sockets unseen."""
+    code = (
+        "import ctypes, os, socket\n"
+        "for family in (40, 38, 31):  # AF_VSOCK, AF_ALG, AF_BLUETOOTH\n"
+        "    try: socket.socket(family, socket.SOCK_STREAM); print('OPENED', family)\n"
+        "    except OSError as error: print(error.errno == 97)\n"
+        "libc = ctypes.CDLL(None, use_errno=True)\n"
+        "for number in (425, 250 if os.uname().machine == 'x86_64' else 219):\n"
+        "    print(libc.syscall(number, 1, 0) == -1 and ctypes.get_errno() == 1)\n"
+        "for family in (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6):\n"
+        "    socket.socket(family).close()\n"
+        "first, second = socket.socketpair()\n"
+        "print(len(os.listdir('/proc/self/fd')))\n"
+    )
+    async with start(network=network) as box:
+        assert await box.python(code) == "[exit 0]\n" + "True\n" * 5 + "6\n", "and the filter's file is closed"
 
 
 async def test_the_network_can_be_allowed(start: Start) -> None:

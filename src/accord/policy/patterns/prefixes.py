@@ -55,7 +55,7 @@ _NEVER = _words(
     "chgrp chmod chown cp crontab curl dd docker eval find git halt install kill killall kubectl ln mkfs mount mv nc "
     "ncat passwd pkill podman reboot rm rmdir rsync scp sed set sftp shopt shred shutdown socat systemctl tar tee "
     "telnet truncate umount unlink wget xdg-open "
-    # Programs that run others, and clients that run what they are told.
+    # Programs that run others, and clients that run the commands they are given.
     "ansible apptainer asdf buildah bwrap chrt cmd concurrently conda corepack cross-env dbus-launch dbus-run-session "
     "direnv doppler dotenv dotenvx faketime fakeroot firejail flatpak fnm ftp git-shell gpg guix hyperfine ld.so lerna "
     "lxc mail mamba micromamba mise multipass mysql nix nmap nodemon npm-run-all numactl nvm nx op prlimit proxychains "
