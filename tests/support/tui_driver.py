@@ -60,6 +60,12 @@ class Memory:
         on_stderr("the agent says hello on standard error")
         return Launched(target or "memory", self._agent if isinstance(self._agent, Agent) else self._agent())
 
+    def describe_install(self, target: str) -> str:
+        return ""
+
+    def install(self, target: str, progress: Callable[..., None]) -> None:
+        return
+
     def workspace(self, launch: Any, ask: Any, on_decision: Any) -> HostWorkspace:
         rules = build_policy(self.configuration(), self.cwd, launch.name)
         local = LocalWorkspace(self.cwd, policy=rules, ask=ask, on_decision=on_decision)

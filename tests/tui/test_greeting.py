@@ -57,7 +57,7 @@ async def test_the_palette_shows_what_can_be_done(opened: Opened, size: tuple[in
 @pytest.mark.parametrize("width", [80, 120])
 async def test_the_welcome_fits(opened: Opened, width: int) -> None:
     async with opened(ScriptedAgent(), size=(width, 24)) as chat:
-        await chat.until("? shortcuts")
+        await chat.until("? keys")
 
 
 async def test_a_call_that_waits_for_the_user_shows_it_and_its_clock_continues_afterwards(opened: Opened) -> None:

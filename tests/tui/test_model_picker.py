@@ -10,6 +10,7 @@ from accord.agent.turn import Turn
 from accord.errors import InvalidParams
 from accord.model.session import Choice, Option
 from accord.testing import ScriptedAgent
+from accord.tui.host import Finding
 from accord.tui.screens.option_values import choose_typed, find_value, list_values
 
 MODELS = Option(
@@ -102,6 +103,14 @@ async def test_the_picker_has_headings_marks_the_current_model_and_takes_any_nam
         await chat.until("moon:new-1")
         await chat.press("down", "enter")
         await chat.until(lambda: chat.is_notified("Model: The moon:new-1"))
+
+
+async def test_the_doctor_names_the_model_of_the_session(opened: Opened) -> None:
+    findings = [Finding(True, "model", "offline, because there is no key", "run: accord login")]
+    async with opened(Chooser([repeats]), size=(120, 30), findings=findings) as chat:
+        await chat.send("/doctor")
+        await chat.until("model: Big Sun, in this session")
+        await chat.until("default model: offline, because there is no key")
 
 
 async def test_a_model_that_the_agent_refuses_is_reported_in_its_words(opened: Opened) -> None:

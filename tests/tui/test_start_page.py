@@ -133,11 +133,49 @@ async def test_a_session_that_is_already_open_is_not_opened_again(folders: Path)
         assert "The present one" not in chat.text
 
 
-async def test_without_a_registry_the_page_says_how_to_have_one(folders: Path) -> None:
-    async with AccordApp(Memory(folders, ScriptedAgent(), frozenset({1})), is_undecided=True).run_test() as pilot:
+class Installing(Memory):
+    """Well-known agents have to be installed."""
+
+    installed: Sequence[str] = ()
+
+    def describe_install(self, target: str) -> str:
+        return f"{target} comes from npm" if target == "claude" and target not in self.installed else ""
+
+    def install(self, target: str, progress: Callable[..., None]) -> None:
+        progress(f"installing {target}", 0, 0)
+        self.installed = [*self.installed, target]
+
+
+async def test_well_known_agents_are_listed_by_name(folders: Path) -> None:
+    configured('[agents.codex]\ncommand = "my-codex"\n')
+    async with AccordApp(Installing(folders, ScriptedAgent(), frozenset({1})), is_undecided=True).run_test() as pilot:
         chat = Chat(pilot.app, pilot)  # type: ignore[arg-type]
-        await chat.until("no registry configured")
-        await chat.until("registry =")
+        await chat.until("Well-known agents")
+        await chat.until("Claude Code")
+        await chat.until("not installed")
+        assert "OpenAI" not in chat.text, "a configured agent takes the place of the well-known one"
+        assert "registry" not in chat.text.lower()
+
+
+async def test_a_well_known_agent_is_installed_after_one_question(folders: Path) -> None:
+    host = Installing(folders, ScriptedAgent, frozenset({1}))
+    async with AccordApp(host).run_test(size=(100, 30)) as pilot:
+        chat = Chat(pilot.app, pilot)  # type: ignore[arg-type]
+        await chat.ready()
+        for answer in ("escape", "enter"):
+            await chat.send("/agent claude")
+            await chat.until("Install claude?")
+            await chat.until("claude comes from npm")
+            assert host.installed == ()
+            await chat.press(answer)
+            await chat.gone("Install claude?")
+        await chat.until(lambda: len(chat.app.tabs) == 2)
+        await chat.ready()
+        assert list(host.installed) == ["claude"]
+        assert host.launched == [None, "claude"]
+        await chat.send("/agent claude")
+        await chat.until(lambda: len(chat.app.tabs) == 3)
+        assert list(host.installed) == ["claude"]
 
 
 async def test_the_latest_sessions_can_be_continued(folders: Path) -> None:
@@ -213,9 +251,9 @@ async def test_the_installation_shows_progress_before_the_agent_starts(folders: 
     host = Slow(folders, ScriptedAgent(), frozenset({1}))
     async with AccordApp(host, "box").run_test(size=(80, 24)) as pilot:
         chat = Chat(pilot.app, pilot)  # type: ignore[arg-type]
-        await chat.until("Installing box first: downloading")
+        await chat.until("box isn't installed yet: downloading")
         await chat.until("40 % of 1.0 kB")
-        assert "esc cancel" in chat.text
+        assert "esc stop" in chat.text
         host.go_on.set()
         await chat.ready()
         await chat.until("● ready")
@@ -225,7 +263,7 @@ async def test_an_installation_is_stopped_with_escape(folders: Path) -> None:
     host = Slow(folders, ScriptedAgent(), frozenset({1}))
     async with AccordApp(host, "box").run_test(size=(80, 24)) as pilot:
         chat = Chat(pilot.app, pilot)  # type: ignore[arg-type]
-        await chat.until("Installing box first: downloading")
+        await chat.until("box isn't installed yet: downloading")
         await chat.press("escape")
         await chat.until("You cancelled the installation")
 

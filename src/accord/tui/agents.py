@@ -60,6 +60,7 @@ class Agents:
         process.log = old.log  # its history stays available
         process.log.add("problem", b"the agent is restarted")
         process.notes = old.notes
+        process.must_install = old.must_install
         self.processes[self.processes.index(old)] = process
         run_in_background(self._app, old.close())
         self.start(process)

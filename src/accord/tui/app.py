@@ -15,7 +15,7 @@ from textual.geometry import Offset
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
-from accord.terminal_text import sanitize
+from accord.terminal_text import one_line, sanitize
 from accord.tui import preferences
 from accord.tui.agents import Agents
 from accord.tui.appearance import Appearance
@@ -383,7 +383,9 @@ class AccordApp(PaintingApp):
         self.agents.kill(self.tabs.active)
 
     def action_doctor(self) -> None:
-        self.start_page.diagnose(self.tabs.active.controller.process.target)
+        controller = self.tabs.active.controller
+        model = controller.session.option("model") if controller.session is not None else None
+        self.start_page.diagnose(controller.process.target, one_line(model.value_name, 60) if model else "")
 
     def action_logs(self) -> None:
         from accord.tui.screens.log import LogScreen

@@ -31,9 +31,12 @@ class Dialogs:
             screen.withdraw()
             raise
 
-    async def confirm(self, question: str, yes: str, *, no: str = "No", about: str = "") -> bool:
-        """Ask the user to confirm something."""
+    async def confirm(
+        self, question: str, yes: str, *, no: str = "No", about: str = "", is_harmless: bool = False
+    ) -> bool:
+        """Ask the user to confirm something. If it is harmless, Enter confirms it."""
         from accord.tui.screens.picker import Picker, Row
 
-        picked = await self.show(Picker(question, [Row("no", no), Row("yes", yes)], about=about))
+        rows = [Row("no", no), Row("yes", yes)]
+        picked = await self.show(Picker(question, rows[::-1] if is_harmless else rows, about=about))
         return picked is not None and picked.id == "yes"

@@ -7,9 +7,13 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from accord.errors import PeerDied
     from accord.tui.agent.process import AgentProcess
 
 MISCONFIGURED = "The configuration is invalid"
+FAILED = "✗ "
+"""Begins the line that names a failure."""
+_MAX_STDERR_LINES = 5
 
 
 def describe_start(process: AgentProcess, cwd: Path) -> list[str]:
@@ -17,7 +21,7 @@ def describe_start(process: AgentProcess, cwd: Path) -> list[str]:
     if process.is_stopping:
         return ["", f"Stopping {process.title}…"]
     if process.progress:
-        return ["", f"Installing {process.title} first: {process.progress}", "esc cancel"]
+        return ["", f"{process.title} isn't installed yet: {process.progress}…", "The first start takes a while."]
     return ["", f"Starting {process.title} in {_shorten(cwd)}…"]
 
 
@@ -35,33 +39,31 @@ def describe_slow_start(process: AgentProcess, cwd: Path, is_opening: bool, seco
     ]
 
 
-def describe_error(process: AgentProcess, why: str) -> list[str]:
-    """Say why the agent can't be used, and what the user can do."""
+def describe_error(process: AgentProcess, why: str, *, has_keys: bool = False) -> list[str]:
+    """Say why the agent can't be used, and what the user can do, unless the keys are on the screen (`has_keys`)."""
     if process.is_misconfigured:  # which affects every agent
-        return [
-            "",
-            f"{MISCONFIGURED}:",
-            "",
-            *why.splitlines(),
-            "",
-            "alt+d diagnose · ctrl+r retry once you've fixed it",
-        ]
-    return [
-        "",
-        f"Couldn't start {process.title}:",
-        "",
-        *why.splitlines(),
-        "",
-        "alt+d diagnose · ctrl+r retry",
-        "ctrl+l log · ctrl+n choose another agent",
-    ]
+        hints = ["alt+d diagnose · ctrl+r retry once you've fixed it"]
+        title = f"{MISCONFIGURED}:"
+    else:
+        hints = [] if has_keys else ["ctrl+r retry · alt+d diagnose", "ctrl+l log · ctrl+n choose another agent"]
+        title = f"Couldn't start {process.title}"
+    return ["", f"{FAILED}{title}", "", *why.splitlines(), "", *hints]
+
+
+def describe_early_exit(error: PeerDied) -> str:
+    """Say how the agent exited before it could be used, and what it wrote to standard error."""
+    from accord.process.child import describe_exit
+
+    how = "closed its output" if error.status is None else describe_exit(error.status)
+    said = error.stderr.strip().splitlines()[-_MAX_STDERR_LINES:]
+    return "\n".join([f"It {how} during startup{':' if said else ', and wrote nothing to standard error.'}", *said])
 
 
 def describe_missing_session(process: AgentProcess, why: str) -> list[str]:
     """Say why there is no session although the agent runs."""
     return [
         "",
-        f"{process.title} is running, but the session couldn't be opened:",
+        f"{FAILED}{process.title} is running, but the session couldn't be opened",
         "",
         *why.splitlines(),
         "",

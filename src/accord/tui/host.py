@@ -116,6 +116,13 @@ class Host(Protocol):
         `progress` is called during an installation with a description, the amount done and the total. An exception
         that it raises cancels the installation."""
 
+    def describe_install(self, target: str) -> str:
+        """Say what has to be installed before an agent with a well-known name starts; empty if it can start. Reads
+        files: call it in a thread."""
+
+    def install(self, target: str, progress: Callable[[str, int, int], None]) -> None:
+        """Install an agent with a well-known name. Blocks: call it in a thread. `progress` is that of `launch`."""
+
     def workspace(self, launch: Launch, ask: Ask, on_decision: Callable[[Any, Any], None]) -> HostWorkspace | None:
         """Return the workspace for an agent, behind the policy. The policy asks the user with `ask`, and reports its
         decisions to `on_decision`."""

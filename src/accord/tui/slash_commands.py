@@ -48,6 +48,7 @@ SLASH_COMMANDS = (
     SlashCommand("export", "export", "Export the transcript"),
     SlashCommand("theme", "change_theme", "Change the theme", "name", "set_theme("),
     SlashCommand("keys", "keys", "Show all keys"),
+    SlashCommand("commands", "command_palette", "Search all commands and settings, as with ctrl+p"),
     SlashCommand("settings", "settings", "Change the settings"),
     SlashCommand("doctor", "doctor", "Diagnose problems with the agent"),
     SlashCommand("quit", "quit", "Quit; unsent text is saved"),

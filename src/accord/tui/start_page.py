@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING
 
 from accord.config.command import BUILT_IN, is_command_line
@@ -14,8 +14,18 @@ from accord.tui.greeting import MISCONFIGURED
 if TYPE_CHECKING:
     from accord.model.session import SessionInfo
     from accord.tui.app import AccordApp
+    from accord.tui.host import Finding
     from accord.tui.screens.agents import AgentsScreen
     from accord.tui.screens.picker import Picked
+
+
+async def _with_model(findings: AsyncIterator[Finding], model: str) -> AsyncIterator[Finding]:
+    """Say which model the open session uses: the doctor itself finds out what a new one would use."""
+    async for each in findings:
+        if each.stage == "model":
+            yield each._replace(ok=True, found=f"{model}, in this session", advice="")
+            each = each._replace(stage="default model")
+        yield each
 
 
 class StartPage:
@@ -27,12 +37,13 @@ class StartPage:
     def show(self) -> None:
         run_in_background(self._app, self._choose_agent())
 
-    def diagnose(self, target: str | None) -> None:
-        """Show why an agent doesn't start."""
+    def diagnose(self, target: str | None, model: str = "") -> None:
+        """Show why an agent doesn't start, or that it does. `model` is the one that a session of it uses."""
         from accord.tui.screens.diagnosis import FindingsScreen
 
         title = f"Doctor: {target or 'the default agent'}"
-        self._app.push_screen(FindingsScreen(title, self._app.host.diagnose(target)))
+        findings = self._app.host.diagnose(target)
+        self._app.push_screen(FindingsScreen(title, _with_model(findings, model) if model else findings))
 
     async def _choose_agent(self) -> None:
         """Show the start page until the user chooses an agent or leaves."""
@@ -42,9 +53,11 @@ class StartPage:
 
     def _handle_key(self, page: AgentsScreen, picked: Picked) -> None:
         """Handle a function key on a row; the start page stays open below."""
-        from accord.tui.screens.agents import session_of
+        from accord.tui.screens.agents import UPDATE, session_of
 
-        if picked.how == "f3":
+        if picked.how == UPDATE:
+            run_in_background(page, self._update_known(page), group="update", exclusive=True)
+        elif picked.how == "f3":
             self.diagnose(picked.id if session_of(picked.id) is None else BUILT_IN)
         elif picked.how == "f6":
             if self._make_default(picked.id):
@@ -87,11 +100,17 @@ class StartPage:
         return read
 
     async def start(self, target: str) -> None:
-        """Start an agent: in this tab if it has none yet, otherwise in a new one."""
+        """Start an agent: in this tab if it has none yet, otherwise in a new one. If it has to be installed first, ask
+        the user."""
         from accord.tui.screens.agents import session_of
 
         session = session_of(target)
         target = BUILT_IN if session is not None else target
+        source = await self._describe_install(target)
+        if source:
+            question = f"Install {one_line(target, 40)}?"
+            if not await self._app.dialogs.confirm(question, "Yes, install it", about=source, is_harmless=True):
+                return
         tab, process = self._app.tabs.active, self._app.tabs.active.controller.process
         if process.state == "undecided":
             process.choose(target)
@@ -101,6 +120,7 @@ class StartPage:
             process = self._app.agents.add(target)
             tab = await self._app.tabs.add(process)
             is_first = False
+        process.must_install = bool(source)
         self._app.agents.start(process)
         self._app.agents.show_change(process)  # at once, so that the user sees that something happens
         if is_first:
@@ -108,6 +128,28 @@ class StartPage:
         else:
             tab.begin(session, "load" if session is not None else "new")
         tab.editor.focus()
+
+    async def _describe_install(self, target: str) -> str:
+        from accord.errors import AccordError
+
+        try:
+            return str(await asyncio.to_thread(self._app.host.describe_install, target))
+        except AccordError:
+            return ""  # reported when the agent is started
+
+    async def _update_known(self, page: AgentsScreen) -> None:
+        """Download the versions of the well-known agents."""
+        from accord.config.well_known import refresh
+        from accord.errors import AccordError
+
+        self._app.notify("Downloading the list of agents…")
+        try:
+            count = await asyncio.to_thread(refresh)
+        except (AccordError, OSError) as error:
+            self._app.notify(f"Couldn't download the list of agents: {error}", severity="error")
+            return
+        self._app.notify(f"Updated the versions of {count} agents.")
+        await page.read()
 
     # -- the user's configuration
 

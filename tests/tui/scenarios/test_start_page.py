@@ -18,7 +18,7 @@ def test_with_several_agents_the_client_opens_on_the_start_page(tmux: Tmux) -> N
     (tmux.folder / "config" / "config.toml").write_text(agents)
     tmux.start("chat", size=(80, 24))
     screen = tmux.until("Start an agent(.|\n)*built-in agent")
-    for words in ("first", "second", "type a command line", "f3 doctor", "f6 make it the default", "esc back"):
+    for words in ("first", "second", "or a command line", "f3 doctor", "f6 make default", "esc back"):
         assert words in " ".join(screen.replace("│", " ").split())
     tmux.keys("Down")
     tmux.until("❯ +second")

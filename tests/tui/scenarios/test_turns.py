@@ -121,7 +121,7 @@ def test_the_prompt_queue_is_on_hold_after_the_agent_died(tmux: Tmux) -> None:
     tmux.keys("F12")
     tmux.until("Kill the agent")
     tmux.keys("Down", "Enter")
-    tmux.until("✗ gone")
+    tmux.until("✗ not running")
     tmux.keys("C-r")
     tmux.until("1 queued, on hold")
     tmux.until("● ready")

@@ -105,6 +105,23 @@ class TuiHost:
         name = "built-in agent" if launched.found == built_in() else launched.found.name
         return AgentLaunch(launched, name, self.cwd, on_stderr)
 
+    def describe_install(self, target: str) -> str:
+        from accord.config.install import describe_source
+        from accord.config.well_known import find_well_known
+
+        agent = find_well_known(target)
+        if agent is None or target in self.configuration().settings.agents or agent.installed is not None:
+            return ""
+        return f"{agent.title} {agent.current.version} comes from {describe_source(agent.current)}."
+
+    def install(self, target: str, progress: Progress) -> None:
+        from accord.config.install import ensure_installed
+        from accord.config.well_known import find_well_known
+
+        agent = find_well_known(target)
+        if agent is not None:
+            ensure_installed(agent.current, progress=progress)
+
     def workspace(self, launch: Launch, ask: Ask, on_decision: Callable[[Any, Any], None]) -> HostWorkspace:
         from accord.cli.support.launch import cannot_create_files
         from accord.cli.support.workspace import LazyWorkspace

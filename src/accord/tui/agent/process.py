@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from accord.config.command import is_command_line
-from accord.errors import AccordError, RuleError, VersionError
+from accord.errors import AccordError, PeerDied, RuleError, VersionError
 from accord.process.thread import run_in_thread
 from accord.terminal_text import format_size, one_line
 from accord.tui.agent.empty_sessions import EmptySessions
@@ -16,6 +16,7 @@ from accord.tui.agent.names import BUILT_IN_NAME, display_name
 from accord.tui.agent.session_locks import SessionLocks
 from accord.tui.agent.workspace import AgentWorkspace
 from accord.tui.errors import report_bug
+from accord.tui.greeting import describe_early_exit
 
 if TYPE_CHECKING:
     from accord.client.agent import ConnectedAgent
@@ -63,6 +64,8 @@ class AgentProcess:
         """Whether it failed because the configuration is invalid, which affects every agent."""
         self.progress: str = ""
         """The progress of the installation before the start, if there is one."""
+        self.must_install: bool = False
+        """Whether the user agreed to install it before it starts."""
         self.is_stopping: bool = False
         """Whether the user cancelled the start, which is about to end."""
         self.agent: ConnectedAgent | None = None
@@ -119,6 +122,8 @@ class AgentProcess:
             if not self.is_stopping or (task is not None and task.cancelling()):
                 raise
             self._fail(f"You cancelled the {'installation' if self.progress else 'start'}.")
+        except PeerDied as error:
+            self._fail(describe_early_exit(error))
         except AccordError as error:
             hint = "; it may support only version 2: start Accord with --v2"
             is_newer = isinstance(error, VersionError) and 2 not in self.host.versions
@@ -145,6 +150,8 @@ class AgentProcess:
             loop.call_soon_threadsafe(self._show_progress, what, done, of)
 
         def start() -> Launch:
+            if self.must_install and self.target is not None:
+                self.host.install(self.target, on_progress)
             # Set in the thread, not after it returns: closing meanwhile may be the last thing that this object sees.
             self.launch = launch = self.host.launch(self.target, on_stderr, on_progress)
             if self._is_cancelled:

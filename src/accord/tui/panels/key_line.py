@@ -18,17 +18,30 @@ if TYPE_CHECKING:
     from accord.tui.app import AccordApp
     from accord.tui.theme import TextStyles
 
-_IDLE = ("/ commands", "@ files", "shift+tab mode", "ctrl+o sessions", "ctrl+p everything")
+_IDLE = (
+    "/ commands",
+    "@ files",
+    "! shell",
+    "shift+tab mode",
+    "ctrl+o sessions",
+    "ctrl+p everything",
+    "tab transcript",
+    "ctrl+j new line",
+    "ctrl+t new session",
+    "↑ earlier prompts",
+    "ctrl+c twice to quit",
+)
+"""As many as fit, the first ones first."""
 _RUNNING = ("enter queue", "ctrl+s send now", "tab transcript")
 _READING = ("↑↓ select", "enter open", "y copy", "e editor", "tab prompt")
 _QUEUED = ("↑↓ select", "enter edit", "delete remove", "esc prompt")
 _WAITING = ("tab answer",)
-_GONE = ("ctrl+o sessions", "ctrl+l log", "alt+d diagnose")
+_GONE = ("alt+d diagnose", "ctrl+l log", "ctrl+n choose another agent")
 HELP = "? keys"
 
 
 class KeyLine(Widget):
-    """Shows about five keys, depending on what has the focus and what the agent is doing."""
+    """Shows the keys that fit, depending on what has the focus and what the agent is doing."""
 
     app: AccordApp
     DEFAULT_CSS: ClassVar[str] = "KeyLine { height: 1; padding: 0 1; background: $background; display: none; }"
@@ -61,9 +74,12 @@ class KeyLine(Widget):
         elif state in ("running", "starting", "opening"):
             keys = _RUNNING
         else:
-            keys = _GONE if state == "gone" else _IDLE
+            keys = self._list_gone() if state == "gone" else _IDLE
         have = {each.partition(" ")[0] for each in urgent}
         return [*urgent, *(each for each in keys if each.partition(" ")[0] not in have), HELP]
+
+    def _list_gone(self) -> tuple[str, ...]:
+        return _GONE[:-1] if self._status.controller.process.is_misconfigured else _GONE
 
     def render_line(self, y: int) -> Strip:
         text_styles, width = self.text_styles, self.size.width

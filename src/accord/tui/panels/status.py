@@ -77,7 +77,7 @@ class StatusLine(Widget):
             "running": (f"{self._spin()}working {self._elapsed()}", text_styles.accent),
             "waiting": ("? waiting for you", text_styles.warn),
             "idle": ("● ready", text_styles.good),
-            "gone": ("✗ gone", text_styles.bad),
+            "gone": ("✗ not running", text_styles.bad),
         }[controller.state]
         stops = "esc stop" if not self._is_read() else "esc twice to stop"
         hint = {"running": stops, "gone": "ctrl+r restart"}.get(controller.state, "")
@@ -86,7 +86,8 @@ class StatusLine(Widget):
         elif process.is_stopping:
             words = ("◌ stopping", text_styles.warn)
         elif process.progress:
-            words, hint = (f"◌ {process.progress}", text_styles.accent), "esc stop"
+            mark = self._spin() or "◌ "
+            words, hint = (f"{mark}{process.progress}", text_styles.accent), "esc stop"
         elif controller.is_disconnected and controller.state != "gone":
             words = ("◌ Connection lost. Reconnecting…", text_styles.warn)
         elif controller.is_slow:

@@ -36,8 +36,8 @@ FOR_AN_EMPTY_DIRECTORY = (
     "Write a README with a short plan",
     "What can you do?",
 )
-KEYS = "/ commands · @ files · ! shell · ? shortcuts"
-_KEYS_SHORT = "/ commands · @ files · ? shortcuts"
+KEYS = "/ commands · @ files · ! shell · ? keys"
+_KEYS_SHORT = "/ commands · @ files · ? keys"
 
 
 class Facts(NamedTuple):
@@ -52,6 +52,8 @@ class Facts(NamedTuple):
     """Whether the built-in agent runs without a language model."""
     is_empty: bool = False
     """Whether the directory has no files."""
+    has_keys: bool = False
+    """Whether a line at the bottom of the screen shows the keys."""
 
     @property
     def suggestions(self) -> Sequence[str]:
@@ -146,7 +148,7 @@ def lay_out(facts: Facts, text_styles: TextStyles, width: int, height: int) -> l
         line((truncate("Enter or a number puts one into the prompt.", width), dim), rank=3),
         line(rank=4),
         *(line((each, dim), rank=1) for each in _how_to_add(facts, width)),
-        line((KEYS if len(KEYS) <= width else truncate(_KEYS_SHORT, width), dim)),
+        *([] if facts.has_keys else [line((KEYS if len(KEYS) <= width else truncate(_KEYS_SHORT, width), dim))]),
         line(rank=6),
     ]
     while len(rows) > max(height, 3) and (most := max(row.rank for row in rows)):
@@ -158,7 +160,7 @@ def lay_out(facts: Facts, text_styles: TextStyles, width: int, height: int) -> l
 def _describe_agent(facts: Facts, text_styles: TextStyles, width: int) -> list[list[tuple[str, Style | None]]]:
     """Return the agent and its model."""
     if facts.is_demo:
-        words = "Offline demo: no model is set up, only simple requests work."
+        words = "Offline demo: no model is set up, so only simple requests work."
         if len(words) > width:
             words = "Offline demo: no model is set up."
         return [[(truncate(words, width), text_styles.warn)]]

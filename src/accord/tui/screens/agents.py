@@ -1,9 +1,10 @@
-"""The start page: configured agents, the built-in one, those of the registry, command lines, and recent sessions."""
+"""The start page: configured agents, the built-in one, well-known ones, those of a registry, command lines, and recent
+sessions."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from textual.widgets import Input, OptionList
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 _SESSION = "session "  # agent names can't contain spaces
 _WELCOME = "Welcome to Accord. "
 _MAX_SESSIONS = 5
+UPDATE = "f7"
+"""The key that downloads the versions of the well-known agents."""
 
 
 def session_of(id: str) -> str | None:
@@ -46,29 +49,29 @@ class AgentsScreen(Picker):
         self._handle_key = handle_key
         self._settings = settings
         self._recent = recent
-        about = "Choose an agent, or type a command line that starts one. ✓ marks the default."
         super().__init__(
             "Start an agent",
             _agents(settings),
-            about=f"{_WELCOME if is_first else ''}{about}",
-            keys={"f3": "doctor", "f5": "save the command line under a name", "f6": "make it the default"},
+            about=f"{_WELCOME if is_first else ''}✓ marks the default agent.",
+            placeholder="type to search, or a command line that starts an agent",
+            keys={"f3": "doctor", "f5": "name a command line", "f6": "make default", UPDATE: "check for updates"},
             typed=lambda text: [Row(text, f"Start: {text}", "", "Command line")] if " " in text or "/" in text else [],
             chosen=default if default is not None else "",
         )
 
     def on_mount(self) -> None:
         super().on_mount()
-        run_in_background(self, self._read())
+        run_in_background(self, self.read())
 
-    async def _read(self) -> None:
+    async def read(self) -> None:
+        """List everything, what takes longest last."""
         rows = _agents(self._settings)
         if self._recent is not None:
             rows += [_session(info) for info in await asyncio.to_thread(self._recent, _MAX_SESSIONS)]
             self.set_rows(rows)
-        if self._settings.registry is None:
-            how = 'set registry = "…" in config.toml'
-            self.set_rows([*rows, Row("", "no registry configured", how, "Registry")])
-        else:
+        rows += await asyncio.to_thread(known_rows, frozenset(self._settings.agents))
+        self.set_rows(rows)
+        if self._settings.registry is not None:
             waiting = Row("", "Reading the registry…", "", "Registry")
             self.set_rows([*rows, waiting])
             found = await asyncio.to_thread(registry_rows, self._settings.registry)
@@ -102,6 +105,25 @@ def _agents(settings: Settings) -> list[Row]:
 def _session(info: SessionInfo) -> Row:
     when = (info.updated_at or "")[:16].replace("T", " ")
     return Row(f"{_SESSION}{info.id}", info.title or "untitled", when, "Continue a session of the built-in agent")
+
+
+def known_rows(configured: Collection[str]) -> list[Row]:
+    """Return the well-known agents, except those whose names the user has configured otherwise. Reads files: call it
+    in a thread."""
+    from accord.config.well_known import well_known_agents
+
+    rows = []
+    for name, agent in well_known_agents().items():
+        if name in configured:
+            continue
+        installed, current = agent.installed, agent.current
+        if installed is None:
+            state = "not installed"
+        else:
+            news = f", {current.version} available" if installed.version != current.version else ""
+            state = f"{installed.version} installed{news}"
+        rows.append(Row(name, agent.title, f"{state} · {agent.entry.description.rstrip('.')}", "Well-known agents"))
+    return rows
 
 
 def registry_rows(source: str | None) -> list[Row]:

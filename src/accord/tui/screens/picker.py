@@ -75,6 +75,7 @@ class Picker(Modal["Picked | None"]):
         background: $background; border-subtitle-color: $muted;
     }
     Picker Input { border: none; height: 1; padding: 0; background: $background; }
+    Picker Input.-hidden { height: 0; }
     Picker OptionList { height: auto; border: none; padding: 0; background: $background; }
     Picker OptionList { text-wrap: nowrap; text-overflow: ellipsis; }
     Picker .about { color: $muted; height: auto; }
@@ -103,6 +104,7 @@ class Picker(Modal["Picked | None"]):
         self._typed = typed
         self._chosen = chosen
         self._on_highlight = on_highlight
+        self._can_search = bool(placeholder) and {row.id for row in rows} != {"yes", "no"}
         own_keys = [f"{key} {words}" for key, words in self._keys.items()]
         self._hint_parts = ["↑↓ select", "enter choose", *own_keys, "esc back"]
         self._label_width, self._key_width = _measure(rows)
@@ -116,8 +118,7 @@ class Picker(Modal["Picked | None"]):
             box.border_title = make_label(self._title)
             if self._about:
                 yield Static(Text(sanitize(self._about)), classes="about")
-            is_confirmation = {row.id for row in self._rows} == {"yes", "no"}  # no search needed
-            yield Field(placeholder="" if is_confirmation else self._placeholder, compact=True)
+            yield Field(placeholder=self._placeholder, compact=True, classes="" if self._can_search else "-hidden")
             yield Rows()
             yield Static(classes="whole")
             yield Hints(*self._hint_parts)
@@ -140,7 +141,13 @@ class Picker(Modal["Picked | None"]):
         for each in self.query(".about"):
             each.display = window.height >= _TALL
         about = len(wrap_hints([sanitize(self._about)], width)) if self._about and window.height >= _TALL else 0
-        rest = 3 + about + (hints.rows(width) if hints.display else 0) + (details if whole.display else 0)
+        rest = (
+            2
+            + self._can_search
+            + about
+            + (hints.rows(width) if hints.display else 0)
+            + (details if whole.display else 0)
+        )
         most = max(min(int(window.height * _MAX_HEIGHT_SHARE) - rest, _MAX_ROWS), 2)
         listing = self.query_one(Rows)
         listing.styles.max_height = most
@@ -195,11 +202,12 @@ class Picker(Modal["Picked | None"]):
             self._fill(self.query_one(Input).value)
 
     def _match(self, wanted: str) -> list[Row]:
-        """Return the rows that contain all words; outside groups, those whose label has them come first."""
+        """Return the rows that contain all words; in each group, those whose label has them come first."""
         words = wanted.lower().split()
         found = [row for row in self._rows if all(word in f"{row.label} {row.about}".lower() for word in words)]
-        if words and not any(row.group for row in found):
-            found.sort(key=lambda row: _rank(row.label.lower(), " ".join(words)))
+        if words:
+            groups = list(dict.fromkeys(row.group for row in found))
+            found.sort(key=lambda row: (groups.index(row.group), _rank(row.label.lower(), " ".join(words))))
         return found
 
     def _empty_text(self, wanted: str) -> str:
@@ -271,7 +279,8 @@ class Picker(Modal["Picked | None"]):
             self.dismiss(Picked(row.id, how, row.label))
 
     async def on_event(self, event: events.Event) -> None:
-        if isinstance(event, events.Key) and self._key(event.key):
+        is_handled = isinstance(event, events.Key) and self._key(event.key)
+        if is_handled or (isinstance(event, (events.Key, events.Paste)) and self._ignores(event)):
             event.stop()
             event.prevent_default()
             return
@@ -281,6 +290,15 @@ class Picker(Modal["Picked | None"]):
             self.query_one(Input).insert_text_at_cursor(event.character or "")
             return
         await super().on_event(event)
+
+    def _ignores(self, event: events.Key | events.Paste) -> bool:
+        """Without a visible field, text isn't for it; `y` and `n` answer a confirmation."""
+        if self._can_search or (isinstance(event, events.Key) and not event.is_printable):
+            return False
+        chosen = next((row for row in self._rows if isinstance(event, events.Key) and row.id[:1] == event.key), None)
+        if chosen is not None and chosen.id in ("yes", "no"):
+            self.dismiss(Picked(chosen.id, "enter", chosen.label))
+        return True
 
     @property
     def reading_position(self) -> Offset | None:

@@ -39,8 +39,11 @@ class EmptyText:
         process = self._tab.controller.process
         failure = self._tab.controller.failure or process.failure
         if failure:
-            describe = greeting.describe_missing_session if process.is_open else greeting.describe_error
-            self._write([*describe(process, failure), *greeting.pending_notes(process)])
+            if process.is_open:
+                lines = greeting.describe_missing_session(process, failure)
+            else:
+                lines = greeting.describe_error(process, failure, has_keys=bool(self._tab.key_line.display))
+            self._write([*lines, *greeting.pending_notes(process)])
         self._tab.transcript_view.refresh()
 
     def _write(self, lines: list[str]) -> None:

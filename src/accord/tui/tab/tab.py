@@ -306,7 +306,8 @@ class Tab(Vertical):
         return more
 
     def _spin(self) -> None:
-        if self.display and self.controller.state == "running" and not self.app.is_calm:
+        is_at_work = self.controller.state == "running" or self.controller.process.progress
+        if self.display and is_at_work and not self.app.is_calm:
             self.status.refresh()
 
     def _tick(self) -> None:

@@ -62,6 +62,7 @@ class WelcomeView:
             model=one_line(option.value_name, 60) if option is not None else "",
             is_demo=process.title == BUILT_IN_NAME and option is not None and option.value == OFFLINE,
             is_empty=self._is_empty,
+            has_keys=bool(self._tab.key_line.display),
         )
         self.slot.show(lambda: Welcome(self._tab.text_styles, facts)).facts = facts
 

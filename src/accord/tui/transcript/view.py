@@ -16,6 +16,7 @@ from textual.widget import Widget
 
 from accord.terminal_text import one_line
 from accord.tui.errors import run_in_background
+from accord.tui.greeting import FAILED
 from accord.tui.terminal.scrollbar import THUMB
 from accord.tui.transcript.blocks.attachment import images_of
 from accord.tui.transcript.blocks.base import GUTTER, Block, BlockContext
@@ -210,10 +211,7 @@ class TranscriptView(Widget, can_focus=True):
     def render_line(self, y: int) -> Strip:
         text_styles, width, visible = self.context.text_styles, self.size.width, self.timeline_layout.visible_lines
         if y >= len(visible):
-            text = self.empty_text[y] if not visible and y < len(self.empty_text) else ""
-            return text_styles.line((f"  {one_line(text, max(width - 3, 1))}", text_styles.dim)).adjust_cell_length(
-                width, text_styles.base
-            )
+            return self._render_empty_text(y) if not visible else Strip.blank(width, text_styles.base)
         line, index = visible[y]
         start, size = self._thumb
         bar = THUMB if start <= y < start + size else " "
@@ -226,6 +224,14 @@ class TranscriptView(Widget, can_focus=True):
             painted = (line, finished if span is None else self.mouse_selection.highlight(finished, span))
         self._painted[key] = painted
         return painted[1]
+
+    def _render_empty_text(self, y: int) -> Strip:
+        text_styles, width = self.context.text_styles, self.size.width
+        text = self.empty_text[y] if y < len(self.empty_text) else ""
+        has_failed = any(each.startswith(FAILED) for each in self.empty_text)
+        style = text_styles.bad if text.startswith(FAILED) else None if has_failed else text_styles.dim
+        line = text_styles.line((f"  {one_line(text, max(width - 3, 1))}", style))
+        return line.adjust_cell_length(width, text_styles.base)
 
     def _finish_line(self, line: Strip, bar: str, is_selected: bool, width: int) -> Strip:
         """Add the scroll bar and, for the selected item, the cursor."""

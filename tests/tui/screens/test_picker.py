@@ -1,0 +1,49 @@
+"""Lists to choose from: searching them, and confirmations."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from support.tui_driver import Chat, Opened
+
+from accord.testing import ScriptedAgent
+from accord.tui.screens.picker import Picker, Row
+
+ROWS = [Row("1", "Copilot", "", "Theirs"), Row("2", "Pi", "", "Theirs"), Row("3", "Pines", "", "Theirs")]
+
+
+def find_frame(chat: Chat) -> tuple[int, int]:
+    """Return the rows of the upper and the lower border."""
+    region = chat.app.screen.query_one("Picker > Vertical").region
+    return region.y, region.bottom
+
+
+async def test_searching_does_not_move_the_box(opened: Opened) -> None:
+    async with opened(ScriptedAgent()) as chat:
+        chat.app.push_screen(Picker("Agents", ROWS))
+        await chat.until("Pines")
+        frame = find_frame(chat)
+        for letter in "pin":
+            await chat.type(letter)
+        await chat.gone("Copilot")
+        assert find_frame(chat) == frame
+
+
+async def test_labels_that_begin_with_the_search_text_come_first_in_their_group(opened: Opened) -> None:
+    async with opened(ScriptedAgent()) as chat:
+        chat.app.push_screen(picker := Picker("Agents", [Row("0", "Pilot", "", "Ours"), *ROWS]))
+        await chat.until("Pines")
+        await chat.type("pi")
+        await chat.until(lambda: [row.label for row in picker._shown if row] == ["Pilot", "Pi", "Pines", "Copilot"])
+
+
+@pytest.mark.parametrize(("key", "answer"), [("y", True), ("n", False), ("escape", False)])
+async def test_a_letter_answers_a_confirmation(opened: Opened, key: str, answer: bool) -> None:
+    async with opened(ScriptedAgent()) as chat:
+        asked = asyncio.ensure_future(chat.app.dialogs.confirm("Go on?", "Yes, go on"))
+        await chat.until("Yes, go on")
+        await chat.press("x")  # isn't an answer, and isn't searched for either
+        await chat.until("Yes, go on")
+        await chat.press(key)
+        assert await asked is answer
