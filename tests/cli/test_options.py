@@ -49,10 +49,10 @@ async def test_an_option_is_found_by_its_id_kind_or_name(session: Session) -> No
     [
         ("efort", "low", "this agent has no option 'efort'; did you mean effort?"),
         ("zzz", "low", "this agent has no option 'zzz'; available:"),
-        ("effort", "hihg", "effort can't be 'hihg'; did you mean high?"),
-        ("effort", "zzz", "effort can't be 'zzz'; available: low, high"),
+        ("effort", "hihg", "unknown effort 'hihg'; did you mean high?"),
+        ("effort", "zzz", "unknown effort 'zzz'; available: low, high"),
         ("web", "perhaps", "web must be on or off, not 'perhaps'"),
-        ("mode", "cod", "mode can't be 'cod'; did you mean code?"),
+        ("mode", "cod", "unknown mode 'cod'; did you mean code?"),
     ],
 )
 async def test_an_unknown_option_or_value_is_reported_with_similar_names(
@@ -81,9 +81,9 @@ async def test_a_model_that_is_not_listed_is_passed_to_the_agent(link: Link) -> 
         session = await client.new_session()
         await set_options(session, [("model", "Newest")])
         assert session.option("model").value == "newest"  # type: ignore[union-attr]
-        with pytest.raises(AccordError, match=r"^model can't be 'locked': it needs a key$"):
+        with pytest.raises(AccordError, match=r"^couldn't use the model 'locked': it needs a key$"):
             await set_options(session, [("model", "locked")])
-        with pytest.raises(AccordError, match=r"^model can't be 'unknown': .* may be newest, small$"):
+        with pytest.raises(AccordError, match=r"^couldn't use the model 'unknown': .* may be newest, small$"):
             await set_options(session, [("model", "unknown")])
 
 

@@ -118,7 +118,7 @@ def answer_is_rendered(user: NewUser, model: FakeModel) -> None:
 def rejected_key_is_explained(user: NewUser, model: FakeModel) -> None:
     model.refuses(401, "invalid x-api-key", "authentication_error")
     screen = user.run("accord run hi </dev/null 2>err || (cat err; exit 1)", status=1)
-    assert "ANTHROPIC_API_KEY" in screen and "-32" not in screen
+    assert "ANTHROPIC_API_KEY" in screen and "-32" not in screen and "log in first" not in screen
 
 
 def status_lists_what_waits(user: NewUser, model: FakeModel) -> None:
@@ -135,7 +135,7 @@ def budget_stops_a_run(user: NewUser, model: FakeModel) -> None:
     (user.folder / "config" / "config.toml").write_text('budget = "$0.00001/day"\n')
     model.says(Says("Hello."))
     user.run("accord run hi")
-    assert "the budget of $1e-05 per day is reached" in user.run("accord run hi", status=8)
+    assert "the budget of $0.00001 per day is reached" in user.run("accord run hi", status=8)
 
 
 def client_answers_the_first_prompt(user: NewUser, model: FakeModel) -> None:

@@ -57,8 +57,15 @@ class Exceeded(NamedTuple):
     def __str__(self) -> str:
         per = "day" if self.is_daily else "turn"
         if self.name.startswith("cost"):
-            return f"the budget of ${self.limit:g} per {per} is reached (${self.used:.2f})"
+            return f"the budget of {_dollars(self.limit)} per {per} is reached (${self.used:.2f})"
         return f"the budget of {self.limit:,.0f} tokens per {per} is reached ({self.used:,.0f})"
+
+
+def _dollars(amount: float) -> str:
+    """Format an amount: whole dollars, cents, or the first digits of less than a cent."""
+    if amount == int(amount):
+        return f"${amount:.0f}"
+    return f"${amount:.2f}" if amount >= 0.01 else f"${amount:.6f}".rstrip("0")
 
 
 def parse_budget(text: str) -> Limits:

@@ -62,7 +62,7 @@ async def _set_unlisted(session: Session, option: Option, text: str) -> None:
 
         close = nearest(text, [choice.value for choice in option.choices])
         hint = "" if any(each in error.message for each in close) or not close else f"; did you mean {close[0]}?"
-        raise AccordError(f"{option.id} can't be {text!r}: {error.message}{hint}") from error
+        raise AccordError(f"couldn't use the {option.id} {text!r}: {error.message}{hint}") from error
 
 
 def _option(session: Session, name: str) -> Option:
@@ -110,7 +110,7 @@ def _unknown_value(option: Option, text: str) -> click.UsageError:
     values = [choice.value for choice in option.choices]
     close = nearest(text, values)
     hint = f"did you mean {' or '.join(close)}?" if close else f"available: {', '.join(values)}"
-    return click.UsageError(f"{option.id} can't be {text!r}; {hint}")
+    return click.UsageError(f"unknown {option.id} {text!r}; {hint}")
 
 
 class Seconds(click.FloatRange):
