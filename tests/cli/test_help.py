@@ -27,6 +27,12 @@ def commands(command: click.Command, names: tuple[str, ...] = ("accord",)) -> It
 ALL = dict(commands(accord))
 
 
+@pytest.mark.parametrize("names", ALL, ids=" ".join)
+def test_no_line_in_a_list_of_commands_is_cut(names: tuple[str, ...]) -> None:
+    _, _, listed = ALL[names].partition("Commands:")
+    assert [line for line in listed.splitlines() if line.endswith("...")] == []
+
+
 def examples(text: str) -> list[str]:
     found = re.search(r"Examples:\n((?: +\S.*\n?)+)", text)
     return [line.strip() for line in found[1].splitlines()] if found else []

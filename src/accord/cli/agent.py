@@ -79,7 +79,9 @@ def agent(
 @click.option("--check/--no-check", default=True, help="Check the key with the provider.")
 @click.option("--file", "in_file", is_flag=True, help="Save the key in a file, even if there is a keyring.")
 def login(provider: str | None, check: bool, in_file: bool) -> None:
-    """Save a model provider's API key in the keyring, or in a file that only you can read.
+    """Save a model provider's API key.
+
+    The key is saved in the system's keyring. Without one, it is saved in a file that only you can read.
 
     \b
     Examples:

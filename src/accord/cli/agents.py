@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 
 import click
 
+from accord.cli.support.complete import complete_agents
 from accord.cli.support.errors import CommandError
 
 if TYPE_CHECKING:
@@ -38,7 +39,9 @@ def agents(ctx: click.Context) -> None:
 @agents.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def list_agents(as_json: bool) -> None:
-    """Show the configured and the well-known agents: which are installed, outdated, logged in. Runs none of them.
+    """List agents: installed, outdated, logged in.
+
+    Shows the configured and the well-known agents. Runs none of them.
 
     \b
     Examples:
@@ -119,9 +122,11 @@ def _describe_well_known(row: dict[str, object]) -> str:
 
 
 @agents.command("install")
-@click.argument("name")
+@click.argument("name", shell_complete=complete_agents)
 def install_agent(name: str) -> None:
-    """Install the well-known agent NAME, or an agent of the configured registry.
+    """Install an agent by its well-known NAME.
+
+    Names of agents in the configured registry work too.
 
     \b
     Examples:
@@ -234,7 +239,9 @@ def remove(name: str) -> None:
 @click.argument("version")
 @click.option("--registry", help="Registry, a file or URL (default: the configured one).")
 def pin(name: str, version: str, registry: str | None) -> None:
-    """Pin a registry agent to VERSION: an installed one, or the registry's current one.
+    """Keep a registry agent at VERSION.
+
+    VERSION is an installed one, or the registry's current one.
 
     \b
     Examples:

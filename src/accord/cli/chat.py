@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from accord.cli.support.complete import complete_agents
 from accord.cli.support.options import parse_rules
 from accord.version import install_command
 
@@ -23,7 +24,7 @@ NO_SCREEN = "the terminal client can't draw with TERM=dumb; set TERM to your ter
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("agent", required=False)
+@click.argument("agent", required=False, shell_complete=complete_agents)
 @click.option(
     "--cwd", type=click.Path(exists=True, file_okay=False, path_type=Path), default=Path("."), help="Project directory."
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from accord.cli.support.complete import complete_agents
 from accord.cli.support.options import Seconds
 from accord.cli.support.streams import check_text
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
-@click.argument("agent", required=False)
+@click.argument("agent", required=False, shell_complete=complete_agents)
 @click.option("--prompt", help="Also send this prompt and wait for the answer.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per step.")
 @click.option(

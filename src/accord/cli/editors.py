@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from accord.cli.support.complete import complete_agents
 from accord.cli.support.errors import CommandError
 
 if TYPE_CHECKING:
@@ -15,7 +16,12 @@ if TYPE_CHECKING:
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("name", required=False)
-@click.option("--agent", metavar="AGENT", help="Configured name, registry ID, command line or URL.")
+@click.option(
+    "--agent",
+    metavar="AGENT",
+    shell_complete=complete_agents,
+    help="Configured name, registry ID, command line or URL.",
+)
 @click.option("--name", "called", metavar="TEXT", help="Name of the agent in the editor.")
 @click.option("--write", is_flag=True, help="Write it to the editor's settings (JSON settings only).")
 @click.option("--file", "path", type=click.Path(path_type=Path), help="Settings file, if not the default one.")

@@ -42,7 +42,9 @@ Examples:
     "--directory", type=click.Path(path_type=Path), help="Where to write the project (default: NAME in this directory)."
 )
 def new_agent(name: str, template: str, command: str | None, directory: Path | None) -> None:
-    """Create a project for the agent NAME: package, tests, README, editor snippet and registry entry."""
+    """Create a project for the agent NAME.
+
+    It has a package, tests, a README, an editor snippet and a registry entry."""
     import shlex
 
     from accord.cli.support.errors import CommandError

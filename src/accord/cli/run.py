@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from accord.cli.support.complete import complete_agents
 from accord.cli.support.options import Seconds, parse_options, parse_rules
 from accord.cli.support.streams import check_text, read_text
 
@@ -59,11 +60,23 @@ class RunOptions(NamedTuple):
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("prompt", nargs=-1)
-@click.option("-a", "--agent", help="Name such as claude or codex, or a command line (default: your default agent).")
+@click.option(
+    "-a",
+    "--agent",
+    metavar="AGENT",
+    shell_complete=complete_agents,
+    help="Name such as claude or codex, or a command line (default: your default agent).",
+)
 @click.option("--install", "can_install", is_flag=True, help="Install the agent without asking, if it isn't yet.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per event.")
 @click.option("--output-schema", is_flag=True, help="Print the JSON schema of the --json output and exit.")
-@click.option("-f", "--script", type=click.File("rb"), help="Read prompts from a file; lines of --- separate turns.")
+@click.option(
+    "-f",
+    "--script",
+    metavar="FILE",
+    type=click.File("rb"),
+    help="Read prompts from a file; lines of --- separate turns.",
+)
 @click.option(
     "--image",
     "images",
@@ -74,8 +87,8 @@ class RunOptions(NamedTuple):
 @click.option("-c", "--continue", "newest", is_flag=True, help="Continue the latest session in this directory.")
 @click.option("--session", "session_id", metavar="ID", help="Continue this session.")
 @click.option("-s", "--name", metavar="NAME", help="Continue the session of this name here, or begin one.")
-@click.option("--mode", help="Set the mode first.")
-@click.option("--model", help="Set the model first.")
+@click.option("--mode", metavar="MODE", help="Set the mode first.")
+@click.option("--model", metavar="MODEL", help="Set the model first.")
 @click.option("--set", "options", multiple=True, metavar="OPTION=VALUE", help="Set any option first.")
 @click.option("--allow", multiple=True, metavar="RULE", help="Allow without asking, such as 'command:git log', or all.")
 @click.option("--ask", multiple=True, metavar="RULE", help="Always ask, such as 'write:src/**'.")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from accord.cli.support.complete import complete_agents
 from accord.cli.support.errors import CommandError
 from accord.cli.support.options import Seconds, parse_rules
 
@@ -46,7 +47,13 @@ class ServeGroup(click.Group):
 
 
 @click.group(cls=ServeGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("-a", "--agent", help="Configured name, registry ID or command line (default: your default agent).")
+@click.option(
+    "-a",
+    "--agent",
+    metavar="AGENT",
+    shell_complete=complete_agents,
+    help="Configured name, registry ID or command line (default: your default agent).",
+)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="Port; 0 picks a free one."
