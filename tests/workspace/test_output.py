@@ -115,7 +115,7 @@ def test_the_host_has_its_own_ceiling(pieces: list[bytes]) -> None:
     text = b"".join(pieces).decode("utf-8", "replace")
 
     assert output.text() == output.kept_text() == cut(text, 16)
-    assert output.truncated is output.is_cut is (len(text.encode()) > 16)
+    assert output.truncated is output.is_kept_text_truncated is (len(text.encode()) > 16)
 
 
 @pytest.mark.parametrize("size", [1, 7, 1000, BLOCK_BYTES - 1, BLOCK_BYTES + 1, 5 * BLOCK_BYTES])

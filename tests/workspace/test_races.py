@@ -19,7 +19,7 @@ from accord.errors import RequestFailed
 from accord.workspace.directory import Directory
 
 STEPS = [
-    "look",
+    "status_of",
     "link",
     "child",
     "read",

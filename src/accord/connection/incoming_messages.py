@@ -302,7 +302,7 @@ class Incoming:
         """Handle a request after the earlier messages of its session."""
         if session in self._lanes.active:
             self._lanes.push(
-                session, lambda value: self._peer_requests.begin_behind(id, handler, value, name), params, size
+                session, lambda value: self._peer_requests.begin_from_lane(id, handler, value, name), params, size
             )
         else:
             self._peer_requests.begin(id, handler, params, name)

@@ -61,7 +61,7 @@ class PeerRequests:
         else:
             self.answer(id, result, name)
 
-    def begin_behind(self, id: RequestId, handler: Handler, params: Any, name: str) -> None:
+    def begin_from_lane(self, id: RequestId, handler: Handler, params: Any, name: str) -> None:
         """Like `begin`, for a request that was queued in a lane. The handler itself isn't part of the lane."""
         token = current_lane.set(None)
         try:

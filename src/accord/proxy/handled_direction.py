@@ -119,7 +119,7 @@ class HandledDirection(Direction):
         key = session_of(params) if self.opposite.way in self._side.handlers.ways else ""
 
         def respond(outcome: Outcome) -> None:
-            self._see_response(method, outcome)
+            self._observe_response(method, outcome)
             self.opposite.order.add(key, _size(outcome), partial(self._finish, id, outcome))
 
         passed.id = self.target.request(method, params, respond)
@@ -128,7 +128,7 @@ class HandledDirection(Direction):
         self.open.pop(id, None)
         self.source.answer(id, outcome)
 
-    def _see_response(self, method: str, outcome: Outcome) -> None:
+    def _observe_response(self, method: str, outcome: Outcome) -> None:
         if method == INITIALIZE and self.way == "to_agent" and isinstance(outcome, Success):
             self._side.agree(bytes(outcome.result))
         if not self._side.is_watching:
@@ -191,7 +191,7 @@ class HandledDirection(Direction):
         """Forward a handled request. Its response keeps its position among the other messages of its session."""
 
         def respond(outcome: Outcome) -> None:
-            self._see_response(request.method, outcome)
+            self._observe_response(request.method, outcome)
             self.opposite.order.add(request.key, _size(outcome), partial(deliver, outcome))
 
         def deliver(outcome: Outcome) -> None:

@@ -160,10 +160,10 @@ class McpBridge(Direction):
     def respond(self, id: RequestId, outcome: Outcome) -> None:
         watched = self._watched.pop(id, None)
         if watched is not None:
-            outcome = self._see_response(watched, outcome)
+            outcome = self._observe_response(watched, outcome)
         super().respond(id, outcome)
 
-    def _see_response(self, watched: _Watched, outcome: Outcome) -> Outcome:
+    def _observe_response(self, watched: _Watched, outcome: Outcome) -> Outcome:
         if not isinstance(outcome, Success):
             self._release(watched.servers)
         elif watched.method == INITIALIZE:

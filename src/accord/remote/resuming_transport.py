@@ -153,7 +153,7 @@ class ResumingTransport(Transport):
         # Send the waiting lines first: the receiver may send more while it handles these.
         self._send_out()
         if state.is_supported is False:
-            self._be_plain()
+            self._pass_unchanged()
         elif self._settled is not None and not self._settled.done():
             self._check_attempt(self._settled)
         receiver = self._receiver
@@ -181,7 +181,7 @@ class ResumingTransport(Transport):
         if self._receiver is not None:
             self._receiver.on_oversized(head, size)
 
-    def _be_plain(self) -> None:
+    def _pass_unchanged(self) -> None:
         """Forward everything unchanged from now on: the server doesn't support resuming."""
         self._stop()
         self._is_plain = True

@@ -321,7 +321,7 @@ class Resumption:
         session = self._resuming.pop(id, None)
         above = b"" if session is None else self._note_resumed(session, head)
         if self.phase is Phase.RESUMING and not self._resuming:
-            self._go_live()
+            self._send_unacknowledged()
         return above
 
     # -- initialize and resume
@@ -336,7 +336,7 @@ class Resumption:
         version = read_value(result, "protocolVersion")
         self._version = version if isinstance(version, int) else 1
         self.is_supported = isinstance(read_value(result, "_meta", RESUME), dict)
-        self._go_live()
+        self._send_unacknowledged()
 
     def _receive_next_initialize(self, head: Head) -> None:
         result = read_fields(head.result)
@@ -353,7 +353,7 @@ class Resumption:
             if session.is_open or session.has_replayed:
                 self._resume(session)
         if not self._resuming:
-            self._go_live()
+            self._send_unacknowledged()
 
     def _resume(self, session: OpenSession) -> None:
         """Ask for the events after the last one that was received."""
@@ -377,7 +377,7 @@ class Resumption:
             above += _response(sent.fields["id"], result)
         return above
 
-    def _go_live(self) -> None:
+    def _send_unacknowledged(self) -> None:
         """Send all unacknowledged messages in their original order."""
         self.phase = Phase.LIVE
         self.unsent_bytes = 0

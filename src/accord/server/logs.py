@@ -68,7 +68,7 @@ class ServerLog:
         self._on_problem = on_problem
 
     def record(self, event: str, **fields: Any) -> None:
-        """Write an event. Fields that are None or empty are omitted."""
+        """Write an event without its empty fields."""
         if self._sink is None:
             return
         moment = datetime.fromtimestamp(self._clock(), UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

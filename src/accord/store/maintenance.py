@@ -39,22 +39,22 @@ class Maintenance:
             self._saves += 1
             if self._saves >= _SAVES_PER_CHECK:
                 self._saves = 0
-                self._soon("check", self._checkpoint_if_large)
+                self._schedule("check", self._checkpoint_if_large)
             now = time.monotonic()
             if now - self._synced_at >= SYNC_SECONDS:
                 self._synced_at = now
-                self._soon("sync", self._sync)
+                self._schedule("sync", self._sync)
 
     def run_soon(self) -> None:
         """Sync the log and update the index in the background: a turn has ended."""
-        self._soon("sync", self._sync)
-        self._soon("index", self._index)
+        self._schedule("sync", self._sync)
+        self._schedule("index", self._index)
 
     async def index(self) -> None:
         """Update the index and wait for it."""
         await self._worker.do(update_index)
 
-    def _soon(self, what: str, work: Callable[[Connection], None]) -> None:
+    def _schedule(self, what: str, work: Callable[[Connection], None]) -> None:
         if what not in self._due:
             self._due.add(what)
             # Errors are ignored: the work is repeated soon, and saving reports real problems.

@@ -112,7 +112,7 @@ def _hits(connection: Connection, ids: Cursor, cwd: str | None, limit: int, piec
         if row[0] not in sessions:
             sessions.add(row[0])
             if cwd is None or row[6] == cwd:
-                before, hit, after = around(row[3] or row[4], pieces)
+                before, hit, after = find_excerpt(row[3] or row[4], pieces)
                 found.append(Hit(session=entry(row[5:]), kind=row[2], before=before, hit=hit, after=after))
         if len(found) >= limit or looked_at >= _MAX_PASSAGES:
             break
@@ -120,7 +120,7 @@ def _hits(connection: Connection, ids: Cursor, cwd: str | None, limit: int, piec
     return found
 
 
-def around(text: str, pieces: list[str]) -> tuple[str, str, str]:
+def find_excerpt(text: str, pieces: list[str]) -> tuple[str, str, str]:
     """Return the first match in a text with its context, each on one line."""
     start, end = _place(text, pieces) or _find_folded(text, pieces) or (0, 0)
     before, after = text[max(0, start - _BEFORE) : start], text[end : end + _AFTER]
@@ -160,11 +160,11 @@ def _find_folded(text: str, pieces: list[str]) -> tuple[int, int] | None:
             if not unicodedata.combining(part):
                 plain.append(part if part.isalnum() else " ")
                 places.append(place)
-    folded = [re.findall(r"\w+", _bare(piece)) for piece in pieces]
+    folded = [re.findall(r"\w+", _fold_text(piece)) for piece in pieces]
     words = "|".join(r" +".join(map(re.escape, piece)) for piece in folded if piece)
     found = re.search(words, "".join(plain), re.IGNORECASE) if words else None
     return None if found is None else (places[found.start()], places[found.end() - 1] + 1)
 
 
-def _bare(text: str) -> str:
+def _fold_text(text: str) -> str:
     return "".join(part for part in unicodedata.normalize("NFKD", text) if not unicodedata.combining(part))

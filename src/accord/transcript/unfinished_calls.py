@@ -80,14 +80,14 @@ class UnfinishedCalls:
     def abandon(self, *, is_agent_gone: bool = False) -> None:
         """Abandon the open calls of a turn that has ended, except those that outlive it. No call outlives its agent."""
         for id in self._calls:
-            self._set(id, "abandoned" if is_agent_gone or not self._is_at_work(id) else "background")
+            self._set(id, "abandoned" if is_agent_gone or not self._is_in_progress(id) else "background")
 
     def check(self) -> None:
         """Check the calls outside a turn again: work that they depend on may have started or ended."""
         for id, how in self._calls.items():
-            if how == "background" and not self._is_at_work(id):
+            if how == "background" and not self._is_in_progress(id):
                 self._set(id, "abandoned")
-            elif how == "abandoned" and self._is_at_work(id):
+            elif how == "abandoned" and self._is_in_progress(id):
                 self._set(id, "background")
 
     def _set(self, id: str, how: Literal["background", "abandoned"]) -> None:
@@ -100,7 +100,7 @@ class UnfinishedCalls:
             self.timing.resume(id)
         self._on_change(id)
 
-    def _is_at_work(self, id: str) -> bool:
+    def _is_in_progress(self, id: str) -> bool:
         """Return whether something is known to work on a call outside a turn."""
         call = self._transcript.tool_calls.get(id) if self._transcript is not None else None
         if self._transcript is None or call is None:

@@ -12,7 +12,7 @@ from collections.abc import Awaitable
 from accord.errors import ConnectionClosed
 from accord.transports.base import DEFAULT_MAX_MESSAGE_BYTES, Receiver, Transport
 from accord.transports.descriptors import Inlet, Outlet
-from accord.transports.framing import LineFramer, hand_over
+from accord.transports.framing import LineFramer, deliver_block
 from accord.transports.sink import HIGH_WATER, LoopSink, OnFailure, Sink
 from accord.transports.source import Deliver, LoopSource, OnEnd, Source
 
@@ -124,16 +124,16 @@ class FdTransport(Transport):
         framer = self._framer
         block = framer.feed(chunk)
         if framer.oversized:
-            self._hand_over(block)
+            self._deliver_block(block)
         elif block and self._receiver is not None:
             self._receiver.on_lines(block)
 
-    def _hand_over(self, block: bytes) -> None:
+    def _deliver_block(self, block: bytes) -> None:
         if self._receiver is not None and not self._ended:
-            hand_over(self._framer, block, self._receiver)
+            deliver_block(self._framer, block, self._receiver)
 
     def _on_input_end(self, error: OSError | None) -> None:
-        self._hand_over(self._framer.finish())
+        self._deliver_block(self._framer.finish())
         self._end(None if error is None else ConnectionClosed(f"{self.describe()}: {error.strerror or error}"))
 
     def _on_send_error(self, error: OSError) -> None:

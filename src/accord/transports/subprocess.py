@@ -98,7 +98,7 @@ class SubprocessTransport(FdTransport):
         return self.child.stderr_tail()
 
     def _on_input_end(self, error: OSError | None) -> None:
-        self._hand_over(self._framer.finish())
+        self._deliver_block(self._framer.finish())
         self._output_ended.set()
         self._on_unexpected_end()
 

@@ -58,7 +58,7 @@ class ThreadSource:
     def resume(self) -> None:
         if self._paused:
             self._paused = False
-            self._loop.call_soon(self._hand_over)
+            self._loop.call_soon(self._deliver_chunks)
 
     def drain(self) -> None:
         """Read the available data. On Windows, only data that the thread has read, because a pipe can't be polled
@@ -70,7 +70,7 @@ class ThreadSource:
                         break
             finally:
                 self._reading.release()
-        self._hand_over()
+        self._deliver_chunks()
 
     def stop(self) -> None:
         if not self._stopped:
@@ -79,7 +79,7 @@ class ThreadSource:
             if self._wake is not None:
                 os.close(self._wake[1])
 
-    def _hand_over(self) -> None:
+    def _deliver_chunks(self) -> None:
         while self._arrived and not self._paused and not self._stopped:
             chunk = self._arrived.popleft()
             self._room.release()
@@ -99,7 +99,7 @@ class ThreadSource:
                         reading = self._read()
                     else:
                         self._room.release()
-                self._loop.call_soon_threadsafe(self._hand_over)
+                self._loop.call_soon_threadsafe(self._deliver_chunks)
         with self._reading:
             self._closed = True
             self._inlet.close()

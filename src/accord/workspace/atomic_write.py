@@ -93,7 +93,7 @@ def sweep(directory: Directory) -> int:
 
 def _remove_if_stale(directory: Directory, name: str) -> bool:
     with suppress(OSError, Swapped):
-        status = directory.look(name)
+        status = directory.status_of(name)
         if status is None:
             return False
         if stat.S_ISLNK(status.st_mode):  # links can't be locked, but exist only for an instant

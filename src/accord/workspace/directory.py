@@ -89,7 +89,7 @@ class Directory:
         """Return the status of the directory itself."""
         return os.stat(self._path) if self._fd is None else os.fstat(self._fd)
 
-    def look(self, name: str) -> os.stat_result | None:
+    def status_of(self, name: str) -> os.stat_result | None:
         """Return the status of a name without following links; None if it doesn't exist."""
         try:
             status = os.stat(self._at(name), dir_fd=self._fd, follow_symlinks=False)
@@ -124,7 +124,7 @@ class Directory:
     def child(self, name: str) -> Directory | None:
         """Open a subdirectory; None if the name isn't a directory (or is a link to one)."""
         if self._fd is None:
-            status = self.look(name)
+            status = self.status_of(name)
             is_directory = status is not None and stat.S_ISDIR(status.st_mode)
             return Directory(None, self._at(name)) if is_directory else None
         try:

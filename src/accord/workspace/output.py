@@ -52,7 +52,7 @@ class OutputBuffer:
         self._size = 0  # total size of the blocks
         self._unfinished = b""  # an incomplete character, at most three bytes
         self._text_bytes = 0  # size of all text so far, in UTF-8
-        self._is_sound = True  # whether all bytes so far were valid UTF-8
+        self._is_valid_utf8 = True  # whether all bytes so far were valid UTF-8
 
     def feed(self, data: bytes) -> None:
         """Add output."""
@@ -64,7 +64,7 @@ class OutputBuffer:
         self.finished = True
         if self._unfinished:
             rest, self._unfinished = self._unfinished, b""
-            self._is_sound = False
+            self._is_valid_utf8 = False
             self._keep(rest, len(rest.decode("utf-8", "replace").encode()))
 
     @property
@@ -83,7 +83,7 @@ class OutputBuffer:
         return self._text_bytes > self.limit
 
     @property
-    def is_cut(self) -> bool:
+    def is_kept_text_truncated(self) -> bool:
         """Whether `kept_text` is truncated at the start."""
         return self._text_bytes > self._kept_bytes
 
@@ -121,7 +121,7 @@ class OutputBuffer:
             except UnicodeDecodeError:
                 text, whole = codecs.utf_8_decode(data, "replace", False)
                 length = len(text.encode())
-                self._is_sound = False
+                self._is_valid_utf8 = False
         self._unfinished = data[whole:]
         self._keep(data[:whole], length)
 
@@ -139,7 +139,7 @@ class OutputBuffer:
     def last_text(self, limit: int) -> str:
         """Return the last `limit` bytes of the kept text, without splitting a character."""
         data = b"".join(reversed(list(self._last_blocks(limit))))
-        if not self._is_sound:
+        if not self._is_valid_utf8:
             data = data.decode("utf-8", "replace").encode()
         begin = max(0, len(data) - limit)
         while begin < len(data) and data[begin] & 0xC0 == 0x80:  # continuation byte

@@ -114,25 +114,25 @@ class Roots:
             links = 0
             for _ in range(MAX_STEPS):
                 if not ahead:  # the root itself, or a link to the current directory
-                    return self._arrive(Place(root, directory, tuple(behind), "", (), directory.status()))
+                    return self._accept(Place(root, directory, tuple(behind), "", (), directory.status()))
                 name = ahead.pop()
                 if name == "..":
                     # Walk again from the root: the parent on disk may have changed since we walked through it.
-                    root, ahead = (root, ahead + behind[-2::-1]) if behind else self._climb(path, root, ahead, theirs)
+                    root, ahead = (root, ahead + behind[-2::-1]) if behind else self._go_up(path, root, ahead, theirs)
                     directory, behind = self._swap(directory, self._open(root)), []
                     continue
                 if ahead and (inner := directory.child(name)) is not None:
                     directory = self._swap(directory, inner)
                     behind.append(name)
                     continue
-                status = directory.look(name)
+                status = directory.status_of(name)
                 if status is None:
                     if ".." in ahead:
                         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
                     missing = (name, *ahead[::-1])
                     place = Place(root, directory, (*behind, *missing), missing[-1], missing[:-1], None)
                     place.is_dangling = len(missing) > theirs
-                    return self._arrive(place)
+                    return self._accept(place)
                 if stat.S_ISLNK(status.st_mode) and (ahead or follow):
                     links += 1
                     if links > MAX_LINKS:
@@ -147,7 +147,7 @@ class Roots:
                         ahead += split_names(target).names[::-1]
                     continue
                 if not ahead:
-                    return self._arrive(Place(root, directory, (*behind, name), name, (), status))
+                    return self._accept(Place(root, directory, (*behind, name), name, (), status))
                 if stat.S_ISDIR(status.st_mode):
                     raise Swapped  # it wasn't a directory in the previous step
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
@@ -156,7 +156,7 @@ class Roots:
             directory.close()
             raise
 
-    def _arrive(self, place: Place) -> Place:
+    def _accept(self, place: Place) -> Place:
         devices = {place.directory.status().st_dev} | ({place.status.st_dev} if place.status else set())
         if devices & self._kernel:
             raise InvalidParams(
@@ -181,7 +181,7 @@ class Roots:
                 return root, len(spelling)
         return None
 
-    def _climb(self, path: str, root: Root, ahead: list[str], theirs: int) -> tuple[Root, list[str]]:
+    def _go_up(self, path: str, root: Root, ahead: list[str], theirs: int) -> tuple[Root, list[str]]:
         """Handle `..` at a root: the path must immediately return to a root. If the `..` is part of a link's target,
         the target itself must, because links that point outside are never followed."""
         after = ahead[:theirs] if len(ahead) >= theirs else []

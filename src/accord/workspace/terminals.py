@@ -172,7 +172,7 @@ class Terminals:
         output = self.terminal(id).output
         if max_bytes is not None and output.size > max_bytes:
             return TerminalOutput(output.last_text(max_bytes), True, self.terminal(id).exit)
-        return TerminalOutput(output.kept_text(), output.is_cut, self.terminal(id).exit)
+        return TerminalOutput(output.kept_text(), output.is_kept_text_truncated, self.terminal(id).exit)
 
     def on_change(self, listener: Callable[[Terminal], None]) -> Callable[[], None]:
         """Call a function on new output or exit of any terminal. It must be fast. Returns a function that removes the
