@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accord.transports.base import Receiver
-from accord.transports.framing import HEAD_BYTES, LineFramer, deliver_block
+from accord.transports.framing import HEAD_BYTES, LineFramer, hand_over
 
 PLENTY = 1 << 30
 
@@ -33,8 +33,8 @@ def collect(chunks: list[bytes], max_bytes: int) -> list[bytes | tuple[bytes, in
     framer, story = LineFramer(max_bytes), Story()
     receiver: Receiver = story
     for chunk in chunks:
-        deliver_block(framer, framer.feed(chunk), receiver)
-    deliver_block(framer, framer.finish(), receiver)
+        hand_over(framer, framer.feed(chunk), receiver)
+    hand_over(framer, framer.finish(), receiver)
     return story.heard
 
 

@@ -30,7 +30,7 @@ log: logging.Logger = logging.getLogger("accord")
 MAX_KEY_LENGTH = 200
 MAX_OPEN_REQUESTS = 5000
 WAITING_OVERHEAD = 500
-"""The memory of a waiting message besides its params, in bytes."""
+"""What a message that has to wait costs besides its params, in bytes."""
 RESUME = "accord/resume"
 
 
@@ -112,7 +112,7 @@ class ClientConnection:
             self._keep(attaching.waiting, params, action)
 
     def _keep(self, waiting: list[Callable[[], None]], params: bytes, action: Callable[[], None]) -> None:
-        """Queue an action. A client with too many queued messages is disconnected, like one that reads too slowly."""
+        """Do something later. A client that makes too much wait is disconnected, as one that reads too slowly."""
         size = len(params) + WAITING_OVERHEAD
         self._waiting_bytes += size
         if self._waiting_bytes > self._context.settings.max_queued_bytes:

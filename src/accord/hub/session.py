@@ -48,10 +48,10 @@ from accord.schema.wire import encode
 log: logging.Logger = logging.getLogger("accord")
 
 OUR_KEYS = ("accord/key", "accord/after", "accord/resume")
-"""The keys of `_meta` that are for the hub only."""
+"""The keys of `_meta` that only the hub reads."""
 MAX_SUBAGENTS = 10_000
 MAX_PROMPTS = 100
-"""The maximum number of running and queued prompts of a session."""
+"""How many prompts a session runs or queues."""
 _NO_USAGE = Usage()
 
 
@@ -110,7 +110,7 @@ class HubSession:
 
     @property
     def process(self) -> AgentProcess | None:
-        """The agent process; None if it has ended or hasn't been needed yet."""
+        """The agent process; None if it has ended or wasn't needed yet."""
         return self.agent.process
 
     @property
@@ -133,7 +133,7 @@ class HubSession:
         return count or int(self.state.is_working and self.originator == principal)
 
     async def recover(self) -> None:
-        """Process the events since the record was saved. If the server ended during a turn, end the turn."""
+        """Follow the events since the record was saved. If the server ended during a turn, end the turn."""
         async for event in self.history.read_uncounted():
             if event.method == "session/update" and read_head(event.params).session_id == self.id:
                 _, usage = self.state.read_update(event.params)
@@ -157,7 +157,7 @@ class HubSession:
     # -- clients
 
     async def attach(self, subscriber: Subscriber, role: Role, history: str, cursor: str = "") -> None:
-        """Attach a client. First send the history that it requests: `full`, `none`, or the events `after` a cursor."""
+        """Attach a client. First it gets the history it asks for: `full`, `none`, or what came `after` a cursor."""
         self._context.commits.commit()
         self.clients.remove(subscriber.connection)
         attachment = await self.clients.replay(subscriber, role, history, cursor)
@@ -174,7 +174,7 @@ class HubSession:
             self.mcp.redeliver(subscriber)
 
     def attach_now(self, subscriber: Subscriber, role: Role) -> None:
-        """Attach a client that gets only future events."""
+        """Attach a client that gets everything from now on."""
         self._add(Attachment(subscriber, role, self.history.seq))
 
     def _add(self, attachment: Attachment) -> None:
@@ -248,12 +248,12 @@ class HubSession:
         self._context.commits.then(lambda _: self.agent.when_ready(partial(self._pass_on, prompt, done), done))
 
     def _pass_on(self, prompt: Prompt, done: Callable[[Outcome], None], process: AgentProcess) -> None:
-        if prompt in self.prompts.running:  # otherwise it was cancelled while the agent was starting
+        if prompt in self.prompts.running:  # otherwise it was cancelled while the agent was started
             source = (prompt.reply.connection, prompt.reply.id)
             prompt.agent_request = (process, process.relay("session/prompt", prompt.params, done, source))
 
     def finish(self, prompt: Prompt, outcome: Outcome) -> None:
-        """Count a prompt's usage, and send its author to the other clients if the agent echoes prompts itself."""
+        """Count a prompt's usage, and name its author to the other clients if the agent repeats prompts itself."""
         if isinstance(outcome, Success):
             result = decode(outcome.result)
             if isinstance(result, dict):
@@ -265,10 +265,10 @@ class HubSession:
         self._owner.note_idle()
 
     def cancel(self, subscriber: Subscriber | None = None, params: bytes | None = None) -> None:
-        """Cancel the running turn, and the queued prompts of the client that requested it."""
+        """Cancel the running turn, and the queued prompts of the client that asked for it."""
         self.prompts.drop_queued(subscriber.origin if subscriber is not None else None)
         self._context.commits.then(self._send_cancel, params or write_object({"sessionId": self.id}))
-        # After the notification, because an agent that gets the answers first may end its turn normally.
+        # After the notification: an agent that gets the answers first may end its turn as if it wasn't cancelled.
         self.requests.cancel_all()
 
     def _send_cancel(self, params: bytes) -> None:
@@ -298,7 +298,7 @@ class HubSession:
         self._context.commits.then(lambda _: self.agent.when_ready(send, reply.finish))
 
     def relay_notification(self, method: str, params: bytes) -> None:
-        """Forward a client's notification to the agent, if it is running."""
+        """Pass a notification of a client to the agent, if it runs."""
         if self.process is not None:
             notify = partial(self.process.connection.notify, method)
             self._context.commits.then(notify, self.for_agent(params))
@@ -339,7 +339,7 @@ class HubSession:
             return
 
         def resolve(outcome: Outcome) -> None:
-            # Keep the order with an earlier `session/cancel` of the client.
+            # In order with a `session/cancel` that the client has sent before.
             self._context.commits.then(partial(process.answer, id), outcome)
 
         last = self.prompts.last
@@ -361,7 +361,7 @@ class HubSession:
             self.cancel()
 
     def _is_ours(self, id: str | UnsetType) -> bool:
-        """Return whether an agent's message is about this session or one of its subagents."""
+        """Return whether an agent's message is about this session or one of its subagents, and not about another."""
         if id is UNSET or id == self.id or id in self.subagents:
             return True
         if len(self.subagents) >= MAX_SUBAGENTS or self._context.has_session(id):
@@ -373,7 +373,7 @@ class HubSession:
         return True
 
     def _note_subagent(self, params: bytes) -> None:
-        """Claim the messages of a subagent, which is announced before its first message."""
+        """Claim the messages of a subagent, which is announced before it says anything."""
         child = read_text(read_object(read_object(params).get("update", UNSET)).get("sessionId"))
         if child is not None:
             self.agent.asking.add_subagent(child, self)
@@ -412,14 +412,14 @@ class HubSession:
         return params
 
     def _count(self, usage: Usage, principal: str) -> None:
-        """Add the usage to the principal's budget."""
+        """Add what was used to the principal's budget."""
         tokens, cost = self.state.read_usage(usage)
         if tokens or cost:
             self._context.budgets.add(principal, tokens, cost, self._context.log)
             self._context.commits.touch()
 
     def touch(self) -> None:
-        """Save the record after a change of the session."""
+        """Save the record: something about the session changed."""
         self.record.updated_at = time.time()
         self._context.log.save_session(self.record)
         self._context.commits.touch()

@@ -12,7 +12,7 @@ from collections.abc import Awaitable
 from accord.errors import ConnectionClosed
 from accord.transports.base import DEFAULT_MAX_MESSAGE_BYTES, Receiver, Transport
 from accord.transports.descriptors import Inlet, Outlet
-from accord.transports.framing import LineFramer, deliver_block
+from accord.transports.framing import LineFramer, hand_over
 from accord.transports.sink import HIGH_WATER, LoopSink, OnFailure, Sink
 from accord.transports.source import Deliver, LoopSource, OnEnd, Source
 
@@ -130,7 +130,7 @@ class FdTransport(Transport):
 
     def _deliver_block(self, block: bytes) -> None:
         if self._receiver is not None and not self._ended:
-            deliver_block(self._framer, block, self._receiver)
+            hand_over(self._framer, block, self._receiver)
 
     def _on_input_end(self, error: OSError | None) -> None:
         self._deliver_block(self._framer.finish())

@@ -120,7 +120,7 @@ class LineFramer:
         self._head = None
 
 
-def deliver_block(framer: LineFramer, block: bytes, receiver: Receiver) -> None:
+def hand_over(framer: LineFramer, block: bytes, receiver: Receiver) -> None:
     """Pass a block, and the skipped lines before, within and after it, to the receiver in wire order."""
     if framer.oversized:
         skipped, framer.oversized = framer.oversized, []

@@ -108,9 +108,9 @@ class MemoryTransport(Transport):
         if self._inbox:
             chunk = b"".join(self._inbox)
             self._empty_inbox(None)
-            deliver_block(self._framer, self._framer.feed(chunk), self._receiver)
+            hand_over(self._framer, self._framer.feed(chunk), self._receiver)
         if self._other_is_gone and not self._inbox and not self._paused and self._receiver is not None:
-            deliver_block(self._framer, self._framer.finish(), self._receiver)
+            hand_over(self._framer, self._framer.finish(), self._receiver)
             self._end("the other end is closed")
 
     def _empty_inbox(self, error: ConnectionClosed | None) -> None:
