@@ -85,7 +85,7 @@ class WorkTrees:
             except NotCovered as error:
                 self._failed[root] = str(error)
                 continue
-            kept = {os.path.dirname(each.path) for each in found if each.before.kind != "absent"}
+            existing = {os.path.dirname(each.path) for each in found if each.before.kind != "absent"}
             for each in found:
                 path = os.path.join(root, each.path)
                 if path not in edited and not _was_changed_in(path, ran):
@@ -126,7 +126,7 @@ def _parents(root: str, path: str, existing: set[str]) -> tuple[str, ...]:
     """Return the directories above a new file, outermost first. An empty one is removed with the file."""
     names = path.split("/")[:-1]
     found = ["/".join(names[: end + 1]) for end in range(len(names))]
-    return tuple(os.path.join(root, each) for each in found if each not in kept)
+    return tuple(os.path.join(root, each) for each in found if each not in existing)
 
 
 def _is_below(path: str, other: str) -> bool:
