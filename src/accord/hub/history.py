@@ -22,7 +22,7 @@ PAGE_BYTES = 1024 * 1024
 EVENT_OVERHEAD = 100
 """The size of an event in the log besides its params, in bytes."""
 MIB = 1024 * 1024
-STEP_BYTES = 4 * MIB
+STEP_BYTES = MIB
 """The number of bytes that are rewritten in one transaction."""
 
 SendRequest = Callable[[Attachment, Event], None]
