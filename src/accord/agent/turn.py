@@ -27,9 +27,9 @@ class Prompt:
     __slots__ = ("content", "message_id", "meta")  # so that setting a misspelt attribute fails
 
     def __init__(self, content: list[Content], message_id: str, meta: dict[str, Any] | None) -> None:
-        self.content = content
+        self.content: list[Content] = content
         """The content that the user sent."""
-        self.message_id = message_id
+        self.message_id: str = message_id
         self.meta: dict[str, Any] = meta or {}
 
     @property
@@ -45,10 +45,10 @@ class Turn(Prompt):
 
     def __init__(self, session: Session, content: list[Content], message_id: str, meta: dict[str, Any] | None) -> None:
         super().__init__(content, message_id, meta)
-        self.session = session
-        self.argument = ""
+        self.session: Session = session
+        self.argument: str = ""
         """In a slash command: the text after its name."""
-        self.cancelled = False
+        self.cancelled: bool = False
         """Whether the user has asked to stop."""
         self.tokens: Tokens | None = None
         """Set this to report the tokens that this turn used (unstable in version 1)."""

@@ -110,6 +110,13 @@ async def log_in_by_terminal(command: Command, cwd: str, method: AuthMethod) -> 
         raise
 
 
+def is_agent(target: object) -> bool:
+    """Return whether this is an agent of this process."""
+    from accord.agent.agent import Agent
+
+    return isinstance(target, Agent)
+
+
 def _in_memory(target: Any) -> Launched:
     from accord.agent.agent import Agent
     from accord.agent.side import AgentSide

@@ -67,7 +67,7 @@ class Connection:
         self.on_refused: Callable[[RequestId], None] = self._incoming.on_refused
         self.undo_handshake: Callable[[], None] = self._incoming.undo_handshake
         self._heads: dict[str, bytes] = {}
-        self.thread = 0
+        self.thread: int = 0
         """The identifier of the thread that runs the event loop."""
         self._ended: asyncio.Future[Exception | None] | None = None
         self._end_error: Exception | None = None

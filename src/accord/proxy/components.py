@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Union
 
 from accord.client.connect import Target
-from accord.client.launch import is_url, launch
+from accord.client.launch import is_agent, is_url, launch
 from accord.errors import AccordError, UsageError
 from accord.proxy.endpoint import Endpoint
 from accord.proxy.proxy import Proxy
@@ -73,11 +73,6 @@ def check_component(component: object) -> None:
 
 def check_agent_is_last(components: Sequence[object]) -> None:
     """Report an agent of this process that isn't the end of its chain."""
-    own = [each for each in components[:-1] if not isinstance(each, str | Sequence | Proxy | Transport)]
-    if not own:
-        return  # without importing the agent's side
-    from accord.agent.agent import Agent
-
-    for component in own:
-        if isinstance(component, Agent):
+    for component in components[:-1]:
+        if not isinstance(component, str | Sequence | Proxy | Transport) and is_agent(component):
             raise UsageError(f"{type(component).__name__} is an agent, so it must be the last component")
