@@ -13,6 +13,7 @@ from accord.errors import LocalProtocolError, UsageError
 from accord.model.account import AuthStatus
 from accord.model.record import Meta
 from accord.model.requests import Implementation, Reply
+from accord.model.values import text
 from accord.transports.base import READY
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class Client:
 
     def page_done(self, id: str) -> Awaitable[None]:
         """Tell the client that the user is finished with a page that `ask` opened."""
-        return self.notify("elicitation/complete", {"elicitationId": id})
+        return self.notify("elicitation/complete", {"elicitationId": text("id", id)})
 
     # -- the login
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from accord.agent.client_quirks import shows_option_names
 from accord.connection.connection import current_request
-from accord.errors import LocalProtocolError, RemoteProtocolError, RequestFailed
+from accord.errors import InvalidValue, LocalProtocolError, RemoteProtocolError, RequestFailed
 from accord.model import check, values
 from accord.model.content import as_content
 from accord.model.forms import fits
@@ -46,6 +46,15 @@ async def permit(
     session.check_open("ask for permission")
     session.writer.release_messages()
     offered = standard_options(always) if options is None else check.permission_options(options)
+    values.optional_text("description", description)
+    values.optional_text("command", command)
+    if isinstance(content, str):  # a string would be shown letter by letter
+        raise InvalidValue(f"content is {values.short(content)}; it must be a list", argument="content")
+    if isinstance(tool, str):
+        raise InvalidValue(
+            f"tool is {values.short(tool)}; it must be the call that turn.tool(…) returned; kind= says what it does",
+            argument="tool",
+        )
     if subject is not None:
         check.own_variant("subject", subject)
     shown = [item if isinstance(item, (Diff, TerminalRef)) else as_content(item) for item in content]
@@ -105,6 +114,7 @@ async def ask(
     meta: Meta | None,
 ) -> Reply:
     """Ask with a form or page; else with permission options if the client shows their names; else as text."""
+    values.text("message", message)
     session.writer.release_messages()
     offers = session.client.offers
     if url is not None or offers.forms:

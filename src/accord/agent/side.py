@@ -23,6 +23,7 @@ from accord.connection.handshake import INITIALIZE, choose, requested_version
 from accord.connection.limits import Limits
 from accord.errors import INVALID_REQUEST, InvalidParams, LocalProtocolError, MethodNotFound, RequestFailed
 from accord.mcp.client_requests import ClientRequests
+from accord.model.values import extension as check_extension
 from accord.schema.common.mcp import MessageMcpRequest, MessageMcpResponse
 from accord.schema.method import Method
 from accord.schema.wire import encode
@@ -163,6 +164,7 @@ class AgentSide:
 
     async def extension_request(self, method: str, params: Any) -> Any:
         """Send the client a request that the protocol doesn't define."""
+        check_extension(method, params)
         extension: Method[Any, Any] = Method(name=method, served_by="client", params=object, result=object)
         return await self.connection.call(extension, {} if params is None else params)
 
@@ -170,6 +172,7 @@ class AgentSide:
         """Send the client a notification that the protocol doesn't define.
 
         A login status is sent only if it differs from the last one that the client got."""
+        check_extension(method, params)
         if method == AUTH_STATUS_UPDATE:
             before = self._login_status
             self.note_login_status(params)

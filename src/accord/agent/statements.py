@@ -27,7 +27,7 @@ def contents(value: Any) -> list[Content] | UnsetType | None:
 def plan(entries: PlanLike, id: str, meta: Meta | None) -> SetPlan:
     """Create a plan from entries, or from a `Plan`, which has its own id."""
     if not isinstance(entries, Plan):
-        entries = Plan(id=id, entries=check.plan_entries(entries))
+        entries = Plan(id=text("id", id), entries=check.plan_entries(entries))
     return SetPlan(plan=check.plan(entries), meta=meta or entries.meta)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, Union
 
@@ -16,7 +16,7 @@ from accord.model.content import ContentLike, as_content
 from accord.model.record import Meta
 from accord.model.statement import ToolPatch
 from accord.model.tool import FINAL, Diff, Location, LocationsLike, TerminalRef, ToolContent, ToolKind, ToolStatus
-from accord.model.values import short, text, word
+from accord.model.values import optional_text, short, text, word
 from accord.transports.base import READY
 
 if TYPE_CHECKING:
@@ -46,14 +46,14 @@ class Tool:
         meta: dict[str, Any] | None = None,
     ) -> None:
         self.session = session
-        self.id = id
+        self.id: str = text("id", id)
         self.title: str = text("title", title)
         self.kind: ToolKind = word("kind", kind, check.TOOL_KINDS)
         self.status: ToolStatus | None = None
         self.content: list[ToolContent] = []
         self.locations: list[Location] = self._locations(locations)
         self._raw_input = raw_input
-        self._name = name
+        self._name = optional_text("name", name)
         self.can_cancel: bool = can_cancel
         self.background: bool = background
         """Whether it outlives its turn."""
@@ -282,6 +282,8 @@ class Tool:
             raise InvalidValue(
                 f"locations is {short(places)}; it must be a list: [{short(places)}]", argument="locations"
             )
+        if not isinstance(places, Iterable):
+            raise InvalidValue(f"locations is {short(places)}; it must be a list of paths", argument="locations")
         return [self.session.location(place) for place in places]
 
     def _as_content(self, item: Any) -> ToolContent:

@@ -19,6 +19,7 @@ from accord.model.statement import (
     ToolPatch,
     WholeMessage,
 )
+from accord.model.values import optional_text
 from accord.schema.wire import encode, encode_strictly
 from accord.transports.base import READY
 
@@ -82,6 +83,7 @@ class UpdateWriter:
     def say(self, role: Role, content: Any, message_id: str | None = None, meta: Meta | None = None) -> Awaitable[None]:
         """Send a chunk of a message. Consecutive chunks of one role belong to one message."""
         if role is not self._role or (message_id is not None and message_id != self._message_id):
+            optional_text("message_id", message_id)
             self._role, self._message_id = role, message_id or self._ids.new("msg")
             self._chunk_head = self.chunk_head(role, self._message_id)
         if meta or self.redaction is not None:

@@ -107,6 +107,7 @@ class Terminals:
         self, command: str, cwd: str | None, size: tuple[int, int] | None, can_cancel: bool, meta: Meta | None
     ) -> DisplayTerminal:
         """Show a terminal of a command that the agent runs itself."""
+        text("command", command)
         session = self._session
         terminal = DisplayTerminal(session, session.new_id("term"))
         patch = TerminalPatch(id=terminal.id, command=command, cwd=session.absolute(cwd or session.cwd), meta=meta)
@@ -262,6 +263,7 @@ class Files:
         `at` is the resolved path that a permission covers. If the path now leads elsewhere, nothing is read and
         `accord.workspace.place.Moved` is raised. A client that reads for us applies its own rules instead."""
         session = self._session
+        values.text("path", path)
         session.check_open("read files")
         for name, value in (("line", line), ("limit", limit)):
             if value is not None:
@@ -283,6 +285,8 @@ class Files:
     async def write(self, path: str, text: str, *, at: str | None = None) -> None:
         """Write a file, creating it if it doesn't exist. `at` is as for `read`."""
         session = self._session
+        values.text("path", path)
+        values.text("text", text)
         session.check_open("write files")
         if session.client.offers.write_files:
             values.path("path", path)

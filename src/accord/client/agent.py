@@ -30,6 +30,7 @@ from accord.model.account import ApiType, AuthStatus, Provider, ProviderConfig
 from accord.model.record import Meta
 from accord.model.requests import AuthMethod, Implementation, SystemPrompt
 from accord.model.session import SessionInfo
+from accord.model.values import extension as check_extension
 from accord.model.values import short
 from accord.schema.method import Method
 from accord.schema.repair import Unreadable
@@ -433,12 +434,14 @@ class ConnectedAgent:
 
     async def request(self, method: str, params: Any = None) -> Any:
         """Send a request that the protocol doesn't define; its name should start with an underscore."""
+        check_extension(method, params)
         extension: Method[Any, Any] = Method(name=method, served_by="agent", params=object, result=object)
         deadline = self.deadline("extension")
         return await self.connection.call(extension, {} if params is None else params, deadline=deadline)
 
     def notify(self, method: str, params: Any = None) -> Awaitable[None]:
         """Send a notification that the protocol doesn't define."""
+        check_extension(method, params)
         extension: Method[Any, Any] = Method(name=method, served_by="agent", params=object)
         return self.connection.tell(extension, {} if params is None else params)
 

@@ -33,7 +33,7 @@ from accord.model.session import (
     Usage,
 )
 from accord.model.tool import Location, ToolKind, ToolStatus
-from accord.model.values import UINT16, UINT32, count, number, short, text, word
+from accord.model.values import UINT16, UINT32, count, number, optional_text, short, text, texts, word
 
 
 def _literals(words: Any) -> frozenset[str]:
@@ -66,6 +66,10 @@ def form(argument: str, schema: Any) -> dict[str, Any]:
     if not isinstance(found["properties"], dict):
         where = f"{argument}.properties"
         raise InvalidValue(f"{where} is {short(found['properties'])}; it must be a dict", argument=where)
+    for name in texts(f"{argument}.required", found.get("required", ())):
+        if name not in found["properties"]:
+            where = f"{argument}.required"
+            raise InvalidValue(f"{where} contains {name!r}, which isn't one of the properties", argument=where)
     for name, field in found["properties"].items():
         _form_field(f"{argument}.properties[{name!r}]", field)
     return found
@@ -211,6 +215,7 @@ def notice(wanted: Notice) -> Notice:
     """Check a notice."""
     if not text("title", wanted.title):
         raise InvalidValue("title is empty; a notice needs one", argument="title")
+    optional_text("description", wanted.description)
     word("severity", wanted.severity, SEVERITIES)
     return wanted
 

@@ -66,6 +66,11 @@ def text(argument: str, value: Any) -> str:
     raise InvalidValue(f"{argument} is {short(value)}; it must be a string", argument=argument)
 
 
+def optional_text(argument: str, value: Any) -> str | None:
+    """Check a string that may be left out."""
+    return None if value is None else text(argument, value)
+
+
 def texts(argument: str, value: Any) -> list[str]:
     """Check a list of strings. A single string would be read letter by letter."""
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
@@ -78,6 +83,13 @@ def meta(value: Any) -> Any:
     if value is not None and not (isinstance(value, dict) and all(isinstance(key, str) for key in value)):
         raise InvalidValue(f"meta is {short(value)}; it must be a dict with strings as keys", argument="meta")
     return value
+
+
+def extension(method: Any, params: Any) -> None:
+    """Check a call of a method that the protocol doesn't define. JSON-RPC allows an object or a list as params."""
+    text("method", method)
+    if isinstance(params, str | bytes | int | float):
+        raise InvalidValue(f"params is {short(params)}; it must be a dict, a list or an object", argument="params")
 
 
 def path(argument: str, value: str) -> str:

@@ -1,0 +1,13 @@
+import accord
+
+
+class Helper(accord.Agent):
+    async def prompt(self, turn: accord.Turn):
+        async with turn.tool("Read a.py", id=1):
+            pass
+
+
+async def main():
+    async with accord.connect(Helper(), permissions=accord.allow_all) as agent:
+        session = await agent.new_session()
+        await session.prompt("hello")
