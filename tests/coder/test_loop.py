@@ -133,7 +133,7 @@ async def test_calls_that_change_nothing_run_side_by_side_and_changes_alone_in_t
         (call("nothing"), "unknown tool 'nothing'. The tools are: look."),
         (
             call("look", path=["x", "y"]),
-            "look: Expected `str`, got `array` - at `$.path`. Its arguments: path",
+            "look: path must be a string, not an array; make a separate call for each. Its arguments: path",
         ),
         (
             Call(id="1", name="look", arguments={}, fault="the arguments aren't valid JSON"),
@@ -261,6 +261,24 @@ async def test_other_calls_and_attempts_after_a_change_are_not_repetition(joined
         turn = await (await client.new_session()).prompt("go")
     assert turn.text == "Done."
     assert not any(isinstance(message, Reminder) for message in model.requests[-1].messages)
+
+
+async def test_a_call_that_keeps_returning_the_same_is_pointed_out_but_does_not_end_the_turn(joined: Join) -> None:
+    agent, model = coder(*[[call()]] * 6, ["Done."], tools=[Look()])
+    async with joined(agent) as client:
+        turn = await (await client.new_session()).prompt("go")
+    assert turn.text == "Done."
+    said = [message.text for message in model.requests[-1].messages if isinstance(message, Reminder)]
+    assert ["same call 3 times" in said[0], "same call 4 times" in said[1], len(said)] == [True, True, 4]
+
+
+async def test_a_command_that_keeps_failing_is_pointed_out(joined: Join) -> None:
+    command = Call(id="c", name="run_command", arguments={"command": "exit 3"})
+    agent, model = coder(*[[command]] * 3, ["Done."], tools=None)
+    async with joined(agent, permissions=lambda request: True) as client:
+        await (await client.new_session()).prompt("go")
+    said = [message.text for message in model.requests[-1].messages if isinstance(message, Reminder)]
+    assert len(said) == 1 and "same call 3 times with the same result" in said[0]
 
 
 async def test_a_truncated_answer_is_continued(joined: Join) -> None:

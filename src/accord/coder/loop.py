@@ -27,7 +27,7 @@ from accord.coder.models.base import (
     SaidPiece,
     ThoughtPiece,
 )
-from accord.coder.repetition import STOP_AT, WARN_AT, FailedCalls
+from accord.coder.repetition import STOP_AT, WARN_AT, RepeatedCalls
 from accord.coder.streamed_calls import PREVIEW_SECONDS, StreamedCalls
 from accord.coder.tool_calls import run_calls
 from accord.coder.tools.base import Tool
@@ -62,6 +62,10 @@ EMPTY = "Your last answer was empty. Continue with the task, or tell the user th
 CHANGE_COURSE = (
     "You have made the same failing call {} times, and nothing has changed in between. Don't repeat it: read the "
     "error and try a different approach, or tell the user what is in the way."
+)
+REPEATED = (
+    "You have made the same call {} times with the same result, and nothing has changed in between. You have that "
+    "result already: use it, try a different approach, or tell the user what is in the way."
 )
 SUM_UP = (
     "{} Call no more tools. Summarize for the user what is done and verified, what is missing, and what to do next."
@@ -103,7 +107,7 @@ class Loop:
         """The prompts of this turn. Compaction keeps them unchanged."""
         self._cannot_compact = False
         self._streamed = StreamedCalls(turn, state, preview_seconds)
-        self._failed_calls = FailedCalls()
+        self._repeated_calls = RepeatedCalls()
         self._sum_up = sum_up
         state.usage.begin_turn()
         self._fallback = state.settings.fallback_model
@@ -375,10 +379,13 @@ class Loop:
                 for result in results:
                     result.data = {}
             self.state.answer_open_calls("The user cancelled this call; it may have had an effect.", results)
-        changing = [name for name, tool in self.tools.items() if tool.changes]
-        failures = self._failed_calls.add(calls, results, changing=changing)
+        changing = {name for name, tool in self.tools.items() if tool.changes}
+        polling = {name for name, tool in self.tools.items() if tool.polls}
+        failures, others = self._repeated_calls.add(calls, results, changing=changing, polling=polling)
         if WARN_AT <= failures < STOP_AT:
             self._remind(CHANGE_COURSE.format(failures))
+        elif others >= WARN_AT and not self.model.reads_data:
+            self._remind(REPEATED.format(others))
         return failures
 
 

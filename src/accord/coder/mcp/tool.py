@@ -28,6 +28,7 @@ _SEARCH_PREFIXES = ("search", "find", "query", "grep", "lookup")
 class McpTool(Tool[dict[str, Any]]):
     """One tool of a server. The server's hints are shown but not trusted: rules name the server and tool."""
 
+    polls = True
     records_changes = False
 
     def __init__(self, server: Server, name: str, listed: dict[str, Any]) -> None:

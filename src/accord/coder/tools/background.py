@@ -56,6 +56,7 @@ class ReadOutput(Tool[ReadOutputArgs]):
         "read_background_output get_terminal_output read_terminal_output"
     )
     kind: str = "read"
+    polls = True
     arguments = ReadOutputArgs
 
     def title(self, args: ReadOutputArgs) -> str:

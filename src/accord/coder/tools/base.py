@@ -110,6 +110,8 @@ class Tool(ABC, Generic[A]):
     """Whether it may change something. Such tools run one at a time, and never while only a plan is wanted."""
     records_changes: bool = True
     """Whether it changes files only through the session's `files`, which records each change for `/undo`."""
+    polls: bool = False
+    """Whether its result changes with time, so that repeating a call makes sense."""
     follows_links: bool = True
     """Whether it uses the file that a link leads to. Otherwise permission is checked for the link itself."""
     arguments: ClassVar[Any] = None
