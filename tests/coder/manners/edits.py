@@ -92,6 +92,18 @@ EDITS: list[Manner] = [
         correction=("the old and the new text are the same", edit(OLD, NEW)),
     ),
     Manner(
+        "placeholder for code that stays",
+        edit(f"def add(a, b):\n    {OLD}", f"def add(a, b):\n    # ... existing code ...\n    {NEW}"),
+        files=EDITED,
+        correction=("contains the placeholder '# ... existing code ...'", edit(OLD, NEW)),
+    ),
+    Manner(
+        "file with line feeds escaped twice",
+        Send("write_file", {"file_path": "new.txt", "content": "one\\ntwo\\nthree"}),
+        "The file is one line that contains \\n as two characters",
+        files={"new.txt": "one\\ntwo\\nthree"},
+    ),
+    Manner(
         "code fence around a file",
         Send("write_file", {"file_path": "new.py", "content": "```python\nx = 1\n```"}),
         "has a syntax error at line 1",

@@ -388,3 +388,34 @@ def test_a_passage_is_replaced_only_if_it_occurs_exactly_once(text: str, old: st
 
 def result_is_same(text: str, old: str, new: str) -> bool:
     return text.replace(old, new, 1) == text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "# ... rest of the code unchanged ...",
+        "// ... existing code ...",
+        "/* … the remaining methods */",
+        "# rest of the file stays the same",
+        "... rest of the code",
+    ],
+)
+async def test_a_placeholder_for_code_is_never_written_over_it(harness: Harness, line: str) -> None:
+    async with harness() as tools:
+        tools.write("a.py", "x = 1\ny = 2\n")
+        await tools.call("read_file", file_path="a.py")
+        problem = await tools.call_failing("write_file", file_path="a.py", content=f"x = 2\n{line}\n")
+        assert "placeholder" in problem and (tools.project / "a.py").read_text() == "x = 1\ny = 2\n"
+        await tools.call("write_file", file_path="new.py", content=f"{line}\n")
+        await tools.call("write_file", file_path="new.py", content=f"x = 1\n{line}\n")
+
+
+@pytest.mark.parametrize(
+    "line", ["# The rest is history.", "def f(): ...", "# ... and so on", "# other code", "print('...')"]
+)
+async def test_other_text_is_no_placeholder(harness: Harness, line: str) -> None:
+    async with harness() as tools:
+        tools.write("a.py", "x = 1\n")
+        await tools.call("read_file", file_path="a.py")
+        await tools.call("write_file", file_path="a.py", content=f"{line}\n")
+        assert (tools.project / "a.py").read_text() == f"{line}\n"

@@ -23,6 +23,7 @@ from accord.coder.tools.edits.change import (
     show_change,
     write_text,
 )
+from accord.coder.tools.edits.omissions import describe_escapes, refuse_placeholder
 from accord.coder.tools.edits.passage import match_line_endings, replace
 from accord.coder.tools.edits.patch import prefers_patches
 from accord.coder.tools.edits.problems import describe_problems
@@ -180,6 +181,7 @@ class WriteFile(Tool[WriteFileArgs]):
             return
         if before is not None and ctx.may_quote:  # otherwise the user decides, and the model must not learn its size
             refuse_unseen(ctx, args.file_path, before)
+            refuse_placeholder(args.content, before)
         ctx.prepared = change
         await show_change(ctx, change)
 
@@ -197,7 +199,7 @@ class WriteFile(Tool[WriteFileArgs]):
         await write_text(ctx, change, args.file_path)
         did = "Created" if change.before is None else "Replaced"
         size = f"{count_of(change.after.count(chr(10)), 'line')}, {format_size(len(change.after.encode()))}"
-        text = f"{did} {name} ({size})." + await describe_problems(ctx, [change])
+        text = f"{did} {name} ({size}).{describe_escapes(args.content)}" + await describe_problems(ctx, [change])
         return Outcome(text=text, raw={"path": change.path, "created": change.before is None})
 
 
@@ -235,6 +237,7 @@ def apply_edits(text: str, edits: Sequence[Edit], path: str) -> EditedText:
     for number, edit in enumerate(edits, 1):
         which = f"edit {number} of {len(edits)}: " if len(edits) > 1 else ""
         try:
+            refuse_placeholder(edit.new_string, edit.old_string)
             replaced = replace(changed, edit.old_string, edit.new_string, every=edit.replace_all)
         except ToolError as error:
             raise ToolError(f"{which}{error}\n{path} was not changed") from None
