@@ -87,6 +87,26 @@ CALLS: list[Manner] = [
         correction=("answer in text without a call", read(file_path="app.py")),
     ),
     # Names and forms of arguments
+    Manner(
+        "`AskUserQuestion`",
+        Send(
+            "AskUserQuestion",
+            {"questions": [{"question": "Which?", "header": "Kind", "options": [{"label": "one"}, {"label": "two"}]}]},
+        ),
+        "The user answered: one",
+    ),
+    Manner("`ExitPlanMode`", Send("ExitPlanMode", {"plan": "1. Change it."}), "The mode is already ask"),
+    Manner(
+        "appending to a file",
+        Send("write_file", {"file_path": "src/util.py", "content": "MORE = 1\n", "append": True}),
+        files={"src/util.py": "LIMIT = 10\nMORE = 1\n"},
+        correction=("can't append. Nothing was written", edit("LIMIT = 10\n", "LIMIT = 10\nMORE = 1\n", "src/util.py")),
+    ),
+    Manner(
+        "another word for an operation",
+        Send("move_or_delete", {"operation": "rename", "path": "src/util.py", "destination": "src/limits.py"}),
+        files={"src/util.py": None, "src/limits.py": "LIMIT = 10\n"},
+    ),
     Manner("first and last line", read(file_path="app.py", start_line=5, end_line="6"), "[lines 5 to 6 of 7"),
     Manner("range as text", read(file_path="app.py", range="L5-L6"), "[lines 5 to 6 of 7"),
     Manner("range up to -1", read(file_path="app.py", view_range=[5, -1]), "[lines 5 to 7 of 7]"),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta
 
@@ -37,6 +37,21 @@ class AskUser(Tool[AskUserArgs]):
     kind: str = "other"
     arguments = AskUserArgs
     aliases = "ask question ask_question ask_user_question ask_followup_question"
+
+    def adapt(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Translate a list with one question, and choices with a label and a description."""
+        match arguments:
+            case {"questions": [{"question": _} as question]}:
+                arguments = question
+            case {"questions": [_, _, *_]}:
+                raise ToolError(f"{self.name} asks one question: make a separate call for each")
+        return {
+            name: [each.get("label", each) if isinstance(each, dict) else each for each in value]
+            if isinstance(value, list)
+            else value
+            for name, value in arguments.items()
+            if name != "header"
+        }
 
     def title(self, args: AskUserArgs) -> str:
         return f"Ask: {one_line(args.question)}"
@@ -110,7 +125,12 @@ class SwitchMode(Tool[SwitchModeArgs]):
     )
     kind: str = "switch_mode"
     arguments = SwitchModeArgs
-    aliases = "exit_plan_mode plan_exit set_mode"
+    aliases = "set_mode"
+    implied: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "exit_plan_mode": {"mode": "ask"},
+        "plan_exit": {"mode": "ask"},
+        "enter_plan_mode": {"mode": "architect"},
+    }
 
     def title(self, args: SwitchModeArgs) -> str:
         return "Ready to implement?" if args.mode != "architect" else "Back to planning?"

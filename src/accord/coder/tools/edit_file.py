@@ -151,6 +151,16 @@ class WriteFile(Tool[WriteFileArgs]):
     arguments = WriteFileArgs
     aliases = "write create create_file write_to_file save_file new_file"
 
+    def adapt(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Refuse to append: written as it is, the text would replace what it belongs after."""
+        for name, value in arguments.items():
+            if (normalize(name) == "append" and str(value).lower() == "true") or (name, value) == ("mode", "append"):
+                raise ToolError(
+                    f"{self.name} replaces the whole file and can't append. Nothing was written. Use edit_file to "
+                    "replace the last lines by themselves and the new text"
+                )
+        return arguments
+
     def preview(self, arguments: dict[str, Any], partial: dict[str, Any]) -> Preview | None:
         path, content = arguments.get("file_path"), partial.get("content")
         if not isinstance(path, str):

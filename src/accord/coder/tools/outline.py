@@ -54,7 +54,10 @@ class Outline(Tool[OutlineArgs]):
     )
     kind: str = "read"
     arguments = OutlineArgs
-    aliases = "find_symbol symbols list_symbols document_symbols codebase_outline list_code_definition_names"
+    aliases = (
+        "find_symbol symbols list_symbols document_symbols get_symbols_overview codebase_outline "
+        "list_code_definition_names"
+    )
     implied: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "find_definition": {"find": "definitions"},
         "go_to_definition": {"find": "definitions"},
