@@ -17,7 +17,7 @@ STOP_AT = 5
 
 
 class Repeated(NamedTuple):
-    """How often a call has been made with the same result."""
+    """The number of times that a call has been made with the same result."""
 
     failures: int
     """If it failed."""

@@ -34,4 +34,6 @@ def describe_escapes(content: str) -> str:
     is_data = content.lstrip().startswith(("{", "[", '"'))  # where escapes are usual
     if is_data or "\n" in content.strip() or content.count("\\n") < MIN_ESCAPES:
         return ""
-    return "\nThe file is one line that contains \\n as two characters. If line feeds were meant, write it again."
+    return (
+        "\nThe file is one line that contains \\n as two characters. If it should have several lines, write it again."
+    )
