@@ -152,7 +152,7 @@ async def test_a_history_that_is_too_long_is_a_context_error(wire: str, words: s
     assert words in str(error)
 
 
-async def test_a_limit_of_tokens_per_minute_is_no_context_error() -> None:
+async def test_a_limit_of_tokens_per_minute_is_not_a_context_error() -> None:
     async with FakeProvider() as fake, connect_model(fake, "chat") as model:
         fake.refuses(400, "Too many tokens, please wait before trying again.")
         assert (await read_error(model)).kind == ""

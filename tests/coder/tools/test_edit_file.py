@@ -413,7 +413,7 @@ async def test_a_placeholder_for_code_is_never_written_over_it(harness: Harness,
 @pytest.mark.parametrize(
     "line", ["# The rest is history.", "def f(): ...", "# ... and so on", "# other code", "print('...')"]
 )
-async def test_other_text_is_no_placeholder(harness: Harness, line: str) -> None:
+async def test_other_text_is_not_a_placeholder(harness: Harness, line: str) -> None:
     async with harness() as tools:
         tools.write("a.py", "x = 1\n")
         await tools.call("read_file", file_path="a.py")
