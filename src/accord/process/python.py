@@ -30,13 +30,15 @@ def environment_for(
     return safe_environment(env, cwd) if list(argv[:2]) == python() else env
 
 
-def safe_environment(env: Mapping[str, str], cwd: str | os.PathLike[str] | None) -> dict[str, str]:
-    """Remove entries that are relative or inside the working directory from Python's search path variables."""
-    project = os.path.realpath(cwd or os.curdir)
+def safe_environment(env: Mapping[str, str], *directories: str | os.PathLike[str] | None) -> dict[str, str]:
+    """Remove entries that are relative or inside one of the directories from Python's search path variables.
+
+    None stands for the working directory."""
+    projects = [os.path.realpath(directory or os.curdir) for directory in directories]
     safe = dict(env)
     for name in _PATH_VARIABLES:
         entries = env[name].split(os.pathsep) if name in env else []
-        safe_entries = [entry for entry in entries if _is_safe(entry, project)]
+        safe_entries = [entry for entry in entries if all(_is_safe(entry, project) for project in projects)]
         if safe_entries != entries:
             safe[ORIGINAL + name] = env[name]
             del safe[name]

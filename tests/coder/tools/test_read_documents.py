@@ -12,6 +12,7 @@ from PIL import Image as Pillow
 from support.images import bomb, encode_image
 
 from accord.coder.tools.documents import media
+from accord.coder.tools.project import ripgrep
 from accord.model.content import Image
 
 from .conftest import Harness
@@ -101,6 +102,22 @@ async def test_a_program_in_the_project_is_not_run_to_read_an_image(harness: Har
         tools.write("a.png", image())
         await tools.call("read_file", file_path="a.png")
         assert not (tools.project / "ran").exists()
+
+
+async def test_nor_one_of_another_directory_of_the_session(
+    harness: Harness, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its modules are on the user's PYTHONPATH, and a command in the sandbox may write them."""
+    other = project.parent / "other"
+    monkeypatch.setenv("PYTHONPATH", str(other))
+    monkeypatch.setattr(ripgrep, "find_ripgrep", lambda *_: None)
+    async with harness(additional=(str(other),)) as tools:
+        for name in ("PIL.py", "msgspec.py", "pypdf.py"):
+            (other / name).write_text(f"open({str(other / 'ran')!r}, 'w')\n")
+        tools.write("a.png", image())
+        await tools.call("read_file", file_path="a.png")
+        await tools.call("search", pattern="x")
+        assert not (other / "ran").exists()
 
 
 async def test_without_pillow_small_images_are_passed_on(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:

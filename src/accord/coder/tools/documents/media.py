@@ -154,7 +154,7 @@ async def _run(
     home = _find_package()
     search = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))
     # Without keys: a document may be made to take over its reader.
-    env = safe_environment({**ctx.state.secrets.environment, "PYTHONPATH": search}, found.root_real)
+    env = safe_environment({**ctx.state.secrets.environment, "PYTHONPATH": search}, found.root_real, *ctx.session.roots)
     argv = python("-m", "accord.coder.tools.documents.converter", msgspec.json.encode(job).decode())
     results: list[dict[str, Any]] = []
 

@@ -100,7 +100,7 @@ async def search(ctx: ToolContext, where: Found, query: Query) -> Hits:
         done = None
     if done is None or _problem_of(done):
         # Ripgrep's own engine has no look-around and no back references; Python's has.
-        argv, cwd, env = _scanner(where, query)
+        argv, cwd, env = _scanner(where, query, ctx.session.roots)
         done = await run_program(argv, output.take, cwd=cwd, env=env, seconds=TIMEOUT_SECONDS)
     if problem := _problem_of(done):
         raise InvalidPattern(problem) if query.regex else ToolError(problem)
@@ -184,7 +184,7 @@ def _below(where: Found) -> str:
     return where.real[len(where.root_real) :].strip(os.sep)
 
 
-def _scanner(where: Found, query: Query) -> tuple[list[str], str, dict[str, str]]:
+def _scanner(where: Found, query: Query, roots: Sequence[str]) -> tuple[list[str], str, dict[str, str]]:
     """The command for our own scanner. It starts outside the project, so that it can't import the project's modules."""
     import accord
 
@@ -192,7 +192,7 @@ def _scanner(where: Found, query: Query) -> tuple[list[str], str, dict[str, str]
     path = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))
     job = msgspec.json.encode({"root": where.root_real, "below": _below(where), "query": query}).decode()
     argv = python("-m", "accord.coder.tools.project.scanner", job)
-    return argv, home, safe_environment({**os.environ, "PYTHONPATH": path}, where.root_real)
+    return argv, home, safe_environment({**os.environ, "PYTHONPATH": path}, where.root_real, *roots)
 
 
 class _SearchOutput:
