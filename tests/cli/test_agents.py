@@ -72,7 +72,7 @@ def test_a_registry_agent_can_be_installed_pinned_and_updated_and_starts_offline
     first = entry("box", "1.0.0", binary=binary(packed.as_uri(), sha256=sha256(packed), args=["--offer", "load"]))
     registry(source, first, {"id": "broken"})
     done = accord("agents", "add", "mine", "--id", "box", "--registry", str(source), "--env", "MINE=1")
-    assert (done.status, done.err) == (0, f"downloading …\nunpacking …\nAdded mine in {accord.config}\n")
+    assert (done.status, done.err) == (0, f"downloading…\nunpacking…\nAdded mine in {accord.config}\n")
     packed.unlink()  # from here on there is nothing to fetch
     assert accord("run", "hello").out == "You said: hello\n"
     assert "(box 1.0.0)" in here("agents", "list").out
@@ -129,7 +129,7 @@ def test_a_registry_agent_is_installed_on_its_first_run_if_the_user_allows_it(ac
         "accord: box isn't installed; run: accord agents install box (or use --install with run and chat)\n",
     )
     first = accord("run", "--install", "--agent", "box", "hello")
-    assert (first.out, first.err) == ("You said: hello\n", "downloading …\nunpacking …\n")
+    assert (first.out, first.err) == ("You said: hello\n", "downloading…\nunpacking…\n")
     again = accord("run", "--agent", "box", "hello")
     assert (again.out, again.err) == ("You said: hello\n", "")
 
@@ -164,7 +164,7 @@ def test_an_npm_package_is_installed_with_npm(accord: Accord) -> None:
     package = npm_package(accord.folder / "box-1.0.0.tgz", "box-agent", SCRIPT)
     source = registry(accord.folder / "r.json", entry("box", npx={"package": str(package), "args": ["--offer", "x"]}))
     done = accord("agents", "add", "box", "--registry", str(source))
-    assert (done.status, done.err.splitlines()[0]) == (0, f"installing {package} …")
+    assert (done.status, done.err.splitlines()[0]) == (0, f"installing {package}…")
     package.unlink()
     assert accord("run", "hello").out == "You said: hello\n"
 

@@ -41,7 +41,7 @@ def test_a_well_known_agent_is_installed_once_listed_and_started_by_name(accord:
 
     first = accord("run", "--install", "--agent", "claude", "hello")
     assert (first.status, first.out) == (0, "You said: hello\n"), first.err
-    assert f"installing {package} …\n" in first.err
+    assert f"installing {package}…\n" in first.err
     package.unlink()
     again = accord("run", "--agent", "claude-code", "hello")
     assert (again.out, again.err) == ("You said: hello\n", "")

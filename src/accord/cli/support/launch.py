@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import shutil
 import sys
+import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from accord.config.command import BUILT_IN, Resolved, built_in, command_line, is_command_line
@@ -133,6 +134,7 @@ class Bar:
         self._is_terminal = sys.stderr is not None and sys.stderr.isatty()
         self._last = ""
         self._drawn = False
+        self._began = time.monotonic()
 
     def __enter__(self) -> Bar:
         return self
@@ -146,15 +148,20 @@ class Bar:
             return
         if not self._is_terminal:
             if what != self._last:
-                print(f"{what} …", file=sys.stderr, flush=True)
+                print(f"{what}…", file=sys.stderr, flush=True)
             self._last = what
             return
         columns = shutil.get_terminal_size().columns - 1
-        text = f"{what} {_bar(done, of)}" if of else f"{what} {_size(done)}" if done else f"{what} …"
+        text = f"{what} {_bar(done, of)}" if of else f"{what} {_size(done)}" if done else f"{what}… {self._waited()}"
         if text != self._last:
             self._last = text
             self._drawn = True
             print(f"\r\x1b[K{text[:columns]}", end="", file=sys.stderr, flush=True)
+
+    def _waited(self) -> str:
+        """How long it has taken so far, once that is worth a number: nothing else moves while npm installs."""
+        seconds = int(time.monotonic() - self._began)
+        return f"{seconds} s" if seconds else ""
 
 
 def _bar(done: int, of: int) -> str:
