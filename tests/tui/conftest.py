@@ -52,7 +52,8 @@ def opened(folders: Path) -> Opened:
         from accord.tui.app import AccordApp
 
         app = AccordApp(Memory(folders, agent, frozenset(versions), **more))
-        app.first_session, app.first_prompt, app.first_setup = first, first_prompt, first_setup
+        app.first.id, app.first.how = first
+        app.first.prompt, app.first.set_up = first_prompt, first_setup
         async with app.run_test(size=size) as pilot:
             chat = Chat(app, pilot)
             if wait:

@@ -151,9 +151,9 @@ def _show(host: TuiHost, agent: str | None, restorer: TerminalRestorer, first: F
 
         app.appearance.late = LateReply(asked.rest)
     app.appearance.set_background(by_variable() if said is None else said.is_dark)
-    app.first_session = first.id, first.how
-    app.first_prompt = first.prompt or ""
-    app.first_setup = first.set_up if first.model is not None else None
+    app.first.id, app.first.how = first.id, first.how
+    app.first.prompt = first.prompt or ""
+    app.first.set_up = first.set_up if first.model is not None else None
     if sys.stderr is None or not sys.stderr.isatty():
         setattr(sys, "__stderr__", sys.__stdout__)  # noqa: B010  # Textual draws there; stderr is redirected
     status = app.run()

@@ -18,12 +18,14 @@ from textual.screen import Screen
 from accord.terminal_text import one_line, sanitize
 from accord.tui import preferences
 from accord.tui.agents import Agents
+from accord.tui.announcements import Announcements
 from accord.tui.appearance import Appearance
 from accord.tui.budget_watch import BudgetWatch
 from accord.tui.commands import bindings
 from accord.tui.dialogs import Dialogs
 from accord.tui.errors import run_in_background
 from accord.tui.exit import Exit
+from accord.tui.first_session import FirstSession
 from accord.tui.key_login import KeyLogin
 from accord.tui.overview import Overview
 from accord.tui.palette import Palette
@@ -43,46 +45,19 @@ from accord.tui.terminal.restore import TerminalRestorer
 from accord.tui.terminal.scrollbar import install_scrollbar
 from accord.tui.terminal.textual_internals import exit_after_crash, get_driver, is_writer_busy
 from accord.tui.terminal.tuning import ProcessTuning
-from accord.tui.theme import THEMES, TextStyles
+from accord.tui.theme import APP_CSS, THEMES, TextStyles
+from accord.tui.timers import start_timers
 from accord.tui.transcript.images.upload import ImageUploader
 
 if TYPE_CHECKING:
-    from accord.client.turn import Turn
     from accord.tui.host import Host
-    from accord.tui.session.opener import OpenMode, SetUp
-
-DRAFT_SECONDS = 1.0
-"""How often drafts are saved."""
-BUDGET_SECONDS = 0.5
-"""How often the costs that agents report are compared with the budgets."""
-STATUS_SECONDS = 0.5
-"""How often the state of the sessions is published, if it has changed."""
-TITLE_SECONDS = 0.5
-"""How often the window title is updated."""
 
 
 class AccordApp(PaintingApp):
     """The terminal client. Its parts do the work; this connects them to Textual and to the commands."""
 
     TITLE: str | None = "Accord"
-    CSS: ClassVar[str] = """
-    * { scrollbar-size-vertical: 1; }
-    Screen { background: $background; }
-    ModalScreen { background: $background 70%; }
-    #tabs { height: 1fr; }
-    ToastRack { dock: top; align: right top; margin: 1 0 0 0; }
-    Toast { max-width: 60%; margin-top: 0; padding: 0 1; background: $background; border: round $primary; }
-    Toast.-information { border: round $primary; }
-    Toast.-warning { border: round $warning; }
-    Toast.-error { border: round $error; }
-    .-calm Toast { border: none; }
-    .-tall Headline, .-tall KeyLine { display: block; }
-    .-calm Headline, .-calm KeyLine { display: none; }
-    Modal > Vertical, Modal > VerticalScroll { border-subtitle-color: $muted; }
-    .-calm ModalScreen { background: $background; }
-    .-calm ModalScreen { align: left top; }
-    .-calm Modal > Vertical, .-calm Modal > VerticalScroll { width: 100%; max-width: 100%; max-height: 100%; }
-    """
+    CSS: ClassVar[str] = APP_CSS
     VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-low"), (14, "-high"), (20, "-tall")]
     BINDINGS = [*bindings()]
 
@@ -118,13 +93,9 @@ class AccordApp(PaintingApp):
         self.session_list: SessionList = SessionList(self)
         self.budgets: BudgetWatch = BudgetWatch(self)
         self.overview: Overview = Overview(self)
+        self.announcements: Announcements = Announcements(self)
         self.restorer: TerminalRestorer = restorer or TerminalRestorer()
-        self.first_session: tuple[str | None, OpenMode] = None, "new"
-        """The session of the first tab, and how to open it."""
-        self.first_prompt: str = ""
-        """The prompt to send when the first session is open."""
-        self.first_setup: SetUp | None = None
-        """Sets options of the first session before its first prompt."""
+        self.first: FirstSession = FirstSession()
         self.continuation: str = ""
         """At the end, the command that continues the session; empty if there is nothing to continue."""
         self.typed_early: str = ""
@@ -172,24 +143,11 @@ class AccordApp(PaintingApp):
             self.start_page.show()
         else:
             self.agents.start(self.agents.processes[0])
-            self.begin_first(tab)
+            self.first.begin(tab)
         if not self.is_headless:
             self.restorer.start_standby()
-        self.set_interval(DRAFT_SECONDS, self.saved.update_drafts)
-        self.set_interval(TITLE_SECONDS, self._update_title)
-        self.set_interval(STATUS_SECONDS, self.overview.publish)
-        self.set_interval(BUDGET_SECONDS, self.budgets.look)
+        start_timers(self)
         self._tuning.begin()
-
-    def begin_first(self, tab: Tab) -> None:
-        """Open the first session, set it up and send its prompt, as the command line says."""
-        tab.controller.opener.set_up = self.first_setup
-        prompt, self.first_prompt = self.first_prompt, ""
-        if tab.controller.queue.is_on_hold:  # sending it would also send what an earlier client left behind
-            tab.editor.insert(prompt)
-        elif prompt:
-            tab.prompt_input.submit(prompt, is_urgent=False)
-        tab.begin(*self.first_session)
 
     def _resume(self, app: App[Any]) -> None:
         """Draw everything again after another program had the terminal."""
@@ -287,29 +245,10 @@ class AccordApp(PaintingApp):
         """Show a toast. Its text may come from an agent, so markup is off by default."""
         super().notify(sanitize(message), title=title, severity=severity, timeout=timeout, markup=markup)
 
-    def call_attention(self, tab: Tab, why: str) -> None:
-        """Notify a user who looks elsewhere that something waits."""
-        is_seen = self.attention.is_here and tab.display
-        tab.has_news = not tab.display
-        self.tabs.refresh()
-        self.overview.note_end(tab, is_seen=is_seen)
-        if is_seen:
-            return
-        words = f"{tab.controller.title}: {why}"
-        self.attention.call(words, str(self.preferences.notify))
-        if not tab.display and self.preferences.notify != "off":
-            self.notify(words)
-
-    def end_turn(self, tab: Tab, turn: Turn) -> None:
-        """Tell the user that a turn has ended."""
-        self.call_attention(tab, "the turn has ended")
-        if self.is_calm:
-            tab.controller.say("info", "The agent is done")
-
-    def _update_title(self) -> None:
-        tab = next((each for each in self.tabs if each.display), None)  # there is none at the very end
-        if get_driver(self) is not None and tab is not None and not self._ending.has_begun:
-            self.attention.set_title(tab.controller.state, tab.controller.title)
+    def update_title(self) -> None:
+        """Show the state of the visible session in the window title, until the end has begun."""
+        if get_driver(self) is not None and not self._ending.has_begun:
+            self.announcements.update_title()
 
     async def attempt(self, work: Awaitable[Any], done: str = "") -> bool:
         """Do something that an agent may refuse, and tell the user how it went."""

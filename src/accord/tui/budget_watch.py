@@ -81,7 +81,7 @@ class BudgetWatch:
         question = f"{words[:1].upper()}{words[1:]}"
         tab.controller.say("warning", question, "The agent was stopped.")
         self._questions[tab] = words
-        self._app.call_attention(tab, words)
+        self._app.announcements.call(tab, words)
         try:
             about = f"{tab.controller.title}: the agent was stopped."
             again = await self._app.dialogs.confirm(

@@ -88,7 +88,7 @@ class Questions:
 
         tab = self._app.tabs.find(process, question.session_id)
         if tab is not None:
-            self._app.call_attention(tab, "a form to fill in")
+            self._app.announcements.call(tab, "a form to fill in")
             if self._app.is_calm:
                 tab.controller.say("warning", f"Form: {question.message}")
         screen = (PageScreen if question.mode == "url" else FormScreen)(question, process.title)
@@ -113,7 +113,7 @@ class Questions:
             return None  # the turn ends with the reason and what to do; a dialog would only get the user's typing
         tab = self._app.tabs.find(process, None)
         if tab is not None and is_required:
-            self._app.call_attention(tab, "login required")
+            self._app.announcements.call(tab, "login required")
         # Rows are identified by position, because the agent's ids may not be unique.
         rows = [Row(str(place), each.name, _describe(each)) for place, each in enumerate(methods)]
         about = f"{process.title} requires a login." if is_required else f"Login methods of {process.title}"

@@ -124,7 +124,7 @@ class StartPage:
         self._app.agents.start(process)
         self._app.agents.show_change(process)  # at once, so that the user sees that something happens
         if is_first:
-            self._app.begin_first(tab)
+            self._app.first.begin(tab)
         else:
             tab.begin(session, "load" if session is not None else "new")
         tab.editor.focus()

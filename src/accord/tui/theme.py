@@ -81,6 +81,25 @@ LIGHT = Theme(
     },
 )
 THEMES = (DARK, LIGHT)
+APP_CSS = """
+* { scrollbar-size-vertical: 1; }
+Screen { background: $background; }
+ModalScreen { background: $background 70%; }
+#tabs { height: 1fr; }
+ToastRack { dock: top; align: right top; margin: 1 0 0 0; }
+Toast { max-width: 60%; margin-top: 0; padding: 0 1; background: $background; border: round $primary; }
+Toast.-information { border: round $primary; }
+Toast.-warning { border: round $warning; }
+Toast.-error { border: round $error; }
+.-calm Toast { border: none; }
+.-tall Headline, .-tall KeyLine { display: block; }
+.-calm Headline, .-calm KeyLine { display: none; }
+Modal > Vertical, Modal > VerticalScroll { border-subtitle-color: $muted; }
+.-calm ModalScreen { background: $background; }
+.-calm ModalScreen { align: left top; }
+.-calm Modal > Vertical, .-calm Modal > VerticalScroll { width: 100%; max-width: 100%; max-height: 100%; }
+"""
+"""The style that all widgets share."""
 _FEW_DARK = (235, 237, 22, 28, 52, 88)
 _FEW_LIGHT = (255, 253, 194, 157, 224, 217)
 """Backgrounds for 256 colours: the user's text, code, added lines and words, removed lines and words."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 from support.tui_driver import Chat, Opened
 
@@ -38,12 +36,14 @@ async def test_labels_that_begin_with_the_search_text_come_first_in_their_group(
         await chat.until(lambda: [row.label for row in picker._shown if row] == ["Pilot", "Pi", "Pines", "Copilot"])
 
 
-@pytest.mark.parametrize(("key", "answer"), [("y", True), ("n", False), ("escape", False)])
-async def test_a_letter_answers_a_confirmation(opened: Opened, key: str, answer: bool) -> None:
+@pytest.mark.parametrize(("key", "answer"), [("y", "yes"), ("n", "no"), ("enter", "no"), ("escape", None)])
+async def test_a_letter_answers_a_confirmation(opened: Opened, key: str, answer: str | None) -> None:
     async with opened(ScriptedAgent()) as chat:
-        asked = asyncio.ensure_future(chat.app.dialogs.confirm("Go on?", "Yes, go on"))
+        answers: list[str | None] = []
+        screen = Picker("Go on?", [Row("no", "No"), Row("yes", "Yes, go on")])
+        chat.app.push_screen(screen, lambda picked: answers.append(picked.id if picked is not None else None))
         await chat.until("Yes, go on")
         await chat.press("x")  # isn't an answer, and isn't searched for either
         await chat.until("Yes, go on")
         await chat.press(key)
-        assert await asked is answer
+        await chat.until(lambda: answers == [answer])

@@ -69,13 +69,13 @@ class AgentsScreen(Picker):
         if self._recent is not None:
             rows += [_session(info) for info in await asyncio.to_thread(self._recent, _MAX_SESSIONS)]
             self.set_rows(rows)
-        rows += await asyncio.to_thread(known_rows, frozenset(self._settings.agents))
-        self.set_rows(rows)
+        known = await asyncio.to_thread(known_rows, frozenset(self._settings.agents))
+        self.set_rows([*rows, *known])
         if self._settings.registry is not None:
-            waiting = Row("", "Reading the registry…", "", "Registry")
-            self.set_rows([*rows, waiting])
+            self.set_rows([*rows, Row("", "Reading the registry…", "", "Registry"), *known])
             found = await asyncio.to_thread(registry_rows, self._settings.registry)
-            self.set_rows([*rows, *(row for row in found if row.id not in self._settings.agents)])
+            listed = [row for row in found if row.id not in self._settings.agents]
+            self.set_rows([*rows, *listed, *known])
 
     def _choose(self, how: str) -> None:
         at = self.query_one(OptionList).highlighted

@@ -118,7 +118,9 @@ class Picker(Modal["Picked | None"]):
             box.border_title = make_label(self._title)
             if self._about:
                 yield Static(Text(sanitize(self._about)), classes="about")
-            yield Field(placeholder=self._placeholder, compact=True, classes="" if self._can_search else "-hidden")
+            field = Field(placeholder=self._placeholder, compact=True, classes="" if self._can_search else "-hidden")
+            field.can_focus = self._can_search  # without the focus, letters come to the screen
+            yield field
             yield Rows()
             yield Static(classes="whole")
             yield Hints(*self._hint_parts)
@@ -190,7 +192,8 @@ class Picker(Modal["Picked | None"]):
 
     def on_mount(self) -> None:
         self.query_one(OptionList).can_focus = False
-        self.query_one(Input).focus()
+        if self._can_search:
+            self.query_one(Input).focus()
         self._fill("")
 
     def set_rows(self, rows: Sequence[Row]) -> None:
@@ -322,7 +325,7 @@ class Picker(Modal["Picked | None"]):
             moves[key]()
         elif key == "escape":
             self.dismiss(None)
-        elif key in self._keys:
+        elif key in self._keys or (key == "enter" and not self._can_search):
             self._choose(key)
         else:
             return False

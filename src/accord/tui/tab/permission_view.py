@@ -37,7 +37,7 @@ class PermissionView:
         is_new = self.slot.panel is None
         panel = self.slot.show(lambda: PermissionPanel(tab.text_styles, str(tab.cwd), tab.editor))
         if is_new:
-            tab.app.call_attention(tab, "permission needed")
+            tab.app.announcements.call(tab, "permission needed")
         panel.show(waiting)
         self.focus_when_idle()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,7 +20,7 @@ from accord.tui.panels.status import StatusLine
 from accord.tui.prompt.area import PromptArea
 from accord.tui.prompt.editor import Editor
 from accord.tui.session.controller import SessionController
-from accord.tui.session.opener import ESCAPE_SECONDS, OpenMode
+from accord.tui.session.opener import OpenMode
 from accord.tui.session.restart import reopen, replace, take_over
 from accord.tui.tab.action_view import ActionView
 from accord.tui.tab.empty_text import EmptyText
@@ -29,6 +28,7 @@ from accord.tui.tab.frame_schedule import FrameSchedule
 from accord.tui.tab.panel_slot import PanelSlot
 from accord.tui.tab.permission_view import PermissionView
 from accord.tui.tab.prompt_input import PromptInput
+from accord.tui.tab.prompt_keys import PromptKeys
 from accord.tui.tab.queue_view import QueueView
 from accord.tui.tab.review_view import ReviewView
 from accord.tui.tab.session_commands import SessionCommands
@@ -84,6 +84,7 @@ class Tab(Vertical):
         self.work: WorkView = WorkView(self)
         self.commands: SessionCommands = SessionCommands(self)
         self.prompt_input: PromptInput = PromptInput(self)
+        self.prompt_keys: PromptKeys = PromptKeys(self)
         self.shell: ShellInput = ShellInput(self)
         self.review_view: ReviewView = ReviewView(self)
         self.permission_view: PermissionView = PermissionView(self)
@@ -192,7 +193,7 @@ class Tab(Vertical):
         self.schedule_draw()
 
     def _on_turn_end(self, turn: Turn) -> None:
-        self.app.end_turn(self, turn)
+        self.app.announcements.end_turn(self)
         self.app.headline.read_branch(self.cwd)
 
     async def close(self) -> None:
@@ -332,7 +333,7 @@ class Tab(Vertical):
 
     def on_permission_panel_escaped(self, message: PermissionPanel.Escaped) -> None:
         message.stop()
-        self.escape()
+        self.prompt_keys.escape()
 
     def on_action_panel_chosen(self, message: ActionPanel.Chosen) -> None:
         message.stop()
@@ -358,53 +359,17 @@ class Tab(Vertical):
 
     def on_editor_unhandled_key(self, message: Editor.UnhandledKey) -> None:
         message.stop()
-        actions: dict[str, Callable[[], Any]] = {
-            "help": self.app.action_keys,
-            "escape": self.escape,
-            "enter": self._enter_empty,
-            "pageup": lambda: self.transcript_view.scroll_pages(-1),
-            "pagedown": lambda: self.transcript_view.scroll_pages(1),
-            "shift+up": lambda: self.transcript_view.scroll_rows(-1),
-            "shift+down": lambda: self.transcript_view.scroll_rows(1),
-            "shift+tab": self.app.action_next_mode,
-            "ctrl+home": self.transcript_view.to_start,
-            "ctrl+end": self.transcript_view.to_end,
-        }
-        action = actions.get(message.key)
-        if action is not None:
-            action()
-
-    def _enter_empty(self) -> None:
-        """Release the queue, or take the first suggestion of the welcome."""
-        if not self.welcome.suggest(1):
-            self.controller.turns.release()
+        self.prompt_keys.handle(message.key)
 
     def on_welcome_chosen(self, message: Welcome.Chosen) -> None:
         message.stop()
         self.welcome.insert(message.text)
 
-    def escape(self) -> None:
-        """Stop the running turn or a slow start; if nothing runs, go to the prompt and the end of the transcript."""
-        self.transcript_view.mouse_selection.clear()
-        if self.permission_view.is_instead:
-            self.permission_view.cancel_instead()
-            return
-        if self.controller.process.progress or self.controller.seconds_waited >= ESCAPE_SECONDS:
-            self.app.agents.cancel_start(self)
-        elif self.controller.state in ("running", "waiting"):
-            self.controller.turns.hold()
-            run_in_background(self, self.app.attempt(self.controller.cancel()))
-        elif self.controller.shell.running:
-            run_in_background(self, self.controller.shell.stop())
-        else:
-            self.transcript_view.to_end()
-        self.editor.focus()
-
     # -- the transcript
 
     def _focus_transcript(self) -> None:
         """Focus the permission request if there is one, else the transcript."""
-        self.transcript_view.deselect_if_following()
+        self.transcript_view.item_selection.forget_if_following()
         panel = self.permission_view.slot.panel or self.action_view.slot.panel
         self.screen.set_focus(panel or self.transcript_view)
 

@@ -144,7 +144,7 @@ class WorkView:
         for index, item in reversed(list(enumerate(view.timeline_layout.timeline))):
             if isinstance(item, ToolCall) and (item.id == id or id in terminals_of(item)):
                 view.focus()
-                view.select(index)
+                view.item_selection.select(index)
                 return
 
     def stop(self, item: WorkItem) -> None:
