@@ -1,4 +1,4 @@
-"""What the client does again and again while it runs."""
+"""Timers of the client: drafts, window title, published sessions and budgets."""
 
 from __future__ import annotations
 

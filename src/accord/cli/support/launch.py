@@ -152,14 +152,20 @@ class Bar:
             self._last = what
             return
         columns = shutil.get_terminal_size().columns - 1
-        text = f"{what} {_bar(done, of)}" if of else f"{what} {_size(done)}" if done else f"{what}… {self._waited()}"
+        text = (
+            f"{what} {_bar(done, of)}"
+            if of
+            else f"{what} {_size(done)}"
+            if done
+            else f"{what}… {self._format_elapsed()}"
+        )
         if text != self._last:
             self._last = text
             self._drawn = True
             print(f"\r\x1b[K{text[:columns]}", end="", file=sys.stderr, flush=True)
 
-    def _waited(self) -> str:
-        """How long it has taken so far, once that is worth a number: nothing else moves while npm installs."""
+    def _format_elapsed(self) -> str:
+        """Format the time so far, from one second on: nothing else moves while npm installs."""
         seconds = int(time.monotonic() - self._began)
         return f"{seconds} s" if seconds else ""
 

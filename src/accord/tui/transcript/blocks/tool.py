@@ -173,7 +173,7 @@ class ToolBlock(Block):
 
     @property
     def _exit_status(self) -> str:
-        """How its command failed; empty if it didn't."""
+        """The exit status of a command that failed; empty if none did."""
         ends = [printed.exit for printed in self._ends.values() if printed is not None and printed.exit is not None]
         failed = next((each for each in ends if each.signal or each.code), None)
         if failed is None:
