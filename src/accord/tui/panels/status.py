@@ -110,7 +110,7 @@ class StatusLine(Widget):
         return parts
 
     def _news(self) -> list[Part]:
-        """What comes and goes: after the rest, which keeps its place."""
+        """Parts that come and go, after those that keep their place."""
         text_styles, controller, parts = self.text_styles, self.controller, list[Part]()
         if waiting := self._waiting_tabs():
             parts.append(Part(0, waiting, text_styles.warn))
