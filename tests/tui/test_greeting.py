@@ -48,7 +48,7 @@ async def test_where_there_is_little_room_most_of_it_is_for_what_keys_do(opened:
 async def test_the_palette_shows_what_can_be_done(opened: Opened, size: tuple[int, int]) -> None:
     async with opened(ScriptedAgent(), size=size) as chat:
         await chat.press("ctrl+p")
-        await chat.until("Background")
+        await chat.until("Sessions")
         await chat.type("plan")
         await chat.until("Plan")
         assert any("plan" in line and "Plan" not in line for line in chat.lines)  # what was typed

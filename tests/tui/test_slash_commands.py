@@ -132,7 +132,7 @@ async def test_clear_replaces_the_session_of_the_tab(opened: Opened) -> None:
 async def test_what_cannot_be_chosen_or_is_not_reported_is_said(opened: Opened) -> None:
     async with opened(ScriptedAgent([repeats])) as chat:
         await chat.send("/model")
-        await chat.until(lambda: chat.is_notified("This agent lets you choose no model"))
+        await chat.until(lambda: chat.is_notified("This agent has no model setting"))
         await chat.send("/cost")
         await chat.until(lambda: chat.is_notified("This agent hasn't reported its usage"))
 
