@@ -10,7 +10,9 @@ from support.tui_driver import Chat, Opened
 from accord.agent.agent import Agent
 from accord.agent.turn import Turn
 from accord.config.settings import Loaded, Settings
+from accord.model.session import Tokens
 from accord.status.attention_list import AttentionList
+from accord.status.spending_log import SpendingLog
 from accord.tui.screens.picker import Picked, Picker
 
 
@@ -70,3 +72,41 @@ async def test_without_a_budget_nothing_is_asked(opened: Opened) -> None:
         await chat.until("spent 1")
         chat.app.budgets.look()
         assert chat.app.budgets.find_question(chat.tab) is None
+
+
+class Thirsty(Agent):
+    """Reports the tokens of each turn, as agents without prices do."""
+
+    unstable = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.prompts: list[str] = []
+
+    async def prompt(self, turn: Turn) -> None:
+        self.prompts.append(turn.text)
+        turn.tokens = Tokens(total=600, input=500, output=100)
+        if len(self.prompts) == 3:
+            await asyncio.Event().wait()
+        await turn.say(f"answer {len(self.prompts)}")
+
+
+async def test_tokens_are_counted_when_a_turn_ends_and_stop_the_next_one(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = Thirsty()
+    loaded = Loaded(settings=Settings(budget="1000 tokens/day"))
+    async with opened(agent) as chat:
+        monkeypatch.setattr(chat.app.host, "configuration", lambda: loaded)
+        await chat.ready()
+        for number in (1, 2):
+            await chat.send(f"question {number}")
+            await chat.until(f"answer {number}")
+            await chat.until(lambda number=number: counted() == 600 * number)
+        await chat.send("question 3")
+        await chat.until("The budget of 1,000 tokens per day is reached (1,200)")
+        chat.app.screen.dismiss(Picked("no"))
+
+
+def counted() -> int:
+    return sum(spent.tokens for spent in SpendingLog().read_today().values())

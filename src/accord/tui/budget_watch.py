@@ -18,6 +18,7 @@ from accord.tui.errors import run_in_background
 if TYPE_CHECKING:
     from accord.client.session import Session
     from accord.tui.app import AccordApp
+    from accord.tui.session.turns import Turns
     from accord.tui.tab.tab import Tab
 
 CONTINUE = "Continue where you stopped."
@@ -30,6 +31,8 @@ class BudgetWatch:
         self._app = app
         self._meters: dict[str, BudgetMeter] = {}
         self._sessions: WeakKeyDictionary[Session, SessionMeter] = WeakKeyDictionary()
+        self._tokens: WeakKeyDictionary[Turns, int] = WeakKeyDictionary()
+        """The tokens of ended turns that have been counted."""
         self._turns: WeakKeyDictionary[Session, float] = WeakKeyDictionary()
         """When the turn began that is being counted."""
         self._busy: set[Tab] = set()
@@ -50,16 +53,24 @@ class BudgetWatch:
             usage = session.transcript.usage
             if meter is None:
                 meter = self._sessions[session] = SessionMeter(is_new=tab.controller.opener.is_new)
+            more = self._add_tokens(tab.controller.turns, meter)
             began = tab.controller.turns.turn_began
             is_new_turn = self._turns.get(session) != began
             if is_new_turn:
                 self._turns[session] = began
                 meter.start_turn()
             cost = usage.cost if usage is not None else None
-            more = meter.add_cost(cost.amount, cost.currency) if cost is not None else Spent()
+            if cost is not None:
+                more = Spent(more.tokens, meter.add_cost(cost.amount, cost.currency).cost)
             if more != Spent() or (is_new_turn and session.busy):
                 self._busy.add(tab)
                 run_in_background(self._app, self._compare(tab, meter, more))
+
+    def _add_tokens(self, turns: Turns, meter: SessionMeter) -> Spent:
+        """Count the tokens of the turns that have ended since the last time."""
+        more = turns.tokens_used - self._tokens.get(turns, 0)
+        self._tokens[turns] = turns.tokens_used
+        return meter.add_tokens(meter.turn.tokens + more)
 
     async def _compare(self, tab: Tab, session: SessionMeter, more: Spent) -> None:
         try:

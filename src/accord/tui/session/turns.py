@@ -42,6 +42,8 @@ class Turns:
         self.died_at_work: bool = False
         """Whether the agent exited in the middle of a turn, which may be the cause."""
         self.turn_began: float = 0.0
+        self.tokens_used: int = 0
+        """The tokens of all turns that have ended, if the agent reports them."""
         self.is_cancelling: bool = False
         self._context = context
         self._checkpoints = checkpoints
@@ -209,6 +211,7 @@ class Turns:
         else:
             self._end(prompt, turn)
         self._running = [each for each in self._running if each is not prompt]
+        self.tokens_used += turn.tokens.total if turn.tokens is not None else 0
         session = self._context.session
         self.is_cancelling = self.is_cancelling and session is not None and session.busy
         if self.on_turn_end is not None and (prompt.is_accepted or turn.error is not None):
