@@ -98,7 +98,7 @@ def test_a_plan_is_not_repeated_as_a_tool_call(accord: Accord) -> None:
     assert any(call["title"].startswith("Plan") for call in done.events("tool_call"))
 
 
-def test_a_single_word_that_is_no_command_can_be_sent_as_a_prompt(here: Here) -> None:
+def test_an_unknown_word_can_be_sent_as_a_prompt(here: Here) -> None:
     assert here("hello").err.startswith(
         "accord: no such command 'hello'; to send it as a prompt: accord chat --prompt hello\n"
     )

@@ -102,11 +102,11 @@ async def test_tokens_are_counted_when_a_turn_ends_and_stop_the_next_one(
         for number in (1, 2):
             await chat.send(f"question {number}")
             await chat.until(f"answer {number}")
-            await chat.until(lambda number=number: counted() == 600 * number)
+            await chat.until(lambda number=number: count_tokens() == 600 * number)
         await chat.send("question 3")
         await chat.until("The budget of 1,000 tokens per day is reached (1,200)")
         chat.app.screen.dismiss(Picked("no"))
 
 
-def counted() -> int:
+def count_tokens() -> int:
     return sum(spent.tokens for spent in SpendingLog().read_today().values())
