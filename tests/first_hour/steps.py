@@ -88,7 +88,7 @@ def permission_takes_one_key(user: NewUser, model: FakeModel) -> None:
 
 
 def model_without_a_key_is_explained(user: NewUser, model: FakeModel) -> None:
-    screen = user.run("accord run --model anthropic:claude-sonnet-5 hi", status=1)
+    screen = user.run("accord run --model anthropic:claude-sonnet-5 hi", status=1).replace("\n", "")  # wrapped
     assert "Anthropic needs a key: set ANTHROPIC_API_KEY" in screen and "-32" not in screen
 
 
