@@ -78,7 +78,7 @@ class Incoming:
     def undo_handshake(self) -> None:
         """Accept `initialize` again after a failed handshake, whose error response has been sent."""
         if not self.opening.has_buffered:
-            self.opening.waiting = False
+            self.opening.is_buffering = False
         elif not self._is_replay_scheduled:
             self._is_replay_scheduled = True
             asyncio.get_running_loop().call_soon(self._replay_early)
@@ -90,7 +90,7 @@ class Incoming:
 
     def on_refused(self, id: RequestId) -> None:
         """Called when a request got an error response. If it was `initialize`, the handshake has failed."""
-        if self._routes is None and self.opening.waiting and self.opening.initialize_id == id:
+        if self._routes is None and self.opening.is_buffering and self.opening.initialize_id == id:
             self.undo_handshake()
 
     # -- lines
@@ -237,7 +237,7 @@ class Incoming:
                     self._report_unread(routes.unreadable, name, params, str(error), size)
                 return
             if self._routes is None:
-                self.opening.waiting, self.opening.initialize_id = True, id
+                self.opening.is_buffering, self.opening.initialize_id = True, id
             self._accept(id, route, read, size)
         elif self._routes is None:
             why = f"{name[:100]} arrived before initialize; send initialize first"
@@ -364,7 +364,7 @@ class EarlyMessages:
     def __init__(
         self, conversation: Conversation[Any], backlog: Backlog, sort: Callable[[Any, Routes, int], None]
     ) -> None:
-        self.waiting: bool = False
+        self.is_buffering: bool = False
         self.initialize_id: RequestId | UnsetType = UNSET
         """The id of the `initialize` request that is being handled."""
         self.early: Routes = Routes({})
@@ -381,7 +381,7 @@ class EarlyMessages:
 
     def receive(self, line: bytes) -> None:
         """Handle one line. A line may change how the next one is read, so they can't be read in a block."""
-        if self.waiting and self._must_wait(line):
+        if self.is_buffering and self._must_wait(line):
             self._buffered.append(line)
             self._buffered_bytes += len(line) + _LINE_OVERHEAD_BYTES
             self._backlog.add(len(line) + _LINE_OVERHEAD_BYTES)
@@ -393,7 +393,7 @@ class EarlyMessages:
         """Stop buffering and return the buffered lines, in order."""
         buffered, self._buffered = self._buffered, []
         size, self._buffered_bytes = self._buffered_bytes, 0
-        self.waiting = False
+        self.is_buffering = False
         self._backlog.remove(size)
         return buffered
 

@@ -6,11 +6,11 @@ from typing import Literal
 
 import msgspec
 
-from accord.schema.constructor import NounType
+from accord.schema.constructor import ConstructorType
 from accord.transports.base import DEFAULT_MAX_MESSAGE_BYTES
 
 
-class Limits(msgspec.Struct, metaclass=NounType, frozen=True, kw_only=True):
+class Limits(msgspec.Struct, metaclass=ConstructorType, frozen=True, kw_only=True):
     """Sizes in bytes. The defaults suit a desktop; a server lowers them."""
 
     max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Literal, Union
 
-from accord.model.record import Meta, Noun
+from accord.model.record import Meta, PublicRecord
 
 AuthState = Union[Literal["authenticated", "unauthenticated", "not_required", "unknown"], str]
 ApiType = Union[Literal["anthropic", "openai", "azure", "vertex", "bedrock"], str]
 
 
-class Account(Noun):
+class Account(PublicRecord):
     """An account that the agent knows, for display only: no field identifies it permanently."""
 
     label: str
@@ -22,7 +22,7 @@ class Account(Noun):
     meta: Meta | None = None
 
 
-class AuthStatus(Noun):
+class AuthStatus(PublicRecord):
     """The state of the login, and the known accounts (unstable)."""
 
     state: AuthState
@@ -30,7 +30,7 @@ class AuthStatus(Noun):
     meta: Meta | None = None
 
 
-class ProviderConfig(Noun):
+class ProviderConfig(PublicRecord):
     """The API and address of a provider. Agents never send the headers back."""
 
     api_type: ApiType
@@ -39,7 +39,7 @@ class ProviderConfig(Noun):
     meta: Meta | None = None
 
 
-class Provider(Noun):
+class Provider(PublicRecord):
     """A model provider that the client can configure (unstable). It is disabled while `current` is None."""
 
     id: str

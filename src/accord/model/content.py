@@ -22,7 +22,7 @@ ICON_SCHEMES = ("https:", "data:")
 """The allowed prefixes of icon URLs."""
 
 
-class _NounType(msgspec.StructMeta):
+class _ContentType(msgspec.StructMeta):
     """Explains wrong calls of the constructor."""
 
     if not TYPE_CHECKING:  # type checkers would take its signature for the constructor's
@@ -33,7 +33,7 @@ class _Content(msgspec.Struct, tag_field="type", rename="camel", omit_defaults=T
     """One content block. The wire format is the same in both versions."""
 
 
-class Annotations(msgspec.Struct, metaclass=_NounType, rename="camel", omit_defaults=True, kw_only=True, gc=False):
+class Annotations(msgspec.Struct, metaclass=_ContentType, rename="camel", omit_defaults=True, kw_only=True, gc=False):
     """The audience of a content block, its importance (0 to 1), and when it last changed (ISO 8601)."""
 
     audience: list[Audience] | None = None
@@ -42,7 +42,7 @@ class Annotations(msgspec.Struct, metaclass=_NounType, rename="camel", omit_defa
     meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
 
 
-class Icon(msgspec.Struct, metaclass=_NounType, rename="camel", omit_defaults=True, kw_only=True, gc=False):
+class Icon(msgspec.Struct, metaclass=_ContentType, rename="camel", omit_defaults=True, kw_only=True, gc=False):
     """An icon of a resource link, in one size or for one theme."""
 
     src: str
@@ -61,7 +61,7 @@ class TextContent(_Content, tag="text"):
     meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
 
 
-class Image(_Content, metaclass=_NounType, tag="image"):
+class Image(_Content, metaclass=_ContentType, tag="image"):
     """An image. `data` is base64; `Image.read(path)` reads a file."""
 
     data: str
@@ -76,7 +76,7 @@ class Image(_Content, metaclass=_NounType, tag="image"):
         return cls(data=_base64(path), mime_type=_mime_type(path, "image/png"))
 
 
-class Audio(_Content, metaclass=_NounType, tag="audio"):
+class Audio(_Content, metaclass=_ContentType, tag="audio"):
     """Audio. `data` is base64; `Audio.read(path)` reads a file."""
 
     data: str
@@ -90,7 +90,7 @@ class Audio(_Content, metaclass=_NounType, tag="audio"):
         return cls(data=_base64(path), mime_type=_mime_type(path, "audio/wav"))
 
 
-class ResourceLink(_Content, metaclass=_NounType, tag="resource_link"):
+class ResourceLink(_Content, metaclass=_ContentType, tag="resource_link"):
     """A link to a resource that the receiver may be able to read."""
 
     uri: str
@@ -115,7 +115,7 @@ class ResourceContents(msgspec.Struct, rename="camel", omit_defaults=True, gc=Fa
     meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
 
 
-class Resource(_Content, metaclass=_NounType, tag="resource"):
+class Resource(_Content, metaclass=_ContentType, tag="resource"):
     """An embedded resource, such as the contents of a file."""
 
     resource: ResourceContents

@@ -7,7 +7,7 @@ from typing import Any, Union, dataclass_transform
 import msgspec
 from msgspec import UnsetType
 
-from accord.schema.constructor import NounType
+from accord.schema.constructor import ConstructorType
 from accord.schema.shape import MessageType
 
 
@@ -17,7 +17,7 @@ class Record(msgspec.Struct, metaclass=MessageType, gc=False):
     """Plain data with named fields. Fields are keyword-only; new ones never change a signature."""
 
 
-class Noun(Record, metaclass=NounType, gc=False):
+class PublicRecord(Record, metaclass=ConstructorType, gc=False):
     """A record that authors create, such as an option."""
 
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any, Literal, Union
 
 from accord.model.content import TextContent
-from accord.model.record import Meta, Noun, Record
+from accord.model.record import Meta, PublicRecord, Record
 from accord.model.tool import ToolCall
 
 PermissionKind = Union[Literal["allow_once", "allow_always", "reject_once", "reject_always"], str]
 
 
-class PermissionOption(Noun):
+class PermissionOption(PublicRecord):
     """One of the answers that the agent offers."""
 
     id: str
@@ -80,7 +80,7 @@ class Elicitation(Record):
     meta: Meta | None = None
 
 
-class Reply(Noun):
+class Reply(PublicRecord):
     """The answer to an elicitation. `content` is valid only if it was accepted.
 
     Agents may also get `later` (the client has no forms, so the question was sent as text) or `invalid` (the answer
@@ -97,7 +97,7 @@ class Reply(Noun):
         return self.action == "accept"
 
 
-class McpServer(Noun):
+class McpServer(PublicRecord):
     """An MCP server for a session. `stdio` has a command; `http` and `sse` have a URL; `acp` has a server id."""
 
     name: str
@@ -112,7 +112,7 @@ class McpServer(Noun):
     meta: Meta | None = None
 
 
-class AuthMethod(Noun):
+class AuthMethod(PublicRecord):
     """A login method: `agent` if the agent handles it, `terminal` if a program runs in the user's terminal.
 
     That program is the agent's own with `args` added, or `command` if the agent names another one."""
@@ -127,7 +127,7 @@ class AuthMethod(Noun):
     meta: Meta | None = None
 
 
-class SystemPrompt(Noun):
+class SystemPrompt(PublicRecord):
     """A system prompt from the client, which extends or replaces the agent's own (unstable)."""
 
     text: str = ""
@@ -137,7 +137,7 @@ class SystemPrompt(Noun):
     meta: Meta | None = None
 
 
-class Implementation(Noun):
+class Implementation(PublicRecord):
     """The name and version of a program."""
 
     name: str

@@ -7,7 +7,7 @@ from typing import Any, Literal, Union
 
 from accord.model.content import Content
 from accord.model.list_like import ListLike
-from accord.model.record import Meta, Noun, Record
+from accord.model.record import Meta, PublicRecord, Record
 
 StopReason = Union[Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"], str]
 """Why a turn ended. Agents may use other values."""
@@ -26,7 +26,7 @@ ONE_OFF = "accord/oneOff"
 EntryStatus = Union[Literal["pending", "in_progress", "completed", "cancelled"], str]
 
 
-class PlanEntry(Noun):
+class PlanEntry(PublicRecord):
     """One step of a plan."""
 
     content: str
@@ -51,7 +51,7 @@ PlanLike = Union[Plan, ListLike[Union[str, PlanEntry]]]
 """Values accepted as a plan: a whole plan, or its steps as texts or entries."""
 
 
-class Choice(Noun):
+class Choice(PublicRecord):
     """One value of an option."""
 
     value: str
@@ -62,7 +62,7 @@ class Choice(Noun):
     meta: Meta | None = None
 
 
-class Option(Noun):
+class Option(PublicRecord):
     """A setting of the session: a mode, a model, an effort. Covers config options, modes and legacy models."""
 
     id: str
@@ -109,7 +109,7 @@ def arrange_options(options: Iterable[Option]) -> list[Option]:
     return arranged
 
 
-class Mode(Noun):
+class Mode(PublicRecord):
     """A mode of the agent, such as asking, planning or coding."""
 
     id: str
@@ -118,7 +118,7 @@ class Mode(Noun):
     meta: Meta | None = None
 
 
-class Command(Noun):
+class Command(PublicRecord):
     """A slash command. `hint` describes its argument."""
 
     name: str
@@ -149,7 +149,7 @@ class Usage(Record):
     meta: Meta | None = None
 
 
-class Tokens(Noun):
+class Tokens(PublicRecord):
     """Token counts of a turn, as the agent reports them."""
 
     total: int
@@ -161,7 +161,7 @@ class Tokens(Noun):
     meta: Meta | None = None
 
 
-class Notice(Noun):
+class Notice(PublicRecord):
     """A notice for the user. It has no effect on the session."""
 
     severity: Severity
@@ -188,7 +188,7 @@ class Background(Record):
     meta: Meta | None = None
 
 
-class Subagent(Noun):
+class Subagent(PublicRecord):
     """A child session that the agent runs."""
 
     session_id: str
@@ -203,7 +203,7 @@ class Subagent(Noun):
     meta: Meta | None = None
 
 
-class SessionInfo(Noun):
+class SessionInfo(PublicRecord):
     """The entry of a session in a list."""
 
     id: str

@@ -8,7 +8,7 @@ import msgspec
 
 from accord.model.content import Content
 from accord.model.list_like import ListLike
-from accord.model.record import Meta, Noun, Record
+from accord.model.record import Meta, PublicRecord, Record
 
 ToolKind = Union[
     Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"], str
@@ -19,7 +19,7 @@ ToolStatus = Union[Literal["pending", "in_progress", "paused", "completed", "fai
 FINAL = frozenset({"completed", "failed", "cancelled"})
 
 
-class Location(Noun):
+class Location(PublicRecord):
     """A place in a file that a tool call works on. Lines count from 1."""
 
     path: str
@@ -31,7 +31,7 @@ LocationsLike = ListLike[Union[str, Location]]
 """Values accepted as locations: paths, which may end in `:line`, or objects."""
 
 
-class FileChange(Noun):
+class FileChange(PublicRecord):
     """A change of one file, with the texts if they are known: v1 sends them, v2 sends a patch."""
 
     operation: Union[Literal["add", "delete", "modify", "move", "copy"], str]
@@ -46,7 +46,7 @@ class FileChange(Noun):
     meta: Meta | None = None
 
 
-class Diff(Noun):
+class Diff(PublicRecord):
     """Changes of files. `Diff.of(path, old, new)` creates one from two texts."""
 
     changes: list[FileChange]

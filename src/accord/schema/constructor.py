@@ -48,7 +48,7 @@ def _find_problem(cls: Any, args: tuple[Any, ...], fields: dict[str, Any]) -> st
     return f"{name} needs {' and '.join(missing)}: {name}({', '.join(f'{f}=…' for f in required)})" if missing else None
 
 
-class NounType(MessageType):
+class ConstructorType(MessageType):
     """The metaclass of records that authors create: it explains wrong calls of the constructor."""
 
     if not TYPE_CHECKING:  # type checkers would take its signature for the constructor's

@@ -7,10 +7,10 @@ from typing import Any, Union
 
 import msgspec
 
-from accord.model import session as noun
+from accord.model import session as neutral
 from accord.model.content import TextContent, UnknownContent, text_of
 from accord.model.tool import Diff, TerminalRef
-from accord.model.tool import ToolCall as ToolCallNoun
+from accord.model.tool import ToolCall as NeutralToolCall
 from accord.transcript import events as heard
 
 
@@ -217,7 +217,14 @@ def is_output(event: heard.Event) -> bool:
     match event:
         case heard.MessageSet(role=role) | heard.Media(role=role):
             return role == "agent"
-        case heard.Text() | ToolCallNoun() | noun.Plan() | noun.Notice() | noun.Compaction() | noun.Subagent():
+        case (
+            heard.Text()
+            | NeutralToolCall()
+            | neutral.Plan()
+            | neutral.Notice()
+            | neutral.Compaction()
+            | neutral.Subagent()
+        ):
             return True
         case _:
             return False
@@ -236,19 +243,19 @@ def to_line(event: heard.Event) -> Line | None:
             return None
         case heard.Media(content=content, role=role):
             return Media(content=_plain(content)) if role != "user" else None
-        case ToolCallNoun():
+        case NeutralToolCall():
             return tool_call(event)
-        case noun.Plan(id=id, entries=entries, markdown=markdown):
+        case neutral.Plan(id=id, entries=entries, markdown=markdown):
             steps = [Step(content=e.content, status=e.status, priority=e.priority) for e in entries]
             return Plan(id=id, steps=steps, markdown=markdown)
-        case noun.Usage(used=used, size=size, cost=cost):
+        case neutral.Usage(used=used, size=size, cost=cost):
             return Usage(
                 used=used,
                 size=size,
                 cost=cost.amount if cost else None,
                 currency=cost.currency if cost else None,
             )
-        case noun.Notice(severity=severity, title=title, description=description):
+        case neutral.Notice(severity=severity, title=title, description=description):
             return Notice(severity=severity, title=title, description=description)
         case heard.Disconnected(reason=reason):
             return Disconnected(reason=reason)
@@ -271,7 +278,7 @@ def to_line(event: heard.Event) -> Line | None:
             return Other(kind=_kind(event), data=_plain(event))
 
 
-def tool_call(call: ToolCallNoun) -> ToolCall:
+def tool_call(call: NeutralToolCall) -> ToolCall:
     said = [item.text for item in call.content if isinstance(item, TextContent)]
     changes = [
         Change(paths=[change.path for change in item.changes], patch=item.patch)

@@ -63,5 +63,5 @@ def _item(item: TimelineItem) -> dict[str, Any]:
             return {"kind": "subagent", "session_id": item.session_id, "title": item.title}
 
 
-def _plain(noun: Any) -> Any:
-    return msgspec.to_builtins(noun, str_keys=True)
+def _plain(record: Any) -> Any:
+    return msgspec.to_builtins(record, str_keys=True)
