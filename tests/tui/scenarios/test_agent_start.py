@@ -48,7 +48,7 @@ def test_a_hanging_agent_can_be_cancelled(tmux: Tmux, step: str) -> None:
     tmux.until("esc or f12 cancel")
     tmux.keys("Escape" if step == "initialize" else "F12")
     tmux.until("You cancelled")
-    tmux.until("ctrl.r retry")
+    tmux.until("ctrl.r restart")
 
 
 def test_in_the_home_directory_everything_works_except_rewinding(tmux: Tmux) -> None:

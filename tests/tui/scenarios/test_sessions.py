@@ -84,10 +84,7 @@ def test_a_session_is_renamed_forked_resumed_loaded_and_deleted(tmux: Tmux, vers
     tmux.until_gone("✓ Pears")
     tmux.keys("F8")
     tmux.until("Delete")
-    tmux.type("yes")
-    tmux.until("yes(.|\n)*Yes")
-    tmux.until_gone(r"\bNo\b")
-    tmux.keys("Enter")
+    tmux.type("y")
     tmux.until("Deleted")
     screen = tmux.until("Sessions of(.|\n)*Pears")
     assert "Figs" not in screen

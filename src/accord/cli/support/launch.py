@@ -157,7 +157,7 @@ class Bar:
             if of
             else f"{what} {_size(done)}"
             if done
-            else f"{what}… {self._format_elapsed()}"
+            else f"{what}…{self._format_elapsed()}"
         )
         if text != self._last:
             self._last = text
@@ -165,9 +165,9 @@ class Bar:
             print(f"\r\x1b[K{text[:columns]}", end="", file=sys.stderr, flush=True)
 
     def _format_elapsed(self) -> str:
-        """Format the time so far, from one second on: nothing else moves while npm installs."""
+        """Format the elapsed time, from the first second on. Nothing else changes while npm installs."""
         seconds = int(time.monotonic() - self._began)
-        return f"{seconds} s" if seconds else ""
+        return f" {seconds} s" if seconds else ""
 
 
 def _bar(done: int, of: int) -> str:
