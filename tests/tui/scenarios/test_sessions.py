@@ -21,6 +21,7 @@ def test_an_agent_in_another_tab_keeps_running(tmux: Tmux) -> None:
     tmux.type(agent_at("stepwise_agent.py"))
     tmux.until("Start: ")
     tmux.keys("Enter")
+    tmux.until_gone("Start an agent")  # which may hide the other tab's text
     tmux.until_gone("The secret word is wombat")
     tmux.until("● ready")
     tmux.send("hurries_slowly")
