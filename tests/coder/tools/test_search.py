@@ -294,7 +294,7 @@ async def test_being_cancelled_ends_the_search(
     # A program that prints nothing and never ends, in place of the search.
     waiting = (["cat", str(fifo)], str(tmp_path), dict(os.environ))
     monkeypatch.setattr(ripgrep, "find_ripgrep", lambda *_: None)
-    monkeypatch.setattr(ripgrep, "_scanner", lambda where, query: waiting)
+    monkeypatch.setattr(ripgrep, "_scanner", lambda where, query, roots: waiting)
     async with harness() as tools:
         tools.start_of("search", {"pattern": "needle"})
         turn = asyncio.ensure_future(_stop_reason(tools.session.prompt("go")))
