@@ -419,7 +419,7 @@ async def test_a_session_queues_a_limited_number_of_prompts(tmp_path: Path) -> N
         ids = [client.prompt(session, "wait") for _ in range(101)]
         error = (await client.response(ids[-1]))["error"]
 
-        assert "100 prompts wait in this session already" in error["message"]
+        assert "100 prompts are already waiting in this session" in error["message"]
 
 
 async def test_a_key_that_is_too_long_is_refused(tmp_path: Path) -> None:
