@@ -79,7 +79,7 @@ def probe(program: str, words: Sequence[str], test: Sequence[str] = ("true",)) -
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return f"bwrap doesn't run: {error}"
+        return f"bwrap can't be started: {error}"
     if done.returncode != 0:
         return f"bwrap can't create a sandbox here: {done.stderr.strip()}; the system may forbid user namespaces"
     return ""
