@@ -116,7 +116,7 @@ async def test_the_time_that_a_login_takes_the_user_is_not_the_agents(opened: Op
 async def test_a_start_is_ended_at_once_and_what_waits_for_it_stays(
     folders: Path, step: str, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("accord.tui.tab.tab.ESCAPE_SECONDS", 0.0)
+    monkeypatch.setattr("accord.tui.tab.prompt_keys.ESCAPE_SECONDS", 0.0)
     async with hung(folders, step) as (chat, host):
         await chat.send("a prompt that waits")
         await chat.press(key)
@@ -132,7 +132,7 @@ async def test_a_start_is_ended_at_once_and_what_waits_for_it_stays(
 
 
 async def test_escape_in_the_first_moment_ends_no_start(folders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("accord.tui.tab.tab.ESCAPE_SECONDS", TIMEOUT_SECONDS)
+    monkeypatch.setattr("accord.tui.tab.prompt_keys.ESCAPE_SECONDS", TIMEOUT_SECONDS)
     async with hung(folders, "initialize") as (chat, host):
         await chat.press("escape")
         assert chat.tab.controller.state == "starting" and not host.killed
