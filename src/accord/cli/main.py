@@ -38,7 +38,8 @@ COMMANDS = {
     "trust": ("accord.cli.trust", "Trust a directory, so that its accord.toml applies."),
 }
 STARTING = {"run", "chat"}
-"""Commands that start an agent immediately. The supervisor is started while they load."""
+"""Commands that start an agent immediately. The supervisor is started while they load, except for --no-wait: its
+background process has its own."""
 BROKEN_PIPE = 141
 
 
@@ -81,7 +82,7 @@ class Commands(click.Group):
             if not is_prompt(name):
                 raise click.UsageError(f"no such command {name!r}{_suggest(name, args)}", ctx)
             name, args = "chat", ["chat", *_take_flags(ctx), "--prompt", *args]
-        if name in STARTING and not ctx.resilient_parsing and not {"-h", "--help"}.intersection(args):
+        if name in STARTING and not ctx.resilient_parsing and not {"-h", "--help", "--no-wait"}.intersection(args):
             from accord.process.supervision import prepare
 
             prepare()

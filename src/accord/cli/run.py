@@ -15,7 +15,7 @@ from __future__ import annotations
 import gc
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -44,6 +44,8 @@ class RunOptions(NamedTuple):
     """Continue the latest session of the directory."""
     name: str | None
     """The name of the session to continue or begin."""
+    waits: bool
+    """Wait for the end of the turns."""
     options: list[tuple[str, str]]
     rules: list[Any]
     timeout: float | None
@@ -87,6 +89,7 @@ class RunOptions(NamedTuple):
 @click.option("-c", "--continue", "newest", is_flag=True, help="Continue the latest session in this directory.")
 @click.option("--session", "session_id", metavar="ID", help="Continue this session.")
 @click.option("-s", "--name", metavar="NAME", help="Continue the session of this name here, or begin one.")
+@click.option("--no-wait", is_flag=True, help="With --name: run in the background, after earlier runs of that session.")
 @click.option("--mode", metavar="MODE", help="Set the mode first.")
 @click.option("--model", metavar="MODEL", help="Set the model first.")
 @click.option("--set", "options", multiple=True, metavar="OPTION=VALUE", help="Set any option first.")
@@ -118,6 +121,7 @@ def run(ctx: click.Context, /, **given: Any) -> int:
       accord run "what does this project do?"
       accord run --continue "now add tests"
       accord run --name api "add an endpoint for health checks"
+      accord run --name api --no-wait --allow "write:src/**" "now document it"
       accord run --allow "write:src/**" --allow "command:make *" "fix the failing test"
       git diff | accord run --no-save "review this:" -
       accord run --agent "python my_agent.py" --json hello
@@ -142,6 +146,39 @@ def run(ctx: click.Context, /, **given: Any) -> int:
         return 0
     gc.disable()  # until the first prompt: imports create many objects and no garbage
     options = _parse(given)
+    if not options.waits:
+        return _run_in_background(ctx, options)
+    if options.name is not None:
+        from accord.cli.support.background import wait_for_earlier_runs
+
+        wait_for_earlier_runs(options.cwd, options.name)
+    return _run(ctx, options)
+
+
+def _run_in_background(ctx: click.Context, options: RunOptions) -> int:
+    """Run in a background process; in this one, report that it has started."""
+    from accord.cli.support.background import Started, describe, detach
+
+    assert options.name is not None
+    made = detach(options.cwd, options.name)
+    if not isinstance(made, Started):
+        made.wait()
+        return _run(ctx, options, made.report)
+    if options.as_json:
+        from accord.cli.support import output_events
+        from accord.cli.support.output import JsonOutput
+
+        JsonOutput().line(
+            output_events.Background(
+                name=options.name, session_id=made.session_id or None, process_id=made.pid, log=str(made.log)
+            )
+        )
+    else:
+        click.echo(describe(made, options.name, ["--agent", options.agent] if options.agent is not None else []))
+    return 0
+
+
+def _run(ctx: click.Context, options: RunOptions, on_start: Callable[[str], None] | None = None) -> int:
     launched = _start(options)
     # Import the client only now, while the agent starts.
     try:
@@ -149,7 +186,7 @@ def run(ctx: click.Context, /, **given: Any) -> int:
 
         from accord.cli.support.headless import HeadlessRun
 
-        headless = HeadlessRun(options, launched)
+        headless = HeadlessRun(options, launched, on_start)
     except BaseException:
         launched.started.abandon()
         raise
@@ -192,6 +229,8 @@ def _parse(given: dict[str, Any]) -> RunOptions:
         raise click.UsageError(f"--name {given['name']!r}: use letters, digits, -, _ and .")
     if given["yes"]:
         given["allow"] = (*given["allow"], "all")
+    if given["no_wait"] and given["name"] is None:
+        raise click.UsageError("--no-wait needs --name")
     cwd = given["cwd"].resolve()
     check_text(str(cwd), f"the directory name {cwd}")
     for name in ("session_id", "mode", "model"):
@@ -206,6 +245,7 @@ def _parse(given: dict[str, Any]) -> RunOptions:
         saves=not given["no_save"],
         newest=given["newest"],
         name=given["name"],
+        waits=not given["no_wait"],
         options=parse_options(given["mode"], given["model"], [check_text(each, "--set") for each in given["options"]]),
         rules=parse_rules(given),
         timeout=given["timeout"],

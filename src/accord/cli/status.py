@@ -113,6 +113,10 @@ def format_list(sessions: Sequence[SessionStatus], now: float, *, everything: bo
         lines.append(f"{state}  {age:>7}  {title}  {escape_line(each.agent)}  {escape_line(where, 1000)}")
         if each.why:
             lines.append(f"                   {escape_line(each.why)}")
+        if each.process_id:
+            lines.append(
+                click.style(f"                   in the background; to stop it: kill {each.process_id}", dim=True)
+            )
         if each.client != "serve":
             lines.append(click.style(f"                   {each.open_command}", dim=True))
     if hidden:

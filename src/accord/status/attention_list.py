@@ -83,7 +83,9 @@ class AttentionList:
     def _clean_up(self, path: Path, sessions: Iterable[SessionStatus]) -> None:
         """Clean up after a process that has crashed. Its unfinished sessions have failed."""
         kept = [
-            msgspec.structs.replace(each, state="failed", why=CRASHED) if each.state in ("running", "waiting") else each
+            msgspec.structs.replace(each, state="failed", why=CRASHED, process_id=0)
+            if each.state in ("running", "waiting")
+            else each
             for each in sessions
             if each.state != "idle"
         ]

@@ -26,6 +26,8 @@ class SessionStatus(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     """The question if it waits, or the error if it failed."""
     client: str = "chat"
     """The command that runs it: chat, run or serve."""
+    process_id: int = 0
+    """The process to end to stop it, while it runs in the background."""
     since: float = 0.0
     """When it entered this state, in seconds since the epoch."""
 

@@ -14,6 +14,7 @@ from accord.cli.support import output_events
 from accord.cli.support.errors import CommandError, configure_logging, is_debugging
 from accord.cli.support.interrupts import TIMED_OUT, Interrupts
 from accord.cli.support.launch import StartedAgent, cannot_create_files
+from accord.cli.support.named_sessions import NamedSessions
 from accord.cli.support.output import JsonOutput, Output, TextOutput
 from accord.cli.support.run_budget import RunBudget
 from accord.cli.support.run_status import RunStatus
@@ -34,7 +35,7 @@ from accord.transcript.plan_calls import is_plan_update
 from accord.transports.subprocess import SubprocessTransport
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from accord.cli.run import RunOptions
@@ -60,9 +61,13 @@ NOT_UNDERSTOOD_STATUS = 7
 class HeadlessRun:
     """One invocation of `accord run`."""
 
-    def __init__(self, options: RunOptions, launched: StartedAgent) -> None:
+    def __init__(
+        self, options: RunOptions, launched: StartedAgent, on_start: Callable[[str], None] | None = None
+    ) -> None:
+        """`on_start` is called with the ID of the session when the first prompt has been sent."""
         self.options = options
         self.launched = launched
+        self._on_start = on_start
         self.show: Output = _choose_output(options)
         self.stops: Interrupts = Interrupts(options.timeout, self._kill, lambda words: self._note("info", words))
         self.terminal: Terminal
@@ -74,7 +79,9 @@ class HeadlessRun:
         self._logins: list[str] = []
         self._was_refused_unasked = False
         self._budget: RunBudget
-        self._status = RunStatus(launched.found, options.agent, options.cwd, is_saved=options.saves)
+        self._status = RunStatus(
+            launched.found, options.agent, options.cwd, is_saved=options.saves, in_background=not options.waits
+        )
         self._awaited = "to start"
         """The step that the agent is expected to do, for the message after a timeout."""
 
@@ -84,6 +91,8 @@ class HeadlessRun:
         self.stops.watch()
         self.show.on_broken = self.stops.end
         self.terminal = Terminal()
+        if self._on_start is not None:
+            self._expect_session()
         try:
             self.loaded = self.launched.loaded or load_configuration(self.options.cwd)
             reads = not cannot_create_files(self.launched.found)
@@ -118,6 +127,12 @@ class HeadlessRun:
                 self.launched.started.abandon()
             self._status.close()
             self.stops.over()
+
+    def _expect_session(self) -> None:
+        """Let the attention list show that a run in the background failed before its session was open."""
+        saved = NamedSessions().find(self.launched.found.name, self.options.cwd, self.options.name or "")
+        if saved is not None:
+            self._status.expect(saved, self.options.prompts[0])
 
     async def _run(self, workspace: LazyWorkspace) -> int:
         can_ask = self.terminal.is_there
@@ -256,6 +271,8 @@ class HeadlessRun:
         await self._budget.check()
         turn = self.stops.turn = session.prompt(*content)
         self._status.start(session.id, session.title or text)
+        if self._on_start is not None:
+            self._on_start(session.id)
         self._budget.start_turn()
         self._awaited = "to answer"
         gc.enable()
@@ -387,6 +404,8 @@ class HeadlessRun:
 
     def _report_error(self, message: str, error: Exception | None) -> None:
         """Report an error: as an event in JSON mode; `main` prints it otherwise."""
+        if self._on_start is not None:
+            self._status.end(None, message)
         if self.options.as_json:
             stage = error.stage or None if isinstance(error, AccordError) else None
             code = error.code if isinstance(error, RequestFailed) else None

@@ -29,6 +29,17 @@ class Session(_Line, tag="session"):
     model: str | None = None
 
 
+class Background(_Line, tag="background"):
+    """The run continues in the background (--no-wait). Its own lines go to `log`."""
+
+    name: str
+    """The name of the session."""
+    process_id: int
+    log: str
+    session_id: str | None = None
+    """The session, unless the run is queued behind an earlier one."""
+
+
 class Prompt(_Line, tag="prompt"):
     """A prompt was sent."""
 
@@ -192,6 +203,7 @@ class Other(_Line, tag="other"):
 
 
 Line = Union[
+    Background,
     Session,
     Prompt,
     Text,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,15 +20,28 @@ if TYPE_CHECKING:
 class RunStatus:
     """Publishes the session of one run, while it works and until its end has been seen."""
 
-    def __init__(self, agent: Resolved, target: str | None, cwd: Path, *, is_saved: bool = True) -> None:
+    def __init__(
+        self,
+        agent: Resolved,
+        target: str | None,
+        cwd: Path,
+        *,
+        is_saved: bool = True,
+        in_background: bool = False,
+    ) -> None:
         from accord.config.redaction import redact_text
 
         self._publisher = Publisher()
         self._is_saved = is_saved
+        self._process_id = os.getpid() if in_background else 0
         own = built_in().argv
         self.agent: str = BUILT_IN if agent.argv[: len(own)] == own else redact_text(target or agent.name, agent.env)
         self._cwd = str(cwd)
         self._id = self._title = ""
+
+    def expect(self, id: str, title: str) -> None:
+        """Set the session for `end`, in case that it can't be opened."""
+        self._id, self._title = id, describe(title)
 
     def start(self, id: str, title: str) -> None:
         """Publish that a turn runs."""
@@ -70,6 +84,7 @@ class RunStatus:
                         title=self._title,
                         why=describe(why),
                         client="run",
+                        process_id=self._process_id if state in ("running", "waiting") else 0,
                     )
                 ]
             )
