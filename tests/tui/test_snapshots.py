@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from support.snapshots import FOLDER, compare
+from support.snapshots import FOLDER, compare, paint
 from support.transcript_fixtures import DRAWN, NEW, OLD
 from support.tui_driver import Chat, Opened
 from textual.geometry import Region
@@ -105,6 +105,26 @@ async def completions(opened: Opened) -> list[str]:
         await chat.until("❯ apple.py")
         await chat.gone("melon.md")
         return render_widget(chat, "PromptArea")
+
+
+PROMPT = """/review the **parser** in @src/parse.py:12-40
+## What to check
+- names, *especially* `snake_case` ones, see [the guide](docs/style.md)
+2. and https://example.com/rules
+```python
+x = "**not bold**"
+```
+2 * 3 * 4 stays plain, as do me@example.com and __init__.py"""
+
+
+async def prompt(opened: Opened) -> list[str]:
+    async with opened(ScriptedAgent(), size=(80, 24)) as chat:
+        chat.tab.editor.cursor_blink = False
+        chat.tab.editor.set_text(PROMPT)
+        await chat.until("stays plain")
+        at = chat.tab.editor.content_region
+        strips = chat.app.screen._compositor.render_strips()[at.y : at.bottom]
+        return paint([strip.crop(at.x, at.right) for strip in strips])
 
 
 async def form(opened: Opened) -> list[str]:
@@ -226,6 +246,7 @@ SHOWN: dict[str, Callable[[Opened], Awaitable[list[str]]]] = {
     "keys": keys,
     "findings": findings,
     "completions": completions,
+    "prompt": prompt,
     "form": form,
     "picker": picker,
     "log": log,

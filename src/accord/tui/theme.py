@@ -135,6 +135,9 @@ class TextStyles:
         """Background of the user's own messages."""
         self.code: Style = Style(bgcolor=ground.blend(ink, 0.13).rich_color)
         """Background of code within a line."""
+        source = next(name for name in ("code-type", "secondary", "primary") if name in colours)
+        self.source: Style = Style(color=words(source).rich_color)
+        """Source code that isn't highlighted by its language."""
         self.added: Style = Style(bgcolor=colour("success", 0.16).rich_color)
         self.added_word: Style = Style(bgcolor=colour("success", 0.38).rich_color)
         self.removed: Style = Style(bgcolor=colour("error", 0.16).rich_color)

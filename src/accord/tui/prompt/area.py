@@ -26,6 +26,7 @@ from accord.tui.prompt.completion import (
 )
 from accord.tui.prompt.editor import Editor
 from accord.tui.prompt.files import Files
+from accord.tui.prompt.highlighting import PromptHighlighter
 from accord.tui.prompt.missing_files import MissingFilesHint
 from accord.tui.prompt.paste import files_in, mentions
 from accord.tui.prompt.tree import ProjectTree
@@ -59,6 +60,7 @@ class PromptArea(Vertical):
         super().__init__()
         self.text_styles: TextStyles = text_styles
         self.editor: Editor = Editor(past)
+        self.editor.highlighter = PromptHighlighter(text_styles)
         self.editor.on_completion_key = self._complete
         self.editor.is_awaited = self._is_awaited
         self.editor.on_pasted = self._replace_paste
@@ -321,4 +323,6 @@ class PromptArea(Vertical):
 
     def restyle(self, text_styles: TextStyles) -> None:
         self.text_styles = text_styles
+        self.editor.highlighter = PromptHighlighter(text_styles)
+        self.editor.notify_style_update()  # forgets the lines that are already drawn
         self._close()

@@ -21,6 +21,7 @@ from accord.tui.terminal.painter import paint_at_once
 from accord.tui.terminal.textual_internals import EditResult, Location, get_key_bindings
 
 if TYPE_CHECKING:
+    from accord.tui.prompt.highlighting import PromptHighlighter
     from accord.tui.prompt.history import History
 
 EMPTY = "alt+k"
@@ -116,6 +117,7 @@ class Editor(Killing):
         super().__init__(soft_wrap=True, show_line_numbers=False, tab_behavior="focus", highlight_cursor_line=False)
         self.past = past
         self.folds: Folds = Folds()
+        self.highlighter: PromptHighlighter | None = None
         for key in ("f5", "f6", "f7"):  # they have another meaning in this application
             get_key_bindings(self).pop(key, None)
         self.completing = False
@@ -170,6 +172,9 @@ class Editor(Killing):
 
     def get_line(self, line_index: int) -> Text:
         line = super().get_line(line_index)
+        # A screen reader may announce every change of style.
+        if self.highlighter is not None and not self.is_shell and not self.app.has_class("-calm"):
+            self.highlighter.highlight(line, line_index, self.document.lines)
         for fold in self.folds.list(line.plain):
             line.stylize("reverse", fold.start, fold.end)
         return line
