@@ -143,7 +143,7 @@ async def test_a_login_without_a_key_says_which_are_missing_and_what_works_witho
         await login(KEYS, Keys(env={}))
     words = str(caught.value)
     assert "set one of ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY" in words
-    assert "accord agent login" in words
+    assert "accord login" in words
     assert "offline model" in words
     assert "no secure keyring" in words
     assert "XAI_API_KEY" in caught.value.data["missing"]

@@ -1,4 +1,4 @@
-"""accord agent login, as the user sees it: choosing a provider, typing a key, where the key goes."""
+"""accord login, as the user sees it: choosing a provider, typing a key, where the key goes."""
 
 from __future__ import annotations
 

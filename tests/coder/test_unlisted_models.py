@@ -11,7 +11,7 @@ from accord.coder.agent import Coder
 from accord.errors import InvalidParams
 
 Join = Callable[..., Any]
-NO_KEY = "Anthropic needs a key: set ANTHROPIC_API_KEY, or run: accord agent login anthropic"
+NO_KEY = "Anthropic needs a key: set ANTHROPIC_API_KEY, or run: accord login anthropic"
 
 
 @pytest.mark.parametrize("model", ["anthropic:claude-sonnet-5-5", "anthropic:not-released-yet", "anthropic"])

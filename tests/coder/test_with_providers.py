@@ -92,7 +92,7 @@ async def test_a_rejected_key_is_an_error_with_advice_and_the_session_stays_usab
     fake.refuses(401, "bad key")
     async with joined(agent_on(wire)) as client:
         session = await client.new_session()
-        with pytest.raises(RequestFailed, match="accord agent login") as caught:
+        with pytest.raises(RequestFailed, match="accord login") as caught:
             await session.prompt("Speak.")
         assert (await session.prompt("Again.")).text == "Hello."
     assert isinstance(caught.value, AuthRequired)

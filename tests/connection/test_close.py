@@ -85,6 +85,18 @@ async def test_a_process_that_dies_gives_command_status_stderr_and_stage() -> No
     assert str(error) == "the agent exited during session/prompt: `agent` was killed"
 
 
+async def test_an_agent_that_exits_before_it_has_introduced_itself_exited_during_startup() -> None:
+    ours, told = told_pair()
+    peer = WirePeer(ours)
+    async with v1.connect(told, Serves()) as connection:
+        starting = asyncio.ensure_future(connection.initialize(v1.InitializeRequest(protocol_version=1)))
+        await peer.next_call("initialize")
+        told.end(PeerDied("`agent` exited with status 2", command="agent", status=2))
+        await asyncio.wait({starting}, timeout=BOUND)
+
+    assert str(starting.exception()) == "the agent exited during startup: `agent` exited with status 2"
+
+
 async def test_a_wire_that_breaks_says_why() -> None:
     ours, told = told_pair()
     peer = WirePeer(ours)

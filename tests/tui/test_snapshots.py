@@ -89,7 +89,7 @@ async def keys(opened: Opened) -> list[str]:
 async def findings(opened: Opened) -> list[str]:
     found = [
         Finding(True, "command", "found at /usr/bin/agent"),
-        Finding(False, "start", "it exited with status 3: No API key", "set EXAMPLE_KEY, or log in with agent login"),
+        Finding(False, "start", "it exited with status 3: No API key", "set EXAMPLE_KEY, or run: accord login"),
     ]
     async with opened(ScriptedAgent(), findings=found, size=(80, 24)) as chat:
         await chat.press("alt+d")

@@ -41,7 +41,7 @@ class SavedCredentials:
 
         saved = await run_in_thread(read_saved)
         if saved is None:
-            raise UserError("you are not logged in; run: accord agent login chatgpt")
+            raise UserError("you are not logged in; run: accord login chatgpt")
         return decode(saved)
 
     async def save(self, credentials: OpenAIChatGPTCredentials) -> None:
@@ -60,7 +60,7 @@ def decode(saved: str) -> OpenAIChatGPTCredentials:
     try:
         return msgspec.json.decode(saved, type=OpenAIChatGPTCredentials)
     except msgspec.MsgspecError:  # the error could quote a token
-        raise UserError("the saved login is damaged; run: accord agent login chatgpt") from None
+        raise UserError("the saved login is damaged; run: accord login chatgpt") from None
 
 
 def read_saved() -> str | None:

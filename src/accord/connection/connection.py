@@ -178,7 +178,8 @@ class Connection:
         """Build the error to raise once the connection is closed: the request it affects, if any, and why it closed.
 
         `is_open` means that the request had been sent, or that its work continues, as in version 2 turns."""
-        where = f" {'during' if is_open else 'before'} {method}" if method else ""
+        step = "startup" if method == "initialize" and self.side == "client" else method
+        where = f" {'during' if is_open else 'before'} {step}" if method else ""
         error = self._end_error
         if isinstance(error, PeerDied):
             how = "hung up" if error.status is None else "exited"  # the process may still be running

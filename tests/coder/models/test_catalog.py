@@ -155,7 +155,7 @@ def test_a_model_without_a_key_says_which_variable_and_which_command() -> None:
     with pytest.raises(ModelError) as caught:
         catalog.model("anthropic:claude-opus-5-5", None, NOTHING)
     assert caught.value.kind == "key"
-    assert str(caught.value) == "Anthropic needs a key: set ANTHROPIC_API_KEY, or run: accord agent login anthropic"
+    assert str(caught.value) == "Anthropic needs a key: set ANTHROPIC_API_KEY, or run: accord login anthropic"
 
 
 def test_a_provider_without_a_url_is_an_error() -> None:

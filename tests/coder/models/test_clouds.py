@@ -201,8 +201,8 @@ async def test_clouds_without_credentials_say_what_to_do(joined: Join) -> None:
     for model, words in (
         ("vertex:gemini-3.8-flash", "set GOOGLE_CLOUD_PROJECT, and run: gcloud auth application-default login"),
         (CLAUDE, "set AWS_REGION, and run: aws configure"),
-        ("chatgpt:gpt-6.1-sol", "ChatGPT needs your ChatGPT login: run: accord agent login chatgpt"),
-        ("copilot:gpt-5.4", "set GITHUB_COPILOT_API_KEY, or run: accord agent login copilot"),
+        ("chatgpt:gpt-6.1-sol", "ChatGPT needs your ChatGPT login: run: accord login chatgpt"),
+        ("copilot:gpt-5.4", "set GITHUB_COPILOT_API_KEY, or run: accord login copilot"),
     ):
         async with joined(agent_on(model)) as client:
             session = await client.new_session()
@@ -254,7 +254,7 @@ def tokens(number: int, **more: Any) -> dict[str, Any]:
 
 
 async def sign_in(fake: FakeProvider, monkeypatch: pytest.MonkeyPatch, **answer: Any) -> str:
-    """Sign in with ChatGPT as a user does, with a browser. Return what `accord agent login` prints."""
+    """Sign in with ChatGPT as a user does, with a browser. Return what `accord login` prints."""
     shown: asyncio.Queue[str] = asyncio.Queue()
     loop = asyncio.get_running_loop()
     monkeypatch.setattr("accord.coder.chatgpt_login.PORT", 0)
@@ -322,7 +322,7 @@ async def test_a_chatgpt_login_that_cannot_be_renewed_asks_for_a_new_one(
     fake.refuses(401, "revoked")
     async with joined(agent_on("chatgpt:gpt-6.1-sol")) as client:
         session = await client.new_session()
-        with pytest.raises(AuthRequired, match=r"ChatGPT rejected your ChatGPT login.*accord agent login chatgpt"):
+        with pytest.raises(AuthRequired, match=r"ChatGPT rejected your ChatGPT login.*accord login chatgpt"):
             await session.prompt("go")
 
 

@@ -46,7 +46,7 @@ async def test_a_rejected_key_is_an_error_that_says_what_to_do(wire: str, status
     assert error.kind == "key"
     assert not error.retry
     assert f"{TITLES[wire]} rejected the key in MY_KEY ({status}: invalid key" in str(error)
-    assert "accord agent login" in str(error)
+    assert "accord login" in str(error)
     assert "secret-key-of-mine" not in str(error)
 
 
@@ -65,7 +65,7 @@ async def test_a_rejected_key_has_a_source_and_two_actions(source: str, kind: st
         fake.refuses(401)
         error = await read_error(model)
         await model.close()
-    assert str(error) == f"Anthropic rejected {words}accord agent login anthropic; or choose another model"
+    assert str(error) == f"Anthropic rejected {words}accord login anthropic; or choose another model"
     assert error.details["providerTitle"] == "Anthropic"
     assert error.details["rejected"] is True
     assert error.details["key"] == {"kind": kind, "source": source}

@@ -116,7 +116,7 @@ async def test_without_a_key_the_error_says_what_to_do(harness: Harness, monkeyp
     async with searching(harness, "tavily", monkeypatch) as (web, tools):
         monkeypatch.delenv("TAVILY_API_KEY")
         text = await tools.call_failing("web_search", query="x")
-        assert "TAVILY_API_KEY" in text and "accord agent login tavily" in text
+        assert "TAVILY_API_KEY" in text and "accord login tavily" in text
         assert web.requests == []
 
 

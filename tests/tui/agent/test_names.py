@@ -9,6 +9,7 @@ import pytest
 from support.tui_driver import Chat, Memory
 
 from accord.agent.turn import Turn
+from accord.coder.agent import Coder
 from accord.config.command import BUILT_IN
 from accord.model.requests import AuthMethod
 from accord.store.base import Page
@@ -29,12 +30,20 @@ class Untitled(ScriptedAgent):
     name = "wombat"
 
 
+class BuiltIn(ScriptedAgent):
+    """Introduces itself as the built-in agent does."""
+
+    name, title = Coder.name, Coder.title
+
+
 @pytest.mark.parametrize(
     ("agent", "target", "shown"),
     [
         (Titled, COMMAND, "Wombat ␛]0;mine␇ the Wise"),
         (Untitled, COMMAND, "wombat"),
         (Untitled, "digger", "digger"),
+        (BuiltIn, "python3 -m accord agent", "built-in agent"),
+        (BuiltIn, "mine", "mine"),
     ],
 )
 async def test_tabs_and_the_window_name_the_agent_by_its_title(
@@ -48,7 +57,7 @@ async def test_tabs_and_the_window_name_the_agent_by_its_title(
         await chat.app.action_new_session()
         await chat.until(lambda: f"1   {shown}" in chat.lines[0])
         await chat.press("ctrl+l")
-        whose = f"{shown} ({target})" if target == COMMAND else shown
+        whose = f"{shown} ({target})" if " " in target else shown
         await chat.until(f"Log of {whose}: everything")
 
 

@@ -41,7 +41,7 @@ def suggest(error: Exception, logins: Sequence[str], versions: Collection[int], 
             return "\nSet ACCORD_TOKEN, or save a token: accord connect URL --save-token"
         if not logins:
             return "; log in with the agent's own program first"
-        if "accord agent login" in str(error):  # it says already what to do
+        if "accord login" in str(error):  # it says already what to do
             return ""
         where = "" if can_ask else ": run this command once in a terminal"
         return f"; log in first, with {' or '.join(map(repr, logins))}{where}"

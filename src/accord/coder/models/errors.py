@@ -109,7 +109,7 @@ class ProviderErrors:
     def no_key(self, said: str = "") -> ModelError:
         """Return the error for a missing or rejected key."""
         provider, key = self.provider, self.key
-        login = f"accord agent login {provider.name}"
+        login = f"accord login {provider.name}"
         if provider.credentials:
             verb = "needs" if key is None else "rejected"
             message = f"{provider.title} {verb} {provider.credentials} {said}".rstrip() + f": {provider.login_hint}"

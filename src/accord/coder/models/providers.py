@@ -82,10 +82,10 @@ class Provider(Record):
     def login_hint(self) -> str:
         """Instructions to log in, for error messages."""
         if self.login == "browser":
-            return f"run: accord agent login {self.name}"
+            return f"run: accord login {self.name}"
         if self.ready_variables:
             return f"set {self.ready_variables[0]}, and run: {self.login_command}"
-        return f"set {self.variable}, or run: accord agent login {self.name}"
+        return f"set {self.variable}, or run: accord login {self.name}"
 
     @property
     def variable(self) -> str:

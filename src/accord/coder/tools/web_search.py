@@ -108,7 +108,7 @@ async def _find_key(entry: WebSearchEntry, engine: Engine, ctx: ToolContext) -> 
     if key is None:
         raise ToolError(
             f"{engine.title} needs a key. Ask the user to set {variables[0]} in the agent's environment, or to run "
-            f"accord agent login {entry.engine}"
+            f"accord login {entry.engine}"
         )
     return key.value
 

@@ -10,6 +10,8 @@ from accord.config.redaction import redact_text
 from accord.terminal_text import one_line
 
 BUILT_IN_NAME = "built-in agent"
+OWN_TITLE = "Accord"
+"""The title by which the built-in agent introduces itself. Beside the name of this client, it says nothing."""
 _MAX_LENGTH = 60
 
 

@@ -12,7 +12,7 @@ from accord.process.thread import run_in_thread
 from accord.terminal_text import format_size, one_line
 from accord.tui.agent.empty_sessions import EmptySessions
 from accord.tui.agent.log import Log
-from accord.tui.agent.names import BUILT_IN_NAME, display_name
+from accord.tui.agent.names import BUILT_IN_NAME, OWN_TITLE, display_name
 from accord.tui.agent.session_locks import SessionLocks
 from accord.tui.agent.workspace import AgentWorkspace
 from accord.tui.errors import report_bug
@@ -94,6 +94,8 @@ class AgentProcess:
         name = display_name(self._name)
         info = self.agent.offers.info if self.agent is not None and name != BUILT_IN_NAME else None
         own = "" if info is None else info.title or (info.name if is_command_line(self._name) else "")
+        if own == OWN_TITLE:  # the built-in agent under another name, or started by its command line
+            return BUILT_IN_NAME if is_command_line(self._name) else name
         return one_line(own or "", 60) or name
 
     @property
