@@ -115,3 +115,17 @@ async def test_nothing_that_streams_shows_or_saves_a_divided_key(link: Link, at:
     for part in (KEY[:9], KEY[-9:]):
         assert not any(part in text for text in [*seen, shown])
         assert not any(part.encode() in text for text in saved)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 11])
+def test_a_key_in_colors_is_redacted_however_terminal_data_is_divided(size: int) -> None:
+    for at in range(1, len(KEY)):
+        data = f"\x1b[1mit is\x1b[0m \x1b[31m{KEY[:at]}\x1b[0m\x1b[K{KEY[at:]}, \x1b[2mnot sk-ant\x1b[0m".encode()
+        redaction = StatementRedaction(Redactor())
+        sent: list[Statement] = []
+        for start in range(0, len(data), size):
+            sent += redaction.feed(TerminalData(id="t", data=data[start : start + size]))
+        sent += redaction.release_all()
+        shown = b"".join(each.data for each in sent if isinstance(each, TerminalData))
+        expected = f"\x1b[1mit is\x1b[0m \x1b[31m{MASK}\x1b[0m\x1b[K, \x1b[2mnot sk-ant\x1b[0m"
+        assert shown == expected.encode(), at

@@ -15,6 +15,7 @@ from coder.scripted_model import coder
 from coder.test_loop import call
 
 from accord.coder.credentials import Keys
+from accord.coder.history import ToolsSaid
 from accord.coder.secrets import Secrets
 from accord.config.redaction import MASK
 from accord.config.settings import CoderSettings, ProviderEntry
@@ -152,3 +153,70 @@ async def test_a_key_that_a_command_prints_in_two_pieces_is_redacted(joined: Joi
     assert KEY[12:] not in shown
     for part in (KEY[12:].encode(), base64.b64encode(KEY[12:].encode())[4:-4]):
         assert part not in stored
+
+
+CUTS = range(0, len(KEY) + 1, 4)
+
+
+@pytest.mark.parametrize(
+    ("tool", "place", "arguments"),
+    [
+        ("read_file", 2_000, {}),
+        ("search", 300, {"pattern": "^xx"}),
+        ("search", 260, {"pattern": "y{20}z"}),
+        ("edit_file", 300, {"old_string": "y" * 600 + "zz", "new_string": "z"}),
+        ("edit_file", 80, {"old_string": "HEAD is not there", "new_string": "z"}),
+        ("run_command", 10_000, {"command": "cat"}),
+        ("run_command", 2_000, {"command": "cat", "background": True}),
+        ("outline", 95, {}),
+    ],
+)
+async def test_no_tool_shows_a_part_of_a_key_in_a_long_line(
+    joined: Join, project: Path, tool: str, place: int, arguments: dict[str, Any]
+) -> None:
+    calls = []
+    for cut in CUTS:
+        name = f"{cut}.py"
+        head = "def xx(a='" if tool == "outline" else "xx"
+        filler = "x" * (place - len(head) - cut)
+        (project / name).write_text(f"{head}{filler}{KEY}{'y' * 30_000}z\n")
+        own = dict(arguments)
+        if tool == "run_command":
+            own["command"] = f"cat {name}"
+        else:
+            own["path" if tool in ("search", "outline") else "file_path"] = name
+        if own.get("old_string", "").startswith("HEAD"):
+            own["old_string"] = f"{head}{filler}{KEY} and more"
+        calls.append([call(tool, **own)])
+    agent, model = coder(*calls, ["ok"], tools=None)
+    agent.store = store = MemoryStore()
+    async with joined(agent, permissions=lambda request: True) as client:
+        session = await client.new_session()
+        await session.prompt("go")
+        shown = repr([(each.title, each.content, each.raw_output) for each in session.transcript.tool_calls.values()])
+        shown += repr(session.transcript.terminals)
+        stored = await read_everything(store, session.id)
+    told = [
+        [message for message in request.messages if isinstance(message, ToolsSaid)][-1].results[0].text
+        for request in model.requests[1:]
+    ]
+    assert len(told) == len(CUTS)
+    parts = ("sk-", "-ant", "-api", "0123", "abcd", "cdef")
+    assert not [part for text in (*told, shown) for part in parts if part in text]
+    assert b"0123456789" not in stored
+
+
+async def test_a_key_that_is_interrupted_by_colors_is_redacted(joined: Join, project: Path) -> None:
+    colored = [f"\x1b[31m{KEY[:at]}\x1b[0m\x1b[K{KEY[at:]}" for at in range(1, len(KEY))]
+    (project / "notes.txt").write_text("\n".join(colored))
+    agent, model = coder([call("run_command", command="cat notes.txt")], ["ok"], tools=None)
+    agent.store = store = MemoryStore()
+    async with joined(agent, permissions=lambda request: True) as client:
+        session = await client.new_session()
+        await session.prompt("go")
+        statements = [statement async for statement in store.history(session.id)]
+        shown = repr(session.transcript.timeline) + repr(session.transcript.terminals)
+    stored = repr(statements)
+    for part in ("sk-", "-ant", "-api", "0123", "abcd", "cdef"):
+        assert part not in shown and part not in stored
+    assert model.requests[1].messages[-1].results[0].text.count(MASK) == len(colored)

@@ -156,3 +156,30 @@ def test_redaction_takes_time_in_proportion_to_the_text(piece: str) -> None:
 def test_the_end_of_a_text_that_could_be_the_start_of_a_secret_is_found(text: str, held: int) -> None:
     assert count_held(text, {"abcabcabc-123456", "short"}) == held
     assert count_held(text.encode(), {b"abcabcabc-123456", b"short"}) == held
+
+
+COLORED = "abcabcabc-123456"
+
+
+@pytest.mark.parametrize("at", range(1, len(COLORED)))
+def test_a_secret_that_escape_sequences_interrupt_is_redacted(at: int) -> None:
+    text = f"\x1b[1mis \x1b[31m{COLORED[:at]}\x1b[0m\x1b[K{COLORED[at:]}\x1b[2m."
+    clean = f"\x1b[1mis \x1b[31m{MASK}\x1b[0m\x1b[K\x1b[2m."
+    assert redact_known(text, {COLORED}) == clean
+    assert redact_known(text.encode(), {COLORED}) == clean.encode()
+
+
+@pytest.mark.parametrize(
+    "text, held",
+    [
+        ("\x1b[31mit is\x1b[0m", 0),
+        ("\x1b[31mit is\x1b[0m abc", 3),
+        ("\x1b[31mit is\x1b[0m abc\x1b[0m", 7),
+        ("it is abc\x1b[0mabc\x1b[3", 13),
+        ("it is \x1b[31mabc\x1b[0mabc", 10),
+        ("it is abc\x1b", 4),
+    ],
+)
+def test_escape_sequences_in_the_start_of_a_secret_are_held_too(text: str, held: int) -> None:
+    assert count_held(text, {COLORED}) == held
+    assert count_held(text.encode(), {COLORED.encode()}) == held

@@ -15,7 +15,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from accord.coder.tools.text import one_line
+from accord.coder.tools.text import cut, one_line
 from accord.errors import AccordError
 from accord.model.record import Record
 from accord.policy.action import Action
@@ -64,7 +64,7 @@ def quote(files: Sequence[InstructionFile], *, are_ranked: bool = False) -> str:
     quoted: list[str] = []
     for each in reversed(files):
         limit = min(room, MAX_CHARACTERS)
-        text = each.text[:limit]
+        text = cut(each.text, limit)
         room -= len(text)
         end = "" if len(text) == len(each.text) else "\n[truncated; read the file for the rest]"
         quoted.append(f'<instructions path="{one_line(each.path, MAX_PATH)}">\n{text.strip()}{end}\n</instructions>')

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from accord.agent.workspace import Output, Terminal
-from accord.coder.tools.text import one_line
+from accord.coder.tools.text import count_key_start, cut_start, one_line, plain_output
 from accord.errors import AccordError, ConnectionClosed, RequestFailed
 from accord.model.tool import ExitStatus, ToolStatus
 
@@ -76,9 +76,11 @@ class BackgroundCommand:
         """Return the output since the last `read`, and count it as read."""
         output = await self._output()
         new = self._find_new(output)
-        self._read = output.text[-OVERLAP_CHARS:]
-        self._read_chars = len(output.text)
-        return new
+        # A key that is only printed in part is read once it is whole, because redaction doesn't recognize parts.
+        held = 0 if self.ended.is_set() else min(count_key_start(new), len(new))
+        self._read_chars = len(output.text) - held
+        self._read = output.text[: self._read_chars][-OVERLAP_CHARS:]
+        return new[: len(new) - held]
 
     async def wait(self, seconds: float, text: str | None) -> bool:
         """Wait until it has ended, or (with a `text`) its unread output contains the text. Return whether it does."""
@@ -196,7 +198,7 @@ def describe_exit(status: ExitStatus | None, output: str) -> dict[str, object]:
         "exitCode": status.code if status else None,
         "signal": status.signal if status else None,
         "timedOut": False,
-        "output": output[-OVERLAP_CHARS:],
+        "output": cut_start(plain_output(output), OVERLAP_CHARS),
     }
 
 

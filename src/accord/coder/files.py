@@ -9,6 +9,7 @@ import contextlib
 import os
 from typing import TYPE_CHECKING
 
+from accord.coder.tools.text import cut
 from accord.config.directories import data_directory
 from accord.errors import ConfigError, RemoteProtocolError, RequestFailed
 from accord.process.thread import run_in_thread
@@ -154,7 +155,7 @@ class ProjectFiles:
                 from accord.workspace.checkpoints import remove_old
 
                 await run_in_thread(remove_old, str(data_directory()))
-            await self.checkpoints.begin(" ".join(turn.text.split())[:80])
+            await self.checkpoints.begin(cut(" ".join(turn.text.split()), 80))
         if not is_recorded:
             await self.checkpoints.before_commands()
 

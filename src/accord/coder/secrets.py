@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
+from accord.coder.tools.text import protecting
 from accord.config.redaction import count_held, redact_known
 from accord.model.statement import SetCommands, SetOptions, SetState, SetUsage, Statement
 
@@ -61,6 +63,14 @@ class Secrets:
         if isinstance(text, str):
             return count_held(text, self._known)
         return count_held(text, [value.encode() for value in self._known])
+
+    def count_cut(self, text: str) -> int:
+        """Return the length of the start of a text that could be the end of a key."""
+        return count_held(text[::-1], [value[::-1] for value in self._known])
+
+    def protect_cuts(self) -> AbstractContextManager[None]:
+        """Leave no part of a key where text is cut inside the context."""
+        return protecting(self.count_held, self.count_cut)
 
     @property
     def _known(self) -> set[str]:

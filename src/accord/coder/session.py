@@ -240,6 +240,10 @@ class CoderSession:
 
     async def run_turn(self, turn: Turn, content: list[Content] | None = None) -> StopReason | None:
         """Let the model work on the prompt, or on `content` in its place."""
+        with self.secrets.protect_cuts():
+            return await self._run_turn(turn, content)
+
+    async def _run_turn(self, turn: Turn, content: list[Content] | None) -> StopReason | None:
         from accord.coder.loop import Loop
 
         await self._show_pending_notices()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from accord.coder.history import UserSaid, replace_surrogates
 from accord.coder.models.base import Ended, Request, SaidPiece
-from accord.coder.tools.text import one_line
+from accord.coder.tools.text import cut, one_line
 from accord.errors import AccordError
 from accord.model.content import TextContent
 
@@ -33,7 +33,7 @@ INSTRUCTIONS = (
 def first_line(text: str) -> str:
     """Return a title from the first prompt."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "New session")
-    return line if len(line) <= MAX_TITLE else line[: MAX_TITLE - 3].rsplit(" ", 1)[0] + " …"
+    return line if len(line) <= MAX_TITLE else cut(line, MAX_TITLE - 3).rsplit(" ", 1)[0] + " …"
 
 
 class SessionTitle:
@@ -76,7 +76,7 @@ async def _ask(state: CoderSession, turn: Turn, model_id: str) -> str:
     said: list[str] = []
     request = Request(
         instructions=INSTRUCTIONS,
-        messages=[UserSaid(content=[TextContent(turn.text[:MAX_PROMPT])])],
+        messages=[UserSaid(content=[TextContent(cut(turn.text, MAX_PROMPT))])],
         effort=model.efforts[0] if model.efforts else None,
     )
     try:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from accord.coder.agents_md import find_repository
 from accord.coder.front_matter import split_front_matter
+from accord.coder.tools.text import cut
 from accord.errors import AccordError, ConfigError, NotFound
 from accord.model.record import Record
 from accord.model.session import Command
@@ -154,7 +155,7 @@ class Skills:
         """Return a skill's instructions for the model. Raises `AccordError` if they can't be read any more."""
         _, body = split_front_matter(await self.read_file(skill, FILE))
         if len(body) > MAX_TEXT:
-            body = f"{body[:MAX_TEXT]}\n[truncated; the file has {len(body):,} characters]"
+            body = f"{cut(body, MAX_TEXT)}\n[truncated; the file has {len(body):,} characters]"
         text = f'<skill name="{skill.name}" directory="{_sanitize(skill.directory)}">\n{body}\n</skill>'
         files = await run_in_thread(_list_files, skill.directory)
         if files:

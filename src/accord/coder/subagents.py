@@ -14,6 +14,7 @@ from accord.agent.turn import Prompt, Turn
 from accord.coder.history import ModelSaid
 from accord.coder.session import CoderSession
 from accord.coder.tools.base import Tool, ToolError
+from accord.coder.tools.text import cut
 from accord.model.content import Content, ContentLike, TextContent
 from accord.model.record import Meta, Record
 from accord.model.session import StopReason, Subagent
@@ -207,5 +208,5 @@ def _report(state: CoderSession, id: str) -> Report:
     if not text:
         raise ToolError("the sub-agent ended without a report")
     if len(text) > MAX_REPORT:
-        text = f"{text[:MAX_REPORT]}\n[the report was truncated; it had {len(text):,} characters]"
+        text = f"{cut(text, MAX_REPORT)}\n[the report was truncated; it had {len(text):,} characters]"
     return Report(text=text, session_id=id, requests=len(answers))

@@ -55,6 +55,19 @@ async def run_calls(
     `model` is the id of the model that made them; errors name only tools that it has.
     `streamed` has the calls that are announced already. `results` is the caller's list, so that it has the finished
     ones even after a cancellation."""
+    with state.secrets.protect_cuts():
+        await _run_calls(calls, turn, state, tools, results, streamed, model)
+
+
+async def _run_calls(
+    calls: Sequence[Call],
+    turn: Turn,
+    state: CoderSession,
+    tools: Tools,
+    results: list[Result],
+    streamed: StreamedCalls | None,
+    model: str,
+) -> None:
     order = {call.id: index for index, call in enumerate(calls)}
     slots = asyncio.Semaphore(MAX_CONCURRENT)
     offered = [name for name, tool in tools.items() if modes.offers(state.mode, tool) and tool.suits(model)]
@@ -111,7 +124,7 @@ async def _run_call(
         locations = tool.locations(args)
         title = one_line(with_short_paths(tool.title(args), locations, turn.session), MAX_TITLE)
     except ToolError as error:
-        message = replace_surrogates(str(error))
+        message = state.secrets.redact(replace_surrogates(str(error)))
         named = one_line(call.name, MAX_NAME)
         if shown is None:
             shown = turn.tool(named or "unknown tool", raw_input=call.arguments, name=named)
@@ -156,9 +169,9 @@ def with_short_paths(title: str, locations: Sequence[str | Location], session: S
 
 async def _run_announced(tool: Tool[Any], args: Any, ctx: ToolContext, shown: ToolCallHandle) -> Outcome:
     """Run an announced call and show its outcome."""
+    redact = ctx.state.secrets.redact
     try:
         outcome = await _prepare_and_run(tool, args, ctx, shown)
-        redact = ctx.state.secrets.redact
         outcome.text, outcome.raw = redact(replace_surrogates(outcome.text)), redact(replace_surrogates(outcome.raw))
     except asyncio.CancelledError:
         await shown.update(status="cancelled")
@@ -167,11 +180,12 @@ async def _run_announced(tool: Tool[Any], args: Any, ctx: ToolContext, shown: To
         raise
     except (AccordError, OSError) as error:
         problem = error.kind if isinstance(error, ToolError) else ""
-        outcome = Outcome(text=replace_surrogates(_message(error)), failed=True, problem=problem)
+        outcome = Outcome(text=redact(replace_surrogates(_message(error))), failed=True, problem=problem)
         await shown.show(outcome.text)
     except Exception as error:  # a bug in one tool ends the call, not the turn
         log.exception("%s failed", tool.name)
-        outcome = Outcome(text=replace_surrogates(f"{tool.name} failed: {type(error).__name__}: {error}"), failed=True)
+        text = redact(replace_surrogates(f"{tool.name} failed: {type(error).__name__}: {error}"))
+        outcome = Outcome(text=text, failed=True)
         await shown.show(outcome.text)
     if outcome.is_in_background:
         return outcome

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -39,6 +40,10 @@ _LOOKS_LIKE_ONE = re.compile(
     r"\b(?:sk-[A-Za-z0-9_-]{12,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abprs]-[\w-]{10,}"
     r"|A(?:KIA|SIA)[0-9A-Z]{16}|AIza[\w-]{30,}|accord_[\w-]{40,}|eyJ[\w-]{10,}\.[\w-]{10,}(?:\.[\w-]*)?)"
 )
+
+# An escape sequence, or the start of one at the end of the text.
+_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*(?:[@-~]|\Z)|\Z)")
+_ESCAPE_BYTES = re.compile(_ESCAPE.pattern.encode())
 
 
 def is_secret_name(name: str) -> bool:
@@ -108,10 +113,10 @@ def _redact_value(value: Any, secrets: list[str], depth: int) -> Any:
     match value:
         case str():
             for secret in secrets:
-                value = value.replace(secret, MASK)
+                value = _replace(value, secret, MASK)
         case bytes():
             for secret in secrets:
-                value = value.replace(secret.encode(), MASK.encode())
+                value = _replace(value, secret.encode(), MASK.encode())
         case list() | dict() if depth == 0:
             return MASK
         case list():
@@ -127,10 +132,52 @@ def _redact_value(value: Any, secrets: list[str], depth: int) -> Any:
     return value
 
 
+def _replace(text: Text, secret: Text, mask: Text) -> Text:
+    """Replace a secret, also if escape sequences interrupt it: `grep --color` puts them around the part it matched."""
+    text = text.replace(secret, mask)
+    if not _has_escapes(text):
+        return text
+    escape = _escape_of(text)
+    return _interrupted(secret).sub(lambda match: mask + mask[:0].join(escape.findall(match[0])), text)
+
+
+def _has_escapes(text: Text) -> bool:
+    return "\x1b" in text if isinstance(text, str) else b"\x1b" in text
+
+
+def _escape_of(text: Text) -> re.Pattern[Text]:
+    return _ESCAPE if isinstance(text, str) else _ESCAPE_BYTES
+
+
+@lru_cache(maxsize=64)
+def _interrupted(secret: Text) -> re.Pattern[Text]:
+    between = f"(?:{_ESCAPE.pattern})*"
+    if isinstance(secret, str):
+        return re.compile(between.join(map(re.escape, secret)))
+    characters = [re.escape(bytes([each])) for each in secret]
+    return re.compile(between.encode().join(characters))
+
+
 def count_held(text: Text, secrets: Collection[Text]) -> int:
     """Return the length of the end of a text that could be the start of a secret, because more text follows it.
 
-    As in `redact_known`, values that are too short for a key are ignored."""
+    As in `redact_known`, values that are too short for a key are ignored, and escape sequences may interrupt them."""
+    if not _has_escapes(text):
+        return _count_held(text, secrets)
+    escapes = [match.span() for match in _escape_of(text).finditer(text)]
+    plain = _escape_of(text).sub(text[:0], text)
+    left, start = _count_held(plain, secrets), len(text)
+    if not left:
+        return 0
+    for begin, end in reversed(escapes):
+        if start - end >= left:
+            break
+        left -= start - end
+        start = begin
+    return len(text) - (start - left)
+
+
+def _count_held(text: Text, secrets: Collection[Text]) -> int:
     held = 0
     for secret in secrets:
         if len(secret) < SHORTEST_KEY:

@@ -7,6 +7,7 @@ from typing import Any, Union
 
 import msgspec
 
+from accord.coder.tools.text import cut, cut_start
 from accord.model.content import Audio, Content, Image, Resource, ResourceLink, TextContent, UnknownContent
 from accord.model.record import Record
 
@@ -58,8 +59,8 @@ def truncate(text: str, most: int = MAX_TEXT) -> str:
     """Omit the middle of a long text: its end often has the result."""
     if len(text) <= most:
         return text
-    head, tail = most * 3 // 4, most // 4
-    return f"{text[:head]}\n… ({len(text) - head - tail} of {len(text)} characters omitted) …\n{text[-tail:]}"
+    head, tail = cut(text, most * 3 // 4), cut_start(text, most // 4)
+    return f"{head}\n… ({len(text) - len(head) - len(tail)} of {len(text)} characters omitted) …\n{tail}"
 
 
 def _describe(block: dict[str, Any], images: list[Image]) -> str:

@@ -15,7 +15,7 @@ from accord.coder.tools.project.paths import Found, allowed_paths, locate, missi
 from accord.coder.tools.project.symbol_search import Use, find_symbol
 from accord.coder.tools.project.symbols import Symbol, summary_of, symbols_of
 from accord.coder.tools.project.walk import Step, Walk, read_bytes
-from accord.coder.tools.text import code_block, count_of, format_size, one_line, split_lines, truncate
+from accord.coder.tools.text import code_block, count_of, cut, format_size, one_line, split_lines, truncate
 from accord.model.record import Record
 from accord.model.tool import Location, ToolKind
 from accord.policy.action import Action
@@ -185,7 +185,7 @@ def _names(ctx: ToolContext, step: Step) -> str:
     if b"\0" in data:
         return ""
     outermost = [each.name for each in symbols_of(step.path, data.decode(errors="replace")) if each.depth == 0]
-    names = list(dict.fromkeys(name[:40] for name in outermost))
+    names = list(dict.fromkeys(cut(name, 40) for name in outermost))
     if not names:
         return ""
     return f"  {', '.join(names[:MAX_NAMES])}{', …' if len(names) > MAX_NAMES else ''}"

@@ -16,7 +16,7 @@ from accord.coder.background_commands import MAX_RUNNING, BackgroundCommand, des
 from accord.coder.sandbox import SandboxedCommand, explain_failure
 from accord.coder.tools.base import Outcome, Tool, ToolContext, ToolError
 from accord.coder.tools.project.paths import from_cwd, locate, missing, origin, relative
-from accord.coder.tools.text import head_and_tail, one_line, plain_output
+from accord.coder.tools.text import drop_key_end, head_and_tail, one_line, plain_output
 from accord.errors import AccordError, RequestFailed
 from accord.model.record import Record
 from accord.model.requests import PermissionOption
@@ -162,6 +162,7 @@ class RunCommand(Tool[RunCommandArgs]):
         if printed is None:
             return await _move_to_background(terminal, args, ctx, after_seconds=seconds)
         whole = plain_output(printed.text)
+        whole = drop_key_end(whole) if printed.truncated else whole
         output = head_and_tail(whole, head=HEAD_CHARS, tail=TAIL_CHARS)
         notes = [_status(ended, seconds)]
         if ctx.sandboxed is not None:

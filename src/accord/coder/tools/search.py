@@ -16,7 +16,7 @@ from accord.coder.tools.base import Outcome, Tool, ToolContext, ToolError
 from accord.coder.tools.project.coverage import survey
 from accord.coder.tools.project.paths import Found, locate, missing, origin, relative, split_glob
 from accord.coder.tools.project.ripgrep import MAX_FILE_BYTES, Hit, Hits, InvalidPattern, Query, search
-from accord.coder.tools.text import code_block, count_of, one_line, truncate
+from accord.coder.tools.text import code_block, count_of, cut, drop_key_end, one_line, truncate
 from accord.model.record import Record
 from accord.model.tool import Location
 from accord.policy.action import Action
@@ -263,7 +263,8 @@ def excerpt(hit: Hit) -> str:
     if len(hit.text) <= MAX_LINE:
         return hit.text
     begin = max(0, min(hit.start - MAX_LINE // 3, len(hit.text) - MAX_LINE))
-    part = hit.text[begin : begin + MAX_LINE]
+    part = cut(hit.text[begin:], MAX_LINE)
+    part = drop_key_end(part) if begin else part
     return f"{'…' if begin else ''}{part}{'…' if begin + MAX_LINE < len(hit.text) else ''}"
 
 

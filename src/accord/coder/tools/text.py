@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import NamedTuple
 
 MAX_LINES = 2_000
@@ -15,6 +18,47 @@ MAX_LINE = 2_000
 """Longer lines are truncated: they are data, or generated."""
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
+_count_key_start: ContextVar[Callable[[str], int] | None] = ContextVar("count_key_start", default=None)
+_count_key_end: ContextVar[Callable[[str], int] | None] = ContextVar("count_key_end", default=None)
+
+
+@contextmanager
+def protecting(count_key_start: Callable[[str], int], count_key_end: Callable[[str], int]) -> Iterator[None]:
+    """Leave no part of a key where a text is cut: redaction, which comes later, only recognizes whole keys.
+
+    The functions count the characters at the end of a text that may start a key, and at its start that may end one.
+    They are context variables because text is cut in many places that know nothing of sessions; a place that forgot
+    to pass them on would show half of a key."""
+    start, end = _count_key_start.set(count_key_start), _count_key_end.set(count_key_end)
+    try:
+        yield
+    finally:
+        _count_key_start.reset(start)
+        _count_key_end.reset(end)
+
+
+def cut(text: str, most: int) -> str:
+    """The start of a text, without the part of a key at its end."""
+    if len(text) <= most:
+        return text
+    return text[: most - count_key_start(text[:most])]
+
+
+def count_key_start(text: str) -> int:
+    """The length of the end of a text that may be the start of a key."""
+    count = _count_key_start.get()
+    return count(text) if count is not None else 0
+
+
+def cut_start(text: str, most: int) -> str:
+    """The end of a text, without the part of a key at its start."""
+    return drop_key_end(text[-most:]) if len(text) > most else text
+
+
+def drop_key_end(text: str) -> str:
+    """A text whose start was cut, without the part of a key there."""
+    count = _count_key_end.get()
+    return text[count(text) :] if count is not None else text
 
 
 class Truncated(NamedTuple):
@@ -44,7 +88,7 @@ def head_and_tail(text: str, *, head: int = 10_000, tail: int = 20_000) -> str:
     """Keep the start and the end of a text, and say how much is omitted between them."""
     if len(text) <= head + tail:
         return text
-    first, last = text[:head], text[-tail:]
+    first, last = cut(text, head), cut_start(text, tail)
     first = first[: first.rfind("\n") + 1] or first
     last = last[last.find("\n") + 1 :] or last
     between = text[len(first) : len(text) - len(last)]
@@ -63,20 +107,21 @@ def truncate_line(line: str, most: int = MAX_LINE) -> str:
     if len(line) <= most:
         return line
     end = "\n" if line.endswith("\n") else ""
-    return f"{line[:most]} [… {len(line) - most - len(end):,} more characters in this line]{end}"
+    kept = cut(line, most)
+    return f"{kept} [… {len(line) - len(kept) - len(end):,} more characters in this line]{end}"
 
 
 def one_line(text: str, most: int = 100) -> str:
     """The first line, printable and short enough for a title."""
     lines = text.strip().splitlines() or [""]
     words = "".join(char if char.isprintable() else " " for char in lines[0]).strip()
-    return words if len(words) <= most and len(lines) == 1 else words[:most].rstrip() + " …"
+    return words if len(words) <= most and len(lines) == 1 else cut(words, most).rstrip() + " …"
 
 
 def code_block(text: str, language: str = "") -> str:
     """Put text in a Markdown code block, truncated for display. Its fence is longer than any in the text."""
     if len(text) > MAX_SHOWN:
-        text = text[:MAX_SHOWN].rsplit("\n", 1)[0] + "\n[…]"
+        text = cut(text, MAX_SHOWN).rsplit("\n", 1)[0] + "\n[…]"
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{text}{'' if text.endswith(chr(10)) else chr(10)}{fence}"

@@ -11,7 +11,7 @@ from msgspec import Meta
 from accord.coder.credentials import search_variables
 from accord.coder.tools.base import Outcome, Tool, ToolContext, ToolError
 from accord.coder.tools.project.paths import origin
-from accord.coder.tools.text import one_line
+from accord.coder.tools.text import cut, one_line
 from accord.coder.tools.web.addresses import is_private_allowed, parse_url, resolve
 from accord.coder.tools.web.engines import ENGINES, Engine, SearchResult
 from accord.coder.tools.web.http import TIMEOUT_SECONDS, Body, open_response, read_body
@@ -60,7 +60,7 @@ class WebSearch(Tool[WebSearchArgs]):
 
     async def run(self, args: WebSearchArgs, ctx: ToolContext) -> Outcome:
         entry, engine = _find_engine(ctx)
-        query = ctx.state.secrets.redact(" ".join(args.query.split())[:MAX_QUERY])
+        query = ctx.state.secrets.redact(cut(" ".join(args.query.split()), MAX_QUERY))
         key = await _find_key(entry, engine, ctx)
         request = engine.request(engine.url(entry.base_url), query, args.limit, key)
         where = parse_url(request.url)
@@ -124,7 +124,7 @@ def _check(body: Body, engine: Engine) -> None:
         429: "too many searches; try again later",
         432: "the plan's limit is used up",
     }
-    why = hints.get(body.status) or one_line(body.data[:500].decode("utf-8", "replace"), 200)
+    why = hints.get(body.status) or one_line(cut(body.data.decode("utf-8", "replace"), 500), 200)
     raise ToolError(f"{engine.title} responded with {body.status}: {why}")
 
 

@@ -14,7 +14,7 @@ import msgspec
 from accord.coder.tools.base import Outcome, ToolContext, ToolError
 from accord.coder.tools.project.paths import Found, open_file, relative
 from accord.coder.tools.project.program import ProgramResult, run_program
-from accord.coder.tools.text import MAX_BYTES, code_block, count_of, format_size
+from accord.coder.tools.text import MAX_BYTES, code_block, count_of, cut, format_size
 from accord.model.content import Image
 from accord.process.python import python, safe_environment
 
@@ -106,7 +106,7 @@ async def read_pdf(ctx: ToolContext, found: Found, path: str, first: int, limit:
         size += len(piece.encode())
         if size > MAX_BYTES and pieces:
             break
-        pieces.append(piece.encode()[:MAX_BYTES].decode(errors="ignore"))
+        pieces.append(cut(piece, len(piece.encode()[:MAX_BYTES].decode(errors="ignore"))))
     last = first + len(pieces) - 1
     more = last < pages.total
     notes = [f"continue with offset={last + 1}"] if more and pieces else []

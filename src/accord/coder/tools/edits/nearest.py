@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from accord.coder.tools.edits.lines import find_lines, simplify
+from accord.coder.tools.text import cut
 
 MAX_COMPARED_LINES = 20_000
 """The number of lines among which a similar one is looked for."""
@@ -46,7 +47,7 @@ def describe_nearest(text: str, old: str, new: str) -> str:
         return "Nothing similar is in the file; read it again, it may have changed"
     first = max(0, best - min(anchor, MAX_SHOWN_LINES // 2))
     last = min(len(lines), first + min(len(wanted), MAX_SHOWN_LINES))
-    shown = "\n".join(line[:MAX_COMPARED_CHARACTERS] for line in lines[first : max(last, best + 1)])
+    shown = "\n".join(cut(line, MAX_COMPARED_CHARACTERS) for line in lines[first : max(last, best + 1)])
     where = f"line {first + 1} is" if last - first <= 1 else f"lines {first + 1} to {max(last, best + 1)} are"
     return f"In the file, {where} the most similar:\n{shown}"
 
@@ -72,7 +73,7 @@ def _describe_disguised(lines: Sequence[str], wanted: Sequence[str]) -> str:
     if len(found) > 1:
         places = ", ".join(map(str, found[:MAX_NAMED])) + (" and others" if len(found) > MAX_NAMED else "")
         return f"Lines {places} have it, but differ in special characters or spacing. Give one whole line"
-    line = lines[found[0] - 1][:MAX_COMPARED_CHARACTERS]
+    line = cut(lines[found[0] - 1], MAX_COMPARED_CHARACTERS)
     special = sorted({f"U+{ord(char):04X}" for char in line + wanted[0] if not char.isascii()})
     why = f"in special characters ({', '.join(special[:MAX_NAMED])})" if special else "in spacing"
     return f"Line {found[0]} has it, but differs {why}. Give the whole line, which then matches:\n{line}"

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 
 from accord.coder.tools.base import ToolError
+from accord.coder.tools.text import cut
 
 _WHAT = r"(?:rest|remaining|remainder|existing|other|previous|same|unchanged)\b"
 _PLACEHOLDER = re.compile(
@@ -24,8 +25,8 @@ def refuse_placeholder(new: str, old: str) -> None:
         line = match[0].strip()
         if line not in old:
             raise ToolError(
-                f"the new text contains the placeholder {line[:80]!r}. It would be written as it is, and the code that "
-                "it stands for would be lost. Write out all of it, or edit only the lines that change"
+                f"the new text contains the placeholder {cut(line, 80)!r}. It would be written as it is, and the code "
+                "that it stands for would be lost. Write out all of it, or edit only the lines that change"
             )
 
 

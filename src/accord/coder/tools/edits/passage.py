@@ -16,6 +16,7 @@ from accord.coder.tools.base import ToolError
 from accord.coder.tools.edits.indentation import Indentation, indent_of
 from accord.coder.tools.edits.lines import find_lines, simplify
 from accord.coder.tools.edits.nearest import describe_nearest
+from accord.coder.tools.text import cut
 
 MAX_NAMED_LINES = 12
 """The most line numbers an error message lists."""
@@ -331,4 +332,4 @@ def _list_lines(text: str, starts: Sequence[int]) -> str:
 def quote(text: str) -> str:
     """The first line of a passage, quoted."""
     first, *rest = text.strip("\n").split("\n")
-    return repr(first[:80] + ("…" if rest or len(first) > 80 else ""))
+    return repr(cut(first, 80) + ("…" if rest or len(first) > 80 else ""))

@@ -27,6 +27,7 @@ from accord.coder.tools.base import ToolError
 from accord.coder.tools.edits.lines import find_lines
 from accord.coder.tools.edits.nearest import describe_nearest
 from accord.coder.tools.edits.passage import LEVELS, MAX_NAMED_LINES, quote, replace_at
+from accord.coder.tools.text import cut
 
 MAX_HUNKS = 1_000
 _OLDER_MODEL = re.compile(r"(^|[./:])(gpt-(3|4o|4-|4$|4:)|chatgpt)")
@@ -199,7 +200,9 @@ def _sections(lines: Sequence[str]) -> list[tuple[Operation, str, list[str]]]:
         elif sections:
             sections[-1][2].append(line)
         elif line.strip():
-            raise ToolError(f"the patch starts with {line[:80]!r}; expected *** Update File: PATH, or another header")
+            raise ToolError(
+                f"the patch starts with {cut(line, 80)!r}; expected *** Update File: PATH, or another header"
+            )
     return sections
 
 

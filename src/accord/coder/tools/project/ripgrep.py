@@ -22,6 +22,7 @@ from accord.coder.tools.base import ToolContext, ToolError
 from accord.coder.tools.project.paths import Found, allowed_paths
 from accord.coder.tools.project.program import ProgramResult, run_program
 from accord.coder.tools.project.walk import read_bytes
+from accord.coder.tools.text import cut
 from accord.process.programs import find_program
 from accord.process.python import python, safe_environment
 from accord.workspace.globs import compile_name_glob
@@ -143,7 +144,7 @@ async def _verify(ctx: ToolContext, where: Found, query: Query, hits: Hits) -> H
             found += kept
             if query.before or query.after:
                 hits.around[path] = {
-                    number: _text(lines[number - 1])[:MAX_CONTEXT_LINE]
+                    number: cut(_text(lines[number - 1]), MAX_CONTEXT_LINE)
                     for hit in kept
                     for number in range(max(1, hit.line - query.before), min(len(lines), hit.line + query.after) + 1)
                 }

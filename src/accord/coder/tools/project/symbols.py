@@ -9,6 +9,8 @@ import warnings
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from accord.coder.tools.text import cut
+
 NOT_NAMES = frozenset({"if", "for", "while", "switch", "catch", "function", "return", "else", "with"})
 """Keywords that a pattern could mistake for a name."""
 
@@ -184,7 +186,7 @@ def _targets(node: ast.stmt) -> Iterator[str]:
 
 
 def _symbol(node: ast.stmt, name: str, depth: int, inside: str, text: str) -> Symbol:
-    short = text if len(text) <= MAX_SIGNATURE else text[:MAX_SIGNATURE] + " …"
+    short = text if len(text) <= MAX_SIGNATURE else cut(text, MAX_SIGNATURE) + " …"
     return Symbol(name, node.lineno, node.end_lineno or node.lineno, depth, short, f"{inside}{name}")
 
 
@@ -218,6 +220,5 @@ def _by_lines(path: str, text: str) -> Iterator[Symbol]:
             depth = len(indents)
             indents.append(indent)
         words = line.strip().rstrip("{").rstrip()
-        yield Symbol(
-            name, number, number, depth, words if len(words) <= MAX_SIGNATURE else words[:MAX_SIGNATURE] + " …", name
-        )
+        shown = words if len(words) <= MAX_SIGNATURE else cut(words, MAX_SIGNATURE) + " …"
+        yield Symbol(name, number, number, depth, shown, name)
