@@ -138,7 +138,8 @@ def _replace(text: Text, secret: Text, mask: Text) -> Text:
     if not _has_escapes(text):
         return text
     escape = _escape_of(text)
-    return _interrupted(secret).sub(lambda match: mask + mask[:0].join(escape.findall(match[0])), text)
+    pattern: re.Pattern[Text] = _interrupted(secret)
+    return pattern.sub(lambda match: mask + mask[:0].join(escape.findall(match[0])), text)
 
 
 def _has_escapes(text: Text) -> bool:

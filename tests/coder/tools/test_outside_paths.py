@@ -74,7 +74,7 @@ async def test_nothing_outside_is_read_or_changed(
     furnish(project)
     before = state(project)
     # Reading outside is for the user to decide; everything else is refused, whatever the rules allow.
-    rules = () if name in ("read_file", "search") else ALLOWED
+    rules = () if name in ("read_file", "search", "list_files", "find_files") else ALLOWED
     async with harness(rules=rules, permissions=lambda request: False, **lent) as tools:
         for path in PATHS:
             key = "cwd" if name == "run_command" else "path"
@@ -172,10 +172,13 @@ async def test_a_file_outside_is_read_if_the_user_allows_it(
         assert "the secret" in await tools.call("read_file", path=str(secret))
         assert "the secret" in await tools.call("read_file", path="chain")
         assert "1: the secret" in await tools.call("search", pattern="secret", path="../other")
+        assert "secret.txt  11 bytes" in await tools.call("list_files", path="../other")
+        assert "1 file:\nlink-to-folder/secret.txt" in await tools.call("list_files", path="link-to-folder", pattern="*.txt")
+        assert "src/" in await tools.call("list_files", path=str(project))
     assert asked == [
         f"Read {secret} (outside the project)",
         f"Read {secret} (outside the project)",
-        f"Read {secret.parent} (outside the project)",
+        *[f"Read {secret.parent} (outside the project)"] * 3,
     ], "the user sees the file that is read, not the link"
 
 

@@ -90,9 +90,10 @@ class ListFiles(Tool[ListFilesArgs]):
 
 async def _list(ctx: ToolContext, found: Found, depth: int) -> Outcome:
     """The entries of a directory, down to a depth."""
+    disk = ctx.state.files.outside if found.is_outside else ctx.state.files.disk
 
     def collect(call: Call) -> tuple[list[Step], list[Step]]:
-        walk = Walk(ctx.state.files.disk.disk, found.root_real, found.real, check_wanted=call.check_wanted)
+        walk = Walk(disk.disk, found.root_real, found.real, check_wanted=call.check_wanted)
         kept: list[Step] = []
         ignored: list[Step] = []
         for step in walk.steps(depth=depth, with_ignored=True):
@@ -101,7 +102,7 @@ async def _list(ctx: ToolContext, found: Found, depth: int) -> Outcome:
                 break
         return kept, ignored
 
-    kept, ignored = await ctx.state.files.disk.away(collect)
+    kept, ignored = await disk.away(collect)
     lines = [_line(step) for step in kept[:MAX_LISTED]] or ["[the directory is empty]"]
     await ctx.call.show(code_block("\n".join(lines)))
     if len(kept) > MAX_LISTED:
@@ -139,8 +140,10 @@ class _Names(NamedTuple):
 
 
 async def _match(ctx: ToolContext, found: Found, pattern: re.Pattern[str]) -> _Names:
+    disk = ctx.state.files.outside if found.is_outside else ctx.state.files.disk
+
     def collect(call: Call) -> _Names:
-        walk = Walk(ctx.state.files.disk.disk, found.root_real, found.real, check_wanted=call.check_wanted)
+        walk = Walk(disk.disk, found.root_real, found.real, check_wanted=call.check_wanted)
         below = found.real.rstrip(os.sep) + os.sep
         checked = 0
         paths: list[str] = []
@@ -152,7 +155,7 @@ async def _match(ctx: ToolContext, found: Found, pattern: re.Pattern[str]) -> _N
                     break
         return _Names(paths, checked, walk.is_truncated)
 
-    return await ctx.state.files.disk.away(collect)
+    return await disk.away(collect)
 
 
 def _alternatives(glob: str) -> Iterator[tuple[re.Pattern[str], str]]:
@@ -203,7 +206,7 @@ def _describe_nothing(checked: int, glob: str) -> str:
 
 async def find_directory(ctx: ToolContext, path: str) -> Found:
     """Find an existing directory."""
-    found = await locate(ctx, path or ".")
+    found = await locate(ctx, path or ".", outside=True)
     if found.kind == "absent":
         raise await missing(ctx, path)
     if found.kind != "directory":
