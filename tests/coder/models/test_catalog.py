@@ -16,8 +16,9 @@ from accord.coder.credentials import Keys
 from accord.coder.models import catalog
 from accord.coder.models.base import ModelError
 from accord.coder.models.catalog import available, nearest
+from accord.coder.models.families import EFFORTS
 from accord.coder.models.providers import PROVIDERS, known_providers, ollama_url
-from accord.coder.models.snapshot import known_models
+from accord.coder.models.snapshot import UNKNOWN_CONTEXT, known_models
 from accord.config.settings import CoderSettings, ProviderEntry, parse
 
 NOTHING = Keys(env={})
@@ -300,3 +301,52 @@ def test_the_configuration_in_the_documentation_is_one() -> None:
     settings = parse(text, Path("config.toml")).coder
     assert settings.effort == "high"
     assert known_providers(settings, {})["house"].key_variables == ("HOUSE_API_KEY",)
+
+
+# -- models that aren't listed
+
+
+def described(id: str) -> tuple[int, tuple[str, ...]]:
+    provider, _, name = id.partition(":")
+    info = catalog.describe(known_providers()[provider], name)
+    assert info.id == id and info.provider == provider and info.price is None
+    return info.context, info.efforts
+
+
+@pytest.mark.parametrize(
+    ("id", "same_as"),
+    [
+        ("vercel:anthropic/claude-opus-4.5", "anthropic:claude-opus-4-5"),
+        ("vercel:anthropic/claude-haiku-5.5", "anthropic:claude-haiku-5-5"),
+        ("vercel:openai/gpt-6-luna", "openai:gpt-6-luna"),
+        ("vercel:xai/grok-4.7", "xai:grok-4.7"),
+        ("vercel:moonshotai/kimi-k3", "moonshotai:kimi-k3"),
+        ("openrouter:z-ai/glm-5.3", "zai:glm-5.3"),
+        ("openrouter:deepseek/deepseek-v4-pro", "deepseek:deepseek-v4-pro"),
+        ("bedrock:us.anthropic.claude-sonnet-4-5-20250929-v1:0", "anthropic:claude-sonnet-4-5"),
+        ("xai:grok-4.7-latest", "xai:grok-4.7"),
+        ("deepseek:deepseek-v4-pro-2026-09-01", "deepseek:deepseek-v4-pro"),
+        ("zai:glm-5.3-preview", "zai:glm-5.3"),
+        ("moonshotai:kimi-k3-thinking", "moonshotai:kimi-k3"),
+        ("anthropic:claude-sonnet-4-5-20250929", "anthropic:claude-sonnet-4-5"),
+    ],
+)
+def test_an_unlisted_name_has_the_window_and_efforts_of_the_model_it_stands_for(id: str, same_as: str) -> None:
+    known = known_models()[same_as]
+    is_gateway = id.partition(":")[0] != same_as.partition(":")[0]
+    efforts = tuple(each for each in known.efforts if each in EFFORTS or not is_gateway)
+    assert described(id) == (known.context, efforts)
+
+
+def test_copilot_has_the_efforts_of_a_model_but_not_its_window() -> None:
+    assert described("copilot:claude-opus-4.8") == (UNKNOWN_CONTEXT, EFFORTS)
+    assert described("copilot:gpt-4.1") == (UNKNOWN_CONTEXT, ())
+
+
+@pytest.mark.parametrize(
+    "id",
+    ["vercel:anthropic/claude-opus", "vercel:openai/gpt-6-luna-mini", "groq:glm-5.3", "xai:kimi-k3", "vllm:glm-5.3"],
+)
+def test_a_name_that_stands_for_no_listed_model_is_described_cautiously(id: str) -> None:
+    context, efforts = described(id)
+    assert context <= UNKNOWN_CONTEXT and efforts == ()

@@ -85,6 +85,34 @@ class User:
         return self.answer
 
 
+PLACEHOLDER = "# ... rest of the code unchanged ..."
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("*** Update File: a.py", "@@", "-one", "+ONE", f"+{PLACEHOLDER}"),
+        ("*** Update File: a.py", "@@", "-one", f"+    {PLACEHOLDER}", "@@", "-two", "+TWO"),
+        ("*** Add File: a.py", "+ONE", f"+{PLACEHOLDER}"),
+        ("*** Delete File: c.py", "*** Update File: b.py", "*** Move to: d.py", "-three", f"+{PLACEHOLDER}"),
+    ],
+)
+async def test_a_patch_never_writes_a_placeholder_over_code(harness: Harness, lines: tuple[str, ...]) -> None:
+    async with harness() as tools:
+        furnish(tools.project)
+        await tools.call("read_file", path="a.py")
+        problem = await tools.call_failing("apply_patch", patch=patch(*lines))
+        assert f"the new text contains the placeholder '{PLACEHOLDER}'" in problem
+        assert contents(tools.project) == BEFORE
+
+
+async def test_a_patch_may_keep_a_line_that_looks_like_a_placeholder(harness: Harness) -> None:
+    async with harness() as tools:
+        tools.write("a.py", f"one\n{PLACEHOLDER}\n")
+        await tools.call("apply_patch", patch=patch("*** Update File: a.py", "@@", "-one", "+ONE", f" {PLACEHOLDER}"))
+        assert tools.text("a.py") == f"ONE\n{PLACEHOLDER}\n"
+
+
 async def test_the_user_sees_every_diff_and_is_asked_once_before_anything_changes(
     harness: Harness, project: Path
 ) -> None:

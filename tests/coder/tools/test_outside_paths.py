@@ -173,7 +173,9 @@ async def test_a_file_outside_is_read_if_the_user_allows_it(
         assert "the secret" in await tools.call("read_file", path="chain")
         assert "1: the secret" in await tools.call("search", pattern="secret", path="../other")
         assert "secret.txt  11 bytes" in await tools.call("list_files", path="../other")
-        assert "1 file:\nlink-to-folder/secret.txt" in await tools.call("list_files", path="link-to-folder", pattern="*.txt")
+        assert "1 file:\nlink-to-folder/secret.txt" in await tools.call(
+            "list_files", path="link-to-folder", pattern="*.txt"
+        )
         assert "src/" in await tools.call("list_files", path=str(project))
     assert asked == [
         f"Read {secret} (outside the project)",

@@ -5,13 +5,14 @@ Nothing here contacts a provider, so sessions start immediately, with or without
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from accord.coder.credentials import Keys
 from accord.coder.models.base import Model, ModelError
-from accord.coder.models.families import EFFORTS
+from accord.coder.models.families import EFFORTS, bare_name
 from accord.coder.models.providers import Provider, known_providers
 from accord.coder.models.snapshot import UNKNOWN_CONTEXT, ModelInfo, known_models
 from accord.version import install_command
@@ -26,6 +27,14 @@ OFFLINE = "offline"
 LOCAL_CONTEXT = 32_000
 """Assumed context window of a local model, if unknown. Small servers silently truncate long requests, which is worse
 than compacting early."""
+
+_GATEWAYS: dict[str, int] = {
+    "vercel": sys.maxsize,
+    "openrouter": sys.maxsize,
+    "bedrock": sys.maxsize,
+    "copilot": UNKNOWN_CONTEXT,
+}
+"""The APIs with models of several vendors, and the largest context window to expect there."""
 
 OFFLINE_MODEL = ModelInfo(
     id=OFFLINE,
@@ -71,6 +80,9 @@ def describe(service: Provider, name: str) -> ModelInfo:
             context=service.context or known.context,
             images=known.images if service.images is None else service.images,
         )
+    underlying = _underlying_model(service, name)
+    if underlying is not None:
+        return underlying
     sees = service.images if service.images is not None else service.name in ("anthropic", "openai", "google")
     thinks = service.api in ("anthropic", "google", "responses")
     return ModelInfo(
@@ -81,6 +93,34 @@ def describe(service: Provider, name: str) -> ModelInfo:
         efforts=EFFORTS if thinks else (),
         images=sees,
     )
+
+
+def _underlying_model(service: Provider, name: str) -> ModelInfo | None:
+    """Describe an unlisted model by the listed one that it is under another name: a gateway's
+    `anthropic/claude-opus-4.5`, or a dated version. Its price is unknown.
+
+    Not for the hosts of open models: many serve them with smaller windows."""
+    if service.moved or not service.needs_key:
+        return None
+    is_gateway = service.api in _GATEWAYS
+    wanted = bare_name(name)
+    for known in known_models().values():
+        if (is_gateway or known.provider in (service.name, service.models_of)) and bare_name(known.id) == wanted:
+            return msgspec.structs.replace(
+                known,
+                id=f"{service.name}:{name}",
+                name=f"{name} ({service.title})",
+                provider=service.name,
+                description="",
+                # Copilot has smaller windows than the models' vendors.
+                context=service.context or min(known.context, _GATEWAYS.get(service.api, known.context)),
+                # Gateways translate these for each vendor, but not the vendor's own levels.
+                efforts=tuple(each for each in known.efforts if each in EFFORTS) if is_gateway else known.efforts,
+                images=known.images if service.images is None else service.images,
+                price=None,
+                price_step=None,
+            )
+    return None
 
 
 def _same_model(service: Provider, name: str) -> ModelInfo | None:

@@ -15,6 +15,18 @@ _FAMILIES: tuple[tuple[Family, re.Pattern[str]], ...] = (
     ("gemini", re.compile(r"(^|[./])gemini\b")),
 )
 
+_VERSION = re.compile(r"(?:-v\d+(?:[:-]\d+)?|[-@]20\d\d-?\d\d-?\d\d|-latest|-preview|-thinking)$")
+"""What may follow the name of a model without making it another one."""
+
+
+def bare_name(name: str) -> str:
+    """A model's name as it is the same everywhere: `claude-opus-4-5` for `anthropic/claude-opus-4.5`, and for
+    `us.anthropic.claude-opus-4-5-20251101-v1:0`."""
+    while (shorter := _VERSION.sub("", name)) != name:
+        name = shorter
+    name = re.split(r"[/:]|(?<=[a-z])\.(?=[a-z])", name.lower())[-1]
+    return name.replace(".", "-")
+
 
 def family(name: str) -> Family:
     """Return the family of a model, from its name or id: `anthropic/claude-opus-5.5`, `openai:gpt-6.1-sol`."""

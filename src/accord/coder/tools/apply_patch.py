@@ -24,6 +24,7 @@ from accord.coder.tools.edits.change import (
     refuse_unseen,
     write_text,
 )
+from accord.coder.tools.edits.omissions import refuse_placeholder
 from accord.coder.tools.edits.passage import match_line_endings
 from accord.coder.tools.edits.patch import FilePatch, apply_hunks, is_patch, parse_patch, prefers_patches, read_command
 from accord.coder.tools.edits.problems import describe_problems
@@ -263,11 +264,14 @@ async def _prepare(file: FilePatch, ctx: ToolContext) -> Step:
         before = await read_if_exists(ctx, file.path)
         if before is not None and before != file.content and ctx.may_quote:
             refuse_unseen(ctx, file.path, before)
+            refuse_placeholder(file.content, before)
         after = match_line_endings(file.content, before) if before is not None else file.content
         return Step(file, Change(path, before, after, [1]))
     leaving = await prepare_move(ctx, file.path, file.destination) if file.destination is not None else None
     if leaving is not None and not file.hunks:
         return Step(file, leaving=leaving)
+    for hunk in file.hunks:
+        refuse_placeholder("\n".join(hunk.new), "\n".join(hunk.old))
     before = await whole_text(ctx, file.path)
     patched = await asyncio.to_thread(apply_hunks, before, file.hunks, file.path)
     if patched.text == before and leaving is None:

@@ -38,7 +38,7 @@ def protecting(count_key_start: Callable[[str], int], count_key_end: Callable[[s
 
 
 def cut(text: str, most: int) -> str:
-    """The start of a text, without the part of a key at its end."""
+    """The start of a text, without a part of a key where it was cut."""
     if len(text) <= most:
         return text
     return text[: most - count_key_start(text[:most])]
@@ -51,12 +51,12 @@ def count_key_start(text: str) -> int:
 
 
 def cut_start(text: str, most: int) -> str:
-    """The end of a text, without the part of a key at its start."""
+    """The end of a text, without a part of a key where it was cut."""
     return drop_key_end(text[-most:]) if len(text) > most else text
 
 
 def drop_key_end(text: str) -> str:
-    """A text whose start was cut, without the part of a key there."""
+    """A text whose start was cut, without a part of a key there."""
     count = _count_key_end.get()
     return text[count(text) :] if count is not None else text
 
