@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable
 from contextlib import suppress
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
@@ -20,14 +21,12 @@ from accord.tui import preferences
 from accord.tui.agents import Agents
 from accord.tui.announcements import Announcements
 from accord.tui.appearance import Appearance
-from accord.tui.budget_watch import BudgetWatch
 from accord.tui.commands import bindings
 from accord.tui.dialogs import Dialogs
 from accord.tui.errors import run_in_background
 from accord.tui.exit import Exit
 from accord.tui.first_session import FirstSession
 from accord.tui.key_login import KeyLogin
-from accord.tui.overview import Overview
 from accord.tui.palette import Palette
 from accord.tui.panels.headline import Headline
 from accord.tui.questions import Questions
@@ -50,7 +49,9 @@ from accord.tui.timers import start_timers
 from accord.tui.transcript.images.upload import ImageUploader
 
 if TYPE_CHECKING:
+    from accord.tui.budget_watch import BudgetWatch
     from accord.tui.host import Host
+    from accord.tui.overview import Overview
 
 
 class AccordApp(PaintingApp):
@@ -91,8 +92,6 @@ class AccordApp(PaintingApp):
         self.palette: Palette = Palette(self)
         self.start_page: StartPage = StartPage(self)
         self.session_list: SessionList = SessionList(self)
-        self.budgets: BudgetWatch = BudgetWatch(self)
-        self.overview: Overview = Overview(self)
         self.announcements: Announcements = Announcements(self)
         self.restorer: TerminalRestorer = restorer or TerminalRestorer()
         self.first: FirstSession = FirstSession()
@@ -105,6 +104,20 @@ class AccordApp(PaintingApp):
         self._is_undecided = is_undecided
         self._ending = Exit(self)
         self._tuning = ProcessTuning()
+
+    # -- parts that aren't needed for the first frame
+
+    @cached_property
+    def budgets(self) -> BudgetWatch:
+        from accord.tui.budget_watch import BudgetWatch
+
+        return BudgetWatch(self)
+
+    @cached_property
+    def overview(self) -> Overview:
+        from accord.tui.overview import Overview
+
+        return Overview(self)
 
     # -- starting
 

@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING, Any
 from textual import events
 from textual.widgets import Input, TextArea
 
-from accord.model.requests import PermissionRequest
 from accord.terminal_text import one_line
-from accord.tui.screens.modal import Modal
 from accord.tui.terminal.input_guard import PAUSE, SeenFirst
 
 if TYPE_CHECKING:
-    from accord.model.requests import AuthMethod, Elicitation, Reply
+    from accord.model.requests import AuthMethod, Elicitation, PermissionRequest, Reply
     from accord.policy.action import Action
     from accord.policy.decision import Decision
     from accord.policy.question import Choice, Question
     from accord.tui.agent.process import AgentProcess
     from accord.tui.app import AccordApp
+    from accord.tui.screens.modal import Modal
     from accord.tui.tab.tab import Tab
 
 LONG_PAUSE_SECONDS = 2.0
@@ -64,6 +63,8 @@ class Questions:
     def on_decision(self, process: AgentProcess, action: Action | PermissionRequest, decision: Decision) -> None:
         """Report a decision of the policy: a denial, which explains what follows, or an answer that couldn't be
         remembered."""
+        from accord.model.requests import PermissionRequest
+
         is_expected = decision.allowed or decision.by == "person"
         if is_expected and not decision.save_error:
             return
@@ -167,7 +168,7 @@ class Questions:
     def _focused_question(self) -> SeenFirst | None:
         """The question that has the keyboard focus."""
         screen = self._app.screen if self._app.screen_stack else None
-        if isinstance(screen, Modal):
+        if isinstance(screen, SeenFirst):
             return screen
         return screen.focused if screen is not None and isinstance(screen.focused, SeenFirst) else None
 

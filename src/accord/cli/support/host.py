@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from accord.cli.support.launch import StartedAgent, ask_and_install, install, start_agent
 from accord.config.command import BUILT_IN, built_in
-from accord.config.settings import Loaded
 from accord.errors import AccordError
-from accord.policy.project import load_configuration
 from accord.process.launch import start
 
 if TYPE_CHECKING:
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
     from accord.config.command import Resolved
     from accord.config.download import Progress
     from accord.config.registry import RegistryEntry
-    from accord.config.settings import AgentEntry
+    from accord.config.settings import AgentEntry, Loaded
     from accord.model.requests import AuthMethod, McpServer
     from accord.model.session import Notice, SessionInfo
     from accord.policy.question import Ask
@@ -30,7 +28,13 @@ if TYPE_CHECKING:
 
 def default_target(cwd: Path) -> str:
     """Return the default agent: the configured one, or the built-in one."""
-    return load_configuration(cwd).settings.chosen_agent or BUILT_IN
+    return _load_configuration(cwd).settings.chosen_agent or BUILT_IN
+
+
+def _load_configuration(cwd: Path) -> Loaded:
+    from accord.policy.project import load_configuration
+
+    return load_configuration(cwd)
 
 
 class TuiHost:
@@ -47,7 +51,7 @@ class TuiHost:
     def is_undecided(self) -> bool:
         """Whether several agents are configured and none is the default."""
         try:
-            settings = load_configuration(self.cwd).settings
+            settings = _load_configuration(self.cwd).settings
         except AccordError:
             return False  # reported when the agent is started
         return settings.chosen_agent is None and bool(settings.agents)
@@ -81,7 +85,7 @@ class TuiHost:
             return BUILT_IN  # errors in the configuration are reported when the agent is started
 
     def configuration(self) -> Loaded:
-        return load_configuration(self.cwd)
+        return _load_configuration(self.cwd)
 
     def launch(self, target: str | None, on_stderr: Callable[[str], None], progress: Progress) -> Launch:
         early, self._early = self._early, None

@@ -6,7 +6,6 @@ import os
 import shlex
 
 from accord.config.command import BUILT_IN, is_command_line
-from accord.config.redaction import redact_text
 from accord.terminal_text import one_line
 
 BUILT_IN_NAME = "built-in agent"
@@ -21,6 +20,8 @@ def display_name(target: str) -> str:
         return BUILT_IN_NAME
     if not is_command_line(target):
         return target
+    from accord.config.redaction import redact_text
+
     try:
         words = shlex.split(redact_text(target))
     except ValueError:

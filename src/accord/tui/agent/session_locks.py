@@ -5,7 +5,6 @@ find out whether it is alone, a client tries to make its lock exclusive."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,7 +13,6 @@ from pathlib import Path
 from typing import IO
 
 from accord.config.directories import data_directory
-from accord.config.locking import CAN_SHARE, open_lock_file, try_lock
 
 
 @dataclass
@@ -63,6 +61,8 @@ def _hold(path: Path) -> None:
     if path in _held:
         _held[path].count += 1
         return
+    from accord.config.locking import CAN_SHARE, open_lock_file
+
     if not CAN_SHARE:
         return
     with suppress(OSError):
@@ -72,6 +72,8 @@ def _hold(path: Path) -> None:
 
 def _is_alone(held: _Held) -> bool:
     """Return whether no other process holds the lock. It is shared again afterwards."""
+    from accord.config.locking import CAN_SHARE, try_lock
+
     if not CAN_SHARE:
         return True
     try:
@@ -97,5 +99,7 @@ def _let_go(path: Path) -> None:
 
 
 def _path(agent: str, session: str) -> Path:
+    import hashlib
+
     name = hashlib.sha256(f"{agent}\0{session}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
     return data_directory() / "chat" / "open" / f"{name}.lock"

@@ -8,11 +8,8 @@ from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
-from accord.tui.panels.permission import PermissionPanel
-from accord.tui.panels.queue import QueuePanel
 from accord.tui.panels.status import Part, StatusLine, drop_to_fit
-from accord.tui.screens.hints import BETWEEN
-from accord.tui.transcript.view import TranscriptView
+from accord.tui.screens.hints import BETWEEN, FocusKeys
 
 if TYPE_CHECKING:
     from accord.tui.app import AccordApp
@@ -33,8 +30,6 @@ _IDLE = (
 )
 """As many as fit, the first ones first."""
 _RUNNING = ("enter queue", "ctrl+s send now", "tab transcript")
-_READING = ("↑↓ select", "enter open", "y copy", "e editor", "tab prompt")
-_QUEUED = ("↑↓ select", "enter edit", "delete remove", "esc prompt")
 _WAITING = ("tab answer",)
 _GONE = ("alt+d diagnose", "ctrl+l log", "ctrl+n choose another agent")
 HELP = "? keys"
@@ -63,12 +58,8 @@ class KeyLine(Widget):
         urgent = list(filter(None, self._status.describe_state().hint.split(BETWEEN)))
         state = controller.state
         keys: tuple[str, ...]
-        if isinstance(focused, TranscriptView):
-            keys = _READING
-        elif isinstance(focused, QueuePanel):
-            keys = _QUEUED
-        elif isinstance(focused, PermissionPanel):
-            keys = ()  # they are on its border
+        if isinstance(focused, FocusKeys):
+            keys = focused.focus_keys
         elif state == "waiting":
             keys = _WAITING
         elif state in ("running", "starting", "opening"):

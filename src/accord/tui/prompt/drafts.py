@@ -5,7 +5,6 @@ interfere. A new client takes over the drafts that exited ones left in the same 
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -108,6 +107,8 @@ class _DraftFile:
             with suppress(OSError):
                 self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
                 self._lock = self._lock or _acquire_lock(self.path)
+            import json
+
             return replace(self.path, json.dumps([project, left.text, agent, left.queue]))
         lock, self._lock = self._lock, None
         _remove(self.path, lock)
@@ -172,6 +173,8 @@ def join_drafts(drafts: Iterable[Unsent]) -> Unsent:
 
 def _read(path: Path) -> tuple[str, str, Unsent]:
     """The project, agent and text of a draft file. Older files have fewer fields."""
+    import json
+
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -15,7 +15,6 @@ from textual.widgets import TextArea
 
 from accord.tui.prompt.folds import FoldAt, Folds, is_long
 from accord.tui.prompt.paste import without_halves
-from accord.tui.prompt.vim_keys import VimKeys
 from accord.tui.terminal.keyboard import act_at_once, is_chord
 from accord.tui.terminal.painter import paint_at_once
 from accord.tui.terminal.textual_internals import EditResult, Location, get_key_bindings
@@ -23,6 +22,7 @@ from accord.tui.terminal.textual_internals import EditResult, Location, get_key_
 if TYPE_CHECKING:
     from accord.tui.prompt.highlighting import PromptHighlighter
     from accord.tui.prompt.history import History
+    from accord.tui.prompt.vim_keys import VimKeys
 
 EMPTY = "alt+k"
 """The key that clears the prompt."""
@@ -183,9 +183,12 @@ class Editor(Killing):
 
     def use_vim(self, is_on: bool) -> None:
         """Turn the Vim keys on or off."""
-        if is_on != (self.vim is not None):
-            self.vim = VimKeys(self) if is_on else None
-            self.on_vim_mode()
+        if is_on == (self.vim is not None):
+            return
+        from accord.tui.prompt.vim_keys import VimKeys
+
+        self.vim = VimKeys(self) if is_on else None
+        self.on_vim_mode()
 
     def _act_as_vim(self, act: Callable[[], Any]) -> None:
         self._recalled = None

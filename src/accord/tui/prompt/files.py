@@ -10,9 +10,12 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from accord.tui.prompt.paste import mention
-from accord.workspace.ignore import IgnoreRules, rules_above
+
+if TYPE_CHECKING:
+    from accord.workspace.ignore import IgnoreRules
 
 MAX_FILES = 50_000
 MAX_SECONDS = 3.0
@@ -62,6 +65,8 @@ class Files:
 
     def _walk(self) -> Iterator[str]:
         end = time.monotonic() + MAX_SECONDS
+        from accord.workspace.ignore import rules_above
+
         count = 0
         root = os.path.realpath(self._root)
         directories: list[tuple[str, IgnoreRules]] = [("", rules_above(root).rules)]

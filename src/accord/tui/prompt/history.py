@@ -5,7 +5,6 @@ can't be read or written, there is no history, and `on_error` receives the reaso
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from collections.abc import Callable
@@ -99,6 +98,8 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 
 
 def _line(sent: Sent) -> str:
+    import json
+
     return f"{json.dumps(list(sent) if sent.project else sent.text)}\n"
 
 
@@ -111,6 +112,8 @@ def _lines(path: Path) -> list[str]:
 
 def _parse(line: str) -> Sent:
     """A line of the file: a text, or a text and its project."""
+    import json
+
     try:
         found = json.loads(line)
     except ValueError:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from accord.tui.prompt.files import NEVER
 from accord.tui.prompt.paste import mention
-from accord.workspace.ignore import IgnoreRules, rules_above
+
+if TYPE_CHECKING:
+    from accord.workspace.ignore import IgnoreRules
 
 MAX_ENTRIES = 200
 """Entries of a directory that are listed; the others are found by typing."""
@@ -44,6 +46,8 @@ class ProjectTree:
 
     def list_rows(self) -> list[TreeRow]:
         """Return the lines from top to bottom. Reads the disk: call it in a thread."""
+        from accord.workspace.ignore import rules_above
+
         rows: list[TreeRow] = []
         self._add("", 0, rules_above(self._root).rules, frozenset(self._open), rows)
         return rows

@@ -13,6 +13,12 @@ from textual.widget import Widget
 BETWEEN = " · "
 
 
+class FocusKeys:
+    """Mixin of widgets with keys of their own: the key line shows them while the widget has the focus."""
+
+    focus_keys: ClassVar[tuple[str, ...]] = ()
+
+
 def wrap_hints(hints: Sequence[str], width: int) -> list[str]:
     """Wrap hints to a width. Lines break between two hints, and within one only if it is too long for a line."""
     lines: list[str] = []

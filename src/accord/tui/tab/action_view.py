@@ -6,10 +6,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from accord.tui.errors import run_in_background
-from accord.tui.panels.actions import ActionPanel, UserAction
 from accord.tui.tab.panel_slot import PanelSlot
 
 if TYPE_CHECKING:
+    from accord.tui.panels.actions import ActionPanel, UserAction
     from accord.tui.session.login_problem import LoginProblem
     from accord.tui.tab.tab import Tab
 
@@ -29,6 +29,8 @@ class ActionView:
         """Offer another key and another model. Return whether this agent's keys can be entered here."""
         if not self._tab.app.key_login.has_keys(self._tab.controller.process):
             return False
+        from accord.tui.panels.actions import ActionPanel, UserAction
+
         self._problem = problem
         self.slot.hide()
         enter = UserAction(ENTER_KEY, "Enter another key" if problem.is_rejected else "Enter a key")

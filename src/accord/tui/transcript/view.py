@@ -14,7 +14,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from accord.tui.errors import run_in_background
-from accord.tui.transcript.blocks.attachment import images_of
+from accord.tui.screens.hints import FocusKeys
 from accord.tui.transcript.blocks.base import GUTTER, Block, BlockContext
 from accord.tui.transcript.blocks.factory import Key, key_of
 from accord.tui.transcript.images.gallery import Gallery
@@ -35,7 +35,7 @@ _WHEEL_LINES = 3
 _FRAME_SECONDS = 0.05
 
 
-class TranscriptView(Widget, can_focus=True):
+class TranscriptView(FocusKeys, Widget, can_focus=True):
     """Shows a transcript. `update_items` takes what changed; `cursor` is the selected item.
 
     Its collaborators do the work: `timeline_layout` decides which lines are visible, `item_selection` moves the cursor,
@@ -45,6 +45,7 @@ class TranscriptView(Widget, can_focus=True):
     TranscriptView { height: 1fr; width: 1fr; background: $background; color: $foreground; }
     """
 
+    focus_keys = ("↑↓ select", "enter open", "y copy", "e editor", "tab prompt")
     ALLOW_SELECT: ClassVar[bool] = False  # Textual's own text selection; see mouse_selection.py
     FOCUS_ON_CLICK: ClassVar[bool] = False  # after a click, the user continues typing in the prompt
 
@@ -372,7 +373,7 @@ class TranscriptView(Widget, can_focus=True):
             "e": self._open_in_editor,
             "x": self._stop,
             "r": self._review,
-            "v": lambda: self._view_images(images_of(self.selected)),
+            "v": lambda: self._view_images(_images_of(self.selected)),
             "tab": lambda: self._leave(),
             "escape": lambda: self._leave("escape"),
             "i": lambda: self._leave(),
@@ -409,8 +410,8 @@ class TranscriptView(Widget, can_focus=True):
     def _open_in_editor(self) -> None:
         if (item := self.selected) is not None and self.cursor is not None:
             block = self.timeline_layout.blocks.get(self.cursor)
-            if images_of(item) and not block.whole().strip():
-                self._view_images(images_of(item))
+            if (images := _images_of(item)) and not block.whole().strip():
+                self._view_images(images)
             else:
                 self.post_message(self.Opened(item, block))
 
@@ -418,3 +419,9 @@ class TranscriptView(Widget, can_focus=True):
         # The user began typing a word: the letters that follow belong to it, even before the focus has moved.
         self._is_leaving = key == "type"
         self.post_message(self.Left(key, character))
+
+
+def _images_of(item: object) -> list[Image]:
+    from accord.tui.transcript.blocks.attachment import images_of
+
+    return images_of(item)

@@ -1,4 +1,6 @@
-"""Creates the block for a timeline item, and estimates its height before it is rendered."""
+"""Creates the block for a timeline item, and estimates its height before it is rendered.
+
+The blocks are imported in functions: they aren't needed for the first frame."""
 
 from __future__ import annotations
 
@@ -7,11 +9,6 @@ from accord.model.tool import ToolCall
 from accord.transcript.message import Message
 from accord.transcript.snapshot import TimelineItem
 from accord.tui.transcript.blocks.base import Block, BlockContext
-from accord.tui.transcript.blocks.long_text import MAX_DRAWN
-from accord.tui.transcript.blocks.message import AgentBlock, ThoughtBlock, UserBlock
-from accord.tui.transcript.blocks.notice import CompactionBlock, NoticeBlock, is_hidden
-from accord.tui.transcript.blocks.subagent import SubagentBlock
-from accord.tui.transcript.blocks.tool import ToolBlock
 
 Key = tuple[str, str]
 """Identifies an item of a timeline for the life of the session."""
@@ -33,14 +30,22 @@ def key_of(item: TimelineItem, index: int) -> Key:
 def block_for(item: TimelineItem, before: TimelineItem | None, context: BlockContext, is_open: bool | None) -> Block:
     """Create the block for an item; `before` is the item above it."""
     if isinstance(item, Message):
+        from accord.tui.transcript.blocks.message import AgentBlock, ThoughtBlock, UserBlock
+
         kind = {"user": UserBlock, "thought": ThoughtBlock}.get(item.role, AgentBlock)
         return kind(item, context, is_open)
     if isinstance(item, ToolCall):
+        from accord.tui.transcript.blocks.tool import ToolBlock
+
         return ToolBlock(item, context, is_open, gap=_gap_between(before, item))
+    if isinstance(item, Subagent):
+        from accord.tui.transcript.blocks.subagent import SubagentBlock
+
+        return SubagentBlock(item, context, is_open)
+    from accord.tui.transcript.blocks.notice import CompactionBlock, NoticeBlock
+
     if isinstance(item, Compaction):
         return CompactionBlock(item, context, is_open)
-    if isinstance(item, Subagent):
-        return SubagentBlock(item, context, is_open)
     assert isinstance(item, Notice)
     return NoticeBlock(item, context, is_open)
 
@@ -57,6 +62,9 @@ def _is_tall(call: ToolCall) -> bool:
 
 def guess(item: TimelineItem, before: TimelineItem | None, width: int) -> int:
     """Estimate the lines of an item: good enough for a scroll bar, and corrected when it is rendered."""
+    from accord.tui.transcript.blocks.long_text import MAX_DRAWN
+    from accord.tui.transcript.blocks.notice import is_hidden
+
     if is_hidden(item):
         return 0
     if not isinstance(item, Message):
