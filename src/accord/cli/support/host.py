@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from accord.cli.support.launch import StartedAgent, ask_and_install, install, start_agent
+from accord.cli.support.launch import StartedAgent, ask_and_install, find_agent, install, start_agent
 from accord.config.command import BUILT_IN, built_in
 from accord.errors import AccordError
 from accord.process.launch import start
@@ -37,6 +39,35 @@ def _load_configuration(cwd: Path) -> Loaded:
     return load_configuration(cwd)
 
 
+class EarlyStart:
+    """Starts an agent in a thread: the client is imported while the agent's process is being made."""
+
+    def __init__(self, start: Callable[[], StartedAgent]) -> None:
+        self._start = start
+        self._outcome: StartedAgent | Exception | None = None
+        self._thread = threading.Thread(target=self._run, name="accord-start", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._outcome = self._start()
+        except Exception as error:
+            self._outcome = error
+
+    def wait(self) -> StartedAgent:
+        """Wait for the agent's process. Raises why it couldn't be started."""
+        self._thread.join()
+        if isinstance(self._outcome, Exception):
+            raise self._outcome
+        assert self._outcome is not None
+        return self._outcome
+
+    def abandon(self) -> None:
+        """End the agent, if it could be started."""
+        with suppress(AccordError, OSError):
+            self.wait().started.abandon()
+
+
 class TuiHost:
     """Implements `accord.tui.host.Host`."""
 
@@ -44,7 +75,7 @@ class TuiHost:
         self.cwd = cwd
         self.versions = versions
         self._flags = flags
-        self._early: StartedAgent | AccordError | None = None
+        self._early: EarlyStart | AccordError | None = None
         self._early_target: str | None = None
 
     @property
@@ -63,15 +94,16 @@ class TuiHost:
         self._early_target = target
         try:
             get = install if can_install else ask_and_install
-            self._early = start_agent(self._find_target(target), self.cwd, get)
+            agent = find_agent(self._find_target(target), self.cwd, get)
+            self._early = EarlyStart(lambda: agent.start(self.cwd))
         except AccordError as error:
             self._early = error
 
     def abandon(self) -> None:
         """End an agent that was started early and never used."""
         early, self._early = self._early, None
-        if isinstance(early, StartedAgent):
-            early.started.abandon()
+        if isinstance(early, EarlyStart):
+            early.abandon()
 
     def _find_target(self, target: str | None) -> str:
         return target if target is not None else default_target(self.cwd)
@@ -92,7 +124,7 @@ class TuiHost:
         if isinstance(early, AccordError):
             raise early
         if early is not None and target != self._early_target:
-            early.started.abandon()
+            early.abandon()
             early = None
 
         def get(entry: RegistryEntry) -> AgentEntry:
@@ -105,7 +137,7 @@ class TuiHost:
             progress(f"installing {entry.id} {entry.version}", 0, 0)
             return ensure_installed(entry, progress=progress)
 
-        launched = early if early is not None else start_agent(self._find_target(target), self.cwd, get)
+        launched = early.wait() if early is not None else start_agent(self._find_target(target), self.cwd, get)
         name = "built-in agent" if launched.found == built_in() else launched.found.name
         return AgentLaunch(launched, name, self.cwd, on_stderr)
 

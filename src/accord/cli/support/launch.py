@@ -24,6 +24,23 @@ if TYPE_CHECKING:
     from accord.config.settings import AgentEntry, Loaded
 
 
+class FoundAgent(NamedTuple):
+    """An agent that can be started."""
+
+    found: Resolved
+    env: dict[str, str]
+    """The whole environment of the process."""
+    loaded: Loaded | None
+    """The configuration, if it was needed to find the agent."""
+    unsaved: str = ""
+    """Why the session can't be saved; empty if it can."""
+
+    def start(self, cwd: Path) -> StartedAgent:
+        """Start its process, and wait until it runs."""
+        started = start(self.found.argv, cwd=cwd, env=self.env)
+        return StartedAgent(self.found, self.env, started, self.loaded, self.unsaved)
+
+
 class StartedAgent(NamedTuple):
     """A started agent process, and how it was found."""
 
@@ -40,7 +57,14 @@ class StartedAgent(NamedTuple):
 def start_agent(
     target: str | None, cwd: Path, get: Install | None = None, *, once: bool = False, save: bool = True
 ) -> StartedAgent:
-    """Start the named agent, the default one, or the built-in one if none is configured.
+    """Start the named agent, the default one, or the built-in one if none is configured. See `find_agent`."""
+    return find_agent(target, cwd, get, once=once, save=save).start(cwd)
+
+
+def find_agent(
+    target: str | None, cwd: Path, get: Install | None = None, *, once: bool = False, save: bool = True
+) -> FoundAgent:
+    """Find the agent to start, and start the supervisor meanwhile.
 
     `get` installs a missing agent (default: after asking, with a progress bar on the terminal). `once` is for sessions
     that needn't outlive the process: the built-in agent then works without a writable data directory.
@@ -57,7 +81,7 @@ def start_agent(
     if unsaved or (not save and found == built_in()):
         found = found._replace(argv=[*found.argv, "--memory"])
     env = environment(found.environment, found.env)
-    return StartedAgent(found, env, start(found.argv, cwd=cwd, env=env), loaded, unsaved)
+    return FoundAgent(found, env, loaded, unsaved)
 
 
 def _why_unsaved() -> str:
