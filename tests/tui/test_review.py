@@ -12,7 +12,7 @@ from accord.model.session import PlanEntry
 from accord.model.tool import Diff, ToolCall
 from accord.testing import ScriptedAgent
 from accord.transcript.transcript import Transcript
-from accord.tui.screens.review import ReviewScreen
+from accord.tui.screens.review import ReviewList, ReviewScreen
 from accord.tui.screens.review_lines import list_patch, list_session_changes
 from accord.tui.session.review import Comment, ReviewLine, format_comments
 
@@ -143,3 +143,36 @@ async def test_without_changes_the_review_says_that_nothing_has_changed(opened: 
         await chat.until("Nothing has changed.")
         await chat.press("escape")
         await chat.until(lambda: not isinstance(chat.app.screen, ReviewScreen))
+
+
+PATCH = """diff --git a/greet.py b/greet.py
+--- a/greet.py
++++ b/greet.py
+@@ -1,2 +1,2 @@
+-def greet(name):
++def greet(name, loud):
+     return name
+"""
+
+
+async def test_a_review_has_the_colours_of_diffs_in_the_conversation(opened: Opened) -> None:
+    async with opened(ScriptedAgent([])) as chat:
+        styles = chat.app.text_styles
+        chat.app.push_screen(ReviewScreen("Changes", list_patch(PATCH), [], styles, "none"))
+        await chat.until("def greet(name, loud)")
+        listing = chat.app.screen.query_one(ReviewList)
+        removed, added, same = (listing.render_line(row) for row in (1, 2, 3))
+        colours = {part.text.strip(): part.style.color for part in same if part.style is not None}
+        assert colours["return"] not in (None, colours["name"])  # a keyword
+        grounds = {part.text: part.style.bgcolor for part in added if part.style is not None}
+        assert grounds["def"] == styles.added.bgcolor
+        assert styles.added_word.bgcolor in grounds.values()
+        assert styles.removed.bgcolor in {part.style.bgcolor for part in removed if part.style is not None}
+
+
+async def test_the_keys_of_a_review_fit_on_its_border_at_80_columns(opened: Opened) -> None:
+    async with opened(ScriptedAgent([]), size=(80, 24)) as chat:
+        lines = list_patch(PATCH)
+        comments = [Comment(1, 1, (lines[1],), "why")] * 12
+        chat.app.push_screen(ReviewScreen("Changes", lines, comments, chat.app.text_styles, "none"))
+        await chat.until("v select · enter comment · d delete · n p file · s send 12 · esc back ─╯")

@@ -53,6 +53,11 @@ class Modal(SeenFirst, ModalScreen[ScreenResultType]):
         """Key hints from long to short; the first that fits is shown on the lower border."""
         return ()
 
+    @property
+    def box_width(self) -> int:
+        """The columns of the box, with its border."""
+        return min(self.app.size.width * 9 // 10, _MAX_WIDTH)
+
     def on_resize(self) -> None:
         self.say_keys()
 
@@ -61,7 +66,7 @@ class Modal(SeenFirst, ModalScreen[ScreenResultType]):
         is_early = self._moment is not None and not self._moment.is_over
         if not self.key_hints and self._moment is None:
             return
-        hint = first_fitting(self.key_hints or ("",), min(self.app.size.width * 9 // 10, _MAX_WIDTH) - 6)
+        hint = first_fitting(self.key_hints or ("",), self.box_width - 6)
         for box in [each for each in self.query("*") if isinstance(each, (Vertical, VerticalScroll))][:1]:
             box.border_subtitle = _LOCKED_HINT if is_early else hint
 

@@ -16,11 +16,12 @@ from textual.strip import Strip
 from textual.widgets import Static
 
 from accord.tui.errors import run_in_background
-from accord.tui.screens.hints import Hints
+from accord.tui.screens.hints import BETWEEN
 from accord.tui.screens.modal import Modal
 from accord.tui.session.review import Comment, ReviewLine
 from accord.tui.text import make_label, truncate
 from accord.tui.theme import TextStyles
+from accord.tui.transcript.blocks.diff import highlight, mark_words
 
 SEND = "send"
 
@@ -40,6 +41,8 @@ class ReviewList(ScrollView, can_focus=True):
         """The other end of the selection."""
         self._rows: list[tuple[int, Comment | None]] = []
         """The line, and the comment to show instead of it."""
+        self._texts: dict[int, Text] = {}
+        """The lines of the files that were drawn, highlighted."""
         self.refresh_rows()
 
     @property
@@ -114,24 +117,39 @@ class ReviewList(ScrollView, can_focus=True):
         first, last = self.selection
         is_selected = first <= at <= last and line.can_have_comment
         mark = "❯" if at == self.cursor else "│" if is_selected else " "
-        strip = self._draw(line, mark, width)
+        strip = self._draw(at, mark, width)
         if is_selected and self.start is not None:
             strip = Strip([Segment(part.text, (part.style or styles.base) + styles.said) for part in strip])
         return strip.adjust_cell_length(width, styles.base)
 
-    def _draw(self, line: ReviewLine, mark: str, width: int) -> Strip:
-        styles = self._text_styles
+    def _draw(self, at: int, mark: str, width: int) -> Strip:
+        styles, line = self._text_styles, self.lines[at]
         if line.sign == "#":
             return styles.line((truncate(f"{line.text}", width), styles.strong))
         if line.sign == "@":
             return styles.line((f"       ⋯ {truncate(line.text, max(width - 9, 1))}", styles.dim))
-        style = styles.added if line.sign == "+" else styles.removed if line.sign == "-" else None
-        text = line.text.expandtabs(4)[: width * 4]
-        return styles.line(
+        text, ground = mark_words(self._highlight(at), line.sign, line.marks, styles)
+        text.expand_tabs(4)
+        style = styles.base if ground is None else styles.base + ground
+        edge = styles.line(
             (f"{mark} ", styles.accent),
             (f"{line.number or '':>4} ", styles.dim),
-            (f"{line.sign} {text}", style),
+            (f"{line.sign} ", style),
         )
+        room = max(width - edge.cell_length, 1)
+        text.truncate(room, overflow="ellipsis")
+        body = Strip(Segment.apply_style(text.render(styles.console), style))
+        return Strip.join([edge, body.adjust_cell_length(room, style)])
+
+    def _highlight(self, at: int) -> Text:
+        """Return a line in the colours of its language. They depend on the lines above it in the same file."""
+        if at not in self._texts:
+            start = next((each + 1 for each in range(at, -1, -1) if self.lines[each].sign == "#"), 0)
+            end = next((each for each in range(at, len(self.lines)) if self.lines[each].sign == "#"), len(self.lines))
+            file = self.lines[start:end]
+            painted = highlight([each.text for each in file], self.lines[at].file, self._text_styles)
+            self._texts.update(enumerate(painted, start))
+        return self._texts[at]
 
 
 class ReviewScreen(Modal["str | None"]):
@@ -170,14 +188,25 @@ class ReviewScreen(Modal["str | None"]):
                 yield ReviewList(self._lines, self._comments, self._text_styles)
             else:
                 yield Static(Text(self._empty), classes="empty")
-            yield Hints(*self._hints)
 
     @property
-    def _hints(self) -> Sequence[str]:
+    def key_hints(self) -> Sequence[str]:
         if not self._lines:
             return ("esc back",)
-        send = f"s send {_count(self._comments)}" if self._comments else "s send"
-        return ("↑ ↓ move", "shift+↑ ↓ or v select", "enter comment", "d delete it", "n p file", send, "esc back")
+        count = len(self._comments)
+        send, short = (f"s send {_count(count)}", f"s send {count}") if count else ("s send", "s send")
+        return (
+            BETWEEN.join(
+                ("↑ ↓ move", "shift+↑ ↓ or v select", "enter comment", "d delete it", "n p file", send, "esc back")
+            ),
+            BETWEEN.join(("↑↓", "v select", "enter comment", "d delete", "n p file", short, "esc back")),
+            BETWEEN.join(("v select", "enter comment", short, "esc back")),
+            BETWEEN.join(("enter comment", short, "esc")),
+        )
+
+    @property
+    def box_width(self) -> int:
+        return self.app.size.width
 
     def on_mount(self) -> None:
         if self._lines:
@@ -262,8 +291,8 @@ class ReviewScreen(Modal["str | None"]):
 
     def _show_comments(self) -> None:
         self.query_one(ReviewList).refresh_rows()
-        self.query_one(Hints).say(*self._hints)
+        self.say_keys()
 
 
-def _count(comments: Sequence[Comment]) -> str:
-    return "1 comment" if len(comments) == 1 else f"{len(comments)} comments"
+def _count(comments: int) -> str:
+    return "1 comment" if comments == 1 else f"{comments} comments"

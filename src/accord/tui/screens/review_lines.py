@@ -81,7 +81,7 @@ def _list_rows(name: str, rows: list[Row]) -> list[ReviewLine]:
     lines = [_HEADING._replace(text=f"{name} +{added} -{removed}", file=name)]
     return [
         *lines,
-        *(ReviewLine(row.sign, row.text, name, row.old if row.sign == "-" else row.new) for row in rows),
+        *(ReviewLine(row.sign, row.text, name, row.old if row.sign == "-" else row.new, row.marks) for row in rows),
     ]
 
 

@@ -19,6 +19,8 @@ class ReviewLine(NamedTuple):
     file: str = ""
     number: int | None = None
     """Its number in the new file, or in the old one for a removed line."""
+    marks: tuple[tuple[int, int], ...] = ()
+    """The ranges that differ from the line that it replaces, or that replaces it."""
 
     @property
     def can_have_comment(self) -> bool:

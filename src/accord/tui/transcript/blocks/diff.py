@@ -287,11 +287,7 @@ class _Painted:
 
     def _cell(self, row: Row, text: Text, number: str, width: int) -> list[Strip]:
         text_styles = self._text_styles
-        ground, word = _GROUNDS[row.sign](text_styles)
-        text = text.copy()
-        if word is not None:
-            for begin, end in row.marks:
-                text.stylize(word, begin, end)
+        text, ground = mark_words(text, row.sign, row.marks, text_styles)
         style = text_styles.base if ground is None else text_styles.base + ground
         room = max(width - len(number), 4)
         body = text_styles.draw(text, room, ground) or [text_styles.line(("", ground))]
@@ -320,6 +316,18 @@ def _ground_come(text_styles: TextStyles) -> tuple[Style | None, Style | None]:
 
 
 _GROUNDS = {" ": _ground_none, "-": _ground_gone, "+": _ground_come}
+
+
+def mark_words(
+    text: Text, sign: str, marks: Sequence[tuple[int, int]], text_styles: TextStyles
+) -> tuple[Text, Style | None]:
+    """Mark the differing words of a highlighted line. Return it with the background of the line."""
+    ground, word = _GROUNDS[sign](text_styles)
+    text = text.copy()
+    if word is not None:
+        for begin, end in marks:
+            text.stylize(word, begin, end)
+    return text, ground
 
 
 def highlight(texts: list[str], name: str, text_styles: TextStyles) -> list[Text]:
