@@ -87,6 +87,7 @@ Screen { background: $background; }
 ModalScreen { background: $background 70%; }
 #tabs { height: 1fr; }
 ToastRack { dock: top; align: right top; margin: 1 0 0 0; }
+ModalScreen ToastRack { margin: 0; }
 Toast { max-width: 60%; margin-top: 0; padding: 0 1; background: $background; border: round $primary; }
 Toast.-information { border: round $primary; }
 Toast.-warning { border: round $warning; }

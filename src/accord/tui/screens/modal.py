@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from textual import events
+from textual import events, on
 from textual.await_complete import AwaitComplete
 from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen, ScreenResultType
@@ -15,6 +15,9 @@ from accord.tui.terminal.input_guard import Moment, SeenFirst
 
 _MAX_WIDTH = 110
 """Columns of the widest box."""
+_TOAST_ROWS = 3
+"""Rows of a notification of one line, with its border."""
+_TOAST_GAP = 1
 _APP_KEYS = ("ctrl+c", "ctrl+z")
 _LOCKED_HINT = "keys unlock in a moment"  # short enough for the narrowest box
 
@@ -67,8 +70,31 @@ class Modal(SeenFirst, ModalScreen[ScreenResultType]):
         if not self.key_hints and self._moment is None:
             return
         hint = first_fitting(self.key_hints or ("",), self.box_width - 6)
-        for box in [each for each in self.query("*") if isinstance(each, (Vertical, VerticalScroll))][:1]:
+        if (box := self._box) is not None:
             box.border_subtitle = _LOCKED_HINT if is_early else hint
+
+    @property
+    def _box(self) -> Widget | None:
+        return next((each for each in self.query("*") if isinstance(each, (Vertical, VerticalScroll))), None)
+
+    # -- notifications
+
+    @on(events.Mount)
+    def _follow_layout(self) -> None:
+        self.screen_layout_refresh_signal.subscribe(self, lambda screen: self._fit_notifications())
+
+    def _fit_notifications(self) -> None:
+        """Show as many of the newest notifications as fit above the box, so that none covers its answers. If there is
+        no room at all, the newest covers the title."""
+        box = self._box
+        room = max(box.region.y, _TOAST_ROWS) if box is not None else self.size.height
+        for rack in self.query("ToastRack"):
+            for place, holder in enumerate(reversed(rack.children)):
+                # One that was never shown has no height yet.
+                rows = sum(each.outer_size.height for each in holder.children) or _TOAST_ROWS
+                holder.display = place == 0 or rows <= room
+                room = room - rows - _TOAST_GAP if holder.display else 0
+            rack.styles.max_height = max(box.region.y, _TOAST_ROWS) if box is not None else None
 
     # -- screens that agents open
 
