@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Hashable
 from typing import Literal, Protocol
 
 import msgspec
@@ -49,7 +49,10 @@ class MessageHandler(Protocol):
 
 
 class Outbox:
-    """Lines for a peer that may be slow. Lines that the transport can't take yet wait here, up to a limit."""
+    """Lines for a peer that may be slow. Lines that the transport can't take yet wait here, up to a limit.
+
+    A line may be sent on behalf of a sender. Such lines aren't part of the limit: the caller limits what each sender
+    has queued, so that one of them can't end the connection for the others."""
 
     def __init__(self, transport: Transport, max_bytes: int | None, on_overflow: Callable[[], None]) -> None:
         self.queued_bytes: int = 0
@@ -58,7 +61,8 @@ class Outbox:
         self._transport = transport
         self._max_bytes = max_bytes
         self._on_overflow = on_overflow
-        self._lines: deque[bytes] | None = None  # created on first use: most peers are never slow
+        self._lines: deque[tuple[bytes, Hashable]] | None = None  # created on first use: most peers are never slow
+        self._senders: dict[Hashable, int] = {}
         self._sending: asyncio.Task[None] | None = None
         self._is_open = True
 
@@ -67,16 +71,21 @@ class Outbox:
         """Whether the peer is slow, and lines are queued."""
         return self._sending is not None
 
-    def send(self, line: bytes) -> None:
+    def queued_by(self, sender: Hashable) -> int:
+        """Return how many bytes of a sender are queued. `None` stands for all lines without a sender."""
+        return self._senders.get(sender, 0)
+
+    def send(self, line: bytes, sender: Hashable = None) -> None:
         """Send a line, or queue it while the peer is slow. Does nothing once the connection is closed."""
         if not self._is_open:
             return
         if self._sending is not None:
             if self._lines is None:
                 self._lines = deque()
-            self._lines.append(line)
+            self._lines.append((line, sender))
             self.queued_bytes += len(line)
-            if self._max_bytes is not None and self.queued_bytes > self._max_bytes:
+            self._senders[sender] = self._senders.get(sender, 0) + len(line)
+            if self._max_bytes is not None and sender is None and self._senders[None] > self._max_bytes:
                 self.close()
                 self._on_overflow()
             return
@@ -93,18 +102,25 @@ class Outbox:
         try:
             await waiting
             while self._lines:
-                lines = []
-                size = 0
-                while self._lines and size < SEND_BYTES:
-                    lines.append(self._lines.popleft())
-                    size += len(lines[-1])
-                self.queued_bytes -= size
-                await self._transport.send(b"".join(lines))
+                await self._transport.send(self._take_lines(self._lines))
         except ConnectionClosed:
             self.close()
         finally:
             self._sending = None
             self.on_flow(False)
+
+    def _take_lines(self, queue: deque[tuple[bytes, Hashable]]) -> bytes:
+        lines = []
+        size = 0
+        while queue and size < SEND_BYTES:
+            line, sender = queue.popleft()
+            lines.append(line)
+            size += len(line)
+            self._senders[sender] -= len(line)
+            if not self._senders[sender]:
+                del self._senders[sender]
+        self.queued_bytes -= size
+        return b"".join(lines)
 
     async def wait_until_sent(self, timeout: float | None = None) -> None:
         """Wait while the peer is slow, at most this many seconds."""
@@ -115,6 +131,7 @@ class Outbox:
         """Drop queued lines, and all later ones."""
         self._is_open = False
         self._lines = None
+        self._senders.clear()
         self.queued_bytes = 0
         if self._sending is not None and self._sending is not asyncio.current_task():
             self._sending.cancel()
@@ -175,10 +192,10 @@ class RelayConnection:
 
     # -- sending
 
-    def request(self, method: str, params: bytes, on_answer: OnAnswer) -> int:
+    def request(self, method: str, params: bytes, on_answer: OnAnswer, sender: Hashable = None) -> int:
         """Send a request and return its id. `on_answer` is called with the response. Empty params are left out."""
         id, line = self._conversation.request(msgspec.json.encode(method), params, on_answer)
-        self.outbox.send(line)
+        self.outbox.send(line, sender)
         return id
 
     def cancel(self, id: int) -> None:
@@ -186,14 +203,14 @@ class RelayConnection:
         if self._conversation.awaits_response(id):
             self.outbox.send(self._conversation.cancel(id))
 
-    def notify(self, method: str, params: bytes) -> None:
+    def notify(self, method: str, params: bytes, sender: Hashable = None) -> None:
         """Send a notification. Empty params are left out."""
         if params:
-            self.outbox.send(b"%b%b}\n" % (call_head(method), params))
+            self.outbox.send(b"%b%b}\n" % (call_head(method), params), sender)
         else:
-            self.outbox.send(b'{"jsonrpc":"2.0","method":%b}\n' % msgspec.json.encode(method))
+            self.outbox.send(b'{"jsonrpc":"2.0","method":%b}\n' % msgspec.json.encode(method), sender)
 
-    def answer(self, id: RequestId, outcome: Outcome) -> None:
+    def answer(self, id: RequestId, outcome: Outcome, sender: Hashable = None) -> None:
         """Send the response to a request of the peer, unless it has one."""
         if not self._conversation.owes_response(id):
             return
@@ -202,7 +219,7 @@ class RelayConnection:
         else:
             line = self._conversation.refuse(id, Raw(outcome.raw) if outcome.raw else outcome.error)
         if line:
-            self.outbox.send(line)
+            self.outbox.send(line, sender)
 
     async def close(self) -> None:
         """Close the transport."""

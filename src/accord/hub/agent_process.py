@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import UNSET, Raw
@@ -32,7 +32,11 @@ HUB_METHODS = "_accord/"
 HUB_KEYS = ("accord/cursor", "accord/request", "accord/by", "accord/recordedAt")
 """Methods and keys of `_meta` for the hub's own messages. Clients trust them, so agents can't use them."""
 MAX_UNREAD_BYTES = 64 * 1024 * 1024
-"""How many bytes an agent may leave unread before its process is ended; otherwise clients could fill the memory."""
+"""How many bytes of the hub's own messages an agent may leave unread before its process is ended; otherwise it could
+fill the memory with requests whose responses it doesn't read."""
+MAX_SENDER_BYTES = 32 * 1024 * 1024
+"""How many bytes a principal may have queued for an agent process that reads slowly. Other principals may use the same
+process, so it isn't ended: further messages of the principal are refused. A single message may be larger."""
 MAX_SUBAGENTS = 100_000
 MAX_EARLY_MESSAGES = 1000
 """The number of messages that are buffered for sessions that aren't known yet."""
@@ -128,28 +132,48 @@ class AgentProcess:
         params: bytes,
         on_answer: OnAnswer,
         source: tuple[RelayConnection, RequestId] | None = None,
+        *,
+        sender: str,
     ) -> int:
-        """Pass on a request. `source` is the client and its id, for agents that refer to the request."""
+        """Pass on a request of a principal, the sender. `source` is the client and its id, for agents that refer to the
+        request. Raises `RequestFailed` if the process has ended, or if too much of the sender is queued for it."""
 
         if not self.is_open:
             raise RequestFailed("the agent process has ended")
+        self._check_room(sender, params)
         if source is None:
-            return self.connection.request(method, params, on_answer)
+            return self.connection.request(method, params, on_answer, sender)
 
         def finish(outcome: Outcome) -> None:
             self._relayed.pop(sent, None)
             on_answer(outcome)
 
-        sent: int = self.connection.request(method, params, finish)
+        sent: int = self.connection.request(method, params, finish, sender)
         self._relayed[sent] = source
         return sent
 
-    async def call(self, method: str, params: bytes) -> Outcome | None:
+    def _check_room(self, sender: Hashable, params: bytes) -> None:
+        queued = self.connection.outbox.queued_by(sender)
+        if queued and queued + len(params) > MAX_SENDER_BYTES:
+            raise RequestFailed(
+                f"the agent isn't reading: {queued} bytes of your earlier messages still wait for it; try again later"
+            )
+
+    def notify(self, method: str, params: bytes, sender: Hashable) -> None:
+        """Pass on a notification, or drop it if too much of the sender is queued."""
+        try:
+            self._check_room(sender, params)
+        except RequestFailed as error:
+            log.debug("%.100r was dropped: %s", method, error)
+        else:
+            self.connection.notify(method, params, sender)
+
+    async def call(self, method: str, params: bytes, sender: str) -> Outcome | None:
         """Send a request and wait briefly for its response; None if there is none."""
         if not self.is_open:
             return None
         done: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
-        self.connection.request(method, params, lambda outcome: None if done.done() else done.set_result(outcome))
+        self.relay(method, params, lambda outcome: None if done.done() else done.set_result(outcome), sender=sender)
         try:
             async with asyncio.timeout(CALL_SECONDS):
                 return await done
@@ -158,7 +182,13 @@ class AgentProcess:
             return None
 
     def open_session(
-        self, method: str, params: bytes, on_answer: OnAnswer, source: tuple[RelayConnection, RequestId]
+        self,
+        method: str,
+        params: bytes,
+        on_answer: OnAnswer,
+        source: tuple[RelayConnection, RequestId],
+        *,
+        sender: str,
     ) -> int:
         """Pass on a request that opens a session. Messages of unknown sessions are buffered until the response."""
 
@@ -170,7 +200,7 @@ class AgentProcess:
                 if not self._opening:
                     self._early.clear()
 
-        id = self.relay(method, params, finish, source)
+        id = self.relay(method, params, finish, source, sender=sender)
         self._opening += 1
         return id
 
@@ -280,12 +310,18 @@ class AgentProcess:
         self._asked_mcp[id] = relay
         relay.request(self, id, params)
 
-    def answer(self, id: RequestId, outcome: Outcome) -> None:
-        """Answer a request of the agent."""
+    def answer(self, id: RequestId, outcome: Outcome, sender: Hashable = None) -> None:
+        """Answer a request of the agent. If too much of the sender is queued, the agent gets an error instead."""
         self._asked.pop(id, None)
         self._asked_mcp.pop(id, None)
         self._asked_outside.pop(id, None)
-        self.connection.answer(id, outcome)
+        if sender is not None:
+            try:
+                self._check_room(sender, bytes(outcome.result) if isinstance(outcome, Success) else outcome.raw)
+            except RequestFailed:
+                outcome = fail("the client's response was dropped, because its earlier messages are still unread")
+                sender = None
+        self.connection.answer(id, outcome, sender)
 
     def client_left(self, connection: RelayConnection) -> None:
         """Answer the open requests to a client outside of sessions, because it has disconnected."""
@@ -346,7 +382,7 @@ class AgentProcess:
         if not connection.is_open:
             self.answer(id, fail("the client disconnected"))
             return
-        sent = connection.request(method, params, lambda outcome: self.answer(id, outcome))
+        sent = connection.request(method, params, lambda outcome: self.answer(id, outcome, connection))
         self._asked_outside[id] = (connection, sent)
 
     def _users(self) -> list[RelayConnection]:

@@ -77,7 +77,7 @@ class AgentSessions:
         if cursor:
             asked["cursor"] = cursor
         process = await self._context.host.lobby(self._client.principal, self._client.offer)
-        outcome = await process.call("session/list", write_object(asked))
+        outcome = await process.call("session/list", write_object(asked), self._client.principal.name)
         page = decode(outcome.result) if isinstance(outcome, Success) else None
         return page if isinstance(page, dict) else None
 
@@ -113,7 +113,8 @@ class AgentSessions:
         """Delete a session in the agent that isn't open there. Otherwise it would be listed again."""
         process = await self._find_lobby(session) if session.process is None else None
         if process is not None and self._dialect.can_delete(process.capabilities):
-            await process.call("session/delete", write_object({"sessionId": session.record.agent_id}))
+            params = write_object({"sessionId": session.record.agent_id})
+            await process.call("session/delete", params, self._client.principal.name)
 
     async def archive(self, session: HubSession, *, is_archived: bool) -> None:
         """Archive a session in the agent, or undo that. One that is open there is archived when the hub closes it."""
@@ -122,7 +123,8 @@ class AgentSessions:
         process = session.process or await self._find_lobby(session)
         if process is not None and self._dialect.can_archive(process.capabilities):
             method = "session/archive" if is_archived else "session/unarchive"
-            await process.call(method, write_object({"sessionId": session.record.agent_id}))
+            params = write_object({"sessionId": session.record.agent_id})
+            await process.call(method, params, self._client.principal.name)
 
     async def _find_lobby(self, session: HubSession) -> AgentProcess | None:
         """Return a process that has the session in its list; None if its id may mean another session there."""
@@ -170,7 +172,9 @@ class AgentSessions:
         done: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         try:
             source = (reply.connection, reply.id)
-            process.relay(*request, lambda outcome: None if done.done() else done.set_result(outcome), source)
+            process.relay(
+                *request, lambda outcome: None if done.done() else done.set_result(outcome), source, sender=name
+            )
             outcome = await done
         except BaseException:
             await self._sessions.delete(session, is_agents=False)

@@ -195,7 +195,8 @@ class ClientRequests:
         process = await self._context.host.lobby(self._client.principal, self._client.offer)
         process.add_outside_user(self._client.connection)
         sent = remove_meta(params, *OUR_KEYS)
-        id = process.relay(reply.method, sent, reply.finish, (self._client.connection, reply.id))
+        source = (self._client.connection, reply.id)
+        id = process.relay(reply.method, sent, reply.finish, source, sender=self._client.principal.name)
         reply.on_cancel = lambda: process.connection.cancel(id)
 
     def notify(self, method: str, params: bytes) -> None:
@@ -216,11 +217,11 @@ class ClientRequests:
         if method == "session/cancel":
             session.cancel(self._client, params)
         else:
-            session.relay_notification(method, params)
+            session.relay_notification(self._client, method, params)
 
     async def _notify_outside(self, method: str, params: bytes) -> None:
         process = await self._context.host.lobby(self._client.principal, self._client.offer)
-        process.connection.notify(method, remove_meta(params, *OUR_KEYS))
+        process.notify(method, remove_meta(params, *OUR_KEYS), self._client.principal.name)
 
     # -- checks
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
+from accord.errors import RequestFailed
 from accord.hub.agent_host import AgentHost
+from accord.hub.agent_process import MAX_SENDER_BYTES
 from accord.hub.budgets import Budgets
 from accord.hub.commit_queue import CommitQueue
 from accord.hub.event_log import EventLog
@@ -48,6 +52,27 @@ class Counters(msgspec.Struct):
     """Clients that were disconnected because they fell behind."""
 
 
+class WaitingMessages:
+    """The sizes of messages that wait until an agent process has started."""
+
+    def __init__(self) -> None:
+        self._sizes: Counter[str] = Counter()
+
+    @contextmanager
+    def reserve(self, sender: str, size: int) -> Iterator[None]:
+        """Count a message of a principal in this block. Raises `RequestFailed` if too much of it waits already."""
+        waiting = self._sizes[sender]
+        if waiting and waiting + size > MAX_SENDER_BYTES:
+            raise RequestFailed(
+                f"the agent is starting, and {waiting} bytes of your messages wait for it already; try again later"
+            )
+        self._sizes[sender] += size
+        try:
+            yield
+        finally:
+            self._sizes[sender] -= size
+
+
 class Context:
     """The shared parts of a hub."""
 
@@ -60,6 +85,7 @@ class Context:
         self.commits.on_stalled = host.hold  # otherwise the agents' messages would fill the memory
         self.replies: Replies = Replies(log, self.commits)
         self.counters: Counters = Counters()
+        self.waiting: WaitingMessages = WaitingMessages()
         self.has_session: Callable[[str], bool] = lambda id: False
         """Returns whether an id belongs to a session, open or not, of any principal."""
         self.is_draining: bool = False

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections.abc import Hashable
 from typing import Protocol
 
 from accord.connection.relay_connection import Outcome, RelayConnection
@@ -28,10 +29,11 @@ _DISCONNECTED = fail("the client with this MCP server disconnected", SERVER_UNAV
 class AgentEnd(Protocol):
     """The agent process, as the relay sees it."""
 
-    connection: RelayConnection
+    def answer(self, id: RequestId, outcome: Outcome, sender: Hashable = None) -> None:
+        """Answer a request of the agent, on behalf of a principal."""
 
-    def answer(self, id: RequestId, outcome: Outcome) -> None:
-        """Answer a request of the agent."""
+    def notify(self, method: str, params: bytes, sender: Hashable) -> None:
+        """Send the agent a notification of a principal."""
 
 
 class _Open:
@@ -155,7 +157,7 @@ class McpRelay:
             return False
         id = next((id for id, client_id in self._client_ids.items() if client_id == wanted), None)
         if id is not None:
-            self.agent.connection.notify(MCP_MESSAGE, replace_fields(params, serverId=id))
+            self.agent.notify(MCP_MESSAGE, replace_fields(params, serverId=id), self.owner)
         return id is not None
 
     def close(self) -> None:
@@ -190,7 +192,7 @@ class McpRelay:
 
     def _answer(self, opened: _Open, outcome: Outcome) -> None:
         if self._open.pop((opened.agent, opened.id), None) is not None:
-            opened.agent.answer(opened.id, outcome)
+            opened.agent.answer(opened.id, outcome, ("answer", self.owner))
 
     def _fail_undelivered(self) -> None:
         """Stop waiting for the client. Requests that another client is working on stay open."""

@@ -93,6 +93,8 @@ class PromptQueue:
         elif prompt.agent_request is not None:
             process, id = prompt.agent_request
             process.connection.cancel(id)
+        else:  # it waits for its agent process
+            self._finish(prompt, Success(None, _CANCELLED))
 
     def drop_unsent(self) -> None:
         """Answer running prompts that still wait for their agent process as cancelled."""

@@ -68,8 +68,9 @@ class Reply:
 
     def cancel(self) -> None:
         """Handle `$/cancel_request`."""
-        if self.on_cancel is not None:
-            self.on_cancel()
+        on_cancel, self.on_cancel = self.on_cancel, None  # the agent gets one cancellation, however many arrive
+        if on_cancel is not None:
+            on_cancel()
 
 
 class Replies:

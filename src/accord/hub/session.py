@@ -245,12 +245,15 @@ class HubSession:
         for update in self.dialect.prompt_updates(self.id, read_object(prompt.params)):
             by = b'"accord/by":%b' % encode(prompt.principal.name)
             self.publish("session/update", add_meta(update, by), origin=prompt.origin)
-        self._context.commits.then(lambda _: self.agent.when_ready(partial(self._pass_on, prompt, done), done))
+        send = partial(self._pass_on, prompt, done)
+        sender = prompt.principal.name
+        self._context.commits.then(lambda _: self.agent.when_ready(send, done, sender, len(prompt.params)))
 
     def _pass_on(self, prompt: Prompt, done: Callable[[Outcome], None], process: AgentProcess) -> None:
         if prompt in self.prompts.running:  # otherwise it was cancelled while the agent was started
             source = (prompt.reply.connection, prompt.reply.id)
-            prompt.agent_request = (process, process.relay("session/prompt", prompt.params, done, source))
+            id = process.relay("session/prompt", prompt.params, done, source, sender=prompt.principal.name)
+            prompt.agent_request = (process, id)
 
     def finish(self, prompt: Prompt, outcome: Outcome) -> None:
         """Count a prompt's usage, and name its author to the other clients if the agent repeats prompts itself."""
@@ -267,14 +270,16 @@ class HubSession:
     def cancel(self, subscriber: Subscriber | None = None, params: bytes | None = None) -> None:
         """Cancel the running turn, and the queued prompts of the client that asked for it."""
         self.prompts.drop_queued(subscriber.origin if subscriber is not None else None)
-        self._context.commits.then(self._send_cancel, params or write_object({"sessionId": self.id}))
+        # Not counted with the other messages: a client that has queued too many may still cancel.
+        sender = ("cancel", subscriber.principal.name if subscriber is not None else "")
+        self._context.commits.then(partial(self._send_cancel, sender), params or write_object({"sessionId": self.id}))
         # After the notification: an agent that gets the answers first may end its turn as if it wasn't cancelled.
         self.requests.cancel_all()
 
-    def _send_cancel(self, params: bytes) -> None:
+    def _send_cancel(self, sender: tuple[str, str], params: bytes) -> None:
         self.prompts.drop_unsent()
         if self.process is not None:
-            self.process.connection.notify("session/cancel", self.for_agent(params))
+            self.process.notify("session/cancel", self.for_agent(params), sender)
 
     # -- other messages of clients
 
@@ -292,15 +297,16 @@ class HubSession:
             reply.finish(outcome)
 
         def send(process: AgentProcess) -> None:
-            id = process.relay(method, sent, finish, (reply.connection, reply.id))
+            id = process.relay(method, sent, finish, (reply.connection, reply.id), sender=sender)
             reply.on_cancel = lambda: process.connection.cancel(id)
 
-        self._context.commits.then(lambda _: self.agent.when_ready(send, reply.finish))
+        sender = subscriber.principal.name
+        self._context.commits.then(lambda _: self.agent.when_ready(send, reply.finish, sender, len(sent)))
 
-    def relay_notification(self, method: str, params: bytes) -> None:
+    def relay_notification(self, subscriber: Subscriber, method: str, params: bytes) -> None:
         """Pass a notification of a client to the agent, if it runs."""
         if self.process is not None:
-            notify = partial(self.process.connection.notify, method)
+            notify = partial(self.process.notify, method, sender=subscriber.principal.name)
             self._context.commits.then(notify, self.for_agent(params))
 
     # -- the agent
@@ -340,7 +346,7 @@ class HubSession:
 
         def resolve(outcome: Outcome) -> None:
             # In order with a `session/cancel` that the client has sent before.
-            self._context.commits.then(partial(process.answer, id), outcome)
+            self._context.commits.then(partial(process.answer, id, sender=("answer", self.record.owner)), outcome)
 
         last = self.prompts.last
         driver = last.origin if last is not None and self.clients.has(last.origin) else None

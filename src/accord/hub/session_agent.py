@@ -86,19 +86,27 @@ class SessionAgent:
         assert self._process is not None
         return self._process
 
-    def when_ready(self, send: Callable[[AgentProcess], None], failed: Callable[[Outcome], None]) -> None:
-        """Send something to the agent: now if it is running, so that messages keep their order, else once it is."""
+    def when_ready(
+        self, send: Callable[[AgentProcess], None], failed: Callable[[Outcome], None], sender: str, size: int
+    ) -> None:
+        """Send a message of a principal to the agent: now if it is running, so that messages keep their order, else
+        once it is."""
 
         async def wait() -> None:
             try:
-                send(await self.ready())
+                with self._context.waiting.reserve(sender, size):
+                    process = await self.ready()
+                send(process)
             except AccordError as error:
                 failed(Failure(None, fault_of(error, "session/prompt")))
 
-        if self.process is not None:
-            send(self.process)
-        else:
+        if self.process is None:
             self._context.start(wait())
+            return
+        try:
+            send(self.process)
+        except AccordError as error:
+            failed(Failure(None, fault_of(error, "session/prompt")))
 
     async def _restore(self, offer: Offer | None) -> None:
         if offer is None:
@@ -117,8 +125,12 @@ class SessionAgent:
         process.sessions[agent_id] = self._session
         process.add_mcp(self._session.mcp)
         try:
-            process.relay(*request, done.set_result)
+            process.relay(*request, done.set_result, sender=self._record.owner)
             outcome = await done
+        except AccordError:
+            process.forget(agent_id)
+            await host.end_session(process)
+            raise
         finally:
             self.is_replaying = False
             self._opening_in = None
@@ -137,9 +149,9 @@ class SessionAgent:
         process.forget(self._record.agent_id)
         params = write_object({"sessionId": self._record.agent_id})
         if ending == "delete" and self._dialect.can_delete(process.capabilities):
-            await process.call("session/delete", params)
+            await process.call("session/delete", params, self._record.owner)
         elif ending == "archive" and self._dialect.can_archive(process.capabilities):
-            await process.call("session/archive", params)
+            await process.call("session/archive", params, self._record.owner)
         elif self._dialect.can_close(process.capabilities):
-            await process.call("session/close", params)
+            await process.call("session/close", params, self._record.owner)
         await self._context.host.end_session(process)

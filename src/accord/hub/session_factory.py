@@ -139,7 +139,11 @@ class _Opening:
             self._opening[self._name] -= 1
             on_answer(outcome)
 
-        id = process.open_session(method, params, finish, (reply.connection, reply.id))
+        try:
+            id = process.open_session(method, params, finish, (reply.connection, reply.id), sender=self._name)
+        except AccordError:
+            process.remove_mcp(self._relay)
+            raise
         self._is_sent = True
         reply.on_cancel = lambda: process.connection.cancel(id)
 
