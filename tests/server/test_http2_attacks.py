@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import h2.config
@@ -13,6 +14,7 @@ import h2.events
 import pytest
 from support.server import INITIALIZE, Served, serving
 
+Text = str | bytes
 Headers = Sequence[tuple[str, str]]
 BODY = json.dumps(INITIALIZE).encode()
 
@@ -32,9 +34,13 @@ class Http2Client:
     async def open(cls, served: Served) -> Http2Client:
         return cls(served, *await asyncio.open_connection("127.0.0.1", served.port))
 
-    def send_headers(self, stream: int, method: str, path: str, more: Headers = (), *, is_end: bool = True) -> None:
+    def send_headers(self, stream: int, method: Text, path: Text, more: Headers = (), *, is_end: bool = True) -> None:
         names = [(":method", method), (":path", path), (":scheme", "http"), (":authority", self._host)]
         self.connection.send_headers(stream, [*names, *more], end_stream=is_end)
+
+    @property
+    def is_at_end(self) -> bool:
+        return self._reader.at_eof()
 
     async def flush(self) -> None:
         self._writer.write(self.connection.data_to_send())
@@ -101,3 +107,55 @@ async def test_requests_that_are_reset_at_once_keep_nobody_else_waiting(tmp_path
         await client.flush()
         assert (await served.request("GET", "/healthz")).status == 200
         client.close()
+
+
+def send_path_outside_ascii(client: Http2Client) -> None:
+    client.send_headers(1, "GET", b"/acp\xff")
+
+
+def send_method_outside_ascii(client: Http2Client) -> None:
+    client.send_headers(1, b"G\xff", "/acp")
+
+
+def send_many_priorities(client: Http2Client) -> None:
+    for stream in range(3, 4003, 2):
+        client.connection.prioritize(stream + 2, depends_on=stream)
+
+
+@pytest.mark.parametrize("send", [send_path_outside_ascii, send_method_outside_ascii, send_many_priorities])
+async def test_what_hypercorn_cannot_read_ends_the_connection_without_a_traceback(
+    send: Callable[[Http2Client], None], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level("DEBUG", "accord"):
+        async with serving(tmp_path) as served:
+            client = await Http2Client.open(served)
+            send(client)
+            assert await client.status() is None
+            client.close()
+            assert (await served.request("GET", "/healthz")).status == 200
+    assert_one_debug_line(caplog)
+
+
+async def test_a_body_after_the_response_ends_the_connection_without_a_traceback(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level("DEBUG", "accord"):
+        async with serving(tmp_path) as served:
+            client = await Http2Client.open(served)
+            client.send_headers(1, "POST", "/acp", is_end=False)
+            assert await client.status() == 401
+            with suppress(ConnectionError):
+                while not client.is_at_end:  # until the server has forgotten the stream
+                    client.connection.send_data(1, b"x")
+                    await client.flush()
+                    await asyncio.sleep(0)
+            client.close()
+    assert_one_debug_line(caplog)
+
+
+def assert_one_debug_line(caplog: pytest.LogCaptureFixture) -> None:
+    ours = [each for each in caplog.records if each.name == "accord" and "couldn't be read" in each.getMessage()]
+    assert [each.levelname for each in ours] == ["DEBUG"]
+    assert "\n" not in ours[0].getMessage()
+    assert ours[0].exc_info is None
+    assert [each for each in caplog.records if each.levelname in ("WARNING", "ERROR", "CRITICAL")] == []

@@ -6,17 +6,20 @@ refuses those above the limit, and a connection is no longer counted when its so
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 import ssl
 import sys
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from accord.errors import ConfigError
 from accord.server.limits import ServerLimits, SocketGate
 from accord.server.request import App
+
+log: logging.Logger = logging.getLogger("accord")
 
 BACKLOG = 512
 CLOSE_SECONDS = 0.5
@@ -166,13 +169,48 @@ class Listener:
             asyncio.get_running_loop().call_later(CLOSE_SECONDS, sock.cut_off)
 
         try:
-            # Its type for applications lists every ASGI message; ours are plain mappings.
-            await serve(cast("Any", app), config, shutdown_trigger=wait_for_stop, mode="asgi")
+            with _quiet_failures(self.address[1]):
+                # Its type for applications lists every ASGI message; ours are plain mappings.
+                await serve(cast("Any", app), config, shutdown_trigger=wait_for_stop, mode="asgi")
         finally:
             sock.close()
             sock.cut_off()  # hypercorn doesn't know about connections in their TLS handshake
             with suppress(TimeoutError):
                 await asyncio.wait_for(sock.wait_until_all_closed(), self._limits.header_seconds or None)
+
+
+@contextmanager
+def _quiet_failures(port: int) -> Iterator[None]:
+    """Log a line instead of a traceback when hypercorn fails to read a connection to this port.
+
+    It raises on some requests that are valid for the HTTP/2 library, such as paths that aren't ASCII. asyncio closes
+    the connection, and passes the exception to the loop's handler."""
+    loop = asyncio.get_running_loop()
+    previous = loop.get_exception_handler()
+
+    def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        transport, error = context.get("transport"), context.get("exception")
+        if context.get("protocol") is None and isinstance(transport, asyncio.Transport) and error is not None:
+            address = transport.get_extra_info("sockname")
+            if isinstance(address, tuple) and address[1] == port:
+                log.debug("a connection couldn't be read and was closed: %s", _describe(error))
+                return
+        if previous is None:
+            loop.default_exception_handler(context)
+        else:
+            previous(loop, context)
+
+    loop.set_exception_handler(handle)
+    try:
+        yield
+    finally:
+        loop.set_exception_handler(previous)
+
+
+def _describe(error: BaseException) -> str:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return f"{type(error).__name__}: {error}"[:200]
 
 
 def _configure(address: Address, limits: ServerLimits, sock: _ListeningSocket) -> Any:
