@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -13,6 +14,8 @@ import h2.connection
 import h2.events
 import pytest
 from support.server import INITIALIZE, Served, serving
+
+from accord.server.listener import Address
 
 Text = str | bytes
 Headers = Sequence[tuple[str, str]]
@@ -31,8 +34,8 @@ class Http2Client:
         self._writer = writer
 
     @classmethod
-    async def open(cls, served: Served) -> Http2Client:
-        return cls(served, *await asyncio.open_connection("127.0.0.1", served.port))
+    async def open(cls, served: Served, context: ssl.SSLContext | None = None) -> Http2Client:
+        return cls(served, *await asyncio.open_connection("127.0.0.1", served.port, ssl=context))
 
     def send_headers(self, stream: int, method: Text, path: Text, more: Headers = (), *, is_end: bool = True) -> None:
         names = [(":method", method), (":path", path), (":scheme", "http"), (":authority", self._host)]
@@ -133,6 +136,20 @@ async def test_what_hypercorn_cannot_read_ends_the_connection_without_a_tracebac
             assert await client.status() is None
             client.close()
             assert (await served.request("GET", "/healthz")).status == 200
+    assert_one_debug_line(caplog)
+
+
+async def test_what_hypercorn_cannot_read_over_tls_ends_the_connection_without_a_traceback(
+    certificate: tuple[Path, Path], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    context = ssl.create_default_context(cafile=str(certificate[0]))
+    context.set_alpn_protocols(["h2"])
+    with caplog.at_level("DEBUG", "accord"):
+        async with serving(tmp_path, address=Address("127.0.0.1", 0, *certificate)) as served:
+            client = await Http2Client.open(served, context)
+            send_path_outside_ascii(client)
+            assert await client.status() is None
+            client.close()
     assert_one_debug_line(caplog)
 
 

@@ -7,7 +7,6 @@ import json
 import re
 import socket
 import ssl
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -293,16 +292,6 @@ async def test_without_a_proxy_its_headers_mean_nothing(tmp_path: Path) -> None:
         await served.request("GET", "/acp", x_forwarded_for="192.0.2.7")
     (logged,) = entries(served.access)
     assert logged["address"] == "127.0.0.1"
-
-
-@pytest.fixture(scope="session")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    folder = tmp_path_factory.mktemp("certificate")
-    cert, key = folder / "cert.pem", folder / "key.pem"
-    words = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 1 -subj /CN=localhost"
-    names = ["-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost", "-keyout", str(key), "-out", str(cert)]
-    subprocess.run(["openssl", *words.split(), *names], check=True, capture_output=True)
-    return cert, key
 
 
 async def test_a_certificate_makes_it_https_with_http2(certificate: tuple[Path, Path], tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import logging
 import socket
 import ssl
 import sys
+import traceback
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -169,7 +170,7 @@ class Listener:
             asyncio.get_running_loop().call_later(CLOSE_SECONDS, sock.cut_off)
 
         try:
-            with _quiet_failures(self.address[1]):
+            with _quiet_failures():
                 # Its type for applications lists every ASGI message; ours are plain mappings.
                 await serve(cast("Any", app), config, shutdown_trigger=wait_for_stop, mode="asgi")
         finally:
@@ -180,8 +181,8 @@ class Listener:
 
 
 @contextmanager
-def _quiet_failures(port: int) -> Iterator[None]:
-    """Log a line instead of a traceback when hypercorn fails to read a connection to this port.
+def _quiet_failures() -> Iterator[None]:
+    """Log a line instead of a traceback when hypercorn fails to read a connection.
 
     It raises on some requests that are valid for the HTTP/2 library, such as paths that aren't ASCII. asyncio closes
     the connection, and passes the exception to the loop's handler."""
@@ -189,13 +190,10 @@ def _quiet_failures(port: int) -> Iterator[None]:
     previous = loop.get_exception_handler()
 
     def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        transport, error = context.get("transport"), context.get("exception")
-        if context.get("protocol") is None and isinstance(transport, asyncio.Transport) and error is not None:
-            address = transport.get_extra_info("sockname")
-            if isinstance(address, tuple) and address[1] == port:
-                log.debug("a connection couldn't be read and was closed: %s", _describe(error))
-                return
-        if previous is None:
+        error = context.get("exception")
+        if error is not None and _is_of_hypercorn(error):
+            log.debug("a connection couldn't be read and was closed: %s", _describe(error))
+        elif previous is None:
             loop.default_exception_handler(context)
         else:
             previous(loop, context)
@@ -205,6 +203,12 @@ def _quiet_failures(port: int) -> Iterator[None]:
         yield
     finally:
         loop.set_exception_handler(previous)
+
+
+def _is_of_hypercorn(error: BaseException) -> bool:
+    """Return whether hypercorn's callback for connections raised this error."""
+    frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
+    return any(frame.f_globals.get("__name__") == "hypercorn.asyncio.run" for frame in frames)
 
 
 def _describe(error: BaseException) -> str:
