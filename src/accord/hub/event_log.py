@@ -21,6 +21,12 @@ EventKind = Literal["notification", "request", "notice"]
 """A notification or request of the agent (or of the hub on its behalf), or a notice for resume-aware clients only."""
 
 
+MAX_REQUESTS_WITHOUT_SESSION = 10_000
+"""How many saved requests without a session are kept, such as those for sessions that couldn't be created."""
+PRUNE_EVERY = 1000
+"""After how many of these requests the oldest are removed."""
+
+
 class Event(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A message of a session to its clients."""
 
@@ -152,7 +158,10 @@ class EventLog(ABC):
 
     @abstractmethod
     def save_request(self, key: str, method: str, session_id: str) -> None:
-        """Add a request that is about to be executed."""
+        """Add a request that is about to be executed, or assign it to a session.
+
+        Requests are removed with their session. Of those without one (`""`), the log keeps the latest
+        `MAX_REQUESTS_WITHOUT_SESSION`, and at most `PRUNE_EVERY` older ones."""
 
     @abstractmethod
     def save_response(self, key: str, response: bytes) -> None:
@@ -187,6 +196,7 @@ class MemoryEventLog(EventLog):
         self._sessions: dict[str, SessionRecord] = {}
         self._events: dict[str, list[Event]] = {}
         self._requests: dict[str, SavedRequest] = {}
+        self._unpruned = 0
         self._spent: dict[tuple[str, str], Spent] = {}
 
     def append(self, session_id: str, event: Event) -> None:
@@ -222,9 +232,17 @@ class MemoryEventLog(EventLog):
 
     def save_request(self, key: str, method: str, session_id: str) -> None:
         self._requests[key] = SavedRequest(method, session_id, None)
+        if not session_id:
+            self._unpruned += 1
+            if self._unpruned >= PRUNE_EVERY:
+                self._unpruned = 0
+                old = [key for key, each in self._requests.items() if not each.session_id]
+                for key in old[:-MAX_REQUESTS_WITHOUT_SESSION]:
+                    del self._requests[key]
 
     def save_response(self, key: str, response: bytes) -> None:
-        self._requests[key] = self._requests[key]._replace(response=response)
+        if key in self._requests:
+            self._requests[key] = self._requests[key]._replace(response=response)
 
     def request(self, key: str) -> SavedRequest | None:
         return self._requests.get(key)

@@ -111,6 +111,7 @@ class SessionFactory:
                 self._context.start(self._context.host.end_session(process))
         if session.id != session.record.agent_id:
             result = write_object({**read_object(result), "sessionId": session.id})
+        reply.save(session.id)  # from now on it is deleted with the session
         session.history.import_events(history, source_id)
         reply.succeed(with_cursor(result, client, session))
         session.attach_now(client, client.principal.role)

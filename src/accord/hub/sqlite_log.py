@@ -20,7 +20,17 @@ import msgspec
 
 from accord.config.locking import open_lock_file, try_lock
 from accord.errors import StoreFailed
-from accord.hub.event_log import Event, EventLog, SavedRequest, SessionFilter, SessionRecord, Spent, take_page
+from accord.hub.event_log import (
+    MAX_REQUESTS_WITHOUT_SESSION,
+    PRUNE_EVERY,
+    Event,
+    EventLog,
+    SavedRequest,
+    SessionFilter,
+    SessionRecord,
+    Spent,
+    take_page,
+)
 
 APPLICATION = 0x41434855  # "ACHU", which identifies the file type
 VERSION = 2
@@ -65,7 +75,11 @@ _ADD_EVENT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _ADD_SESSION = """INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET updated_at = ?2, owner = ?3, cwd = ?4, is_archived = ?5, data = ?6"""
 _DROP_SHARES = "DELETE FROM shares WHERE session = ?"
-_ADD_REQUEST = "INSERT OR IGNORE INTO requests VALUES (?, ?, ?, NULL)"
+_ADD_REQUEST = """INSERT INTO requests VALUES (?1, ?2, ?3, NULL)
+    ON CONFLICT (key) DO UPDATE SET session = ?3"""
+# Row ids ascend with time, so that the index on `session` has these requests in their order.
+_PRUNE_REQUESTS = """DELETE FROM requests WHERE session = '' AND rowid <= (
+    SELECT rowid FROM requests WHERE session = '' ORDER BY rowid DESC LIMIT 1 OFFSET ?)"""
 _ADD_RESPONSE = "UPDATE requests SET response = ? WHERE key = ?"
 _ADD_SPENT = """INSERT INTO spent VALUES (?, ?, ?, ?)
     ON CONFLICT (principal, day) DO UPDATE SET tokens = tokens + ?3, cost = cost + ?4"""
@@ -89,6 +103,7 @@ class SqliteEventLog(EventLog):
         self._statements: list[tuple[str, Sequence[Any]]] = []
         self._events: list[Sequence[Any]] = []
         self._written = 0
+        self._unpruned = PRUNE_EVERY  # requests without a session of earlier runs are pruned with the first new one
         self._is_closed = False
         self._checkpoint: asyncio.Future[None] | None = None
         os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
@@ -132,6 +147,14 @@ class SqliteEventLog(EventLog):
 
     def save_request(self, key: str, method: str, session_id: str) -> None:
         self._write(_ADD_REQUEST, (key, method, session_id))
+        if not session_id:
+            self._unpruned += 1
+            if self._unpruned >= PRUNE_EVERY:
+                self._prune_requests()
+
+    def _prune_requests(self) -> None:
+        self._unpruned = 0
+        self._write(_PRUNE_REQUESTS, (MAX_REQUESTS_WITHOUT_SESSION,))
 
     def save_response(self, key: str, response: bytes) -> None:
         self._write(_ADD_RESPONSE, (response, key))
