@@ -13,7 +13,6 @@ from accord.cli.support import served_status
 from accord.cli.support.run_status import RunStatus
 from accord.cli.support.served_status import ServedStatus
 from accord.config.command import built_in
-from accord.hub.hub import SessionView
 from accord.status.attention_list import AttentionList
 from accord.status.entry import SessionStatus
 from accord.status.publisher import Publisher
@@ -95,16 +94,24 @@ def test_watching_updates_the_list_in_place(accord: Accord) -> None:
     screen.close()
 
 
+class FakeView(msgspec.Struct, kw_only=True):
+    """What is published of a session."""
+
+    id: str
+    cwd: str
+    title: str
+    is_busy: bool
+    is_asking: bool
+    clients: dict[str, str]
+
+
 class FakeHub:
     def __init__(self) -> None:
-        self.sessions: list[SessionView] = []
+        self.sessions: list[FakeView] = []
 
     def set(self, *, is_busy: bool = False, is_asking: bool = False, clients: tuple[str, ...] = ()) -> None:
         roles = dict.fromkeys(clients, "driver")
-        view = SessionView(
-            id="s", owner="me", cwd="/", title="T", updated_at="", is_busy=is_busy, is_asking=is_asking, clients=roles
-        )  # type: ignore[arg-type]
-        self.sessions = [view]
+        self.sessions = [FakeView(id="s", cwd="/", title="T", is_busy=is_busy, is_asking=is_asking, clients=roles)]
 
 
 def test_a_served_turn_that_ends_without_a_client_is_finished_until_one_attaches(accord: Accord) -> None:

@@ -45,19 +45,50 @@ class HubStats(msgspec.Struct, frozen=True, kw_only=True):
     slow_clients_total: int
 
 
-class SessionView(msgspec.Struct, frozen=True, kw_only=True):
-    """An open session, for administrators."""
+class SessionView:
+    """An open session, for administrators.
 
-    id: str
-    owner: str
-    cwd: str
-    title: str | None
-    updated_at: str
-    is_busy: bool
-    is_asking: bool
-    """Whether a request of the agent waits for a client."""
-    clients: Mapping[str, str]
-    """The role of each attached principal."""
+    It reads from the session when it is asked: `accord serve` looks at every session once a second, but at most of
+    them only at whether they are busy."""
+
+    __slots__ = ("_session",)
+
+    def __init__(self, session: HubSession) -> None:
+        self._session = session
+
+    @property
+    def id(self) -> str:
+        return self._session.record.id
+
+    @property
+    def owner(self) -> str:
+        return self._session.record.owner
+
+    @property
+    def cwd(self) -> str:
+        return self._session.record.cwd
+
+    @property
+    def title(self) -> str | None:
+        return self._session.record.title
+
+    @property
+    def updated_at(self) -> str:
+        return format_time(self._session.record.updated_at)
+
+    @property
+    def is_busy(self) -> bool:
+        return self._session.is_busy
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether a request of the agent waits for a client."""
+        return bool(self._session.requests)
+
+    @property
+    def clients(self) -> Mapping[str, str]:
+        """The role of each attached principal."""
+        return {each.subscriber.principal.name: each.role for each in self._session.clients}
 
 
 class Hub:
@@ -176,7 +207,7 @@ class Hub:
     @property
     def sessions(self) -> list[SessionView]:
         """The open sessions."""
-        return [_describe(session) for session in self._sessions.open.values()]
+        return [SessionView(session) for session in self._sessions.open.values()]
 
     @property
     def stats(self) -> HubStats:
@@ -199,17 +230,3 @@ class Hub:
 
     async def __aexit__(self, *exc: Any) -> None:
         await self.close()
-
-
-def _describe(session: HubSession) -> SessionView:
-    record = session.record
-    return SessionView(
-        id=record.id,
-        owner=record.owner,
-        cwd=record.cwd,
-        title=record.title,
-        updated_at=format_time(record.updated_at),
-        is_busy=session.is_busy,
-        is_asking=bool(session.requests),
-        clients={each.subscriber.principal.name: each.role for each in session.clients},
-    )
