@@ -1,4 +1,4 @@
-"""Agent processes: how many there are, what happens when one ends, and what they say outside of sessions."""
+"""Agent processes: how many there are, what happens when one ends, and their messages outside of sessions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def load(session: str, cwd: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("isolation", "processes"), [("session", 4), ("principal", 2), ("shared", 1)])
-async def test_agent_processes_are_shared_as_far_as_the_isolation_says(
+async def test_the_isolation_setting_decides_which_sessions_share_an_agent_process(
     isolation: Isolation, processes: int, tmp_path: Path
 ) -> None:
     async with (
@@ -137,7 +137,7 @@ async def test_a_turn_of_version_2_ends_when_its_agent_process_does(tmp_path: Pa
         assert "agent process ended" in ended["params"]["update"]["error"]["message"]
 
 
-async def test_an_agent_that_does_not_start_is_explained(tmp_path: Path) -> None:
+async def test_the_reason_why_an_agent_does_not_start_is_reported(tmp_path: Path) -> None:
     async with Hub(CommandSpawner([str(tmp_path / "missing")]), root=tmp_path) as hub:
         client = HubClient(hub)
         error = await client.fail("initialize", {"protocolVersion": 1})
@@ -301,7 +301,7 @@ async def test_a_session_outside_of_the_root_directory_is_rejected(tmp_path: Pat
         await client.new_session(str(root / "inside"))
 
 
-async def test_what_a_subagent_says_belongs_to_the_session_that_started_it(tmp_path: Path) -> None:
+async def test_the_messages_of_a_subagent_belong_to_the_session_that_started_it(tmp_path: Path) -> None:
     agent = RawAgent()
     async with Hub(agent, root=tmp_path) as hub, joined(hub) as client:
         session = await client.new_session(str(tmp_path))

@@ -1,4 +1,4 @@
-"""Sessions that the agent has from before it was served."""
+"""Sessions that the agent had before it was served."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compaction: an old part of a history becomes shorter, and tells the same."""
+"""Compaction: the old part of a history becomes shorter, and means the same."""
 
 from __future__ import annotations
 
@@ -76,12 +76,12 @@ def test_a_very_long_message_becomes_several_chunks(monkeypatch: pytest.MonkeyPa
         make_event(2, {"sessionUpdate": "tool_call", "toolCallId": "t"}),
     ],
 )
-def test_what_is_not_the_same_message_stays_apart(second: Event) -> None:
+def test_chunks_of_different_messages_are_not_merged(second: Event) -> None:
     first = chunk(1, "a", messageId="m")
     assert compact(first, second) == [(each.seq, json.loads(each.params)["update"]) for each in (first, second)]
 
 
-def test_of_updates_that_replace_each_other_the_last_stays() -> None:
+def test_the_last_of_updates_that_replace_each_other_is_kept() -> None:
     usage = [make_event(seq, {"sessionUpdate": "usage_update", "used": seq, "size": 9}) for seq in (1, 3)]
     assert [seq for seq, _ in compact(usage[0], chunk(2, "a"), usage[1])] == [2, 3]
 

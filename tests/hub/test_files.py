@@ -49,7 +49,7 @@ async def test_the_agent_reads_the_servers_files(tmp_path: Path) -> None:
         assert "fs/read_text_file" not in str(client.messages)
 
 
-async def test_a_question_of_the_servers_policy_is_a_permission_request_to_the_clients(tmp_path: Path) -> None:
+async def test_if_the_servers_policy_asks_the_clients_get_a_permission_request(tmp_path: Path) -> None:
     target = tmp_path / "new.txt"
     async with Hub(InProcessSpawner(Filer), root=tmp_path) as hub, joined(hub) as client:
         session = await client.new_session(str(tmp_path))
@@ -70,7 +70,7 @@ async def test_a_question_of_the_servers_policy_is_a_permission_request_to_the_c
         assert client.texts()[0].startswith("failed: refused")
 
 
-async def test_the_servers_policy_decides_without_asking_where_a_rule_does(tmp_path: Path) -> None:
+async def test_a_rule_of_the_servers_policy_decides_without_asking(tmp_path: Path) -> None:
     rules = [Rule(effect="deny", path=("secret.txt",)), Rule(effect="allow", path=("**",), access="write")]
     (tmp_path / "secret.txt").write_text("key")
     policy = Policy(tmp_path, user=rules)
@@ -110,7 +110,7 @@ async def test_a_command_runs_on_the_server_once_a_client_allows_it(tmp_path: Pa
         assert (tmp_path / "made.txt").read_text() == "hi\n"
 
 
-async def test_a_cancelled_turn_refuses_what_waits_for_an_answer(tmp_path: Path) -> None:
+async def test_a_cancelled_turn_refuses_actions_that_wait_for_permission(tmp_path: Path) -> None:
     async with Hub(InProcessSpawner(Filer), root=tmp_path) as hub, joined(hub) as client:
         session = await client.new_session(str(tmp_path))
         prompt = client.prompt(session, f"write {tmp_path / 'new.txt'} hello")

@@ -1,4 +1,4 @@
-"""Clients and agents that lie, send what no honest peer sends, or answer what they may no longer answer."""
+"""Clients and agents that lie, send invalid messages, or answer requests that they may no longer answer."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ YES = {"outcome": {"outcome": "selected", "optionId": "yes"}}
 
 
 @pytest.mark.parametrize("more", ['"x":"\\ud800"', '"\\udfff":1', '"x":NaN', '"x":' + "[" * 2000 + "]" * 2000])
-async def test_no_spelling_of_a_message_hides_whose_session_it_is_about(more: str, tmp_path: Path) -> None:
+async def test_no_encoding_of_a_message_hides_which_session_it_is_about(more: str, tmp_path: Path) -> None:
     agent = RawAgent()
     async with (
         Hub(agent, root=tmp_path, isolation="shared") as hub,
@@ -169,7 +169,7 @@ async def test_a_client_cannot_bring_an_mcp_server_that_the_policy_denies(kind: 
         await client.call("session/new", {"cwd": str(tmp_path), "mcpServers": [{**server, "command": "other"}]})
 
 
-async def test_an_mcp_server_that_a_rule_asks_about_is_refused_with_what_to_do(tmp_path: Path) -> None:
+async def test_an_mcp_server_that_a_rule_asks_about_is_refused_with_advice(tmp_path: Path) -> None:
     agent, policy = RawAgent(), Policy(tmp_path, flags=[Rule(effect="ask", command=("npx *",))])
     async with Hub(agent, root=tmp_path, policy=policy) as hub, joined(hub) as client:
         server = {"name": "x", "command": "npx", "args": ["-y", "x"], "env": []}
@@ -184,7 +184,7 @@ async def test_an_mcp_server_that_a_rule_asks_about_is_refused_with_what_to_do(t
 # -- agents
 
 
-async def test_an_agent_cannot_speak_for_the_hub(tmp_path: Path) -> None:
+async def test_an_agent_cannot_forge_messages_of_the_hub(tmp_path: Path) -> None:
     agent = RawAgent()
     async with Hub(agent, root=tmp_path) as hub, joined(hub, name="a") as client, joined(hub) as plain:
         session = await client.new_session(str(tmp_path))
@@ -214,7 +214,7 @@ async def test_an_agent_cannot_speak_for_the_hub(tmp_path: Path) -> None:
         assert b"-32601" in await agent.wait_for(b'"id":7')
 
 
-async def test_an_agent_cannot_speak_in_the_session_of_another_agent(tmp_path: Path) -> None:
+async def test_an_agent_cannot_send_updates_to_the_session_of_another_agent(tmp_path: Path) -> None:
     agent = RawAgent()
     async with Hub(agent, root=tmp_path) as hub, joined(hub, name="a") as client, joined(hub, BOB) as bob:
         first, second = await client.new_session(str(tmp_path)), await client.new_session(str(tmp_path))
@@ -249,7 +249,7 @@ async def test_a_watcher_is_not_asked_outside_of_sessions_either(tmp_path: Path)
         assert not [m for m in wendy.messages if m.get("method") == "elicitation/create"]
 
 
-async def test_a_question_about_a_request_goes_to_the_client_that_sent_it_and_to_nobody_else(tmp_path: Path) -> None:
+async def test_a_question_about_a_request_goes_only_to_the_client_that_sent_it(tmp_path: Path) -> None:
     class Slow(RawAgent):
         """Leaves the second `session/new` open."""
 

@@ -49,7 +49,7 @@ def test_turns_are_counted_only_if_they_are_limited() -> None:
         Budgets(Budget(turns=2)).check_turn("alice", lambda: 2, MemoryEventLog())
 
 
-async def test_too_many_sessions_are_refused_with_words(tmp_path: Path) -> None:
+async def test_too_many_sessions_are_refused_with_an_explanation(tmp_path: Path) -> None:
     budgets = Budgets(Budget(sessions=1))
     async with Hub(InProcessSpawner(Worker), root=tmp_path, budgets=budgets) as hub, joined(hub) as client:
         session = await client.new_session(str(tmp_path))
@@ -84,7 +84,7 @@ async def test_closed_sessions_are_opened_again_only_up_to_the_limit(tmp_path: P
             await client.call("session/delete", {"sessionId": refused})
 
 
-async def test_too_many_turns_at_once_are_refused_with_words(version: int, tmp_path: Path) -> None:
+async def test_too_many_turns_at_once_are_refused_with_an_explanation(version: int, tmp_path: Path) -> None:
     budgets = Budgets(by_principal={"alice": Budget(turns=1)})
     async with (
         Hub(InProcessSpawner(Worker), root=tmp_path, budgets=budgets) as hub,
@@ -147,7 +147,7 @@ async def test_tokens_of_turns_are_counted(version: int, tmp_path: Path) -> None
     assert budgets.read_spent("alice", log).tokens == 80
 
 
-async def test_prompts_that_wait_have_a_limited_size(tmp_path: Path) -> None:
+async def test_queued_prompts_have_a_limited_size(tmp_path: Path) -> None:
     large = "x" * 60_000
     async with Hub(InProcessSpawner(Worker), root=tmp_path, max_queued_bytes=100_000) as hub, joined(hub) as client:
         session = await client.new_session(str(tmp_path))
@@ -166,7 +166,7 @@ async def test_a_client_has_a_limited_number_of_open_requests(tmp_path: Path, mo
     async with Hub(InProcessSpawner(Worker), root=tmp_path) as hub, joined(hub) as client:
         sessions = [await client.new_session(str(tmp_path)) for _ in range(4)]
         first, *_, last = [client.prompt(session, "wait") for session in sessions]
-        assert "3 of your requests are open already" in (await client.response(last))["error"]["message"]
+        assert "you have 3 open requests, the maximum" in (await client.response(last))["error"]["message"]
 
         client.notify("session/cancel", {"sessionId": sessions[0]})
         await client.response(first)
@@ -194,7 +194,7 @@ async def test_the_name_of_a_client_has_a_limited_length(tmp_path: Path) -> None
         await client.close()
 
 
-async def test_a_slow_client_is_disconnected_and_delays_nobody(tmp_path: Path) -> None:
+async def test_a_slow_client_is_disconnected_and_does_not_delay_others(tmp_path: Path) -> None:
     async with (
         Hub(InProcessSpawner(Worker), root=tmp_path, max_queued_bytes=100_000) as hub,
         joined(hub, name="fast") as fast,

@@ -122,7 +122,7 @@ async def test_the_oldest_events_are_dropped_when_a_session_gets_too_large(log: 
             assert returned.messages[1]["method"] == "_accord/snapshot"
 
 
-def test_a_page_of_events_ends_when_it_has_enough_bytes(log: EventLog) -> None:
+def test_a_page_of_events_has_a_size_limit(log: EventLog) -> None:
     for seq in range(1, 6):
         event = Event(seq=seq, kind="notification", method="m", params=b"x" * 10, recorded_at=0.0)
         log.append("s", event)

@@ -1,4 +1,4 @@
-"""MCP servers of clients through the hub: requests reach the client that offered the server, and nobody else."""
+"""MCP servers of clients through the hub: requests reach only the client that offered the server."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ async def test_a_call_reaches_the_client_that_offered_the_server(version: int, i
             assert len(mcp_messages(idle)) == before
 
 
-async def test_agents_cannot_guess_servers_and_clients_cannot_speak_for_others(tmp_path: Path) -> None:
+async def test_agents_cannot_guess_servers_and_clients_cannot_report_progress_for_others(tmp_path: Path) -> None:
     async with (
         Hub(InProcessSpawner(Caller), root=tmp_path, isolation="shared", shared_sessions=True) as hub,
         joined(hub) as alice,
@@ -256,7 +256,7 @@ async def test_a_cancelled_turn_cancels_the_call_at_the_client(version: int, tmp
         assert cancel["params"]["requestId"] == request["id"]
 
 
-async def test_calls_do_not_wait_forever_for_a_client_that_stays_away(
+async def test_calls_do_not_wait_forever_for_a_client_that_does_not_return(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("accord.hub.mcp_relay.RECONNECT_SECONDS", 0.0)
@@ -320,7 +320,7 @@ async def test_sessions_that_could_not_be_opened_leave_nothing_behind(tmp_path: 
         assert count_relays() - before < 5
 
 
-async def test_a_session_from_before_uses_the_servers_of_the_client_that_opens_it(tmp_path: Path) -> None:
+async def test_a_session_from_before_the_hub_uses_the_servers_of_the_client_that_opens_it(tmp_path: Path) -> None:
     class Keeper(Caller):
         store = MemoryStore()
 

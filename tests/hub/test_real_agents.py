@@ -1,4 +1,4 @@
-"""Real agent processes and our own client: what a client sees through a hub is what it sees without one."""
+"""Real agent processes and our own client: a client sees the same through a hub as without one."""
 
 from __future__ import annotations
 

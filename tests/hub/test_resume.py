@@ -145,7 +145,7 @@ class _Cut(Exception):
 
 
 class _Link:
-    """One connection, which is cut when this many messages have been received."""
+    """One connection, which is cut after this many messages."""
 
     def __init__(self, hub: Hub, messages: int) -> None:
         self._left = messages
@@ -258,7 +258,7 @@ async def test_an_unknown_cursor_gets_a_snapshot_and_the_whole_history(version: 
                 assert replayed["params"]["_meta"]["accord/recordedAt"].endswith("Z")
 
 
-async def test_a_key_of_another_principal_gives_no_response_of_it(tmp_path: Path) -> None:
+async def test_the_key_of_another_principal_does_not_reveal_its_response(tmp_path: Path) -> None:
     async with Hub(InProcessSpawner(Worker), root=tmp_path) as hub:
         async with joined(hub, name="c") as first:
             session = await first.new_session(str(tmp_path), key="1")

@@ -27,7 +27,7 @@ WATCHER = Principal("wall", "watcher")
 
 
 class Forker(Agent):
-    """Echoes, and offers what can be done with sessions."""
+    """Echoes, and supports every operation on sessions."""
 
     unstable = True
 
@@ -132,7 +132,7 @@ async def test_a_request_of_another_principal_does_not_leave_a_session_open(
             assert [each.id for each in hub.sessions] == [fork]
 
 
-async def test_a_fork_that_is_sent_again_is_not_made_again(tmp_path: Path) -> None:
+async def test_a_fork_request_that_is_sent_again_creates_no_second_fork(tmp_path: Path) -> None:
     agent = Forker()
     async with Hub(InProcessSpawner(lambda: agent), root=tmp_path) as hub:
         async with joined(hub, name="c") as client:
@@ -275,7 +275,7 @@ async def test_each_principal_gets_its_pages_of_sessions(
         assert await list_all(bob) == list(reversed(his))
 
 
-async def test_a_long_list_delays_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_listing_sessions_does_not_delay_other_requests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     others_were_served = threading.Event()
     real = sqlite_log._list_sessions
 
@@ -356,7 +356,7 @@ class CountingAgent:
         self.update(session, {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}})
 
 
-async def test_the_subagents_of_several_sessions_in_one_process_are_told_apart(tmp_path: Path) -> None:
+async def test_the_subagents_of_several_sessions_in_one_process_are_distinguished(tmp_path: Path) -> None:
     agent = CountingAgent()
     async with (
         Hub(agent, root=tmp_path, isolation="shared") as hub,

@@ -74,7 +74,7 @@ async def test_a_late_client_gets_the_transcript(version: int, tmp_path: Path) -
             assert answer["cursor"].count(".") == 1
 
 
-async def test_without_history_a_client_gets_only_what_comes_next(tmp_path: Path) -> None:
+async def test_without_history_a_client_gets_only_later_events(tmp_path: Path) -> None:
     async with Hub(InProcessSpawner(Worker), root=tmp_path) as hub, joined(hub) as first, joined(hub) as late:
         session = await first.new_session(str(tmp_path))
         await first.response(first.prompt(session, "before"))

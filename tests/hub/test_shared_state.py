@@ -132,7 +132,7 @@ async def test_a_session_of_one_version_is_refused_to_a_client_of_the_other(tmp_
         session = await first.new_session(str(tmp_path))
         error = await second.fail("session/resume", place(session, tmp_path))
 
-        assert error["message"] == "this session uses protocol version 1, and your client version 2"
+        assert error["message"] == "this session uses protocol version 1, but your client uses version 2"
 
 
 async def test_requests_before_initialize_are_refused_and_pipelined_ones_wait(tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ class FailingLog(MemoryEventLog):
             raise StoreFailed("the disk is full")
 
 
-async def test_nothing_is_sent_that_is_not_durable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_nothing_is_sent_before_it_is_durable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(commit_queue, "RETRY_SECONDS", 0.01)
     log = FailingLog()
     async with (

@@ -30,12 +30,12 @@ log: logging.Logger = logging.getLogger("accord")
 MAX_KEY_LENGTH = 200
 MAX_OPEN_REQUESTS = 5000
 WAITING_OVERHEAD = 500
-"""What a message that has to wait costs besides its params, in bytes."""
+"""The bytes that a waiting message costs besides its params."""
 RESUME = "accord/resume"
 
 
 class _Attaching:
-    """A session that the client is being attached to, and what it has sent about it meanwhile."""
+    """A session that the client is being attached to, and the client's messages about it that wait meanwhile."""
 
     def __init__(self) -> None:
         self.count = 0  # a client may open a session again before it is open
@@ -70,9 +70,7 @@ class ClientConnection:
         self._waiting_bytes = 0  # of messages that wait for `initialize` or for a session to be attached
         self._attaching: dict[str, _Attaching] = {}
         self._open: dict[RequestId, Reply] = {}
-        self._clean_at = min(
-            100, MAX_OPEN_REQUESTS
-        )  # how many of these there may be until those that are done are removed
+        self._clean_at = min(100, MAX_OPEN_REQUESTS)  # with this many open requests, completed ones are removed
 
     # -- messages
 
@@ -82,13 +80,13 @@ class ClientConnection:
         elif self._stage == "new":
             self._refuse(id, f"{method[:100]} arrived before initialize; send initialize first")
         elif self._stage == "initializing":
-            self._keep(self._early, params, lambda: self.on_request(id, method, params))
+            self._defer(self._early, params, lambda: self.on_request(id, method, params))
         else:
             self._behind_attach(params, lambda: self._dispatch(id, method, params))
 
     def on_notification(self, method: str, params: bytes) -> None:
         if self._stage == "initializing":
-            self._keep(self._early, params, lambda: self.on_notification(method, params))
+            self._defer(self._early, params, lambda: self.on_notification(method, params))
         elif self._stage == "ready" and not self._is_repeated(params):
             self._behind_attach(params, lambda: self._handler().notify(method, params))
 
@@ -109,10 +107,10 @@ class ClientConnection:
         if attaching is None:
             action()
         else:
-            self._keep(attaching.waiting, params, action)
+            self._defer(attaching.waiting, params, action)
 
-    def _keep(self, waiting: list[Callable[[], None]], params: bytes, action: Callable[[], None]) -> None:
-        """Do something later. A client that makes too much wait is disconnected, as one that reads too slowly."""
+    def _defer(self, waiting: list[Callable[[], None]], params: bytes, action: Callable[[], None]) -> None:
+        """Queue an action. If a client queues too much, it is disconnected, like one that reads too slowly."""
         size = len(params) + WAITING_OVERHEAD
         self._waiting_bytes += size
         if self._waiting_bytes > self._context.settings.max_queued_bytes:
@@ -133,7 +131,7 @@ class ClientConnection:
 
     @contextmanager
     def holding_back(self, session_id: str) -> Iterator[None]:
-        """Let messages about a session wait until the client is attached to it."""
+        """Hold back messages about a session until the client is attached to it."""
         attaching = self._attaching.setdefault(session_id, _Attaching())
         attaching.count += 1
         try:
@@ -146,7 +144,7 @@ class ClientConnection:
                     action()
 
     def _handler(self) -> ClientRequests:
-        assert self._requests is not None, "nothing is handled before initialize"
+        assert self._requests is not None, "no request is handled before initialize"
         return self._requests
 
     def _dispatch(self, id: RequestId, method: str, params: bytes) -> None:
@@ -169,13 +167,13 @@ class ClientConnection:
         meta = read_object(read_head(params).meta) if self.is_resume_aware else {}
         key = read_text(meta.get("accord/key"))
         if key is not None and len(key) > MAX_KEY_LENGTH:
-            self._refuse(id, f"accord/key: a key has at most {MAX_KEY_LENGTH} characters")
+            self._refuse(id, f"accord/key is too long: at most {MAX_KEY_LENGTH} characters")
             return None
         if len(self._open) >= self._clean_at:
             self._open = {each: open for each, open in self._open.items() if not open.is_done}
             self._clean_at = min(max(100, 2 * len(self._open)), MAX_OPEN_REQUESTS)
             if len(self._open) >= MAX_OPEN_REQUESTS:
-                self._refuse(id, f"{MAX_OPEN_REQUESTS} of your requests are open already; wait for some of them")
+                self._refuse(id, f"you have {MAX_OPEN_REQUESTS} open requests, the maximum; wait for responses")
                 return None
         # A key is chosen by the client, so it is valid only within its principal.
         key = f"{self.principal.name}/{key}" if key else ""
@@ -226,7 +224,7 @@ class ClientConnection:
         client = read_text(resume.get("client"))
         try:
             if client is not None and len(client) > MAX_KEY_LENGTH:  # it is saved with every prompt
-                raise InvalidParams(f"{RESUME}: the name of a client has at most {MAX_KEY_LENGTH} characters")
+                raise InvalidParams(f"{RESUME}: the client's name is too long: at most {MAX_KEY_LENGTH} characters")
             self.offer = read_offer(params)
             introduction = await self._context.host.introduce(self.principal, self.offer)
         except Exception as error:

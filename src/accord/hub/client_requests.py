@@ -39,11 +39,11 @@ class Requester(Subscriber, Protocol):
     """The relays to sessions that it offers MCP servers to."""
 
     def holding_back(self, session_id: str) -> AbstractContextManager[None]:
-        """Let the client's messages about a session wait."""
+        """Hold back the client's messages about a session until it is attached."""
 
 
 class ClientRequests:
-    """Handles what a client sends after `initialize`, to which its agent has answered `result`.
+    """Handles a client's messages after `initialize`. `result` is its agent's response to that request.
 
     The client's principal is authenticated; nothing that the client sends gives it more rights."""
 
@@ -56,7 +56,7 @@ class ClientRequests:
         self._agents_own = AgentSessions(context, sessions, client, result)
 
     def handle(self, reply: Reply, params: bytes) -> Awaitable[None] | None:
-        """Handle a request. What has to wait is returned."""
+        """Handle a request. Returns the work that remains, if it has to wait for something."""
         handle = _HANDLERS.get(reply.method, ClientRequests._relay)
         return handle(self, reply, params)
 
@@ -101,7 +101,7 @@ class ClientRequests:
         fields = read_object(params)
         wanted, history = decode(fields.get("role")) or "controller", decode(fields.get("historyPolicy")) or "full"
         if wanted not in _ROLES or history not in _HISTORIES:
-            raise InvalidParams("role is controller or observer; historyPolicy is full, pending_only or none")
+            raise InvalidParams("role must be controller or observer, historyPolicy must be full, pending_only or none")
         session, role = await self._find_compatible(params)
         await self._attach_to(session, lower_role(role, _ROLES[wanted]), "full" if history == "full" else "none")
         reply.succeed({"cursor": session.history.cursor})
@@ -155,7 +155,7 @@ class ClientRequests:
         fields = read_object(params)
         name, granted = read_text(fields.get("principal")), read_text(fields.get("role"))
         if not name or len(name) > MAX_NAME_LENGTH or granted not in (None, "driver", "watcher"):
-            raise InvalidParams("principal is required; role is driver, watcher or missing")
+            raise InvalidParams("principal is required; role must be driver or watcher, or be left out to stop sharing")
         session = await self._find_owned(params, "share")
         others = session.record.shared_with.keys() - {name}
         if granted is not None and len(others) >= MAX_SHARES:
@@ -235,7 +235,7 @@ class ClientRequests:
         return await self._sessions.find(self._read_id(params), self._client.principal)
 
     async def _find_compatible(self, params: bytes) -> tuple[HubSession, Role]:
-        # All checks come before a session is opened: nobody would close it again.
+        # Check everything before a session is opened: if a check failed later, nothing would close it again.
         self._check_version(self._sessions.find_record(self._read_id(params), self._client.principal)[0])
         return await self._find(params)
 
@@ -255,7 +255,7 @@ class ClientRequests:
         if record.version != self._client.version:
             theirs = record.version
             raise RequestFailed(
-                f"this session uses protocol version {theirs}, and your client version {self._client.version}"
+                f"this session uses protocol version {theirs}, but your client uses version {self._client.version}"
             )
 
     def _check_owns(self, record: SessionRecord, role: Role, action: str) -> None:

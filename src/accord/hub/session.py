@@ -157,7 +157,7 @@ class HubSession:
     # -- clients
 
     async def attach(self, subscriber: Subscriber, role: Role, history: str, cursor: str = "") -> None:
-        """Attach a client. First it gets the history it asks for: `full`, `none`, or what came `after` a cursor."""
+        """Attach a client. First it gets the history it asks for: `full`, `none`, or the events `after` a cursor."""
         self._context.commits.commit()
         self.clients.remove(subscriber.connection)
         attachment = await self.clients.replay(subscriber, role, history, cursor)
@@ -319,7 +319,7 @@ class HubSession:
         params = self._for_clients(params)
         id = read_head(params).session_id
         if not self._is_ours(id):
-            log.warning("a message of an agent for the session of another agent was dropped")
+            log.warning("dropped a message from an agent about another agent's session")
             return
         if method == "session/update" and id == self.id:
             changed, usage = self.state.read_update(params)
@@ -379,7 +379,7 @@ class HubSession:
         return True
 
     def _note_subagent(self, params: bytes) -> None:
-        """Claim the messages of a subagent, which is announced before it says anything."""
+        """Claim the messages of a subagent, which is announced before it sends any."""
         child = read_text(read_object(read_object(params).get("update", UNSET)).get("sessionId"))
         if child is not None:
             self.agent.asking.add_subagent(child, self)
@@ -418,14 +418,14 @@ class HubSession:
         return params
 
     def _count(self, usage: Usage, principal: str) -> None:
-        """Add what was used to the principal's budget."""
+        """Charge the usage to the principal's budget."""
         tokens, cost = self.state.read_usage(usage)
         if tokens or cost:
             self._context.budgets.add(principal, tokens, cost, self._context.log)
             self._context.commits.touch()
 
     def touch(self) -> None:
-        """Save the record: something about the session changed."""
+        """Update the time of the last change, and save the record."""
         self.record.updated_at = time.time()
         self._context.log.save_session(self.record)
         self._context.commits.touch()

@@ -74,7 +74,7 @@ class SessionClients:
         self._attachments.clear()
 
     async def replay(self, subscriber: Subscriber, role: Role, history: str, cursor: str) -> Attachment:
-        """Send a client the history it asks for: `full`, `none`, or what came `after` a cursor.
+        """Send a client the history it asks for: `full`, `none`, or the events `after` a cursor.
 
         Returns its attachment. Nothing may be awaited before it is added, or events would be lost or sent twice."""
         attachment = Attachment(subscriber, role, self._history.seq)

@@ -119,7 +119,7 @@ class SessionFactory:
 
 
 class _Opening:
-    """A session that is being opened. It counts too; otherwise concurrent requests could exceed the limit."""
+    """A session that is being opened. It counts towards the limit, which concurrent requests could exceed otherwise."""
 
     def __init__(self, sessions: SessionRegistry, client: Subscriber, relay: McpRelay) -> None:
         self._opening = sessions.opening

@@ -74,8 +74,8 @@ class SessionRegistry:
     async def find(self, session_id: str, principal: Principal, *, is_brief: bool = False) -> tuple[HubSession, Role]:
         """Return a session, opened from the log if necessary, and the principal's role in it.
 
-        Raises `NotFound`, and `BudgetExceeded` if its owner has too many open sessions; `is_brief` is for one that is
-        closed again at once."""
+        Raises `NotFound`, and `BudgetExceeded` if its owner has too many open sessions. `is_brief` skips the latter for
+        a session that is closed again at once."""
         record, role = self.find_record(session_id, principal)
         if record.id not in self.open and record.id not in self._recovering and not is_brief:
             self._check_room(record, principal)
@@ -203,8 +203,7 @@ class SessionRegistry:
         return cwd
 
     def check_mcp_servers(self, params: bytes, cwd: str) -> None:
-        """Raise `InvalidParams` for an MCP server whose command is denied, or requires a question, by the server's
-        rules.
+        """Raise `InvalidParams` for an MCP server whose command the server's rules deny or ask about.
 
         The agent starts these commands on this machine, and there is no session yet in which a client could be asked.
         A command without a rule is allowed: the client is a driver, and could have the agent run it anyway."""
