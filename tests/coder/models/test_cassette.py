@@ -128,7 +128,7 @@ async def test_responses_can_be_replayed_in_order_whatever_is_asked(tape: Path, 
         await converse(Cassette(tape, match="order"), "anthropic", project, "a", "b", "c")
 
 
-async def test_a_response_that_the_user_cancelled_is_recorded_as_far_as_it_came(
+async def test_a_response_that_the_user_cancelled_is_recorded_up_to_that_point(
     tape: Path, home: Path, project: Path
 ) -> None:
     async with FakeProvider() as provider:

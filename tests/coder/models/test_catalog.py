@@ -40,7 +40,7 @@ def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
 # -- what is offered
 
 
-def test_without_a_key_there_is_the_offline_model_alone() -> None:
+def test_without_a_key_only_the_offline_model_is_offered() -> None:
     assert ids() == ["offline"]
 
 
@@ -51,7 +51,7 @@ def test_a_key_brings_the_models_of_its_provider() -> None:
     assert {id.partition(":")[0] for id in found} == {"anthropic", "offline"}
 
 
-def test_an_empty_key_is_none() -> None:
+def test_an_empty_key_counts_as_no_key() -> None:
     assert ids(env={"ANTHROPIC_API_KEY": " "}) == ["offline"]
 
 
@@ -125,7 +125,7 @@ def test_the_default_is_the_configured_model_then_the_first_with_a_key_then_offl
         ("openai:gpt-5-2025-08-07", "openai:gpt-5-2025-08-07"),
     ],
 )
-def test_people_leave_out_what_is_clear(written: str, meant: str) -> None:
+def test_ids_can_be_abbreviated(written: str, meant: str) -> None:
     assert catalog.whole_id(written) == meant
     keys = Keys(env={"OPENAI_API_KEY": "x", "ANTHROPIC_API_KEY": "x"})
     assert catalog.model(written, None, keys).id == meant
@@ -140,19 +140,19 @@ def test_people_leave_out_what_is_clear(written: str, meant: str) -> None:
         ("zzzzzzzzzzzz", "expected provider:name"),
     ],
 )
-def test_a_model_that_does_not_exist_is_answered_with_those_like_it(written: str, hint: str) -> None:
+def test_an_unknown_model_is_answered_with_similar_ones(written: str, hint: str) -> None:
     with pytest.raises(ModelError, match=hint) as caught:
         catalog.model(written, None, NOTHING)
     assert caught.value.kind == "model"
     assert repr(written) in str(caught.value)
 
 
-def test_a_model_of_the_configuration_is_among_those_like_it() -> None:
+def test_configured_models_are_suggested_too() -> None:
     settings = CoderSettings(providers={"mine": ProviderEntry(base_url="http://127.0.0.1:9", models=["nightingale"])})
     assert nearest("mine:nightingal", settings)[0] == "mine:nightingale"
 
 
-def test_a_model_without_a_key_says_which_variable_and_which_command() -> None:
+def test_the_error_for_a_missing_key_names_the_variable_and_the_command() -> None:
     with pytest.raises(ModelError) as caught:
         catalog.model("anthropic:claude-opus-5-5", None, NOTHING)
     assert caught.value.kind == "key"
@@ -168,7 +168,7 @@ def test_the_offline_model_needs_nothing() -> None:
     assert catalog.model("offline", None, NOTHING).id == "offline"
 
 
-def test_a_models_details_come_with_it() -> None:
+def test_a_model_comes_with_its_details() -> None:
     model = catalog.model("anthropic:claude-sonnet-4-5", None, Keys(env={"ANTHROPIC_API_KEY": "x"}))
     assert (model.name, model.context, model.images) == ("Claude Sonnet 4.5", 200_000, True)
     assert model.efforts == ("low", "medium", "high")
@@ -296,7 +296,7 @@ def test_the_documentation_names_every_provider_with_its_variable() -> None:
             assert variable in row
 
 
-def test_the_configuration_in_the_documentation_is_one() -> None:
+def test_the_configuration_in_the_documentation_is_valid() -> None:
     text = DOCUMENT.partition("```toml\n")[2].partition("```")[0]
     settings = parse(text, Path("config.toml")).coder
     assert settings.effort == "high"

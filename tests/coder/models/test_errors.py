@@ -1,4 +1,4 @@
-"""Errors of providers, over real sockets: who, what, what to do, and whether to ask again."""
+"""Errors of providers, over real sockets: the provider, the problem, the remedy, and whether to retry."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ async def test_a_bad_key_is_an_invalid_argument_to_google() -> None:
 
 
 @every_wire
-async def test_a_model_that_the_provider_does_not_have_is_answered_with_those_like_it(wire: str) -> None:
+async def test_a_model_that_the_provider_does_not_have_is_answered_with_similar_ones(wire: str) -> None:
     async with FakeProvider() as fake, connect_model(fake, wire) as model:
         fake.refuses(404, "no such model")
         error = await read_error(model)
@@ -92,7 +92,7 @@ async def test_a_model_that_the_provider_does_not_have_is_answered_with_those_li
     assert f"{TITLES[wire]} has no model {model.id.partition(':')[2]!r} (404: no such model)" in str(error)
 
 
-async def test_a_model_of_a_wrong_name_is_answered_with_the_right_one() -> None:
+async def test_a_misspelled_model_is_answered_with_the_right_name() -> None:
     async with FakeProvider() as fake:
         provider = Provider(name="anthropic", title="Anthropic", api="anthropic", base_url=fake.url)
         model = ProviderModel(provider, "claude-sonet-5-5")
@@ -209,7 +209,7 @@ async def test_errors_of_a_provider_are_retried(wire: str, status: int) -> None:
 
 
 @every_wire
-async def test_every_failure_is_one_request(wire: str) -> None:
+async def test_every_failure_takes_one_request(wire: str) -> None:
     async with FakeProvider() as fake, connect_model(fake, wire) as model:
         for status in (429, 500, 503):
             fake.refuses(status, "no")
@@ -231,7 +231,7 @@ async def test_an_error_page_is_not_shown_to_the_user(wire: str) -> None:
 
 @every_wire
 @pytest.mark.parametrize("step", [Cuts(), Stops()], ids=["cut", "stopped"])
-async def test_an_answer_that_breaks_off_is_retried(wire: str, step: Cuts | Stops) -> None:
+async def test_an_interrupted_answer_is_retried(wire: str, step: Cuts | Stops) -> None:
     async with FakeProvider() as fake, connect_model(fake, wire) as model:
         fake.says(Says("Half of"), step)
         heard, error = await read_until_error(model)
@@ -243,14 +243,14 @@ async def test_an_answer_that_breaks_off_is_retried(wire: str, step: Cuts | Stop
 
 @every_wire
 @pytest.mark.parametrize("step", [Cuts(), Stops()], ids=["cut", "stopped"])
-async def test_an_answer_that_breaks_off_before_it_starts_is_retried(wire: str, step: Cuts | Stops) -> None:
+async def test_an_answer_interrupted_before_it_starts_is_retried(wire: str, step: Cuts | Stops) -> None:
     async with FakeProvider() as fake, connect_model(fake, wire) as model:
         fake.says(step)
         assert (await read_error(model)).retry
 
 
 @pytest.mark.parametrize("wire", ["anthropic", "chat", "responses"])
-async def test_a_call_that_breaks_off_is_never_ready(wire: str) -> None:
+async def test_an_interrupted_call_is_never_ready(wire: str) -> None:
     async with FakeProvider() as fake, connect_model(fake, wire) as model:
         fake.says(Thinks("hm"), Calls("write_file", text='{"path": "a", "content": "ha'), Cuts())
         found, _ = await read_until_error(model)
@@ -301,7 +301,7 @@ async def test_after_a_failure_the_model_answers_again(wire: str) -> None:
         assert (await read_end(model)).message.text == "Whole"
 
 
-# -- the line
+# -- the connection
 
 
 async def test_a_local_server_that_is_not_running_is_reported_and_not_retried() -> None:
@@ -399,9 +399,9 @@ async def test_cancelling_the_task_hangs_up_at_once(wire: str) -> None:
 
 
 @every_wire
-async def test_cancelling_before_the_first_word_hangs_up_at_once(wire: str) -> None:
+async def test_cancelling_before_the_first_token_hangs_up_at_once(wire: str) -> None:
     async with FakeProvider() as fake, connect_model(fake, wire) as model:
-        await read_pieces(model)  # loads the library, so that the next request is on the line when it is cancelled
+        await read_pieces(model)  # loads the library, so that the next request has been sent when it is cancelled
         fake.says(Holds())
         task = asyncio.create_task(read_pieces(model))
         held = await fake.is_asked(2)

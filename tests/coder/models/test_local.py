@@ -89,7 +89,7 @@ async def test_requests_without_the_key_are_rejected(local: LocalModel) -> None:
     refused.value.close()
 
 
-async def test_the_context_is_not_more_than_the_model_was_made_for(tmp_path: Path, stand_in: None) -> None:
+async def test_the_context_does_not_exceed_that_of_the_model(tmp_path: Path, stand_in: None) -> None:
     (tmp_path / "good.gguf").write_bytes(b"GGUF")
     model = LocalModel(str(tmp_path / "good.gguf"), context=100_000)
     await read_end(model)
@@ -104,7 +104,7 @@ def test_the_context_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
     assert LocalModel("a.gguf").context == 32_000
 
 
-async def test_a_file_that_cannot_be_loaded_says_why(tmp_path: Path, stand_in: None) -> None:
+async def test_the_error_for_a_file_that_cannot_be_loaded_names_the_cause(tmp_path: Path, stand_in: None) -> None:
     (tmp_path / "bad.gguf").write_bytes(b"GGUFbroken")
     model = LocalModel(str(tmp_path / "bad.gguf"))
     error = await read_error(model)
@@ -113,7 +113,7 @@ async def test_a_file_that_cannot_be_loaded_says_why(tmp_path: Path, stand_in: N
     assert model._child is None
 
 
-async def test_a_file_that_takes_too_long_is_given_up(tmp_path: Path, stand_in: None) -> None:
+async def test_a_file_that_takes_too_long_to_load_is_an_error(tmp_path: Path, stand_in: None) -> None:
     (tmp_path / "slow.gguf").write_bytes(b"GGUFslow")
     model = LocalModel(str(tmp_path / "slow.gguf"), timeout=0.5)
     assert "took longer than 0.5 s" in str(await read_error(model))
@@ -154,7 +154,7 @@ async def test_a_real_file_is_loaded_and_answers(tmp_path: Path) -> None:
         assert last.spent.input > 5
         stream = model.stream(request(user_message("hello"), max_tokens=100_000))
         await anext(stream)
-        await stream.aclose()  # it can be asked again at once: the long answer was given up
+        await stream.aclose()  # it can be used again at once: the long answer was cancelled
         await read_end(model, request(user_message("hello"), max_tokens=8))
         assert model._inner is not None
         with pytest.raises(HTTPError, match="401") as refused:
@@ -165,7 +165,7 @@ async def test_a_real_file_is_loaded_and_answers(tmp_path: Path) -> None:
 
 
 @needs(MISSING)
-async def test_a_real_file_that_is_broken_ends_its_own_process_alone(tmp_path: Path) -> None:
+async def test_a_real_file_that_is_broken_ends_only_its_own_process(tmp_path: Path) -> None:
     tiny_gguf.write(tmp_path / "tiny.gguf")
     whole = (tmp_path / "tiny.gguf").read_bytes()
     (tmp_path / "cut.gguf").write_bytes(whole[: len(whole) // 2])

@@ -195,7 +195,7 @@ async def test_the_value_of_the_cache_follows_from_the_prices_of_the_model(
     assert spent.saved == pytest.approx(saved)
 
 
-async def test_a_server_that_does_not_count_is_not_made_to() -> None:
+async def test_a_server_that_does_not_report_tokens_is_not_asked_to() -> None:
     async with FakeProvider() as fake, connect_model(fake, "chat") as model:
         fake.says(Says("Hi"), usage=Usage(input=0, output=0))
         last = await read_end(model)
@@ -218,7 +218,7 @@ async def test_one_model_answers_several_requests_at_once(wire: str) -> None:
     assert [answer.message.text for answer in answers] == ["The same."] * 5
 
 
-async def test_a_call_has_no_fault_that_it_does_not_have() -> None:
+async def test_a_valid_call_has_no_fault() -> None:
     async with FakeProvider() as fake, connect_model(fake, "anthropic") as model:
         fake.says(Calls("read_file", {"path": "x"}))
         (call,) = (await read_end(model)).message.calls

@@ -128,7 +128,7 @@ async def test_signed_thoughts_of_another_provider_are_not_sent(wire: str) -> No
 
 
 @every_wire
-async def test_a_summary_takes_the_place_of_what_came_before(wire: str) -> None:
+async def test_a_summary_replaces_everything_before_it(wire: str) -> None:
     history = [
         user_message("Old question"),
         ModelSaid(parts=[Text(text="Old answer")]),
@@ -195,7 +195,7 @@ async def test_a_damaged_image_is_reported(wire: str) -> None:
 
 
 @every_wire
-async def test_something_inserted_after_the_results_of_tools_arrives_after_them(wire: str) -> None:
+async def test_a_prompt_inserted_after_tool_results_arrives_after_them(wire: str) -> None:
     call = ModelSaid(parts=[Call(id="c1", name="read_file", arguments={"path": "a"})])
     results = ToolsSaid(results=[Result(id="c1", name="read_file", text="the result")])
     body = json.dumps(await send_request(wire, user_message("Go"), call, results, user_message("No, wait.")))
@@ -203,7 +203,7 @@ async def test_something_inserted_after_the_results_of_tools_arrives_after_them(
 
 
 @every_wire
-async def test_arguments_that_could_not_be_read_do_not_stop_the_next_request(wire: str) -> None:
+async def test_invalid_arguments_do_not_prevent_the_next_request(wire: str) -> None:
     call = Call(id="c1", name="read_file", arguments={}, fault="no JSON", extra={"raw": '{"path'})
     async with FakeProvider() as fake, connect_model(fake, wire) as model:
         history = [user_message("Go"), ModelSaid(parts=[call], model=model.id)]
@@ -212,7 +212,7 @@ async def test_arguments_that_could_not_be_read_do_not_stop_the_next_request(wir
 
 
 @every_wire
-async def test_an_answer_without_any_parts_is_passed_over(wire: str) -> None:
+async def test_an_answer_without_parts_is_skipped(wire: str) -> None:
     body = json.dumps(await send_request(wire, user_message("One"), ModelSaid(parts=[]), user_message("Two")))
     assert "One" in body
     assert "Two" in body
@@ -236,11 +236,11 @@ async def test_an_unsupported_effort_is_not_sent(wire: str) -> None:
 
 
 @every_wire
-async def test_a_bound_on_the_answer_arrives(wire: str) -> None:
+async def test_the_limit_of_the_answer_is_sent(wire: str) -> None:
     assert "4321" in json.dumps(await send_request(wire, max_tokens=4321))
 
 
-async def test_anthropic_is_asked_to_keep_what_comes_again() -> None:
+async def test_anthropic_is_asked_to_cache_the_prefix() -> None:
     body = await send_request("anthropic")
     assert body["tools"][-1]["cache_control"]["type"] == "ephemeral"
     assert body["system"][-1]["cache_control"]["type"] == "ephemeral"

@@ -1,4 +1,4 @@
-"""Reasoning and its effort, as each provider receives them, and what comes back of it."""
+"""Reasoning and its effort, as each provider receives them, and the thoughts that come back."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ async def test_older_claude_models_think_between_tool_calls_too(name: str) -> No
     assert "interleaved-thinking-2025-05-14" in asked.headers["anthropic-beta"]
 
 
-async def test_another_vendors_model_behind_anthropics_api_is_not_told_to_think() -> None:
+async def test_another_vendors_model_behind_anthropics_api_gets_no_thinking_settings() -> None:
     assert "thinking" not in (await send("anthropic", "kimi-k3")).body
 
 
@@ -82,7 +82,7 @@ async def test_gemini_returns_its_thoughts(name: str) -> None:
         ("google/gemini-3.8-flash", {"enabled": True}),
     ],
 )
-async def test_models_at_openrouter_think_as_they_do_at_home(name: str, reasoning: dict[str, Any]) -> None:
+async def test_models_at_openrouter_think_as_they_do_at_their_vendor(name: str, reasoning: dict[str, Any]) -> None:
     body = (await send("openrouter", name)).body
     assert body["reasoning"] == reasoning
     assert body["usage"] == {"include": True}
@@ -109,7 +109,7 @@ async def test_each_effort_of_a_model_arrives_as_chosen(wire: str, name: str, ef
     assert mark in json.dumps((await send(wire, name, effort)).body)
 
 
-async def test_an_account_that_may_not_see_summaries_is_asked_once_and_answered() -> None:
+async def test_a_request_is_repeated_without_summaries_if_the_account_may_not_see_them() -> None:
     message = "Your organization must be verified to generate reasoning summaries."
     async with FakeProvider() as fake, connect_model(fake, "responses") as model:
         fake.refuses(400, message)
@@ -133,7 +133,7 @@ async def test_thoughts_are_shown_as_they_arrive(wire: str) -> None:
         assert thoughts_of(await read_pieces(model)) == "Let me see."
 
 
-async def test_geminis_seal_goes_back_with_its_call() -> None:
+async def test_geminis_signature_goes_back_with_its_call() -> None:
     async with FakeProvider() as fake, connect_model(fake, "google") as model:
         fake.says(Thinks("Look.", signature="seal-1"), Calls("read_file", {"path": "a"}, id="c1"))
         first = await read_end(model)
@@ -142,7 +142,7 @@ async def test_geminis_seal_goes_back_with_its_call() -> None:
     assert '"thoughtSignature": "c2VhbC0x"' in sent
 
 
-async def test_a_seal_never_goes_to_another_vendor_at_openrouter() -> None:
+async def test_a_signature_never_goes_to_another_vendor_at_openrouter() -> None:
     thought = Thought(text="hm", extra={"id": "reasoning", "signature": "seal-1"})
     said = ModelSaid(parts=[thought, Text(text="Yes.")], model="openrouter:openai/gpt-6.1-sol")
     async with FakeProvider() as fake, connect_model(fake, "openrouter") as model:

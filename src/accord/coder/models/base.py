@@ -115,9 +115,9 @@ class ModelError(AccordError):
         self.kind = kind
         """The kind of problem, if the agent can react to it: the key, a full context, or the model's name."""
         self.max_retries = max_retries
-        """How many retries are worth it; None if only the agent's patience limits them."""
+        """How many retries are worth it; None if only the agent's own limit applies."""
         self.details: dict[str, Any] = details or {}
-        """Facts for clients, which get them in the error's `data`."""
+        """Details for clients, in the error's `data`."""
 
 
 class Model(ABC):
@@ -136,7 +136,7 @@ class Model(ABC):
     price_step: int | None = None
     """The size of a request, in tokens, above which all of it costs more."""
     window_advice: str = ""
-    """How the user can enlarge the context window; empty if nobody can."""
+    """How the user can enlarge the context window; empty if they can't."""
     reads_data: bool = False
     """Whether it uses `Result.data`."""
 
@@ -147,7 +147,7 @@ class Model(ABC):
         Raises `ModelError` if the reply is incomplete, possibly after some pieces."""
 
     async def find_window(self) -> None:
-        """Correct `context` if the server decides about it. Called before each request; asks at most until it knows."""
+        """Correct `context` if the server decides about it. Called before each request; asks until it is known."""
 
     def warm(self) -> None:
         """Start loading what the first request needs, in the background."""

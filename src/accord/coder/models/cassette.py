@@ -89,7 +89,7 @@ class Cassette:
         return None
 
     def explain_miss(self, method: str, path: str, body: Any) -> str:
-        """Say why no exchange answers a request: the difference to the next unused one."""
+        """Explain why no exchange answers a request: the difference from the next unused one."""
         position = self._count - len(self._unused) + 1
         if not self._unused:
             return f"{self.file} has no more responses: it has {self._count}, and this is request {position}"

@@ -124,7 +124,7 @@ def _underlying_model(service: Provider, name: str) -> ModelInfo | None:
 
 
 def _same_model(service: Provider, name: str) -> ModelInfo | None:
-    """Return what is known about a model from the provider that has the same ones."""
+    """Return the facts about a model from the provider that has the same models."""
     known = known_models().get(f"{service.models_of}:{name}")
     if known is None:
         return None

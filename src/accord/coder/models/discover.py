@@ -34,8 +34,8 @@ def list_models(provider: Provider, key: str | None, timeout: float) -> list[str
 
 
 def _describe_response(provider: Provider, error: urllib.error.HTTPError) -> ModelError:
-    said = error.read(_MAX_BYTES).decode("utf-8", "replace")
-    if error.code in (401, 403) or (error.code == 400 and "API_KEY_INVALID" in said):
+    body = error.read(_MAX_BYTES).decode("utf-8", "replace")
+    if error.code in (401, 403) or (error.code == 400 and "API_KEY_INVALID" in body):
         return ModelError(f"{provider.title} rejected this key (HTTP {error.code})", kind="key")
     return ModelError(f"Couldn't get the models of {provider.title} (HTTP {error.code} {error.reason})")
 

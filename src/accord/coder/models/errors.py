@@ -65,9 +65,9 @@ class ProviderErrors:
             case ModelError():
                 return error
             case _ if isinstance(error, TruncatedStream) or (not started and "ended without content" in str(error)):
-                return self._say("stopped mid-response; try again", retry=True)
+                return self._report("stopped mid-response; try again", retry=True)
             case theirs.ModelRequestTimeout() | theirs.ModelTimeoutError():
-                return self._say("timed out; try again", retry=True)
+                return self._report("timed out; try again", retry=True)
             case theirs.ModelConnectionError():
                 return self._connection(error, started=started)
             case theirs.ModelHTTPError():
@@ -85,45 +85,45 @@ class ProviderErrors:
         cassette = self.provider.cassette
         if cassette is not None and not cassette.is_recording and str(cassette.file) in words:
             return ModelError(f"Couldn't replay{words}")
-        said = f"({error.status_code}{words})"
-        if error.status_code == 413 or (error.status_code in _TOO_LONG_STATUSES and _TOO_LONG.search(said)):
-            return self._too_long(said)
+        details = f"({error.status_code}{words})"
+        if error.status_code == 413 or (error.status_code in _TOO_LONG_STATUSES and _TOO_LONG.search(details)):
+            return self._too_long(details)
         match error:
             case theirs.ModelAuthenticationError():
-                return self.no_key(said)
+                return self.no_key(details)
             case theirs.ModelNotFoundError():
-                return self._no_model(said)
+                return self._no_model(details)
             case theirs.ModelContextWindowExceededError():
-                return self._too_long(said)
+                return self._too_long(details)
             case theirs.ModelQuotaExceededError():
-                return self._say(f"reports that the account is out of credit {said}; see its billing page")
+                return self._report(f"reports that the account is out of credit {details}; see its billing page")
             case theirs.ModelRateLimitError():
-                return self._say(f"is limiting the request rate {said}", retry=True, after=error.retry_after)
+                return self._report(f"is limiting the request rate {details}", retry=True, after=error.retry_after)
             case theirs.ModelOverloadedError() | theirs.ModelUnavailableError():
-                return self._say(f"is overloaded {said}", retry=True, after=error.retry_after)
+                return self._report(f"is overloaded {details}", retry=True, after=error.retry_after)
             case theirs.ModelServerError():
-                return self._say(f"failed {said}", retry=True, after=error.retry_after)
+                return self._report(f"failed {details}", retry=True, after=error.retry_after)
         retry = error.status_code in (408, 409, 425) or error.provider_retry_hint is True
-        return self._say(f"rejected the request {said}", retry=retry, after=error.retry_after)
+        return self._report(f"rejected the request {details}", retry=retry, after=error.retry_after)
 
-    def no_key(self, said: str = "") -> ModelError:
+    def no_key(self, details: str = "") -> ModelError:
         """Return the error for a missing or rejected key."""
         provider, key = self.provider, self.key
         login = f"accord login {provider.name}"
         if provider.credentials:
             verb = "needs" if key is None else "rejected"
-            message = f"{provider.title} {verb} {provider.credentials} {said}".rstrip() + f": {provider.login_hint}"
+            message = f"{provider.title} {verb} {provider.credentials} {details}".rstrip() + f": {provider.login_hint}"
         elif key is None:
-            words = f"{provider.title} needs a key {said}".rstrip()
+            words = f"{provider.title} needs a key {details}".rstrip()
             message = f"{words}: {provider.login_hint}"
         elif key.kind == "environment":
             message = (
-                f"{provider.title} rejected the key in {key.source} {said}: change that variable, or unset it and run: "
-                f"{login}; or choose another model"
+                f"{provider.title} rejected the key in {key.source} {details}: change that variable, or unset it and "
+                f"run: {login}; or choose another model"
             )
         else:
             place = "in the keyring" if key.kind == "keyring" else f"in {key.source}"
-            message = f"{provider.title} rejected the key {place} {said}: run: {login}; or choose another model"
+            message = f"{provider.title} rejected the key {place} {details}: run: {login}; or choose another model"
         return ModelError(message, kind="key", details=self._about_key())
 
     def _about_key(self) -> dict[str, Any]:
@@ -142,19 +142,19 @@ class ProviderErrors:
             ],
         }
 
-    def _no_model(self, said: str) -> ModelError:
+    def _no_model(self, details: str) -> ModelError:
         id = f"{self.provider.name}:{self.name}"
         close = [each for each in catalog.nearest(id, self.settings) if each != id]
         hint = f"did you mean {' or '.join(close)}?" if close else "choose another model"
-        return ModelError(f"{self.provider.title} has no model {self.name!r} {said}: {hint}", kind="model")
+        return ModelError(f"{self.provider.title} has no model {self.name!r} {details}: {hint}", kind="model")
 
-    def _too_long(self, said: str) -> ModelError:
-        words = f"the conversation exceeds the context window of {self.name} {said}: compact it with /compact"
+    def _too_long(self, details: str) -> ModelError:
+        words = f"the conversation exceeds the context window of {self.name} {details}: compact it with /compact"
         return ModelError(words, kind="context")
 
     def _connection(self, error: Exception, *, started: bool) -> ModelError:
         if started:
-            return self._say(f"dropped the connection mid-response ({self._why(error)}); try again", retry=True)
+            return self._report(f"dropped the connection mid-response ({self._why(error)}); try again", retry=True)
         where = redact_text(self.provider.base_url)
         causes = list(_causes(error))
         if any(isinstance(each, ssl.SSLCertVerificationError) for each in causes):
@@ -172,11 +172,11 @@ class ProviderErrors:
     def _invalid_response(self, error: Exception, *, started: bool) -> ModelError:
         """Translate an error in a response that the library doesn't understand."""
         where = redact_text(self.provider.base_url)
-        said = self._sanitize(str(error) or type(error).__name__)
-        if _TOO_LONG.search(said):  # reported inside the stream
-            return self._too_long(f"({said})")
+        details = self._sanitize(str(error) or type(error).__name__)
+        if _TOO_LONG.search(details):  # reported inside the stream
+            return self._too_long(f"({details})")
         hint = "try again" if started else f"is {where} the right address?"
-        return self._say(f"sent an invalid response ({said}); {hint}", retry=started)
+        return self._report(f"sent an invalid response ({details}); {hint}", retry=started)
 
     def _words(self, body: object) -> str:
         """Return the message in the body of an HTTP error."""
@@ -203,7 +203,7 @@ class ProviderErrors:
         text = redact_text(" ".join(text.split()), secrets)
         return text if len(text) <= _MAX_CHARACTERS else f"{text[:_MAX_CHARACTERS]}…"
 
-    def _say(self, words: str, *, retry: bool = False, after: float | None = None) -> ModelError:
+    def _report(self, words: str, *, retry: bool = False, after: float | None = None) -> ModelError:
         return ModelError(f"{self.provider.title} {words}", retry=retry, after=after)
 
     def _cannot_reach(self, words: str, *, retry: bool = False, max_retries: int | None = None) -> ModelError:

@@ -102,8 +102,8 @@ class LocalModel(Model):
             if isinstance(error, TimeoutError):
                 raise ModelError(f"Loading {self.path} took longer than {self._timeout:g} s", kind="model") from None
             if isinstance(error, msgspec.DecodeError):
-                said = find_cause(await child.final_stderr())
-                raise ModelError(f"xllamacpp couldn't load {self.path}: {said}", kind="model") from None
+                cause = find_cause(await child.final_stderr())
+                raise ModelError(f"xllamacpp couldn't load {self.path}: {cause}", kind="model") from None
             raise
 
     async def _end(self) -> None:
@@ -154,8 +154,8 @@ async def _describe_exit(child: Child | None, name: str) -> ModelError | None:
         status = await asyncio.wait_for(child.wait(), EXIT_TIMEOUT_SECONDS)
     except TimeoutError:
         return None
-    said = find_cause(await child.final_stderr())
-    return ModelError(f"the process of {name} {describe_exit(status)}: {said}", retry=True)
+    cause = find_cause(await child.final_stderr())
+    return ModelError(f"the process of {name} {describe_exit(status)}: {cause}", retry=True)
 
 
 def _client(ready: Ready, key: str) -> ProviderModel:

@@ -32,7 +32,7 @@ class Window(Record):
     """A model's context window in tokens."""
 
     size: int
-    """What the server keeps of a request."""
+    """The number of tokens that the server keeps of a request."""
     is_chosen: bool = False
     """Whether `size` is our choice, to be sent with each request."""
     advice: str = ""
@@ -45,11 +45,11 @@ def has_window(provider: Provider, name: str) -> bool:
 
 
 def find_window(provider: Provider, name: str, key: str | None = None) -> Window | None:
-    """Ask the server for a model's window; blocks. Return None if it doesn't say."""
+    """Ask the server for a model's window; blocks. Return None if it doesn't report one."""
     try:
         return _FINDERS[provider.name](_Server(provider, key), provider, name)
     except (OSError, ValueError, TypeError, AttributeError, KeyError, IndexError, msgspec.MsgspecError):
-        return None  # another server, another version, or none: the request itself says what is wrong
+        return None  # another server, another version, or none: the request itself will report the problem
 
 
 class _Server:

@@ -48,15 +48,15 @@ class Provider(Record):
     login: Literal["key", "device", "browser"] = "key"
     """How users log in: with a key, with a code that they enter at the provider, or in a browser."""
     ready_variables: tuple[str, ...] = ()
-    """Environment variables of which one is set if its own library will find credentials."""
+    """Environment variables: if one is set, the provider's own library finds credentials."""
     credentials: str = ""
-    """What it needs in place of a key: `your AWS credentials`."""
+    """The credentials it needs in place of a key, as named in messages: `your AWS credentials`."""
     login_command: str = ""
     """The command of another program that logs in to it."""
     models_of: str = ""
-    """A provider with the same models, of which more is known."""
+    """A provider with the same models, whose details are known."""
     catalog: str = ""
-    """Its name at models.dev, if that is another."""
+    """Its name at models.dev, if that differs."""
     models: list[str] = []
     """Names of models from the configuration."""
     headers: dict[str, str] = {}

@@ -213,7 +213,7 @@ def _parse(data: bytes) -> list[ModelInfo]:
 
 
 def _decode(raw: msgspec.Raw, kind: Any, otherwise: Any) -> Any:
-    """Decode one entry. A strange one must not cost the user all others."""
+    """Decode one entry. An invalid one must not make all others unusable."""
     try:
         return msgspec.json.decode(raw, type=kind)
     except msgspec.MsgspecError:

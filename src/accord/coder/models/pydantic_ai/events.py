@@ -240,7 +240,7 @@ def _cost(response: ModelResponse, model: str, price: Price | None) -> float | N
 
 
 def _count_savings(response: ModelResponse, price: Price | None) -> float | None:
-    """Return what the cache saved, compared with the price of the same tokens without it."""
+    """Return the cost that the cache saved, compared with the price of the same tokens without it."""
     if price is None or not response.usage.input_tokens:
         return None
     usage = response.usage

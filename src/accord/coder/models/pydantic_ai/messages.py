@@ -34,7 +34,7 @@ _VALID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _MISTRAL = re.compile(r"(?:mi|code|dev|magi|mini)stral|mixtral|pixtral")
 """Models whose API and chat templates reject a prompt right after the result of a tool."""
 BETWEEN = "Done."
-"""The answer that stands between them."""
+"""The answer that is inserted between them."""
 UNSEEN = "[an image ({kind}) that this model can't see]"
 
 
@@ -44,14 +44,14 @@ class MessageTranslator:
     def __init__(self, model: str, system: str, *, images: bool) -> None:
         vendor, slash, _ = model.partition("/")
         self._origin = vendor + slash if slash else f"{model.partition(':')[0]}:"
-        """How the ids of models start whose messages are sent back unchanged: `anthropic:`, `openrouter:openai/`."""
+        """The start of the ids of models whose messages are sent back unchanged: `anthropic:`, `openrouter:openai/`."""
         self.system = system
         """The provider's name in its library."""
         self.images = images
         self._alternates = _MISTRAL.search(model.lower()) is not None
         self._has_short_ids = model.startswith("mistral:")
         self._call_ids: dict[str, str] = {}
-        """The ids of another provider's calls, and what this one gets in their place."""
+        """The ids of other providers' calls, and their replacements for this one."""
 
     def translate(self, history: list[Message], instructions: str) -> list[ModelMessage]:
         """Translate a history. Adjacent messages of the same role are merged, because some providers require it."""
@@ -185,8 +185,8 @@ def _since_the_summary(history: list[Message]) -> list[Message]:
 
 
 def _join_prompts(history: list[Message]) -> list[ModelSaid | ToolsSaid | UserSaid]:
-    """Make prompts, reminders and summaries that follow one another a single prompt. Two prompts do so if the first one
-    got no answer.
+    """Join consecutive prompts, reminders and summaries into one prompt. A prompt without an answer is followed by
+    another.
 
     The chat templates of some models accept no two user messages in a row."""
     joined: list[ModelSaid | ToolsSaid | UserSaid] = []

@@ -118,7 +118,7 @@ class ProviderModel(Model):
         )
 
     async def find_window(self) -> None:
-        """Ask a local server for the true context window, until it knows; see `Model.find_window`."""
+        """Ask a local server for the true context window, until it is known; see `Model.find_window`."""
         if self._window is not None or not has_window(self._provider, self._model):
             return
         if self._provider.cassette is not None:  # the same requests whether it records or replays, and no others

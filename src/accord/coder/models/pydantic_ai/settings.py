@@ -1,6 +1,6 @@
-"""The settings of one request: reasoning, the prompt cache, and what each provider needs besides.
+"""The settings of one request: reasoning, the prompt cache, and the particular needs of each provider.
 
-What a model can do comes from its profile in pydantic-ai, so a new model needs no change here."""
+The abilities of a model come from its profile in pydantic-ai, so a new model needs no change here."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def build_settings(
 
 def _cache(prefix: str, retention: str, *, messages: str) -> dict[str, Any]:
     """Cache the tools, the instructions and the conversation. The conversation changes with each request, so a long
-    retention, which costs more to write, only pays for what comes before it."""
+    retention, which costs more to write, only pays off for the parts before it."""
     return {f"{prefix}_cache_tool_definitions": retention, f"{prefix}_cache_instructions": retention, messages: "5m"}
 
 
