@@ -73,7 +73,7 @@ async def test_a_patch_changes_creates_moves_and_deletes_files(harness: Harness,
 
 
 class User:
-    """Rejects what it is asked, after a look at the files."""
+    """Rejects every permission request, after reading the files."""
 
     def __init__(self, project: Path, answer: str = "reject_once") -> None:
         self.project = project
@@ -198,7 +198,7 @@ async def test_a_link_swapped_after_the_decision_changes_no_protected_file(
     assert [(project / name).read_text() for name in names] == ["same\n"] * len(names)
 
 
-async def test_of_a_link_the_link_is_deleted(harness: Harness, project: Path) -> None:
+async def test_deleting_a_link_does_not_delete_its_target(harness: Harness, project: Path) -> None:
     async with harness() as tools:
         secret = project.parent / "other" / "secret.txt"
         (project / "link").symlink_to(secret)

@@ -48,7 +48,7 @@ async def test_a_free_text_and_several_choices_are_asked_for_with_a_form(harness
 async def test_the_model_learns_that_there_was_no_answer(
     harness: Harness, reply: Reply, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("accord.client.handlers._check_filled", lambda *_: None)  # other clients send what they like
+    monkeypatch.setattr("accord.client.handlers._check_filled", lambda *_: None)  # other clients may send anything
     async with harness(elicitation=lambda question: reply) as tools:
         assert words in await tools.call("ask_user", question="Which?", choices=["red", "blue"])
 
@@ -71,7 +71,7 @@ async def test_without_forms_a_free_question_is_sent_as_text_and_answered_by_the
         assert "What now?" in tools.session.transcript.text
 
 
-async def test_one_choice_is_none(harness: Harness) -> None:
+async def test_a_single_choice_is_rejected(harness: Harness) -> None:
     async with harness() as tools:
         assert "at least two" in await tools.call_failing("ask_user", question="Which?", choices=["red"])
         assert "at least two" in await tools.call_failing("ask_user", question="Which?", multiple=True)
@@ -100,7 +100,7 @@ async def test_ready_to_implement_shows_the_plan_and_switches(harness: Harness) 
 
 
 @pytest.mark.parametrize("answer, words", [(False, "said no"), (None, "closed the question")])
-async def test_a_mode_that_is_not_agreed_to_stays(harness: Harness, answer: bool | None, words: str) -> None:
+async def test_without_the_users_consent_the_mode_stays(harness: Harness, answer: bool | None, words: str) -> None:
     async with harness(permissions=lambda request: answer) as tools:
         await tools.session.set_mode("architect")
         assert words in await tools.call("switch_mode", mode="code")

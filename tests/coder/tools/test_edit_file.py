@@ -59,7 +59,7 @@ async def test_a_new_file_is_written_with_its_directories(harness: Harness, lent
         assert tools.shown.title == "Write deep/er/new.py"
 
 
-async def test_a_file_is_replaced_whole(harness: Harness, lent: dict[str, Any]) -> None:
+async def test_a_whole_file_is_replaced(harness: Harness, lent: dict[str, Any]) -> None:
     async with harness(**lent) as tools:
         tools.write("a.txt", "old\r\ntext\r\n")
         await tools.call("read_file", file_path="a.txt")
@@ -146,7 +146,9 @@ async def test_the_diff_is_seen_before_the_change_is_allowed(
         assert tools.text("a.txt") == "2\n"
 
 
-async def test_a_file_that_changed_while_the_user_thought_is_not_overwritten(harness: Harness, project: Path) -> None:
+async def test_a_file_that_changed_during_the_permission_request_is_not_overwritten(
+    harness: Harness, project: Path
+) -> None:
     asked = Asked(True, lambda: (project / "a.txt").write_text("two\nmore\n"))
     async with harness(rules=(), permissions=asked) as tools:
         for name, arguments in (
@@ -201,7 +203,7 @@ async def test_a_file_that_is_too_large_is_not_edited(harness: Harness) -> None:
         assert "files up to 10.0 MB" in await tools.call_failing("edit_file", file_path="big", edits=ONE)
 
 
-async def test_a_rule_that_denies_holds_for_writing(harness: Harness) -> None:
+async def test_a_rule_that_denies_applies_to_writing(harness: Harness) -> None:
     async with harness(rules=(Rule(effect="deny", path=("locked/**",)), *ALLOWED)) as tools:
         tools.write("locked/a.txt", "two\n")
         assert "not allowed" in await tools.call_failing("edit_file", file_path="locked/a.txt", edits=ONE)
@@ -237,7 +239,7 @@ class TestOnScreen:
             assert tools.text("a.txt") == "saved\n"
             assert "-unsaved two\n+unsaved 2\n" in tools.shown.diffs[0].patch
 
-    async def test_a_client_that_loses_the_last_line_feed_does_not_lose_ours(
+    async def test_the_last_line_feed_is_kept_although_the_client_drops_it(
         self, harness: Harness, project: Path
     ) -> None:
         path = str(project / "a.txt")
@@ -256,7 +258,7 @@ class TestOnScreen:
             assert "was not written: refused" in words
             assert tools.text("a.txt") == "two\n"
 
-    async def test_a_client_that_answers_nothing_for_a_missing_file_lets_it_be_created(
+    async def test_a_file_is_created_although_the_client_returns_empty_text_for_it(
         self, harness: Harness, project: Path
     ) -> None:
         path = str(project / "new.txt")
@@ -266,7 +268,7 @@ class TestOnScreen:
             assert client.files[path] == "x\n"
 
 
-async def test_several_calls_of_one_answer_do_not_get_in_each_others_way(harness: Harness) -> None:
+async def test_several_calls_of_one_answer_do_not_interfere(harness: Harness) -> None:
     async with harness() as tools:
         tools.write("a.txt", "one two\n")
         from accord.coder.history import Call
@@ -298,13 +300,13 @@ def fault(text: str, *edits: Edit) -> str:
     return str(caught.value)
 
 
-def test_a_passage_that_is_there_once_is_replaced() -> None:
+def test_a_passage_that_occurs_once_is_replaced() -> None:
     assert change("one two three", edit("two", "2")) == "one 2 three"
     assert change("one\ntwo\nthree\n", edit("one\ntwo\n", "")) == "three\n"
     assert change("a.b", edit(".", "\\1")) == "a\\1b"
 
 
-def test_edits_are_made_in_order_each_on_what_the_one_before_left() -> None:
+def test_each_edit_applies_to_the_result_of_the_one_before() -> None:
     assert change("a", edit("a", "b"), edit("b", "c"), edit("c", "d e"), edit("e", "f")) == "d f"
 
 
@@ -312,7 +314,7 @@ def test_the_result_contains_the_replaced_lines() -> None:
     assert apply_edits("x\ny\nx\ny\n", [edit("x", "z\nz", all=True)], "a").lines == [1, 4]
 
 
-def test_a_passage_that_is_there_more_than_once_is_refused_with_its_lines() -> None:
+def test_a_passage_that_occurs_more_than_once_is_refused_with_its_lines() -> None:
     assert "'x' occurs 3 times, at lines 1, 2, 4" in fault("x\nx\ny\nx\n", edit("x", "z"))
     assert "or replace all of them" in fault("xx", edit("x", "z"))
     assert "'x' occurs 20 times, at lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 and more" in fault(
@@ -320,22 +322,22 @@ def test_a_passage_that_is_there_more_than_once_is_refused_with_its_lines() -> N
     )
 
 
-def test_places_that_overlap_are_more_than_one() -> None:
+def test_overlapping_occurrences_are_counted() -> None:
     assert "occurs 2 times" in fault("aaa", edit("aa", "b"))
     assert change("aaa", edit("aa", "b", all=True)) == "ba"
 
 
-def test_every_place_is_replaced_when_all_is_said() -> None:
+def test_replace_all_replaces_every_occurrence() -> None:
     assert change("x y x", edit("x", "xx", all=True)) == "xx y xx"
 
 
-def test_one_edit_that_cannot_be_made_undoes_all() -> None:
+def test_one_failing_edit_cancels_all_edits() -> None:
     words = fault("a b", edit("a", "c"), edit("missing", "d"), edit("b", "e"))
     assert words.startswith("edit 2 of 3: 'missing' was not found")
     assert words.endswith("a.txt was not changed")
 
 
-def test_nothing_to_do_is_a_fault() -> None:
+def test_an_edit_without_effect_is_an_error() -> None:
     assert "the old and the new text are the same" in fault("a", edit("a", "a"))
     assert "the edits don't change a.txt" in fault("a", edit("a", "b"), edit("b", "a"))
     assert "the old text is empty" in fault("a", edit("", "b"))
@@ -368,7 +370,7 @@ def test_braces_in_a_passage_do_not_break_the_error_message() -> None:
         ("a\r\nb", "b", "x\r\ny", "a\r\nx\r\ny"),
     ],
 )
-def test_line_ends_stay_what_they_were(text: str, old: str, new: str, expected: str) -> None:
+def test_line_endings_are_preserved(text: str, old: str, new: str, expected: str) -> None:
     assert change(text, edit(old, new)) == expected
 
 

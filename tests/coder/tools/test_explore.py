@@ -18,6 +18,6 @@ def test_an_empty_question_is_rejected() -> None:
         Explore().read({"question": ""})
 
 
-def test_other_agents_names_for_it_are_known() -> None:
+def test_the_names_that_other_agents_use_for_it_are_recognized() -> None:
     assert {"task", "agent"} <= set(Explore.aliases.split())
     assert Explore().name == "explore"

@@ -66,14 +66,16 @@ async def test_a_page_is_fetched_and_made_readable(harness: Harness) -> None:
         ("text/html", b"<meta charset='latin-1'><p>caf\xe9", "café"),
     ],
 )
-async def test_text_comes_as_it_is(harness: Harness, version: int, kind: str, body: bytes, expected: str) -> None:
+async def test_text_is_returned_unchanged(
+    harness: Harness, version: int, kind: str, body: bytes, expected: str
+) -> None:
     async with serving() as web, harness() as tools:
         private(tools)
         web.pages["/"] = answer(body, *([f"Content-Type: {kind}"] if kind else []))
         assert (await tools.call("fetch_url", url=web.url())).endswith(f"\n\n{expected}")
 
 
-async def test_a_long_page_comes_in_parts(harness: Harness) -> None:
+async def test_a_long_page_is_returned_in_parts(harness: Harness) -> None:
     async with serving() as web, harness() as tools:
         private(tools)
         web.pages["/"] = answer(
@@ -203,7 +205,7 @@ async def test_a_page_is_fetched_only_after_asking(harness: Harness) -> None:
 
 
 @pytest.mark.parametrize("effect, words", [("deny", "not allowed"), ("ask", "needs the user's permission")])
-async def test_a_redirect_does_not_lead_around_the_rules(
+async def test_a_redirect_does_not_bypass_the_rules(
     harness: Harness, monkeypatch: pytest.MonkeyPatch, effect: Any, words: str
 ) -> None:
     rules = (Rule(effect=effect, url=("evil.test",)), *ALLOWED)
@@ -249,7 +251,7 @@ async def test_few_bytes_that_unpack_to_many_are_cut_off(harness: Harness) -> No
         assert "wasn't requested" in await tools.call_failing("fetch_url", url=web.url())
 
 
-async def test_a_server_that_says_nothing_is_given_up(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_silent_server_times_out(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fetch_url, "TIMEOUT_SECONDS", 0.2)
 
     async def silence(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -261,7 +263,7 @@ async def test_a_server_that_says_nothing_is_given_up(harness: Harness, monkeypa
         assert "timed out after" in (told := await tools.call_failing("fetch_url", url=web.url())) or "Timeout" in told
 
 
-async def test_being_cancelled_closes_the_connection(harness: Harness) -> None:
+async def test_cancelling_the_turn_closes_the_connection(harness: Harness) -> None:
     begun, closed = asyncio.Event(), asyncio.Event()
 
     async def slow(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -306,7 +308,7 @@ async def test_an_unreachable_server_is_an_error(harness: Harness) -> None:
 
 
 def certificate(folder: Path) -> ssl.SSLContext:
-    """A self-signed certificate for secure.test."""
+    """Return a self-signed certificate for secure.test."""
     words = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=secure.test"
     names = ["-addext", "subjectAltName=DNS:secure.test", "-keyout", "key.pem", "-out", "cert.pem"]
     subprocess.run(["openssl", *words.split(), *names], cwd=folder, check=True, capture_output=True)

@@ -35,7 +35,7 @@ async def test_a_directory_is_listed(harness: Harness) -> None:
         assert await tools.call("list_files", path="link", depth=1) == "app.py  1.5 kB\ndeep/"
 
 
-async def test_a_listing_has_bounds(harness: Harness) -> None:
+async def test_a_listing_is_limited(harness: Harness) -> None:
     async with harness() as tools:
         for number in range(510):
             tools.write(f"{number:03}.txt", "")
@@ -86,7 +86,7 @@ async def test_names_that_are_not_valid_utf8_are_listed(harness: Harness, projec
         assert "läßt" in await tools.call("outline")
 
 
-async def test_finding_has_bounds(harness: Harness) -> None:
+async def test_the_number_of_found_files_is_limited(harness: Harness) -> None:
     async with harness() as tools:
         for number in range(510):
             tools.write(f"deep/{number:03}.txt", "")

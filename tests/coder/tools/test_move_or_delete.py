@@ -18,7 +18,7 @@ from accord.workspace.overlay import Overlay
 from .conftest import ALLOWED, Harness
 
 
-async def test_a_file_is_deleted_and_what_goes_is_shown(harness: Harness, lent: dict[str, Any]) -> None:
+async def test_a_file_is_deleted_and_its_text_is_shown(harness: Harness, lent: dict[str, Any]) -> None:
     async with harness(**lent) as tools:
         file = tools.write("a.txt", "one\n")
         assert await tools.call("move_or_delete", operation="delete", file_path="a.txt") == "Deleted a.txt."
@@ -36,7 +36,7 @@ async def test_a_binary_file_can_be_deleted(harness: Harness) -> None:
         assert tools.shown.diffs[0].changes[0].path == str(file)
 
 
-async def test_of_a_link_the_link_is_deleted(harness: Harness, project: Path) -> None:
+async def test_deleting_a_link_does_not_delete_its_target(harness: Harness, project: Path) -> None:
     async with harness() as tools:
         secret = project.parent / "other" / "secret.txt"
         (project / "link").symlink_to(secret)
@@ -77,7 +77,9 @@ async def test_nothing_is_replaced_by_moving(harness: Harness) -> None:
         assert tools.text("b.txt") == "two\n"
 
 
-async def test_a_target_that_appears_while_the_user_thinks_is_not_replaced(harness: Harness, project: Path) -> None:
+async def test_a_target_that_appears_during_the_permission_request_is_not_replaced(
+    harness: Harness, project: Path
+) -> None:
     def permissions(request: PermissionRequest) -> bool:
         (project / "b.txt").write_text("theirs\n")
         return True
@@ -105,7 +107,7 @@ async def test_moving_is_asked_about_once(harness: Harness) -> None:
 
 
 @pytest.mark.parametrize("denied", ["from/**", "to/**"])
-async def test_a_rule_about_either_end_holds_for_moving(harness: Harness, denied: str) -> None:
+async def test_a_rule_about_either_path_applies_to_moving(harness: Harness, denied: str) -> None:
     async with harness(rules=(Rule(effect="deny", path=(denied,), access="write"), *ALLOWED)) as tools:
         tools.write("from/a.txt", "one\n")
         assert "not allowed" in await tools.call_failing(
@@ -153,7 +155,7 @@ async def test_a_missing_file_is_reported_with_similar_names(harness: Harness) -
         )
 
 
-async def test_a_file_that_changed_while_the_user_thought_stays(harness: Harness, project: Path) -> None:
+async def test_a_file_that_changed_during_the_permission_request_stays(harness: Harness, project: Path) -> None:
     def permissions(request: PermissionRequest) -> bool:
         (project / "a.txt").write_text("precious\n")
         return True

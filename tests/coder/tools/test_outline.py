@@ -128,7 +128,7 @@ async def test_a_directory_is_shown_as_a_tree(harness: Harness) -> None:
         assert tools.shown.title == "Outline the project"
 
 
-async def test_a_large_tree_is_not_unfolded(harness: Harness) -> None:
+async def test_a_large_tree_is_not_expanded(harness: Harness) -> None:
     async with harness() as tools:
         for folder in range(20):
             for number in range(20):

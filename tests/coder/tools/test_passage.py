@@ -218,7 +218,7 @@ def test_an_error_shows_the_most_similar_lines() -> None:
     assert "The file is empty" in fail("\n", "entirely different")
 
 
-def test_an_error_says_if_the_edit_may_have_been_made() -> None:
+def test_an_error_reports_that_the_edit_may_have_been_made() -> None:
     assert "The file already contains the new text, at line 2" in fail("a\nx = 2\n", "x = 1", "x = 2")
 
 

@@ -75,7 +75,7 @@ UPDATE = ["*** Update File: a.py", "@@", " x", "-y", "+z"]
     ],
     ids=str,
 )
-def test_deviations_of_models_are_read_as_meant(text: str) -> None:
+def test_known_deviations_of_models_are_accepted(text: str) -> None:
     (file,) = parse_patch(text)
     assert (file.operation, file.path) == ("update", "a.py")
     assert [(hunk.anchors, hunk.old, hunk.new) for hunk in file.hunks] == [((), ["x", "y"], ["x", "z"])]
@@ -170,7 +170,7 @@ def test_lines_can_be_removed_without_a_trace() -> None:
     assert apply("a\n", "-a") == ""
 
 
-def test_context_that_is_not_there_is_reported_with_the_nearest_lines() -> None:
+def test_missing_context_is_reported_with_the_nearest_lines() -> None:
     with pytest.raises(ToolError) as caught:
         apply(APP, " class Third:", "-    pass", "+    x = 1")
     assert "a.py: the hunk can't be applied: 'class Third:…' was not found" in str(caught.value)
@@ -230,5 +230,5 @@ def test_a_command_that_does_anything_else_is_not_a_patch(command: object) -> No
         ("offline", False),
     ],
 )
-def test_models_that_were_trained_on_patches_are_known(model: str, prefers: bool) -> None:
+def test_models_that_were_trained_on_patches_are_recognized(model: str, prefers: bool) -> None:
     assert prefers_patches(model) is prefers

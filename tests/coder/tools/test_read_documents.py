@@ -27,7 +27,7 @@ def open_image(found: Image) -> Pillow.Image:
 
 
 def pdf(*pages: str, stream: bytes | None = None, root: bytes = b"/Pages 2 0 R") -> bytes:
-    """A document with one line of text on each page."""
+    """Return a document with one line of text on each page."""
     objects: list[bytes] = [b"<< /Type /Catalog " + root + b" >>"]
     kids = b" ".join(b"%d 0 R" % (4 + 2 * index) for index in range(len(pages)))
     objects.append(b"<< /Type /Pages /Kids [" + kids + b"] /Count %d >>" % len(pages))
@@ -104,7 +104,7 @@ async def test_a_program_in_the_project_is_not_run_to_read_an_image(harness: Har
         assert not (tools.project / "ran").exists()
 
 
-async def test_nor_one_of_another_directory_of_the_session(
+async def test_a_program_in_another_directory_of_the_session_is_not_run_either(
     harness: Harness, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its modules are on the user's PYTHONPATH, and a command in the sandbox may write them."""

@@ -53,7 +53,7 @@ async def test_a_model_that_writes_numbers_as_text_is_understood(harness: Harnes
         assert "path" in await tools.call_failing("read_file")
 
 
-async def test_a_long_file_is_read_in_parts_that_make_the_whole(harness: Harness, lent: dict[str, Any]) -> None:
+async def test_a_long_file_is_read_in_parts(harness: Harness, lent: dict[str, Any]) -> None:
     whole = "".join(f"line {number}\n" for number in range(1, 4_501))
     async with harness(**lent) as tools:
         tools.write("long.txt", whole)
@@ -142,7 +142,7 @@ async def test_a_directory_is_not_read(harness: Harness, lent: dict[str, Any]) -
         assert "list_files" in await tools.call_failing("read_file", file_path="src")
 
 
-async def test_a_rule_that_denies_holds_for_reading(harness: Harness) -> None:
+async def test_a_rule_that_denies_applies_to_reading(harness: Harness) -> None:
     rules = (Rule(effect="deny", path=("**/.env",)), *ALLOWED)
     async with harness(rules=rules) as tools:
         tools.write(".env", "KEY=1")
@@ -152,7 +152,7 @@ async def test_a_rule_that_denies_holds_for_reading(harness: Harness) -> None:
 
 async def test_reading_in_the_project_needs_no_permission(harness: Harness) -> None:
     def permissions(request: Any) -> bool:
-        raise AssertionError("nobody should be asked")
+        raise AssertionError("the user must not be asked")
 
     async with harness(rules=(), permissions=permissions) as tools:
         tools.write("src/a.py", "def f(): pass\n")
@@ -193,9 +193,7 @@ class TestUnsaved:
             assert "        1  never" in await tools.call("outline", path="new.py")
             assert await tools.call("read_file", file_path="a.py", offset=2) == "more\n[lines 2 to 2 of 2]\n"
 
-    async def test_a_client_that_says_something_odd_of_a_missing_file_is_understood(
-        self, harness: Harness, project: Any
-    ) -> None:
+    async def test_an_unusual_error_for_a_missing_file_is_understood(self, harness: Harness, project: Any) -> None:
         async with harness(ScriptedClient(files={})) as tools:
             tools.write("src/there.py", "")
             assert "did you mean src/there.py?" in await tools.call_failing("read_file", file_path="src/ther.py")

@@ -62,7 +62,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
 }
 
 
-def test_all_tools_are_there_with_their_kinds() -> None:
+def test_all_tools_are_registered_with_their_kinds() -> None:
     tools = standard_tools()
     assert list(tools) == NAMES
     assert [tool.kind for tool in tools.values()] == KINDS.split()
@@ -88,7 +88,7 @@ def test_the_example_arguments_match_the_schema(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_has_a_title_for_people(name: str) -> None:
+def test_each_tool_has_a_title_for_users(name: str) -> None:
     tool = standard_tools()[name]
     title = tool.title(tool.read(EXAMPLES[name]))
     assert title[0].isupper() and "\n" not in title and len(title) < 120

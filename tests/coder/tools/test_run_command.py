@@ -55,7 +55,7 @@ async def test_a_command_is_run_and_its_output_shown(harness: Harness, lent: dic
         assert "out" in tools.shown_text or any(isinstance(item, TerminalRef) for item in shown.content)
 
 
-async def test_a_command_that_fails_did_run(harness: Harness, lent: dict[str, Any]) -> None:
+async def test_a_failing_command_is_not_a_failed_call(harness: Harness, lent: dict[str, Any]) -> None:
     async with harness(**lent) as tools:
         assert await tools.call("run_command", command="echo no; exit 3") == "[exit 3]\nno\n"
         assert await tools.call("run_command", command="true") == "[exit 0]\n[nothing was printed]"
@@ -82,7 +82,7 @@ async def test_it_starts_inside_the_project_only(harness: Harness, lent: dict[st
         assert not (project.parent / "other" / "here").exists()
 
 
-async def test_being_cancelled_ends_the_command_at_once(harness: Harness, lent: dict[str, Any]) -> None:
+async def test_cancelling_the_turn_ends_the_command_at_once(harness: Harness, lent: dict[str, Any]) -> None:
     async with harness(**lent) as tools:
         tools.start_of("run_command", {"command": "sleep 1000 & echo $! > pid; wait", "timeout": 600})
         turn = tools.session.prompt("go")
@@ -193,7 +193,7 @@ async def test_exactly_the_approved_command_runs(harness: Harness) -> None:
     assert "touch a && touch b" in (request.command or request.tool_call.title)
 
 
-async def test_rules_about_commands_hold_for_each_part_of_a_line(harness: Harness) -> None:
+async def test_rules_about_commands_apply_to_each_part_of_a_line(harness: Harness) -> None:
     rules = (Rule(effect="allow", command=("echo *",)), Rule(effect="deny", command=("rm *",)))
     async with harness(rules=rules) as tools:
         assert await tools.call("run_command", command="echo yes") == "[exit 0]\nyes\n"
@@ -209,9 +209,7 @@ async def test_an_unknown_command_is_an_error(harness: Harness, lent: dict[str, 
         assert "empty" in await tools.call_failing("run_command", command="  ")
 
 
-async def test_a_directory_that_became_another_while_the_user_thought_is_not_used(
-    harness: Harness, project: Path
-) -> None:
+async def test_a_directory_replaced_during_the_permission_request_is_not_used(harness: Harness, project: Path) -> None:
     def permissions(request: PermissionRequest) -> bool:
         (project / "src").rename(project / "was")
         (project / "src").symlink_to(project / "was")
@@ -243,7 +241,7 @@ class TestInOneVersion:
             told = await tools.call("run_command", command="echo hi", timeout=900)
             assert told == "[exit 0; the timeout was reduced to 600 s, the maximum]\nhi\n"
 
-    async def test_one_that_takes_too_long_is_ended_with_what_it_printed(
+    async def test_a_command_that_times_out_is_ended_and_its_output_returned(
         self, harness: Harness, lent: dict[str, Any]
     ) -> None:
         async with harness(**lent) as tools:
@@ -268,14 +266,14 @@ class TestInOneVersion:
             assert client.released == ["terminal-1"]
             assert tools.shown.content == [TerminalRef(terminal_id="terminal-1")]
 
-    async def test_one_that_never_ends_is_killed_and_released(self, harness: Harness) -> None:
+    async def test_a_command_that_never_ends_is_killed_and_released(self, harness: Harness) -> None:
         client = ScriptedClient(commands={f"{' '.join(SHELL)} serve me": ("listening\n", None)})
         async with harness(client) as tools:
             told = await tools.call_failing("run_command", command="serve me", timeout=0.01)
             assert told.endswith("listening\n")
             assert client.released == ["terminal-1"]
 
-    async def test_a_client_that_stops_answering_is_not_waited_for(
+    async def test_a_client_that_stops_responding_does_not_block_the_agent(
         self, harness: Harness, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         client = Silent(

@@ -96,7 +96,7 @@ def start(harness: Harness) -> Start:
     return opened
 
 
-async def test_a_command_writes_to_the_project_without_a_question(start: Start) -> None:
+async def test_a_command_writes_to_the_project_without_asking(start: Start) -> None:
     async with start() as box:
         assert await box.run("echo hi > a.txt; cat a.txt; pwd") == f"[exit 0]\nhi\n{box.tools.project}\n"
         assert box.tools.text("a.txt") == "hi\n"
@@ -177,7 +177,7 @@ async def test_protected_files_stay_as_they_are(start: Start, project: Path) -> 
         assert sorted(os.listdir(project / "node_modules" / ".bin")) == ["tool"]
 
 
-async def test_what_protected_links_lead_to_stays_as_it_is(start: Start, project: Path) -> None:
+async def test_targets_of_protected_links_stay_as_they_are(start: Start, project: Path) -> None:
     for name in ("docs/guide.md", "shared/tasks.json", "ci/workflows/a.yml", "ci/free"):
         (project / name).parent.mkdir(exist_ok=True, parents=True)
         (project / name).write_text("mine\n")
@@ -239,7 +239,7 @@ async def test_a_link_cannot_have_other_files_renamed(start: Start, project: Pat
     assert (project / "src" / "main.py").read_text() == "mine\n"
 
 
-async def test_mounts_cannot_be_taken_away(start: Start, project: Path) -> None:
+async def test_mounts_cannot_be_removed(start: Start, project: Path) -> None:
     (project / ".envrc").write_text("mine\n")
     name = "$(printf .en)vrc"
     async with start() as box:
@@ -291,7 +291,7 @@ async def test_a_project_that_changes_meanwhile_is_not_trusted(start: Start, pro
         assert done.returncode != 0 and "ran" not in done.stdout
 
 
-async def test_rules_about_files_hold(start: Start, project: Path) -> None:
+async def test_rules_about_files_apply(start: Start, project: Path) -> None:
     for name in ("private/key", "docs/a", "free"):
         (project / name).parent.mkdir(exist_ok=True)
         (project / name).write_text("text of " + name + "\n")
@@ -315,7 +315,7 @@ async def test_rules_about_files_hold(start: Start, project: Path) -> None:
         assert (project / "docs" / "a").read_text() == "text of docs/a\n"
 
 
-async def test_rules_about_commands_hold(start: Start) -> None:
+async def test_rules_about_commands_apply(start: Start) -> None:
     rules = (Rule(effect="deny", command=("rm *",)), Rule(effect="ask", command=("make *",)))
     async with start(rules=rules) as box:
         assert "not allowed" in await box.tools.call_failing("run_command", command="rm a")
@@ -471,7 +471,9 @@ async def test_outside_the_sandbox_the_user_is_asked(start: Start, project: Path
         assert title.endswith("(outside the sandbox: it belongs there)")
 
 
-async def test_a_command_that_needs_an_answer_runs_outside_once_it_has_it(start: Start, project: Path) -> None:
+async def test_a_command_that_needs_permission_runs_outside_the_sandbox_once_allowed(
+    start: Start, project: Path
+) -> None:
     (project / "AGENTS.md").write_text("old\n")
     async with start(answer=True) as box:
         assert (await box.tools.use("run_command", command="echo new > AGENTS.md")).text.startswith("[exit 0]")
@@ -504,7 +506,7 @@ async def test_a_background_command_is_inspected_while_it_runs(start: Start, pro
 
 
 @pytest.mark.parametrize("name", ["AGENTS.md", ".github/workflows/ci.yml"])
-async def test_what_is_written_with_permission_stays_although_a_background_command_runs(
+async def test_files_written_with_permission_stay_although_a_background_command_runs(
     start: Start, project: Path, name: str
 ) -> None:
     async with start(answer=True) as box:
@@ -516,7 +518,7 @@ async def test_what_is_written_with_permission_stays_although_a_background_comma
     assert (project / name).read_text() == "wanted\n", "closing the session renames nothing"
 
 
-async def test_a_background_command_cannot_change_what_was_written_with_permission(start: Start, project: Path) -> None:
+async def test_a_background_command_cannot_change_files_written_with_permission(start: Start, project: Path) -> None:
     (project / "AGENTS.md").write_text("old\n")
     attack = "until grep -q wanted AGENTS.md; do sleep 0.1; done; echo attack > AGENTS.md; echo done; sleep 1000\n"
     (project / "attack.sh").write_text(attack)
@@ -529,9 +531,7 @@ async def test_a_background_command_cannot_change_what_was_written_with_permissi
         assert "Keep protected files that the command created: AGENTS.md" in [each.title for each in box.asked]
 
 
-async def test_commands_that_may_read_without_a_question_are_confined_beside_others(
-    start: Start, project: Path
-) -> None:
+async def test_commands_that_may_read_without_asking_are_confined_beside_others(start: Start, project: Path) -> None:
     """A command in the background could replace the file with a link after the decision."""
     (project / "a.txt").write_text("mine\n")
     async with start() as box:
@@ -543,7 +543,7 @@ async def test_commands_that_may_read_without_a_question_are_confined_beside_oth
         assert "(in the sandbox)" in (box.tools.shown.title or "")
 
 
-async def test_what_the_user_keeps_is_asked_about_once(start: Start, project: Path) -> None:
+async def test_the_user_is_asked_once_about_files_to_keep(start: Start, project: Path) -> None:
     (project / "serve.sh").write_text("mkdir .vscode; echo x > .vscode/a; echo x > .envrc; echo ready; sleep 1000\n")
     async with start(answer=True) as box:
         text = await box.tools.call("run_command", command="sh serve.sh", background=True)

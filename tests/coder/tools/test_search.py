@@ -205,7 +205,7 @@ async def test_an_invalid_pattern_is_searched_as_plain_text_with_a_note(harness:
         (r"\\btotal\\b", "double backslashes were read as single ones"),
     ],
 )
-async def test_a_pattern_that_matches_nothing_is_read_in_the_other_ways_models_mean_it(
+async def test_a_pattern_that_matches_nothing_is_tried_in_the_other_ways_models_mean_it(
     harness: Harness, engine: str, pattern: str, note: str
 ) -> None:
     async with harness() as tools:
@@ -278,7 +278,7 @@ async def test_protected_files_are_left_out(harness: Harness, engine: str) -> No
         assert "not allowed" in await tools.call_failing("search", pattern="needle", path=".env")
 
 
-async def test_being_cancelled_ends_the_search(
+async def test_cancelling_the_turn_ends_the_search(
     harness: Harness, engine: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     started: list[int] = []

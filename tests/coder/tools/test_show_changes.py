@@ -14,11 +14,11 @@ from accord.policy.rule import Rule
 
 from .conftest import ALLOWED, Harness, ToolHarness
 
-pytestmark = pytest.mark.usefixtures("nobody")
+pytestmark = pytest.mark.usefixtures("no_git_configuration")
 
 
 @pytest.fixture
-def nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_git_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ignore the user's Git configuration."""
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
@@ -68,7 +68,7 @@ async def test_one_path_can_be_asked_for(harness: Harness) -> None:
         assert " D src/b.txt" in await tools.call("show_changes", path="src/b.txt")
 
 
-async def test_patterns_in_a_path_are_letters(harness: Harness) -> None:
+async def test_patterns_in_a_path_are_literal(harness: Harness) -> None:
     async with harness() as tools:
         repository(tools)
         tools.write("a.txt", "changed\n")
@@ -119,7 +119,7 @@ async def test_protected_files_are_left_out(harness: Harness) -> None:
         assert "KEY" not in str(tools.shown)
 
 
-async def test_a_long_diff_has_bounds(harness: Harness) -> None:
+async def test_a_long_diff_is_truncated(harness: Harness) -> None:
     async with harness() as tools:
         repository(tools)
         tools.write("a.txt", "".join(f"{number}\n" for number in range(5_000)))
@@ -128,7 +128,7 @@ async def test_a_long_diff_has_bounds(harness: Harness) -> None:
         assert len(told) < 62_000
 
 
-async def test_many_files_have_bounds(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_number_of_files_is_limited(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
     async with harness() as tools:
         repository(tools)
         for number in range(250):
@@ -143,7 +143,7 @@ async def test_many_files_have_bounds(harness: Harness, monkeypatch: pytest.Monk
         assert "too many files have changed for a diff" in told and "+changed" not in told
 
 
-async def test_nothing_that_a_repository_names_is_run(harness: Harness, project: Path, tmp_path: Path) -> None:
+async def test_nothing_that_a_repository_configures_is_run(harness: Harness, project: Path, tmp_path: Path) -> None:
     """Covers every setting by which a repository could make Git run a program."""
     trap = tmp_path / "trap.sh"
     caught = tmp_path / "caught"
@@ -208,7 +208,7 @@ async def test_the_environment_does_not_lead_git_elsewhere(
 
 
 @pytest.mark.parametrize("entry", [".", "", "bin"])
-async def test_programs_of_the_project_are_not_run_though_the_path_leads_to_them(
+async def test_programs_of_the_project_are_not_run_even_if_they_are_on_the_path(
     harness: Harness, monkeypatch: pytest.MonkeyPatch, entry: str
 ) -> None:
     async with harness() as tools:

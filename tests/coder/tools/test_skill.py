@@ -1,4 +1,4 @@
-"""skill: what the model gets if it asks for a skill that isn't there. tests/coder/test_skills.py has the rest."""
+"""skill: the error for an unknown skill. tests/coder/test_skills.py has the rest."""
 
 from __future__ import annotations
 

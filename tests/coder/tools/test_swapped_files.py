@@ -52,7 +52,7 @@ def before_use(method: str, happens: Callable[[], object], monkeypatch: pytest.M
     monkeypatch.setattr(Disk, method, swap_then_call)
 
 
-def everything_told(tools: ToolHarness) -> str:
+def collect_output(tools: ToolHarness) -> str:
     return str([result.text for result in tools.agent.results]) + str(tools.shown)
 
 
@@ -70,8 +70,8 @@ async def test_a_link_swapped_after_the_decision_shows_no_denied_file(
     async with harness(rules=RULES) as tools:
         before_use("read", lambda: files.lead_to(target), monkeypatch)
         assert "not allowed: " in await tools.call_failing(tool, path=files.path)
-        assert SECRET.strip() not in everything_told(tools)
-        assert CONFIG.strip() not in everything_told(tools)
+        assert SECRET.strip() not in collect_output(tools)
+        assert CONFIG.strip() not in collect_output(tools)
 
 
 @pytest.mark.parametrize("linked, target", CASES)
@@ -89,7 +89,7 @@ async def test_a_link_swapped_after_the_decision_changes_no_protected_file(
 ) -> None:
     files, user = linked(project, target), User()
     names = [name for name in (".env", ".git/config", "ok.txt", "safe/config") if (project / name).exists()]
-    for name in names:  # so that only the place tells them apart
+    for name in names:  # so that they differ only in their place
         (project / name).write_text("same\n")
     async with harness(rules=rules, permissions=user) as tools:
         await tools.use("set_plan", steps=[{"content": "Edit", "status": "pending"}])
@@ -139,7 +139,7 @@ async def test_a_link_that_leads_to_another_allowed_file_is_followed_after_a_sec
         assert "ok" not in tools.shown_text
 
 
-async def test_a_link_that_never_rests_ends_the_call(
+async def test_a_link_that_keeps_changing_ends_the_call(
     harness: Harness, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = Linked(project, "other.txt")
@@ -184,11 +184,11 @@ async def test_a_directory_replaced_by_a_link_after_the_decision_is_not_listed(
     async with harness(rules=RULES) as tools:
         before_use("list", replaced.swap, monkeypatch)
         assert "not allowed: " in await tools.call_failing(tool, path="open", **arguments)
-        assert "names.txt" not in everything_told(tools)
+        assert "names.txt" not in collect_output(tools)
 
 
 @pytest.mark.parametrize("program", ["ripgrep", "own"])
-async def test_a_directory_replaced_by_a_link_while_it_is_searched_gives_up_no_line(
+async def test_a_directory_replaced_by_a_link_while_it_is_searched_reveals_no_line(
     harness: Harness, project: Path, monkeypatch: pytest.MonkeyPatch, program: str
 ) -> None:
     replaced, search = Replaced(project), ripgrep.run_program
@@ -229,7 +229,7 @@ async def test_a_command_does_not_run_in_a_directory_replaced_by_a_link_after_th
 
 @pytest.mark.slow
 @pytest.mark.parametrize("linked, target", CASES)
-async def test_ten_thousand_calls_under_constant_swapping_give_up_nothing(
+async def test_ten_thousand_calls_under_constant_swapping_reveal_nothing(
     harness: Harness, project: Path, linked: type[Linked], target: str
 ) -> None:
     files = linked(project, target)
@@ -239,7 +239,7 @@ async def test_ten_thousand_calls_under_constant_swapping_give_up_nothing(
         with swapping(files):
             for _ in range(556):  # of three calls, in six cases
                 await tools.use("read_file", file_path=files.path)
-                assert SECRET.strip() not in everything_told(tools)
+                assert SECRET.strip() not in collect_output(tools)
                 assert CONFIG.strip() not in tools.agent.results[0].text
                 await tools.use("write_file", file_path=files.path, content="written\n")
                 await tools.use(

@@ -36,7 +36,7 @@ KEYED = ("tavily", "exa", "brave")
 
 
 def respond(engine: str, found: list[dict[str, Any]]) -> bytes:
-    """A response of an engine, as documented by its vendor."""
+    """Return a response of an engine, as documented by its vendor."""
     match engine:
         case "tavily":
             results = [{"title": e["title"], "url": e["url"], "content": e["text"], "score": 0.9} for e in found]
@@ -182,7 +182,7 @@ async def test_hostile_results_are_harmless(harness: Harness, monkeypatch: pytes
         assert "\\!\\[x\\]" in tools.shown_text, "no image of another site"
 
 
-async def test_what_the_server_says_about_an_error_is_reported(
+async def test_the_servers_message_about_an_error_is_reported(
     harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with searching(harness, "brave", monkeypatch) as (web, tools):

@@ -1,1 +1,1 @@
-"""The tools the model can call, one module per tool; `project/` and `web/` hold what several tools share."""
+"""The tools the model can call, one module per tool; `project/` and `web/` hold shared helpers."""

@@ -140,7 +140,7 @@ class ApplyPatch(Tool[ApplyPatchArgs]):
             await _check(step, ctx)
         undo: list[Callable[[], Awaitable[None]]] = []
         try:
-            # What can't be restored as it was comes last.
+            # Changes that can't be fully restored come last.
             for step in sorted(steps, key=lambda step: step.file.operation == "delete"):
                 await _carry_out(step, ctx, undo)
         except BaseException as error:
@@ -165,14 +165,14 @@ class Step(NamedTuple):
     change: Change | None = None
     """Its new text, at its new path if it is moved."""
     leaving: Leaving | None = None
-    """The file that leaves its path."""
+    """The file that is moved or deleted."""
 
     @property
     def file_paths(self) -> list[str]:
         return [path for path in (self.file.path, self.file.destination) if path is not None]
 
     def describe(self, ctx: ToolContext) -> FileChange:
-        """The change as the user sees it."""
+        """Describe the change as the user sees it."""
         change, leaving = self.change, self.leaving
         if leaving is not None:
             after = change.after if change is not None else leaving.change.new_text
@@ -236,7 +236,7 @@ def _title(files: Sequence[FilePatch]) -> str:
 
 
 def _preview(file: FilePatch) -> Iterator[FileChange]:
-    """The changes of a file, without a look at it."""
+    """Yield the changes of a file, without reading it."""
     if file.operation == "add":
         yield FileChange(operation="add", path=file.path, new_text=file.content)
     elif file.operation == "delete":

@@ -1,4 +1,4 @@
-"""Say what is wrong with the arguments of a call, in the words of its schema."""
+"""Describe what is wrong with the arguments of a call, in the terms of its schema."""
 
 from __future__ import annotations
 
@@ -68,13 +68,13 @@ def _describe(words: str, place: str, struct: type) -> str:
 
 
 def _choices(struct: type, names: list[str]) -> list[str]:
-    """The values that a field can have, by its path from the struct."""
+    """Return the values that a field can have, by its path from the struct."""
     kind = _find_type(struct, names)
     return [str(value) for value in kind.values] if isinstance(kind, inspect.LiteralType) else []
 
 
 def _find_type(struct: type, names: list[str]) -> inspect.Type | None:
-    """The type of a field, by its path from the struct."""
+    """Return the type of a field, by its path from the struct."""
     kind: inspect.Type = inspect.type_info(struct)
     for name in names:
         if isinstance(kind, inspect.ListType):

@@ -2,7 +2,7 @@
 
 Models were trained with the tools of other agents: they use other names, put a list into a string, or send a single
 object where a list belongs. `coerce` turns such arguments into the ones of our schema, driven by the argument struct.
-What it can't explain stays as it is, and decoding reports it."""
+Anything else stays unchanged, and decoding reports it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Coerced(NamedTuple):
 
     arguments: dict[str, Any]
     notes: list[str]
-    """For the model: what was ignored or understood in an unexpected way."""
+    """For the model: arguments that were ignored, or understood in an unexpected way."""
 
 
 def coerce(arguments: dict[str, Any], struct: type) -> Coerced:
@@ -50,12 +50,12 @@ def coerce(arguments: dict[str, Any], struct: type) -> Coerced:
 
 
 def normalize(name: str) -> str:
-    """A name without case, underscores and dashes, for comparison."""
+    """Normalize a name for comparison: without case, underscores and dashes."""
     return re.sub(r"[\W_]+", "", name).casefold()
 
 
 def clean_path(path: str) -> str:
-    """A path without quotation marks, `file://`, and the line number that follows it in messages of other programs."""
+    """Strip quotation marks, `file://` and the line number that other programs append from a path."""
     path = path.strip().strip("`\"'")
     if path.casefold().startswith("file://"):
         path = unquote(urlsplit(path).path)
@@ -66,7 +66,7 @@ def clean_path(path: str) -> str:
 
 
 def _unwrap(arguments: dict[str, Any], shape: inspect.StructType) -> dict[str, Any]:
-    """The inner object of `{"arguments": {...}}`, as some models repeat the form of the call."""
+    """Return the inner object of `{"arguments": {...}}`, as some models repeat the form of the call."""
     for name in WRAPPERS:
         inner = arguments.get(name)
         if isinstance(inner, str) and inner.lstrip().startswith("{"):
@@ -79,7 +79,7 @@ def _unwrap(arguments: dict[str, Any], shape: inspect.StructType) -> dict[str, A
 
 @cache
 def _names(struct: type) -> dict[str, list[tuple[str, bool]]]:
-    """Normalized names → the fields they may mean, and whether the value means the opposite."""
+    """Map normalized names to the fields they may mean, and whether the value means the opposite."""
     shape = inspect.type_info(struct)
     assert isinstance(shape, inspect.StructType)
     found = {normalize(field.name): [(field.name, False)] for field in shape.fields}
@@ -138,7 +138,7 @@ def _gather(result: dict[str, Any], unknown: dict[str, Any], fields: dict[str, i
 
 
 def _distribute(result: dict[str, Any], unknown: dict[str, Any], fields: dict[str, inspect.Field]) -> None:
-    """Give each item what was said once for all of them, and the other way round: `replace_all` beside the edits, or
+    """Copy values given once into each item, and the other way round: `replace_all` beside the edits, or
     the file's path in each of them."""
     for name, item in _item_types(fields):
         items = result.get(name)
@@ -154,7 +154,7 @@ def _distribute(result: dict[str, Any], unknown: dict[str, Any], fields: dict[st
 def _lift(
     given: dict[str, Any], fields: dict[str, inspect.Field], shape: inspect.StructType, notes: list[str]
 ) -> dict[str, Any]:
-    """Move what every item of a list repeats to where it belongs: the file's path in each edit."""
+    """Move values that every item of a list repeats out of the list: the file's path in each edit."""
     for name, item in _item_types(fields):
         items = _decode_items(given.get(name))
         if not items:
@@ -173,14 +173,14 @@ def _lift(
 
 
 def _decode_items(value: Any) -> list[dict[str, Any]]:
-    """The objects of a list, which may come as text; none if it holds anything else."""
+    """Return the objects of a list, which may come as text; none if it holds anything else."""
     value = _decode(value) if isinstance(value, str) and value.lstrip()[:1] in ("[", "{") else value
     items = [value] if isinstance(value, dict) else value
     return items if isinstance(items, list) and all(isinstance(each, dict) for each in items) else []
 
 
 def _item_types(fields: dict[str, inspect.Field]) -> Iterator[tuple[str, inspect.StructType]]:
-    """The fields that are lists of objects, with the type of those."""
+    """Yield the fields that are lists of objects, with the type of those."""
     for name, field in fields.items():
         match strip_optional(field.type):
             case inspect.ListType(item_type=inspect.StructType() as item):
@@ -206,7 +206,7 @@ def _fits(value: Any, kind: inspect.Type, is_opposite: bool) -> bool:
 
 
 def strip_optional(kind: inspect.Type) -> inspect.Type:
-    """A type without `None` and without metadata."""
+    """Strip `None` and metadata from a type."""
     if isinstance(kind, inspect.Metadata):
         return strip_optional(kind.type)
     if isinstance(kind, inspect.UnionType):
@@ -216,7 +216,7 @@ def strip_optional(kind: inspect.Type) -> inspect.Type:
 
 
 def _is_absent(value: Any, kind: inspect.Type) -> bool:
-    """Return whether an optional argument was only filled in: null, an empty text, or a number below the least."""
+    """Return whether an optional argument has only a placeholder: null, an empty text, or a number below the least."""
     if value is None:
         return True
     kind = strip_optional(kind)
@@ -272,7 +272,7 @@ def _text(value: Any, name: str, notes: list[str]) -> Any:
 
 
 def _command(value: Any, notes: list[str]) -> Any:
-    """A command line: from a list of words, from several commands, or without the decoration of a transcript."""
+    """Build a command line from a list of words or commands, or strip a code fence and a `$` prompt from one."""
     if isinstance(value, str) and value.lstrip().startswith('["'):
         decoded = _decode(value)
         value = decoded if isinstance(decoded, list) else value
@@ -304,7 +304,7 @@ def _list(value: Any, item: inspect.Type, name: str) -> list[Any]:
 
 
 def _split_items(text: str) -> Iterator[str]:
-    """The items of a list written as text, one per line."""
+    """Yield the items of a list written as text, one per line."""
     for line in text.splitlines():
         if item := re.sub(r"\A\s*(?:[-*+•]|\d+[.)])?\s*(?:\[[ xX>-]?\])?\s*", "", line).strip():
             yield item
@@ -345,12 +345,12 @@ def _read_number(value: Any, kind: inspect.IntType | inspect.FloatType, name: st
 
 
 def _is_milliseconds(timeout: float) -> bool:
-    """Most agents count timeouts in milliseconds. Round thousands, or more than a day, are not in seconds."""
+    """Return whether a timeout is in milliseconds, as most agents count: round thousands, or more than a day."""
     return timeout > 86_400 or (timeout >= 1_000 and timeout % 1_000 == 0)
 
 
 def _seconds(value: Any) -> float | None:
-    """A duration with its unit: `30s`, `500 ms`."""
+    """Parse a duration with its unit (`30s`, `500 ms`); None for anything else."""
     match = _DURATION.fullmatch(value) if isinstance(value, str) else None
     return float(match[1]) * _UNITS[match[2].lower()] if match else None
 
@@ -367,7 +367,7 @@ def _number(value: Any) -> float | None:
 
 
 def as_number(value: Any) -> int | None:
-    """A whole number, which may come as text; None for anything else."""
+    """Parse a whole number, which may come as text; None for anything else."""
     number = _number(value)
     return int(number) if number is not None else None
 
@@ -378,7 +378,7 @@ def _bool(value: Any) -> bool | None:
 
 
 def _decode(text: Any) -> Any:
-    """The value of a text if it is JSON; decoded twice if it was encoded twice."""
+    """Decode a text if it is JSON, twice if it was encoded twice."""
     for _ in range(2):
         if not isinstance(text, str):
             break

@@ -1,4 +1,4 @@
-"""The base class of tools, and what a tool can use during a call.
+"""The base class of tools, and the objects that a tool can use during a call.
 
 A call has five steps, which `coder/tool_calls.py` takes in this order:
 
@@ -103,7 +103,7 @@ class Tool(ABC, Generic[A]):
     aliases: ClassVar[str] = ""
     """Names of similar tools of other agents, separated by spaces: some models call those."""
     implied: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-    """More such names, of tools that do a part of what this one does, and the arguments they stand for."""
+    """Names of other agents' tools for a part of this one's work, and the arguments that each name implies."""
     description: str
     kind: ToolKind = "other"
     changes: bool = False
@@ -123,7 +123,7 @@ class Tool(ABC, Generic[A]):
         return True
 
     def spec(self) -> ToolSpec:
-        """The tool's description for the model."""
+        """Return the tool's description for the model."""
         return ToolSpec(name=self.name, description=self.description, parameters=schema_of(self.arguments))
 
     def adapt(self, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -145,11 +145,11 @@ class Tool(ABC, Generic[A]):
             raise ToolError(f"{self.name}: {describe_invalid(error, self.arguments)}") from None
 
     def kind_of(self, args: A) -> ToolKind:
-        """The kind of a call, if it depends on the arguments."""
+        """Return the kind of a call, if it depends on the arguments."""
         return self.kind
 
     def name_title(self) -> str:
-        """The title of a call whose arguments are still unknown: `Write file`."""
+        """Return the title of a call whose arguments are still unknown: `Write file`."""
         return self.name.replace("_", " ").capitalize()
 
     def preview(self, arguments: dict[str, Any], partial: dict[str, Any]) -> Preview | None:
@@ -172,18 +172,18 @@ class Tool(ABC, Generic[A]):
         """One line for the user: the action and its object."""
 
     def locations(self, args: A) -> Sequence[str | Location]:
-        """The files the call is about."""
+        """Return the files the call is about."""
         return ()
 
     def early_actions(self, args: A, ctx: ToolContext) -> Sequence[Action]:
-        """The actions that the policy must not deny before `prepare` reads a file for them."""
+        """Return the actions that the policy must not deny before `prepare` reads a file for them."""
         return ()
 
     async def prepare(self, args: A, ctx: ToolContext) -> None:
         """Check the arguments and show what is about to happen, before the user is asked. Must not change anything."""
 
     def actions(self, args: A, ctx: ToolContext) -> Sequence[Action]:
-        """The actions the policy decides about; none if no permission is needed."""
+        """Return the actions the policy decides about; none if no permission is needed."""
         return ()
 
     async def confine(self, args: A, ctx: ToolContext, *, is_optional: bool = True) -> SandboxedCommand | None:
@@ -198,7 +198,7 @@ class Tool(ABC, Generic[A]):
 
 
 def schema_of(arguments: Any) -> dict[str, Any]:
-    """The JSON schema of a struct, in a form that every provider accepts: no references, no titles."""
+    """Return the JSON schema of a struct, in a form that every provider accepts: no references, no titles."""
     (schema,), definitions = msgspec.json.schema_components([arguments], ref_template="{name}")
 
     def simplify(value: Any) -> Any:
@@ -216,7 +216,7 @@ def schema_of(arguments: Any) -> dict[str, Any]:
             if key != "title"
         }
         if flat.get("type") == "object":
-            flat.pop("description", None)  # the struct's docstring, which tells the model nothing
+            flat.pop("description", None)  # the struct's docstring, which doesn't help the model
         if "enum" in flat and all(isinstance(each, str) for each in flat["enum"]):
             flat.setdefault("type", "string")  # some providers require it
         match flat:

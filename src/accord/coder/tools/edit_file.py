@@ -152,7 +152,7 @@ class WriteFile(Tool[WriteFileArgs]):
     aliases = "write create create_file write_to_file save_file new_file"
 
     def adapt(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Refuse to append: written as it is, the text would replace what it belongs after."""
+        """Refuse to append: the text would replace the content that it should follow."""
         for name, value in arguments.items():
             if (normalize(name) == "append" and str(value).lower() == "true") or (name, value) == ("mode", "append"):
                 raise ToolError(

@@ -73,9 +73,9 @@ class FetchUrl(Tool[FetchUrlArgs]):
         if body.is_truncated:
             notes.append(f"[the page is longer than {format_size(MAX_BODY_BYTES)}; the rest was not fetched]")
         await ctx.call.show("\n".join(head), code_block(part.text))
-        told = "\n".join([*head, "", part.text.rstrip("\n"), *notes])
+        result = "\n".join([*head, "", part.text.rstrip("\n"), *notes])
         raw = {"url": body.url, "status": body.status, "type": body.kind, "title": title, "size": len(body.data)}
-        return Outcome(text=told, raw=raw, failed=failed)
+        return Outcome(text=result, raw=raw, failed=failed)
 
 
 def _action(url: str, ctx: ToolContext) -> Action:
@@ -112,7 +112,7 @@ def _check_allowed(where: Target, ctx: ToolContext) -> None:
 
 
 def _text(body: Body) -> tuple[str, str]:
-    """The title and text of a response."""
+    """Return the title and text of a response."""
     text = _decode(body)
     looks_like_html = not body.kind and text.lstrip()[:15].lower().startswith(("<!doctype html", "<html"))
     if body.kind in ("text/html", "application/xhtml+xml") or looks_like_html:

@@ -25,7 +25,7 @@ MAX_LISTED = 500
 MAX_DEPTH = 20
 MAX_IGNORED = 20
 _REGEX = re.compile(r"\\[.dwsb/]|\.\*|\.\+|\$\Z|\A\^|\|")
-"""What shows that a pattern is a regular expression."""
+"""Syntax that only regular expressions have."""
 
 
 class ListFilesArgs(Record):
@@ -120,7 +120,7 @@ async def _list(ctx: ToolContext, found: Found, depth: int) -> Outcome:
 
 
 async def _find(ctx: ToolContext, found: Found, glob: str) -> Outcome:
-    """The files below a directory whose names match."""
+    """Return the files below a directory whose names match."""
     names = await _match(ctx, found, compile_name_glob(glob.removeprefix("./")))
     note = ""
     for pattern, words in _alternatives(glob) if not names.paths else ():
@@ -159,7 +159,7 @@ async def _match(ctx: ToolContext, found: Found, pattern: re.Pattern[str]) -> _N
 
 
 def _alternatives(glob: str) -> Iterator[tuple[re.Pattern[str], str]]:
-    """Other readings of a pattern that matches nothing, with a note about each."""
+    """Yield other readings of a pattern that matches nothing, with a note about each."""
     if _REGEX.search(glob):
         translated = _as_glob(glob)
         yield compile_name_glob(translated), f"read as a regular expression, which means the glob {translated}"
@@ -170,7 +170,7 @@ def _alternatives(glob: str) -> Iterator[tuple[re.Pattern[str], str]]:
 
 
 def _as_glob(regex: str) -> str:
-    """A glob for a simple regular expression. Running it as it is could take forever."""
+    """Return a glob for a simple regular expression. Running it as it is could take forever."""
     body = regex.removeprefix("^").removesuffix("$")
     body = re.sub(r"/\.[*+]", "/**/*", body)
     body = re.sub(r"\.[*+]", "*", body)

@@ -1,4 +1,4 @@
-"""move_or_delete: a file gets another path, or none."""
+"""move_or_delete: move or delete one file."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class MoveOrDelete(Tool[MoveOrDeleteArgs]):
 
 
 class Leaving(NamedTuple):
-    """A file that is about to leave its path."""
+    """A file that is about to be moved or deleted."""
 
     found: Found
     text: str | None
@@ -156,7 +156,7 @@ async def _find_file(ctx: ToolContext, path: str, done: str) -> Found:
 
 
 async def _saved_text(ctx: ToolContext, found: Found) -> str | None:
-    """A file's text on disk; None if it is binary or too large to show."""
+    """Return a file's text on disk; None if it is binary or too large to show."""
     if found.kind != "file" or found.size > MAX_TEXT:
         return None
     try:

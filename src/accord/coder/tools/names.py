@@ -35,7 +35,7 @@ def find_tool(name: str, arguments: Mapping[str, Any], tools: Mapping[str, Tool[
 
 
 def _by_form(found: Tool[Any], arguments: Mapping[str, Any], tools: Mapping[str, Tool[Any]]) -> Tool[Any]:
-    """The tool for an edit by the form in which it is written, since other agents have other names for it."""
+    """Return the tool for an edit by the form in which it is written, since other agents have other names for it."""
     patches = [value for key, value in arguments.items() if normalize(key) in PATCHES]
     if any(has_blocks(value) for value in patches):
         return tools.get("edit_file", found)
@@ -63,14 +63,14 @@ def _match(wanted: str, own: Sequence[Tool[Any]]) -> Tool[Any] | None:
 
 
 def implied_arguments(name: str, tool: Tool[Any]) -> Mapping[str, Any]:
-    """The arguments that the name of a call stands for: `delete_file` says what to do with the file."""
+    """Return the arguments that the name of a call stands for: `delete_file` says what to do with the file."""
     wanted = _bare(name)
     return next((arguments for alias, arguments in tool.implied.items() if normalize(alias) == wanted), {})
 
 
 def _bare(name: str) -> str:
-    """A name without special tokens of chat templates (`read_file<|channel|>`), namespaces (`functions.`), and the
-    number of the call (`read_file:0`)."""
+    """Strip special tokens of chat templates (`read_file<|channel|>`), namespaces (`functions.`) and the number of the
+    call (`read_file:0`) from a name, and normalize it."""
     bare = re.sub(r":\d+\Z", "", re.split(r"<\||[({\s]", name.strip(), maxsplit=1)[0])
     return normalize(re.sub(r"\A(?:functions|tools|default_api|multi_tool_use)[.:/]+", "", bare))
 
@@ -98,11 +98,11 @@ ADVICE = {
         ("writestdin", "sendinput", "bashinput"), "Commands have no standard input: use non-interactive flags."
     ),
 }
-"""What to do instead of calling tools that other agents have, by their normalized names."""
+"""Advice for calls of tools that only other agents have, by their normalized names."""
 
 
 def describe_unknown(name: str, offered: Iterable[str], arguments: Mapping[str, Any] | None = None) -> str:
-    """The error for an unknown tool, with the nearest name and the names there are."""
+    """Return the error for an unknown tool, with the nearest name and the names there are."""
     names = list(offered)
     close = difflib.get_close_matches(name.casefold()[:MAX_NAME], names, n=1)
     wanted = str((arguments or {}).get("command")) if _bare(name) in EDITORS else _bare(name)

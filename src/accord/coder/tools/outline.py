@@ -167,7 +167,7 @@ def _deepest(steps: Sequence[Step]) -> int:
 
 
 def _depth(steps: Sequence[Step]) -> int:
-    """The number of levels that fit in `MAX_ENTRIES` lines."""
+    """Return the number of levels that fit in `MAX_ENTRIES` lines."""
     at_depth = Counter(step.depth for step in steps)
     lines = 0
     for depth in range(1, _deepest(steps) + 1):
@@ -178,7 +178,7 @@ def _depth(steps: Sequence[Step]) -> int:
 
 
 def _names(ctx: ToolContext, step: Step) -> str:
-    """The first top-level names that a file defines."""
+    """Return the first top-level names that a file defines."""
     if not 0 < step.entry.size <= MAX_READ_BYTES:
         return ""
     data = read_bytes(ctx.state.files.disk.disk, step.path, MAX_READ_BYTES, at=step.path)

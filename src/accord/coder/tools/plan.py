@@ -41,7 +41,7 @@ class SetPlanArgs(Record):
 
     steps: Annotated[list[Step], Meta(max_length=MAX_STEPS, description="All steps in order, including finished ones.")]
     append: Annotated[bool, Meta(extra_json_schema={HIDDEN: True})] = False
-    """Whether the steps come after those of the plan: what tools such as `add_todo` mean."""
+    """Whether to add the steps to the plan, as tools such as `add_todo` do."""
 
 
 class SetPlan(Tool[SetPlanArgs]):
@@ -82,7 +82,7 @@ class SetPlan(Tool[SetPlanArgs]):
 
 
 def _read_item(line: str) -> dict[str, str] | str:
-    """A step from a line of a checklist, as arguments."""
+    """Parse a line of a checklist into the arguments of a step."""
     item = _CHECKED.match(line)
     if item is None:
         return line
@@ -91,7 +91,7 @@ def _read_item(line: str) -> dict[str, str] | str:
 
 
 def _join(plan: list[PlanEntry], added: list[PlanEntry]) -> list[PlanEntry]:
-    """The plan with more steps, without those it already has to do."""
+    """Add steps to the plan, except for pending ones that it already has."""
     to_do = {entry.content for entry in plan if entry.status != "completed"}
     joined = [*plan, *(entry for entry in added if entry.content not in to_do)]
     if len(joined) > MAX_STEPS:
@@ -106,6 +106,6 @@ def _describe(entries: list[PlanEntry]) -> str:
 
 
 def as_text(entries: list[PlanEntry]) -> str:
-    """The plan as a Markdown checklist."""
+    """Render the plan as a Markdown checklist."""
     marks = {"completed": "x", "in_progress": ">", "cancelled": "-"}
     return "\n".join(f"- [{marks.get(entry.status, ' ')}] {entry.content}" for entry in entries)

@@ -121,7 +121,7 @@ class ReadFile(Tool[ReadFileArgs]):
         return Outcome(text=returned + "".join(f"[{note}]\n" for note in notes), raw=raw)
 
     async def _part(self, ctx: ToolContext, found: Found, args: ReadFileArgs) -> tuple[str, int | None]:
-        """The requested lines, and the number of lines in the file: None if it has more that weren't counted."""
+        """Return the requested lines, and the number of lines in the file: None if it has more that weren't counted."""
         limit = min(args.limit or MAX_LINES, MAX_LINES)
         first = args.offset or 1
         if found.size > MAX_WHOLE_BYTES:

@@ -24,7 +24,7 @@ from accord.coder.tools.web_search import WebSearch
 
 
 def standard_tools() -> dict[str, Tool[Any]]:
-    """The built-in tools by name, in the order the model sees them: reading, changing, the rest."""
+    """Return the built-in tools by name, in the order the model sees them: reading, changing, the rest."""
     tools: list[Tool[Any]] = [
         ReadFile(),
         ListFiles(),

@@ -51,7 +51,7 @@ ENVIRONMENT = {
     "PIP_NO_INPUT": "1",
     "NO_COLOR": "1",
 }
-"""Variables for commands: nobody can page, answer a prompt or use an editor.
+"""Variables for commands: without a terminal, a pager, a prompt or an editor would wait forever.
 
 `CI` isn't among them, because package managers then refuse to update their lock files."""
 
@@ -149,7 +149,7 @@ class RunCommand(Tool[RunCommandArgs]):
         try:
             return await self._run(args, ctx)
         except BaseException:
-            # Cancelled, for example. Whatever the command has created must not stay unnoticed.
+            # Cancelled, for example. Protected files that the command has created must still be found.
             await asyncio.shield(_remove_protected(ctx.sandboxed, ctx.state, ctx.call, asks=False))
             raise
 

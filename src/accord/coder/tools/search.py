@@ -28,7 +28,7 @@ MAX_COUNTED = 20_000
 MAX_LINE = 300
 """Longer lines are truncated around the match."""
 MAX_LOCATIONS = 20
-"""The number of matches the client is sent as locations to follow."""
+"""The most matches that are sent to the client as locations to follow."""
 FILE_TYPES = {
     "python": "py",
     "js": "js,jsx,mjs,cjs",
@@ -44,7 +44,7 @@ FILE_TYPES = {
 }
 """The endings of ripgrep's file types; other types are endings themselves."""
 ADAPTED = frozenset({"c", "context", "type", "exclude", "excludepattern"})
-"""Arguments, normalized, of which only what they mean is kept."""
+"""Arguments, normalized, that are translated and then dropped."""
 _DELIMITED = re.compile(r"/(.+)/([a-z]*)|([\"'])(.+)\3")
 _SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()]")
 
@@ -140,8 +140,8 @@ class Search(Tool[SearchArgs]):
 
 
 async def search_as_meant(ctx: ToolContext, where: Found, query: Query) -> tuple[Hits, str]:
-    """Search, and if nothing matches or the pattern is invalid, try what else it may mean. Returns the matches, and a
-    note for the model if they belong to another reading."""
+    """Search, and if nothing matches or the pattern is invalid, try its other readings. Returns the matches, and a note
+    for the model if they belong to another reading."""
     try:
         hits = await search(ctx, where, query)
         others = alternatives(query) if query.regex and not hits.timed_out and not hits.withheld else []
@@ -163,7 +163,7 @@ async def search_as_meant(ctx: ToolContext, where: Found, query: Query) -> tuple
 
 
 def alternatives(query: Query) -> list[tuple[Query, str]]:
-    """Other readings of a regular expression that matched nothing, with a note about each."""
+    """Return other readings of a regular expression that matched nothing, with a note about each."""
     pattern = query.pattern
     found: list[tuple[Query, str]] = []
     if delimited := _DELIMITED.fullmatch(pattern):
@@ -182,7 +182,7 @@ def alternatives(query: Query) -> list[tuple[Query, str]]:
 
 
 def join_globs(glob: str | None) -> str | None:
-    """One glob for several that are separated by commas or spaces: `*.py, *.md`. A directory's means all in it."""
+    """Join globs that are separated by commas or spaces: `*.py, *.md`. A directory stands for everything in it."""
     if not glob or "{" in glob or glob.startswith("!"):
         return glob
     if glob.endswith("/"):
@@ -238,12 +238,12 @@ async def report(ctx: ToolContext, hits: Hits) -> Outcome:
 
 
 def describe_hit(ctx: ToolContext, hit: Hit) -> dict[str, Any]:
-    """A match as structured output."""
+    """Describe a match as structured output."""
     return {"path": hit.path, "name": relative(ctx, hit.path), "line": hit.line, "text": excerpt(hit)}
 
 
 def group_by_file(ctx: ToolContext, hits: Hits) -> str:
-    """Lines with their numbers, grouped by file: `12: match`, `13- line around it`."""
+    """Return lines with their numbers, grouped by file: `12: match`, `13- line around it`."""
     lines: list[str] = []
     for path, group in groupby(hits.found, key=lambda hit: hit.path):
         lines.append(relative(ctx, path))
@@ -259,7 +259,7 @@ def group_by_file(ctx: ToolContext, hits: Hits) -> str:
 
 
 def excerpt(hit: Hit) -> str:
-    """A line; if it is long, the part around the match."""
+    """Return the line of a match, or the part around the match if the line is long."""
     if len(hit.text) <= MAX_LINE:
         return hit.text
     begin = max(0, min(hit.start - MAX_LINE // 3, len(hit.text) - MAX_LINE))
@@ -274,7 +274,7 @@ def is_complete(hits: Hits) -> bool:
 
 
 def notes(hits: Hits) -> list[str]:
-    """Notes for the model about an incomplete result."""
+    """Return notes for the model about an incomplete result."""
     lines = []
     if hits.is_truncated:
         lines.append("[there is more: narrow the pattern, the path or the glob, or raise limit]")

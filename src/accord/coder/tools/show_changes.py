@@ -43,7 +43,7 @@ _SETTINGS = {
 _ENVIRONMENT = {
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_LAZY_FETCH": "1",
-    "GIT_ALLOW_PROTOCOL": "none",  # keeps older versions of Git from fetching what a partial clone lacks
+    "GIT_ALLOW_PROTOCOL": "none",  # keeps older versions of Git from fetching the missing objects of a partial clone
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_PAGER": "cat",
     "GIT_ASKPASS": "",
@@ -162,7 +162,7 @@ class Git:
         self._settings = dict(_SETTINGS)
 
     def absolute(self, path: str) -> str:
-        """The absolute form of a path that Git printed, below the session's own spelling of its root."""
+        """Return the absolute form of a path that Git printed, below the session's own spelling of its root."""
         return self._found.below_root(os.path.join(self._top, path))
 
     async def prepare(self) -> None:
@@ -178,7 +178,7 @@ class Git:
             self._settings[f"{name}.required"] = "false"
 
     async def diff(self, hidden: Sequence[str]) -> str:
-        """The diff against the last commit, without the hidden files."""
+        """Return the diff against the last commit, without the hidden files."""
         excluded = [f":(exclude,top,literal){path}" for path in hidden]
         against = "HEAD" if await self.lines("rev-parse", "--verify", "--quiet", "HEAD", fails=True) else "--cached"
         return "\n".join(await self.lines(*_DIFF, against, only=True, excluded=excluded, split="\n"))
@@ -219,7 +219,7 @@ class Git:
 
 
 def _parse(status: Sequence[str]) -> tuple[str, list[Changed]]:
-    """The branch and the changed files, from `git status`."""
+    """Return the branch and the changed files, from `git status`."""
     branch = "no branch"
     changed: list[Changed] = []
     pieces = iter(status)

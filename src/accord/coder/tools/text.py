@@ -71,7 +71,7 @@ class Truncated(NamedTuple):
 
 
 def truncate(text: str, *, max_lines: int = MAX_LINES, max_bytes: int = MAX_BYTES) -> Truncated:
-    """As many whole lines from the start as fit. The first line is truncated rather than dropped."""
+    """Return as many whole lines from the start as fit. The first line is truncated rather than dropped."""
     kept: list[str] = []
     size = 0
     lines = split_lines(text)
@@ -112,7 +112,7 @@ def truncate_line(line: str, most: int = MAX_LINE) -> str:
 
 
 def one_line(text: str, most: int = 100) -> str:
-    """The first line, printable and short enough for a title."""
+    """Return the first line, printable and short enough for a title."""
     lines = text.strip().splitlines() or [""]
     words = "".join(char if char.isprintable() else " " for char in lines[0]).strip()
     return words if len(words) <= most and len(lines) == 1 else cut(words, most).rstrip() + " …"
@@ -128,13 +128,13 @@ def code_block(text: str, language: str = "") -> str:
 
 
 def language_of(path: str) -> str:
-    """The language for a code block: the file's extension."""
+    """Return the language for a code block: the file's extension."""
     stem, dot, end = path.rpartition("/")[2].rpartition(".")
     return end if stem and dot and end.isalnum() else ""
 
 
 def plain_output(text: str) -> str:
-    """A command's output without escape sequences. Of a line overwritten with carriage returns, the last state."""
+    """Strip escape sequences from a command's output, and keep the last state of lines overwritten after a return."""
     text = _ESCAPES.sub("", text).replace("\r\n", "\n")
     if "\r" in text:
         text = "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
@@ -142,12 +142,12 @@ def plain_output(text: str) -> str:
 
 
 def count_of(number: int, noun: str, plural: str = "") -> str:
-    """`1 line`, `2 lines`."""
+    """Format a count with its noun: `1 line`, `2 lines`."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def format_size(size: int) -> str:
-    """A size with its unit."""
+    """Format a size with its unit."""
     if size < 1_000:
         return count_of(size, "byte")
     return f"{size / 1_000:,.1f} kB" if size < 1_000_000 else f"{size / 1_000_000:,.1f} MB"

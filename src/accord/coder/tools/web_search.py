@@ -158,4 +158,4 @@ def _render(results: Sequence[SearchResult], *, as_markdown: bool = False) -> st
 
 
 _MARKUP = str.maketrans({char: f"\\{char}" for char in "\\`*_[]!|#"})
-"""Escapes what would be Markdown, such as an image of another site, in the client."""
+"""Escapes Markdown, such as an image of another site, for the client."""

@@ -96,12 +96,12 @@ PUBLIC = [
 
 
 @pytest.mark.parametrize("address", PRIVATE)
-def test_an_address_that_is_not_of_the_public_internet_is_known(address: str) -> None:
+def test_a_private_address_is_recognized(address: str) -> None:
     assert not is_public(address)
 
 
 @pytest.mark.parametrize("address", PUBLIC)
-def test_an_address_of_the_public_internet_is_known(address: str) -> None:
+def test_a_public_address_is_recognized(address: str) -> None:
     assert is_public(address)
 
 
@@ -150,7 +150,7 @@ DISGUISES = [
 
 
 @pytest.mark.parametrize("url", DISGUISES)
-async def test_an_address_of_this_machine_or_network_is_refused_however_it_is_written(url: str) -> None:
+async def test_a_private_address_is_refused_however_it_is_written(url: str) -> None:
     with pytest.raises(ToolError, match=r"not a public internet address|couldn't resolve|not a valid host name"):
         await resolve(parse_url(url), allow_private=False)
 

@@ -36,18 +36,18 @@ from accord.coder.tools.web.html import to_text
         ("no markup", "no markup\n"),
     ],
 )
-def test_a_page_is_read(html: str, text: str) -> None:
+def test_a_page_is_converted_to_text(html: str, text: str) -> None:
     assert to_text(html).text == text
 
 
-def test_the_title_is_known() -> None:
+def test_the_title_is_extracted() -> None:
     assert to_text("<title> A\n page </title><svg><title>no</title></svg>").title == "A page"
 
 
 @pytest.mark.parametrize(
     "piece", ["<div>", "<", "<a href=", "&", "<!--", "<svg>", "</svg>", "<pre>", "<!", "<script>", '<a "', "<b '>"]
 )
-def test_a_page_that_is_made_to_be_slow_is_not(piece: str) -> None:
+def test_a_malicious_page_takes_linear_time(piece: str) -> None:
     """A parser that isn't linear would take longer than the test's timeout."""
     for end in ("", ">"):
         to_text(piece * (200_000 // len(piece)) + end)

@@ -1,1 +1,1 @@
-"""Images and PDF documents, as `read_file` gives them to models."""
+"""Images and PDF documents, as `read_file` returns them to models."""

@@ -3,7 +3,7 @@
     python -m accord.coder.tools.documents.converter JOB <FILE
 
 Files of a project may be made to exhaust their reader: images of a billion pixels, documents that unpack to
-gigabytes or refer to themselves. This process may use only so much memory and time, and can't write files. JOB is JSON.
+gigabytes or refer to themselves. This process has limits for memory and time, and can't write files. JOB is JSON.
 The output is one JSON object per line."""
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MAX_CPU_SECONDS = 30
 MAX_PIXELS = 60_000_000
 MAX_PAGE_CHARACTERS = 100_000
 QUALITY = 85
-"""Of JPEG images that are written again."""
+"""The quality of JPEG images that are encoded again."""
 
 
 class ImageJob(msgspec.Struct, tag="image"):
@@ -64,7 +64,7 @@ def main(text: str) -> int:
 
 
 def limit_resources() -> None:
-    """Limit the memory and time of this process, where the system can."""
+    """Limit the memory and time of this process, if the system supports it."""
     if sys.platform == "win32":  # only the parent's timeout applies
         return
     import resource
@@ -120,7 +120,7 @@ def convert_image(file: Any, job: ImageJob) -> Iterator[dict[str, Any]]:
 
 
 def _encodings(image: Any, kind: str) -> Iterator[tuple[str, bytes]]:
-    """An image as PNG, unless it is a photo, then as JPEG."""
+    """Yield an image as PNG, unless it is a photo, then as JPEG."""
     if kind != "JPEG":
         as_png = io.BytesIO()
         (image if image.mode in ("1", "L", "LA", "P", "RGB", "RGBA") else image.convert("RGBA")).save(as_png, "PNG")
@@ -134,7 +134,7 @@ def _encodings(image: Any, kind: str) -> Iterator[tuple[str, bytes]]:
 
 
 def extract_pages(file: Any, job: PdfJob) -> Iterator[dict[str, Any]]:
-    """The number of pages, then the text of each page that was asked for."""
+    """Yield the number of pages, then the text of each page that was asked for."""
     import pypdf
     from pypdf.errors import DependencyError
 
@@ -149,7 +149,7 @@ def extract_pages(file: Any, job: PdfJob) -> Iterator[dict[str, Any]]:
         return
     except MemoryError:
         raise
-    except Exception as error:  # whatever a damaged document makes the library do
+    except Exception as error:  # a damaged document can make the library raise anything
         yield {"problem": f"it is damaged ({str(error)[:200] or type(error).__name__})"}
         return
     yield {"pages": count}

@@ -46,7 +46,7 @@ class Pages(NamedTuple):
     """The text of each page, by its number."""
     problems: dict[int, str]
     is_complete: bool
-    """Whether every page that was asked for is there."""
+    """Whether all requested pages could be read."""
 
 
 def recognize(head: bytes) -> str | None:
@@ -81,7 +81,7 @@ async def _convert_image(ctx: ToolContext, found: Found, path: str) -> dict[str,
 
 
 async def _load_image(ctx: ToolContext, found: Found, path: str, kind: str) -> dict[str, Any]:
-    """An image as it is, if it is small. Without Pillow, nothing can check it or make it smaller."""
+    """Return an image as it is, if it is small. Without Pillow, nothing can check it or make it smaller."""
     data = await asyncio.to_thread(_read, await open_file(ctx, found))
     size = struct.unpack(">II", data[16:24]) if kind == "image/png" and len(data) >= 24 else (0, 0)
     if len(data) > MAX_UNCHECKED_BYTES or kind == "image/gif" or max(size) > MAX_UNCHECKED_EDGE:
@@ -153,7 +153,7 @@ async def _run(
         raise ToolError(f"{path} is {format_size(found.size)}; only images and documents up to {most} can be read")
     home = _find_package()
     search = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))
-    # Without keys: a document may be made to take over its reader.
+    # Without keys: a malicious document could take over its reader.
     env = safe_environment({**ctx.state.secrets.environment, "PYTHONPATH": search}, found.root_real, *ctx.session.roots)
     argv = python("-m", "accord.coder.tools.documents.converter", msgspec.json.encode(job).decode())
     results: list[dict[str, Any]] = []
@@ -175,7 +175,7 @@ async def _run(
 
 
 def _find_package() -> str:
-    """The directory that our own package is in."""
+    """Return the directory that our own package is in."""
     import accord
 
     return os.path.dirname(os.path.dirname(os.path.abspath(accord.__file__)))

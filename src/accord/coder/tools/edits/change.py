@@ -1,4 +1,4 @@
-"""Changes of whole texts: read what is there, show the difference, and write it unless the file has changed since."""
+"""Changes of whole files: read the text, show the difference, and write it unless the file has changed since."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Change(NamedTuple):
 
 
 def read_and_write(path: str, ctx: ToolContext) -> Sequence[Action]:
-    """The actions of changing a file: its text is shown to the user, and quoted in errors."""
+    """Return the actions of changing a file: its text is shown to the user, and quoted in errors."""
     absolute = ctx.session.absolute(path)
     return [Action.of_read(absolute, **origin(ctx)), Action.of_write(absolute, **origin(ctx))]
 
 
 async def read_if_exists(ctx: ToolContext, path: str) -> str | None:
-    """A file's text; None if it exists neither on disk nor in the client."""
+    """Return a file's text; None if it exists neither on disk nor in the client."""
     found = await locate(ctx, path)
     if found.kind != "absent":
         return await whole_text(ctx, path)

@@ -1,6 +1,6 @@
 """Run the checkers that the user has configured for a file, after it was edited.
 
-A checker comes from the user's configuration, or that of a project they trust: another project runs nothing."""
+Checkers come from the user's configuration, or from that of a trusted project. An untrusted project runs nothing."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FILE = "{file}"
 
 
 def commands_for(path: str, checkers: Mapping[str, str]) -> list[list[str]]:
-    """The commands that check a file, by its path from the working directory. Raises `ToolError` if one is invalid."""
+    """Return the commands that check a file, by its path from the working directory. Raises `ToolError`."""
     found: list[list[str]] = []
     for glob, template in checkers.items():
         if compile_name_glob(glob).fullmatch(path) is None:
@@ -49,7 +49,7 @@ def _insert(file: str, word: str) -> str:
 
 
 async def run_checkers(ctx: ToolContext, paths: list[str]) -> str:
-    """Check files that were written. Returns what the failing checkers say, for the model."""
+    """Check files that were written. Returns the output of the failing checkers, for the model."""
     checkers = ctx.state.settings.check
     if not checkers:
         return ""
@@ -64,7 +64,7 @@ async def run_checkers(ctx: ToolContext, paths: list[str]) -> str:
 
 
 async def _run(ctx: ToolContext, argv: list[str]) -> str:
-    """Run a checker, unless a rule is against it. Returns its output if it fails."""
+    """Run a checker, unless a rule forbids it. Returns its output if it fails."""
     line = shlex.join(argv)
     action = Action.of_terminal(line, shell=True, cwd=ctx.session.cwd, **origin(ctx))
     decision = ctx.state.policy.decide(action)

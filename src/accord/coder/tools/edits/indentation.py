@@ -7,7 +7,7 @@ from fractions import Fraction
 
 
 def indent_of(line: str) -> str:
-    """The whitespace at the start of a line."""
+    """Return the whitespace at the start of a line."""
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
@@ -30,7 +30,7 @@ class Indentation:
         self._ratio = self._find_ratio()
 
     def _find_ratio(self) -> Fraction:
-        """The number of characters in the file's indentation for one in the passage: 1/4 for tabs of four spaces."""
+        """Return how many characters the file indents by for one in the passage: 1/4 for tabs of four spaces."""
         depths = sorted({(len(ours), len(theirs)) for ours, theirs in self._known.items()})
         if not depths:
             return Fraction(1)
@@ -41,7 +41,7 @@ class Indentation:
         return Fraction(there, first) if first and there and own != self._char else Fraction(1)
 
     def fit(self, line: str) -> str:
-        """A new line, indented like the file. Blank lines stay empty."""
+        """Indent a new line like the file. Blank lines stay empty."""
         if not line.strip():
             return ""
         indent = indent_of(line)

@@ -20,7 +20,7 @@ _RUN = re.compile(r"\s+")
 
 
 def simplify(line: str) -> str:
-    """A line without typographic characters, composed, with single spaces."""
+    """Simplify a line for comparison: no typographic characters, composed, with single spaces."""
     if not line.isascii():
         if len(line) <= MAX_NORMALIZED:
             line = unicodedata.normalize("NFC", line)

@@ -53,8 +53,8 @@ def describe_nearest(text: str, old: str, new: str) -> str:
 
 
 def _find_whole_lines(lines: Sequence[str], new: str) -> int:
-    """The number of the first of the lines that are the new text; 0 if it isn't there. A part of a line may be there
-    for other reasons."""
+    """Return the line number at which the file already contains the new text; 0 if it doesn't. Only whole lines count:
+    a part of a line may occur for other reasons."""
     wanted = [line.strip() for line in new.strip().split("\n")]
     if len(new.strip()) <= MIN_NEW:
         return 0
@@ -63,7 +63,7 @@ def _find_whole_lines(lines: Sequence[str], new: str) -> int:
 
 
 def _describe_disguised(lines: Sequence[str], wanted: Sequence[str]) -> str:
-    """Say that a part of a line would match if it had the file's special characters; empty if that isn't so."""
+    """Explain that a part of a line would match with the file's special characters; empty if it wouldn't."""
     part = simplify(wanted[0])
     if len(wanted) != 1 or not part:
         return ""
@@ -80,6 +80,6 @@ def _describe_disguised(lines: Sequence[str], wanted: Sequence[str]) -> str:
 
 
 def _pairs(line: str) -> set[str]:
-    """The pairs of neighboring characters, whose overlap measures similarity in linear time."""
+    """Return the pairs of neighboring characters, whose overlap measures similarity in linear time."""
     line = line.strip()[:MAX_COMPARED_CHARACTERS]
     return {line[index : index + 2] for index in range(len(line) - 1)} or ({line} if line else set())

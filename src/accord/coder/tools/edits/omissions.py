@@ -1,6 +1,6 @@
-"""Notice text that stands for other text: `# ... rest of the code unchanged ...`, or `\\n` in place of line feeds.
+"""Detect text that stands for other text: `# ... rest of the code unchanged ...`, or `\\n` in place of line feeds.
 
-Some models abbreviate what they write. Written as it is, it would replace the code that it stands for."""
+Some models abbreviate code. Written literally, a placeholder would replace the code that it stands for."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def refuse_placeholder(new: str, old: str) -> None:
 
 
 def describe_escapes(content: str) -> str:
-    """A note about content whose line feeds were probably escaped twice; empty if it has none like that."""
+    """Return a note about content whose line feeds were probably escaped twice; empty if it has none like that."""
     is_data = content.lstrip().startswith(("{", "[", '"'))  # where escapes are usual
     if is_data or "\n" in content.strip() or content.count("\\n") < MIN_ESCAPES:
         return ""

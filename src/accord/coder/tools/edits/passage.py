@@ -173,7 +173,7 @@ _REPAIRS: tuple[tuple[str, Callable[[str], str]], ...] = (
 
 
 def _forms(old: str, new: str) -> Iterator[_Form]:
-    """The passage as given, with each mistake undone, and without blank lines around it."""
+    """Yield the passage as given, with each mistake undone, and without blank lines around it."""
     forms = [_Form(old, new)]
     for words, repair in _REPAIRS:
         repaired = repair(old)
@@ -256,7 +256,7 @@ def _put(lines: list[str], start: int, wanted: Sequence[str], has_end: bool, for
 
 
 def _fit(put: Sequence[str], wanted: Sequence[str], there: Sequence[str], start: int) -> list[str]:
-    """The new lines: as they are in the file if the edit doesn't change them, else indented to fit."""
+    """Return the new lines: as they are in the file if the edit doesn't change them, else indented to fit."""
     shorter = min(len(put), len(wanted))
     head = 0
     while head < shorter and put[head] == wanted[head]:
@@ -290,7 +290,7 @@ def _fit(put: Sequence[str], wanted: Sequence[str], there: Sequence[str], start:
 
 
 def _explain(start: int, wanted: Sequence[str], there: Sequence[str], form: _Form) -> str:
-    """Say how the passage differed from the lines it matched."""
+    """Describe how the passage differed from the lines it matched."""
     indented = typed = trailing = False
     for ours, theirs in zip(wanted, there, strict=True):
         if ours == theirs:
@@ -330,6 +330,6 @@ def _list_lines(text: str, starts: Sequence[int]) -> str:
 
 
 def quote(text: str) -> str:
-    """The first line of a passage, quoted."""
+    """Quote the first line of a passage."""
     first, *rest = text.strip("\n").split("\n")
     return repr(cut(first, 80) + ("…" if rest or len(first) > 80 else ""))

@@ -111,7 +111,7 @@ class PatchCommand(NamedTuple):
 
 
 def read_command(command: object) -> PatchCommand | None:
-    """The patch of a command line that does nothing but apply one, as GPT models write it; None for any other."""
+    """Return the patch of a command line that only applies one, as GPT models write it; None for any other."""
     if isinstance(command, list) and command and all(isinstance(word, str) for word in command):
         if len(command) == 2 and re.fullmatch(r"apply_?patch", command[0]):
             return PatchCommand(command[1], None)
@@ -151,7 +151,7 @@ def parse_patch(text: str) -> list[FilePatch]:
 
 
 def _unwrap(text: str) -> list[str]:
-    """The lines between the markers; either may be missing."""
+    """Return the lines between the markers; either may be missing."""
     if "\n" not in text.strip():  # its line feeds were escaped twice
         text = text.replace("\\n", "\n").replace("\\t", "\t").replace('\\"', '"')
     lines = text.replace("\r\n", "\n").split("\n")
@@ -181,7 +181,7 @@ def _is_unified(lines: Sequence[str], index: int) -> bool:
 
 
 def _sections(lines: Sequence[str]) -> list[tuple[Operation, str, list[str]]]:
-    """The parts of a patch, one for each header of a file."""
+    """Return the parts of a patch, one for each header of a file."""
     sections: list[tuple[Operation, str, list[str]]] = []
     is_unified = not any(_HEADER.fullmatch(line) for line in lines)
     index = 0
@@ -207,13 +207,13 @@ def _sections(lines: Sequence[str]) -> list[tuple[Operation, str, list[str]]]:
 
 
 def _unified_path(header: str) -> str | None:
-    """The path in a header of a unified diff; None for /dev/null."""
+    """Return the path in a header of a unified diff; None for /dev/null."""
     path = header[4:].partition("\t")[0].strip()
     return None if path == "/dev/null" else re.sub(r"\A[ab]/", "", path)
 
 
 def _content(body: list[str]) -> str:
-    """The text of a new file: the lines with a plus, or all of them if none has one."""
+    """Return the text of a new file: the lines with a plus, or all of them if none has one."""
     while body and not body[-1].strip():
         body.pop()
     if body and _END_OF_FILE.fullmatch(body[-1]):
@@ -273,7 +273,7 @@ def _add_update(files: list[FilePatch], update: FilePatch) -> None:
 
 
 def apply_hunks(text: str, hunks: Sequence[Hunk], path: str) -> Patched:
-    """Apply all hunks, in their order. Raises `ToolError` if one has no place, or several."""
+    """Apply all hunks, in their order. Raises `ToolError` if one applies nowhere, or in several places."""
     starts: list[int] = []
     adjusted: list[str] = []
     after = 0
@@ -328,7 +328,7 @@ def _apply(text: str, hunk: Hunk, after: int) -> _Applied:
 
 
 def _trims(hunk: Hunk) -> list[Hunk]:
-    """The hunk, and without blank lines of context around it, which may separate it from others."""
+    """Return the hunk as it is, then without the blank lines around it, which may separate it from others."""
     lines = list(hunk.lines)
     while lines and lines[-1] == (" ", ""):
         lines.pop()
@@ -339,7 +339,7 @@ def _trims(hunk: Hunk) -> list[Hunk]:
 
 
 def _follow(flat: Sequence[str], anchors: Sequence[str], after: int) -> tuple[int | None, str | None]:
-    """The line of the innermost anchor, and the first anchor that isn't there."""
+    """Return the line of the innermost anchor, and the first anchor that isn't there."""
     place: int | None = None
     for anchor in anchors:
         start = after if place is None else place + 1
@@ -353,7 +353,7 @@ def _follow(flat: Sequence[str], anchors: Sequence[str], after: int) -> tuple[in
 
 
 def _find_anchor(flat: Sequence[str], anchor: str, start: int) -> int | None:
-    """The first line that is the anchor, then one that starts with it, then one that contains it."""
+    """Find the first line that is the anchor, else one that starts with it, else one that contains it."""
     for simplify in ALL_LEVELS:
         wanted = simplify(anchor)
         for index in range(start, len(flat)):
@@ -367,7 +367,7 @@ def _find_anchor(flat: Sequence[str], anchor: str, start: int) -> int | None:
 
 
 def _choose(starts: Sequence[int], hunk: Hunk, end: int, anchor: int | None, after: int) -> int:
-    """The place that a hunk means."""
+    """Return the line at which a hunk applies."""
     if hunk.is_at_end and (last := end - len(hunk.old)) in starts:
         return last
     if anchor is not None:

@@ -13,7 +13,7 @@ from accord.coder.tools.project.paths import relative
 
 
 async def describe_problems(ctx: ToolContext, changes: Sequence[Change]) -> str:
-    """The syntax errors that changes introduced, and the output of failing checkers; empty if all is well."""
+    """Return the syntax errors that changes introduced, and the output of failing checkers; empty if all is well."""
     if not ctx.may_quote:
         return ""
     described = ""

@@ -32,5 +32,5 @@ def has_blocks(text: object) -> bool:
 
 
 def parse_blocks(text: str) -> list[dict[str, str]]:
-    """The edits of a text, as arguments of `edit_file`."""
+    """Return the edits of a text, as arguments of `edit_file`."""
     return [{"old_string": old, "new_string": new} for old, new in _BLOCK.findall(text.replace("\r\n", "\n"))]

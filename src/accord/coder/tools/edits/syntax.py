@@ -40,7 +40,7 @@ class Problem(NamedTuple):
 
 
 def find_new_problem(path: str, before: str | None, after: str) -> Problem | None:
-    """The syntax error that a change introduces, if any. `before` is None for a new file."""
+    """Return the syntax error that a change introduces, if any. `before` is None for a new file."""
     problem = find_problem(path, after)
     if problem is None or before is None:
         return problem
@@ -51,7 +51,7 @@ def find_new_problem(path: str, before: str | None, after: str) -> Problem | Non
 
 
 def find_problem(path: str, text: str) -> Problem | None:
-    """The first syntax error of a text; None if there is none, or if the language isn't known."""
+    """Return the first syntax error of a text; None if there is none, or if the language isn't known."""
     check = _CHECKS.get(os.path.splitext(path)[1].lower())
     if check is None or len(text) > MAX_CHARACTERS:
         return None

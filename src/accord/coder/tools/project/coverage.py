@@ -1,4 +1,4 @@
-"""Say what a search without a result covered: how many files were searched, and which were skipped and why."""
+"""Describe what a search without results covered: how many files were searched, and which were skipped and why."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ class Coverage(msgspec.Struct, kw_only=True):
     is_complete: bool = True
 
     def describe(self) -> str:
-        """The number of files: `in 12 files of src`."""
+        """Describe the number of files: `in 12 files of src`."""
         least = "" if self.is_complete else "at least "
         where = " of the working directory" if self.where == "." else f" of {self.where}"
         return f"in {least}{count_of(self.searched, 'file')}{where}"
 
     def notes(self, glob: str | None, max_bytes: int) -> list[str]:
-        """Notes for the model about the files that were skipped."""
+        """Return notes for the model about the files that were skipped."""
         reasons = [
             *_name(self.ignored, "ignored by .gitignore"),
             *_name(self.binary, "binary"),
@@ -126,7 +126,7 @@ def _is_binary(disk: Disk, path: str) -> bool:
 
 
 def _name(paths: list[str], reason: str) -> list[str]:
-    """One reason with the first of its files; empty if there are none."""
+    """Describe a reason with the first of its files; empty if there are none."""
     if not paths:
         return []
     named = ", ".join(one_line(path, MAX_NAME) for path in paths[:MAX_NAMED])

@@ -27,7 +27,7 @@ HEAD_BYTES = 8_192
 
 
 class Found(NamedTuple):
-    """A path and what it leads to."""
+    """A path and its target."""
 
     path: str
     """Absolute, with links not resolved."""
@@ -43,17 +43,17 @@ class Found(NamedTuple):
     """Whether it is outside the session's directories, and only to be read."""
 
     def below_root(self, real: str) -> str:
-        """A resolved path in the same root, with the client's spelling of the root."""
+        """Return a resolved path in the same root, with the client's spelling of the root."""
         return self.root + real[len(self.root_real) :] if real.startswith(self.root_real) else real
 
 
 def origin(ctx: ToolContext) -> dict[str, Any]:
-    """The agent, session and project of an action, for the policy."""
+    """Return the agent, session and project of an action, for the policy."""
     return {"agent": "accord", "session": ctx.session.id, "project": ctx.session.cwd}
 
 
 def relative(ctx: ToolContext, path: str) -> str:
-    """A path relative to the working directory, or absolute if it is outside."""
+    """Return a path relative to the working directory, or absolute if it is outside."""
     return from_cwd(ctx.session, path)
 
 
@@ -157,7 +157,7 @@ def check_text(found: Found, head: bytes, path: str) -> None:
 
 
 async def whole_text(ctx: ToolContext, path: str) -> str:
-    """The whole text of a file, including unsaved changes. Restores a final line feed that the client dropped."""
+    """Return a file's whole text, including unsaved changes. Restores a final line feed that the client dropped."""
     found = await locate_text(ctx, path)
     if found.size > MAX_WHOLE_BYTES:
         most = format_size(MAX_WHOLE_BYTES)
@@ -192,7 +192,7 @@ async def text_of(
 
 
 def split_glob(path: str) -> tuple[str, str]:
-    """The directory that a glob for paths starts from, and the rest of it: `src/**/*.py` is `**/*.py` in `src`."""
+    """Split a glob into the directory it starts from and the rest: `src/**/*.py` is `**/*.py` in `src`."""
     parts = path.split("/")
     first = next(index for index, part in enumerate(parts) if "*" in part)
     directory = "/".join(parts[:first])
@@ -200,7 +200,7 @@ def split_glob(path: str) -> tuple[str, str]:
 
 
 async def missing(ctx: ToolContext, path: str) -> ToolError:
-    """The error for a missing file, with suggestions."""
+    """Return the error for a missing file, with suggestions."""
     names = await _similar(ctx, path)
     if "*" in path:
         hint = "; use list_files with a pattern to find files, or search in them with a glob"
@@ -210,7 +210,7 @@ async def missing(ctx: ToolContext, path: str) -> ToolError:
 
 
 async def _similar(ctx: ToolContext, path: str) -> list[str]:
-    """Similar names in the same directory, or else files with that name elsewhere."""
+    """Return similar names in the same directory, or else files with that name elsewhere."""
     from accord.coder.tools.project.walk import files_named
 
     if "\\" in path and await ctx.state.files.exists(path.replace("\\", "/")):  # written for Windows
@@ -231,7 +231,7 @@ async def _similar(ctx: ToolContext, path: str) -> list[str]:
 
 
 async def read_head(ctx: ToolContext, found: Found) -> bytes:
-    """The beginning of a file that was found."""
+    """Return the beginning of a file that was found."""
     fd = await open_file(ctx, found)
     try:
         return await asyncio.to_thread(os.read, fd, HEAD_BYTES)
@@ -277,7 +277,7 @@ PATHS_PER_STEP = 20
 
 
 async def allowed_paths(ctx: ToolContext, paths: Iterable[str]) -> set[str]:
-    """The paths a tool may reveal without asking. A path that no rule covers was allowed with its directory."""
+    """Return the paths a tool may reveal without asking. A path that no rule covers was allowed with its directory."""
     allowed: set[str] = set()
     for index, path in enumerate(dict.fromkeys(paths), 1):
         decision = ctx.state.policy.decide(Action.of_read(path, **origin(ctx)))

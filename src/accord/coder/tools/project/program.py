@@ -29,7 +29,7 @@ class ProgramResult(NamedTuple):
 
 
 def search_path(env: Mapping[str, str]) -> str:
-    """PATH without relative entries: a `git` in the project must not run without permission."""
+    """Return PATH without relative entries: a `git` in the project must not run without permission."""
     entries = env.get("PATH", "").split(os.pathsep)
     return os.pathsep.join(entry for entry in entries if os.path.isabs(entry)) or os.defpath
 

@@ -155,7 +155,7 @@ async def _verify(ctx: ToolContext, where: Found, query: Query, hits: Hits) -> H
 
 
 def find_ripgrep(outside: Sequence[str] = ()) -> str | None:
-    """The path of `rg`, from PATH or from our own environment, but not in the directories `outside`."""
+    """Return the path of `rg`, from PATH or from our own environment, but not in the directories `outside`."""
     beside = os.pathsep.join(dict.fromkeys((os.path.dirname(sys.executable), sysconfig.get_path("scripts"))))
     return find_program("rg", outside=outside) or shutil.which("rg", path=beside)
 
@@ -174,8 +174,8 @@ def _options(query: Query, in_repository: bool) -> list[str]:
 
 
 def _glob_options(glob: str) -> list[str]:
-    """Options that limit the search by file name. A positive glob would override .gitignore, so it is passed as a file
-    type, which doesn't. Types match the last component only; globs with a slash are applied to the output instead."""
+    """Return options that limit the search by file name. A positive glob would override .gitignore, so it is passed as
+    a file type, which doesn't. Types match only the last component; globs with a slash are applied to the output."""
     if glob.startswith("!"):
         return [f"--glob={glob}"]
     return [] if "/" in glob.rstrip("/") else [f"--type-add=wanted:{glob}", "--type=wanted"]
@@ -186,7 +186,7 @@ def _below(where: Found) -> str:
 
 
 def _scanner(where: Found, query: Query, roots: Sequence[str]) -> tuple[list[str], str, dict[str, str]]:
-    """The command for our own scanner. It starts outside the project, so that it can't import the project's modules."""
+    """Return the command for our own scanner, which starts outside the project and can't import its modules."""
     import accord
 
     home = os.path.dirname(os.path.dirname(os.path.abspath(accord.__file__)))
@@ -229,7 +229,7 @@ class _SearchOutput:
         return path is not None and (self._names is None or self._names.fullmatch(path.removeprefix("./")) is not None)
 
     def all(self) -> Hits:
-        """All matches, after the search has ended."""
+        """Return all matches, after the search has ended."""
         self._finish_file()
         return self._hits
 

@@ -76,7 +76,7 @@ def _matches(disk: Disk, job: Job, pattern: re.Pattern[str]) -> Iterator[dict[st
 
 
 def _globs(glob: str | None) -> tuple[re.Pattern[str] | None, re.Pattern[str] | None]:
-    """The patterns for file names to include, and to exclude."""
+    """Return the patterns for file names to include, and to exclude."""
     if not glob:
         return None, None
     return (None, compile_name_glob(glob[1:])) if glob.startswith("!") else (compile_name_glob(glob), None)

@@ -66,7 +66,7 @@ async def find_symbol(ctx: ToolContext, symbol: str, find: Use, paths: Sequence[
 
 
 async def _lines_with(ctx: ToolContext, word: str, paths: Sequence[str]) -> Hits:
-    """Every line with the word below these paths."""
+    """Return every line with the word below these paths."""
     seen = Hits()
     inner: list[str] = []
     for path in paths:
@@ -85,7 +85,7 @@ async def _lines_with(ctx: ToolContext, word: str, paths: Sequence[str]) -> Hits
 
 
 def _select(path: str, text: str, hits: list[Hit], name: str, find: Use) -> list[Hit]:
-    """The lines of a file that define the name, or those that use it."""
+    """Return the lines of a file that define the name, or those that use it."""
     if "." + path.rpartition(".")[2] in NO_DEFINITIONS:
         return hits if find == "uses" else []
     word = name.rpartition(".")[2]
@@ -119,13 +119,13 @@ def _is_named(name: str, word: str) -> bool:
 
 
 def _nested_definitions(tree: ast.Module, word: str) -> set[int]:
-    """The lines of functions and classes with this name inside functions, which an outline doesn't show."""
+    """Return the lines of functions and classes with this name inside functions, which an outline doesn't show."""
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     return {node.lineno for node in ast.walk(tree) if isinstance(node, kinds) and node.name == word}
 
 
 def _uses(tree: ast.Module, word: str) -> set[int]:
-    """The lines where a name is read, called, imported or passed as a keyword."""
+    """Return the lines where a name is read, called, imported or passed as a keyword."""
     lines: set[int] = set()
     for node in ast.walk(tree):
         match node:

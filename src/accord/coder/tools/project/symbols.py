@@ -81,7 +81,7 @@ NO_DEFINITIONS = frozenset({".md", ".markdown", ".rst", ".toml", ".ini", ".cfg",
 
 
 def patterns_for(path: str) -> tuple[re.Pattern[str], ...]:
-    """The patterns for a file, by its name or extension."""
+    """Return the patterns for a file, by its name or extension."""
     name = os.path.basename(path)
     return _COMPILED.get(name) or _COMPILED.get(os.path.splitext(name)[1].lower()) or _OTHERS
 
@@ -113,7 +113,7 @@ def is_python(path: str) -> bool:
 
 
 def symbols_of(path: str, text: str) -> list[Symbol]:
-    """The definitions in a file, by line."""
+    """Return the definitions in a file, by line."""
     if is_python(path):
         tree = parse_python(text)
         if tree is not None:
@@ -122,7 +122,7 @@ def symbols_of(path: str, text: str) -> list[Symbol]:
 
 
 def symbols_in(tree: ast.Module) -> list[Symbol]:
-    """The definitions in a Python module, without those inside functions."""
+    """Return the definitions in a Python module, without those inside functions."""
     return list(_python(tree.body, 0, ""))
 
 
@@ -139,7 +139,7 @@ def parse_python(text: str) -> ast.Module | None:
 
 
 def summary_of(path: str, text: str) -> str:
-    """The first line of a Python file's docstring."""
+    """Return the first line of a Python file's docstring."""
     tree = parse_python(text) if is_python(path) else None
     words = ast.get_docstring(tree) if tree is not None else None
     return words.strip().splitlines()[0] if words and words.strip() else ""

@@ -52,7 +52,7 @@ class Walk:
         with_ignored: bool = False,
         skip: Callable[[str], bool] = lambda path: False,
     ) -> Iterator[Step]:
-        """Everything below the start, sorted by name; a directory comes before its entries.
+        """Yield everything below the start, sorted by name; a directory comes before its entries.
 
         Ignored entries are yielded only `with_ignored`, and never entered. `skip` omits paths."""
         self._max_depth = depth
@@ -61,11 +61,11 @@ class Walk:
         yield from self._below(self.start, self._outer_rules(), 1)
 
     def files(self) -> Iterator[Step]:
-        """The files below the start."""
+        """Return the files below the start."""
         return (step for step in self.steps() if step.entry.kind == "file")
 
     def _outer_rules(self) -> IgnoreRules:
-        """The ignore rules from the top of the repository down to the start, without the start's own."""
+        """Return the ignore rules from the top of the repository down to the start, without the start's own."""
         rules = rules_above(self.root).rules
         directory = self.root
         for name in self.start[len(self.root) :].strip(os.sep).split(os.sep):
@@ -139,7 +139,7 @@ def read_bytes(disk: Disk, path: str, max_bytes: int, *, at: str | None = None) 
 
 
 async def files_named(ctx: ToolContext, name: str, *, limit: int) -> list[str]:
-    """Files with a name, anywhere in the working directory."""
+    """Return files with a name, anywhere in the working directory."""
     from accord.coder.tools.project.paths import locate
 
     found = await locate(ctx, ".")

@@ -1,8 +1,8 @@
 """Check that `fetch_url` only connects to public internet addresses.
 
 A name is resolved once, all of its addresses are checked, and the connection goes to one of them: a DNS server that
-answers differently the second time gains nothing. Disguised addresses (a number, IPv4 inside IPv6) are checked as what
-they stand for."""
+answers differently the second time gains nothing. Disguised addresses (a number, IPv4 inside IPv6) are checked as the
+addresses they stand for."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Target(NamedTuple):
         return f"{self.scheme}://{self.authority}{self.path}"
 
     def at(self, address: str) -> str:
-        """The same URL with an address in place of the name."""
+        """Return the same URL with an address in place of the name."""
         host = f"[{address}]" if ":" in address else address
         return f"{self.scheme}://{host}:{self.port}{self.path}"
 
@@ -147,7 +147,7 @@ def is_public(text: str) -> bool:
 
 
 def _embedded_ipv4(address: Address) -> list[Address]:
-    """The IPv4 addresses embedded in an IPv6 address."""
+    """Return the IPv4 addresses embedded in an IPv6 address."""
     if isinstance(address, IPv4Address):
         return []
     number = int(address)

@@ -42,7 +42,7 @@ class Engine(ABC):
     endpoint: ClassVar[str]
     """The default URL, without the query."""
     path: ClassVar[str] = ""
-    """What is added to a configured `base_url`, unless it already ends like that."""
+    """The path that is appended to a configured `base_url`, unless it already ends with it."""
 
     def url(self, base_url: str | None) -> str:
         """Return the URL, without the query."""

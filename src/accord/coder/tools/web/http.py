@@ -36,7 +36,7 @@ class Body(NamedTuple):
 
 
 def make_client(encrypted: bool) -> httpx2.AsyncClient:
-    """A client for one server. It ignores proxy settings: a proxy would resolve the name again, unchecked."""
+    """Return a client for one server. It ignores proxy settings: a proxy would resolve the name again, unchecked."""
     try:
         import httpx2
     except ImportError:
