@@ -17,7 +17,7 @@ LOOKING = frozenset(name for name, tool in standard_tools().items() if not tool.
 
 
 class Outcome(NamedTuple):
-    """The result of a tool, as the tools of the coding agent give it."""
+    """The result of a tool, as the tools of the coding agent return it."""
 
     text: str
     data: dict[str, Any] = {}
@@ -25,7 +25,7 @@ class Outcome(NamedTuple):
 
 
 def file(text: str, line: int = 1, total: int | None = None) -> Outcome:
-    """The text of a file, or of a part of it."""
+    """Return the text of a file, or of a part of it."""
     lines = len(text.splitlines())
     whole = total is None or (line, lines) == (1, total)
     return Outcome(text, {"text": text, "line": line, "total": lines if total is None else total, "complete": whole})
@@ -40,17 +40,17 @@ def hits(*places: str, complete: bool = True) -> Outcome:
 
 
 def names(*found: str, ignored: Sequence[str] = ()) -> Outcome:
-    """The names in a directory, or those that match a pattern."""
+    """Return the names in a directory, or those that match a pattern."""
     return Outcome("\n".join(found), {"names": list(found), "ignored": list(ignored), "complete": True})
 
 
 def ran(code: int, output: str) -> Outcome:
-    """The end of a command."""
+    """Return the end of a command."""
     return Outcome(f"[exit {code}]\n{output}", {"exitCode": code, "output": output})
 
 
 def failure(text: str, problem: str = "") -> Outcome:
-    """A call that failed."""
+    """Return a call that failed."""
     return Outcome(text, {"problem": problem}, True)
 
 
@@ -72,7 +72,7 @@ class Talk:
         )
 
     async def answer(self) -> ModelSaid:
-        """The model's next answer, which joins the history."""
+        """Return the model's next answer, which joins the history."""
         async with aclosing(self.model.stream(self.request())) as stream:
             self.pieces = [piece async for piece in stream]
         ended = self.pieces[-1]
@@ -86,13 +86,13 @@ class Talk:
         return ended.message
 
     async def ask(self, text: str, *content: Any) -> ModelSaid:
-        """A prompt, and the first answer to it."""
+        """Send a prompt, and return the first answer."""
         self.messages.append(UserSaid(content=[TextContent(text), *content] if text else list(content)))
         return await self.answer()
 
     async def tools_say(self, *outcomes: str | Outcome) -> ModelSaid:
         """Give the results of the last answer's calls, plans left out, and return the next answer. A string is the
-        text of a file that was read, or what another tool says when it succeeds."""
+        text of a file that was read, or the text of another successful tool."""
         said = self.messages[-1]
         assert isinstance(said, ModelSaid)
         given = iter(outcomes)
@@ -117,7 +117,7 @@ def list_calls(said: ModelSaid, *, plans: bool = False) -> list[tuple[str, dict[
 
 
 def plan(said: ModelSaid) -> list[tuple[str, str]]:
-    """The plan that an answer publishes first."""
+    """Return the plan that an answer publishes first."""
     call = said.calls[0]
     assert call.name == "set_plan"
     return [(step["content"], step["status"]) for step in call.arguments["steps"]]

@@ -284,7 +284,7 @@ BY_NAMES = [
 
 
 @pytest.mark.parametrize(("files", "command"), PROJECTS, ids=[command for _, command in PROJECTS])
-async def test_how_the_tests_are_run_is_read_from_the_project(files: dict[str, str], command: str) -> None:
+async def test_the_test_command_is_read_from_the_project(files: dict[str, str], command: str) -> None:
     talk = Talk()
     said = await talk.ask("run the tests")
     assert list_calls(said) == [("list_files", {"path": "."})]
@@ -310,7 +310,7 @@ async def test_tests_run_with_the_test_command_of_the_projects_language() -> Non
     assert list_calls(await talk.tools_say("[package]"))[0][1]["command"] == "cargo test"
 
 
-async def test_a_project_that_does_not_say_how_it_is_tested_is_not_guessed_at() -> None:
+async def test_no_test_command_is_guessed_for_a_project_without_one() -> None:
     talk = Talk()
     await talk.ask("run the tests")
     last = await talk.tools_say(names("a.txt"))
@@ -335,7 +335,7 @@ async def test_failed_tests_are_named() -> None:
     assert last.text.startswith("1 test failed: `TestA`.")
 
 
-def test_failed_tests_are_found_in_what_runners_print() -> None:
+def test_failed_tests_are_found_in_the_output_of_runners() -> None:
     assert find_failed_tests("FAILED tests/a.py::test_x - boom\n") == ["tests/a.py::test_x"]
     assert find_failed_tests("FAIL: test_y (a.T)\n") == ["test_y"]
     assert find_failed_tests("test a::b ... FAILED\n") == ["a::b"]
@@ -411,7 +411,7 @@ async def test_a_plan_that_is_spelled_out_is_published_as_it_is() -> None:
     assert "1. [ ] Write the parser" in (await talk.tools_say()).text
 
 
-async def test_a_plan_for_a_wish_is_made_from_what_the_project_has() -> None:
+async def test_a_plan_for_a_goal_is_made_from_the_project() -> None:
     talk = Talk(tools=LOOKING)
     said = await talk.ask("make a plan for adding a timeout to fetch_page")
     assert [arguments["pattern"] for _, arguments in list_calls(said)] == ["fetch_page", "timeout"]
@@ -570,7 +570,7 @@ async def test_a_source_file_in_another_language_is_explained_by_its_first_comme
     assert "- line 4: `fn main() {}`" in last.text
 
 
-async def test_a_file_that_says_nothing_about_itself_is_shown() -> None:
+async def test_a_file_without_documentation_is_shown() -> None:
     talk = Talk()
     await talk.ask("explain data.csv")
     last = await talk.tools_say("a,b\n1,2\n")

@@ -30,13 +30,13 @@ from accord.coder.offline.message import mask, path_from_uri
         ('"two\nlines"', ["two\nlines"]),
     ],
 )
-def test_what_is_quoted_is_set_aside(text: str, values: list[str]) -> None:
+def test_quoted_parts_are_masked(text: str, values: list[str]) -> None:
     message = mask(text)
     assert [span.value for span in message.spans] == values
     assert message.raw(message.text) == text.replace("\r\n", "\n")
 
 
-def test_a_message_with_the_characters_of_a_mark_is_read_as_well() -> None:
+def test_a_message_may_contain_the_characters_of_a_mark() -> None:
     message = mask('\ue000 "x" \ue0010\ue002')
     assert [span.value for span in message.spans] == ["x"]
     assert message.raw(message.text) == '\ue000 "x" \ue0010\ue002'

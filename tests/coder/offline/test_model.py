@@ -17,7 +17,7 @@ from accord.model.content import Content, Resource, ResourceLink, TextContent
 HIT = hits("a.py:3:x = 1")
 
 
-async def test_one_request_is_one_call_and_then_words() -> None:
+async def test_one_request_is_one_call_and_then_text() -> None:
     talk = Talk()
     first = await talk.ask("list files in src")
     assert list_calls(first, plans=True) == [("list_files", {"path": "src", "depth": 1})]
@@ -84,7 +84,7 @@ async def test_without_the_tool_for_plans_the_steps_are_still_carried_out() -> N
 
 
 @pytest.mark.parametrize("words", ["the user didn't allow this", "not allowed: a rule says so", "disk full"])
-async def test_after_a_failure_nothing_more_is_done_and_what_is_left_is_named(words: str) -> None:
+async def test_after_a_failure_nothing_more_is_done_and_the_remaining_steps_are_listed(words: str) -> None:
     talk = Talk()
     await talk.ask("delete a.py then list files then read b.py")
     closing = await talk.tools_say(failure(words))
@@ -94,7 +94,7 @@ async def test_after_a_failure_nothing_more_is_done_and_what_is_left_is_named(wo
     assert last.text == "0 of 3 steps are done. Not done: List the files; Read b.py."
 
 
-async def test_a_command_that_fails_stops_what_was_to_follow() -> None:
+async def test_a_failing_command_stops_the_following_steps() -> None:
     talk = Talk()
     await talk.ask("run `make` then delete a.py")
     closing = await talk.tools_say(ran(2, "no rule\n"))
@@ -150,7 +150,7 @@ async def test_a_tool_that_is_not_offered_is_unknown() -> None:
     assert "switch to code mode" in said.text
 
 
-async def test_a_script_does_not_look_before_it_knows_that_it_may_change() -> None:
+async def test_a_script_reads_nothing_if_the_tool_for_the_change_is_missing() -> None:
     said = await Talk(tools=LOOKING).ask('replace "a" with "b" everywhere')
     assert said.calls == []
     assert "`edit_file`" in said.text
@@ -177,7 +177,7 @@ async def test_of_two_prompts_at_once_the_first_is_not_forgotten() -> None:
     await talk.tools_say(names("a.py"))
 
 
-async def test_continue_takes_up_what_a_failure_left() -> None:
+async def test_continue_resumes_a_request_after_a_failure() -> None:
     talk = Talk()
     await talk.ask("list files then read a.py then read b.py")
     await talk.tools_say(names("a.py"))
@@ -192,7 +192,7 @@ async def test_continue_takes_up_what_a_failure_left() -> None:
     assert (await talk.ask("continue")).text == "There is nothing to continue."
 
 
-async def test_continue_takes_up_what_a_cancelled_turn_left() -> None:
+async def test_continue_resumes_a_request_after_a_cancelled_turn() -> None:
     talk = Talk()
     said = await talk.ask("run `make` then list files")
     cancelled = [Result(id=call.id, name=call.name, text="This was cancelled.", failed=True) for call in said.calls]
@@ -210,7 +210,7 @@ async def test_a_request_started_by_another_model_is_not_continued() -> None:
     assert "Please ask again" in said.text
 
 
-async def test_a_request_whose_middle_was_summarised_is_not_begun_again() -> None:
+async def test_a_request_whose_middle_was_summarized_is_not_restarted() -> None:
     talk = Talk()
     await talk.ask('append "x" to a.txt')
     said = talk.messages[-1]
@@ -241,7 +241,7 @@ async def test_closing_the_stream_ends_it() -> None:
         await anext(stream)
 
 
-async def test_four_characters_are_a_token_and_nothing_is_paid() -> None:
+async def test_four_characters_are_a_token_and_cost_nothing() -> None:
     talk = Talk(UserSaid(content=[TextContent("hello")]))
     await talk.answer()
     small = talk.pieces[-1]
@@ -266,7 +266,7 @@ async def test_text_is_batched_into_updates_by_time(tick: float, words: int) -> 
     assert len(pieces) == -(-len(said.text.split()) // words)
 
 
-async def test_an_answer_that_may_not_be_longer_is_cut_off() -> None:
+async def test_an_answer_is_truncated_at_its_limit() -> None:
     talk = Talk()
     talk.max_tokens = 5
     said = await talk.ask("help")

@@ -80,7 +80,7 @@ TEST = RunTask(task="test")
         ("search for `x; y` ; list files", [Search(text="x; y", where=Where()), LIST]),
     ],
 )
-def test_a_message_of_several_requests_is_cut_between_them(sentence: str, steps: list[Step]) -> None:
+def test_a_message_of_several_requests_is_split_between_them(sentence: str, steps: list[Step]) -> None:
     assert parse(sentence) == steps
 
 
@@ -140,7 +140,7 @@ LONG = [
 
 
 @pytest.mark.parametrize("text", LONG, ids=lambda text: repr(text[:12]))
-def test_a_very_long_message_takes_work_in_proportion(text: str) -> None:
+def test_parsing_takes_linear_time(text: str) -> None:
     """Measured in function calls: about twice as many for twice the text. Four times as many would be quadratic."""
     parse("warm up")
 

@@ -27,7 +27,7 @@ from accord.model.content import Resource, ResourceLink, TextContent, gap, promp
 OFFLINE = "offline"
 TODOS = "## Todos"
 URGENT = "high"
-"""The priority of a request's own steps in a published plan, which tells them from todos."""
+"""The priority of a request's own steps in a published plan, which distinguishes them from todos."""
 
 _TODO = re.compile(r"^- \[([ x>])\] (.+)$", re.MULTILINE)
 _FILE_KEYS = {

@@ -36,8 +36,8 @@ def suggest(step: Step) -> str | None:
 
 
 def explain_miss(step: Unknown | Unclear, place: str = "", *, is_first: bool = True) -> str:
-    """Say that a request isn't understood, and suggest one that is. The first reply of a session also tells how to set
-    up a model."""
+    """Explain that a request isn't understood, and suggest one that is. The first reply of a session also says how
+    to set up a model."""
     if isinstance(step, Unclear):
         return (f"In {place}: " if place else "") + step.words
     suggestion = suggest(step)

@@ -133,17 +133,17 @@ class SwitchMode(Record):
 
 
 class ExplainProject(Record):
-    """Tell what the project is, from its own files."""
+    """Describe the project from its own files."""
 
 
 class ExplainFile(Record):
-    """Tell what a file is, from its documentation and definitions."""
+    """Describe a file from its documentation and definitions."""
 
     path: str
 
 
 class ExplainName(Record):
-    """Tell what a function or class is, from its definition."""
+    """Describe a function or class from its definition."""
 
     name: str
 

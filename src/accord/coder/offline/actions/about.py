@@ -1,4 +1,4 @@
-"""Explain the project, its files and names from what they say about themselves, and count files and lines."""
+"""Explain the project, its files and names from their own documentation, and count files and lines."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def explain_project(step: r.ExplainProject, situation: Situation) -> Script[str]
     directories: dict[str, int] = {} if result.failed else data_of(result)["directories"]
     source = _find_source(project)
     if source and not _describe_by_documents(project):
-        # Nothing written for people: the comment or docstring at the top of its main file is the next best.
+        # There is no documentation: the comment or docstring at the top of its main file is the next best.
         (result,) = yield from use(situation, f"Reading `{source}`…", call("read_file", file_path=source), lenient=True)
         if not result.failed:
             project.texts[source] = file_in(result).text
@@ -63,7 +63,7 @@ def explain_project(step: r.ExplainProject, situation: Situation) -> Script[str]
 
 
 def _find_source(project: Project) -> str | None:
-    """Return the file of source code that says best what the project is."""
+    """Return the source file that describes the project best."""
     files = [each for each in project.names if language_of(each) in LANGUAGES and language_of(each) not in NO_CODE]
     return next((each for each in files if each.partition(".")[0] in MAIN_FILES), files[0] if files else None)
 

@@ -1,4 +1,4 @@
-"""Write an AGENTS.md: what the project is, its layout and its commands, as far as its files tell."""
+"""Write an AGENTS.md: what the project is, its layout and its commands, as far as its files show."""
 
 from __future__ import annotations
 
