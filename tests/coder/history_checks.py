@@ -34,7 +34,7 @@ def faults(history: Sequence[Message]) -> list[str]:
                     found.append(f"{index}: two calls of one id in {ids}")
             case ToolsSaid():
                 if not isinstance(before, ModelSaid) or not before.calls:
-                    found.append(f"{index}: an answer that nobody called for")
+                    found.append(f"{index}: a result without a call")
             case Summary() if index:
                 found.append(f"{index}: a summary in the middle")
             case _:

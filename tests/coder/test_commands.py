@@ -65,7 +65,7 @@ async def test_help_names_commands_modes_and_the_model(joined: Join) -> None:
         ("/test test_loop", "Only these: test_loop"),
     ],
 )
-async def test_some_commands_are_requests_in_other_words(joined: Join, typed: str, asked: str) -> None:
+async def test_some_commands_are_replaced_by_prompts(joined: Join, typed: str, asked: str) -> None:
     agent, model = coder(["Done."])
     async with joined(agent) as client:
         assert (await (await client.new_session()).prompt(typed)).text == "Done."
@@ -73,7 +73,7 @@ async def test_some_commands_are_requests_in_other_words(joined: Join, typed: st
     assert isinstance(message, UserSaid) and asked in message.content[0].text
 
 
-async def test_a_plan_is_made_without_tools_that_change_and_the_mode_is_given_back(joined: Join) -> None:
+async def test_a_plan_is_made_without_tools_that_make_changes_and_the_mode_is_restored(joined: Join) -> None:
     change = Change()
     agent, model = coder([call("change")], ["1. Think."], ["On."], tools=[Look(), change])
     async with joined(agent) as client:
@@ -87,7 +87,7 @@ async def test_a_plan_is_made_without_tools_that_change_and_the_mode_is_given_ba
     assert [each.text for each in said] == [modes.PLAN_ONLY, modes.PLAN_IS_OVER]
 
 
-async def test_a_plan_that_was_cancelled_gives_the_mode_back_and_one_that_was_agreed_to_does_not(joined: Join) -> None:
+async def test_a_cancelled_plan_restores_the_mode_and_an_approved_one_does_not(joined: Join) -> None:
     never = asyncio.Event()
     agree = call("switch_mode", mode="code", reason="it is complete")
     model = ScriptedModel(["Hm", never], [agree], ["Go."])
@@ -135,7 +135,7 @@ async def test_a_plan_leaves_the_sessions_mode_alone_so_that_a_kill_cannot_chang
     assert set(kept) == {"ask"}
 
 
-async def test_compact_puts_a_summary_in_the_place_of_everything(joined: Join) -> None:
+async def test_compact_replaces_everything_with_a_summary(joined: Join) -> None:
     agent, model = coder(["Hello."], ["They said hello."], ["Yes."])
     async with joined(agent) as client:
         session = await client.new_session()
@@ -148,7 +148,7 @@ async def test_compact_puts_a_summary_in_the_place_of_everything(joined: Join) -
     assert len(model.requests[2].messages) == 2
 
 
-async def test_usage_tells_context_and_cost(joined: Join) -> None:
+async def test_usage_shows_context_and_cost(joined: Join) -> None:
     agent, model = coder(["Hello."])
     model.spent = Spent(input=200, output=50, cost=0.5)
     async with joined(agent) as client:
@@ -166,7 +166,7 @@ async def test_usage_tells_context_and_cost(joined: Join) -> None:
         (None, "300 of 400 input tokens read from it (75 %)\n"),
     ],
 )
-async def test_usage_tells_what_the_cache_saved(joined: Join, saved: float | None, words: str) -> None:
+async def test_usage_shows_the_savings_of_the_cache(joined: Join, saved: float | None, words: str) -> None:
     agent, model = coder(["Hello."], ["Again."])
     model.spent = Spent(input=200, output=50, cached_read=150, saved=saved)
     async with joined(agent) as client:
@@ -254,7 +254,7 @@ async def test_commands_of_all_directories_are_found_and_the_first_directory_win
         ("---\nnever closed", "", "---\nnever closed"),
     ],
 )
-def test_a_recipe_is_filled_with_what_follows_its_name(text: str, argument: str, filled: str) -> None:
+def test_a_custom_command_is_filled_with_the_text_after_its_name(text: str, argument: str, filled: str) -> None:
     assert custom_commands.parse("name", text).fill(argument) == filled
 
 
@@ -278,7 +278,7 @@ async def test_a_session_is_named_after_its_first_prompt_and_keeps_the_name(join
     assert [each.title for each in listed] == ["Fix the login page"]
 
 
-async def test_a_rule_of_the_user_decides_before_the_mode_and_is_never_asked(
+async def test_a_rule_of_the_user_decides_before_the_mode_and_without_asking(
     joined: Join, home: Path, project: Path
 ) -> None:
     config = home / "config" / "accord" / "config.toml"
@@ -297,7 +297,7 @@ async def test_a_rule_of_the_user_decides_before_the_mode_and_is_never_asked(
 
 
 class Vague(LocalWorkspace):
-    """A client that reports missing files as some editors do, with an arbitrary error."""
+    """A client that reports missing files with an arbitrary error, as some editors do."""
 
     async def read(self, session_id: str, path: str, line: int | None, limit: int | None) -> str:
         try:
@@ -306,7 +306,7 @@ class Vague(LocalWorkspace):
             raise RequestFailed("Internal error") from None
 
 
-async def test_a_client_that_is_vague_about_missing_files_can_write_them_and_take_them_back(
+async def test_files_are_created_and_undone_in_a_client_with_vague_errors_for_missing_files(
     joined: Join, project: Path
 ) -> None:
     agent, _ = coder([call("change", path="new.txt")], ["done"], tools=[Write()])

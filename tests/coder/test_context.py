@@ -70,7 +70,7 @@ async def test_a_turn_continues_if_the_history_cannot_be_compacted(joined: Join)
     assert [each.status for each in session.transcript.compactions.values()] == ["failed"]
 
 
-async def test_a_history_that_does_not_even_fit_to_be_summarised_is_cut_for_the_summary(joined: Join) -> None:
+async def test_a_history_that_is_too_long_to_be_summarized_is_truncated_for_the_summary(joined: Join) -> None:
     model = ScriptedModel(["One."], [TOO_LONG], [TOO_LONG], [TOO_LONG], ["Short."], ["Two."])
     async with joined(agent_of(model)) as client:
         session = await client.new_session()
@@ -105,7 +105,7 @@ async def test_a_context_that_stays_full_after_a_summary_fails_clearly(joined: J
 
 
 @pytest.mark.parametrize("kind", ["", "context"])
-async def test_a_full_context_without_a_summary_says_both(joined: Join, kind: Any) -> None:
+async def test_the_error_names_both_the_full_context_and_the_failed_summary(joined: Join, kind: Any) -> None:
     broken = ModelError("no summary today", kind=kind)
     model = ScriptedModel(["One."], [TOO_LONG], *[[broken]] * (4 if kind else 1), ["Two."])
     async with joined(agent_of(model)) as client:
@@ -116,7 +116,7 @@ async def test_a_full_context_without_a_summary_says_both(joined: Join, kind: An
         assert (await session.prompt("third")).text == "Two."
 
 
-async def test_everything_the_user_asked_for_in_the_turn_stays_word_for_word(joined: Join) -> None:
+async def test_the_users_prompts_of_the_turn_stay_word_for_word(joined: Join) -> None:
     look = Look()
     look.hold = asyncio.Event()
     model = ScriptedModel(["Hi."], [call()], ["Short."], ["On."], ["Later."])
@@ -174,7 +174,7 @@ async def test_a_summary_is_asked_for_at_the_end_of_the_last_request(joined: Joi
     assert texts(request.messages)[-1] == PROMPT
 
 
-async def test_a_model_that_works_on_instead_of_summarizing_is_asked_once_more(joined: Join) -> None:
+async def test_a_model_that_continues_the_work_instead_of_summarizing_is_asked_once_more(joined: Join) -> None:
     model = ScriptedModel([call()], ["Seen."], [call(id="2")], ["Short."])
     look = Look()
     async with joined(agent_of(model, look)) as client:
@@ -274,7 +274,7 @@ async def test_a_history_that_stays_too_long_without_old_results_is_summarized(j
         (100_000, None, 500_000, 80_000),
     ],
 )
-def test_the_history_is_compacted_before_it_gets_dear_or_does_not_fit(
+def test_the_history_is_compacted_before_it_gets_expensive_or_too_long(
     window: int, price_step: int | None, compact_at: int | None, expected: int
 ) -> None:
     model = ScriptedModel(context=window)
@@ -282,7 +282,7 @@ def test_the_history_is_compacted_before_it_gets_dear_or_does_not_fit(
     assert available(model, compact_at) == expected
 
 
-async def test_the_configuration_says_when_to_compact(joined: Join, home: Path) -> None:
+async def test_the_configuration_decides_when_to_compact(joined: Join, home: Path) -> None:
     config = home / "config" / "accord" / "config.toml"
     config.parent.mkdir(parents=True, exist_ok=True)
     config.write_text("[coder]\ncompact_at = 100\n")
@@ -362,7 +362,7 @@ def test_a_shortened_history_fits_and_is_accepted_by_providers() -> None:
     assert "characters omitted" in str(fit(history, 1_000_000))
 
 
-async def test_the_cost_of_a_summary_counts_and_the_context_is_what_is_left(joined: Join) -> None:
+async def test_the_cost_of_a_summary_counts_and_the_context_shrinks(joined: Join) -> None:
     agent, model = coder(["Hi."], ["Short."])
     model.spent = Spent(input=500, output=100, cost=0.25)
     async with joined(agent) as client:
@@ -374,7 +374,7 @@ async def test_the_cost_of_a_summary_counts_and_the_context_is_what_is_left(join
     assert usage.used < 100
 
 
-async def test_room_is_made_in_time_for_a_provider_that_does_not_count(joined: Join) -> None:
+async def test_the_history_is_compacted_in_time_for_a_provider_that_does_not_count_tokens(joined: Join) -> None:
     model = ScriptedModel(["word " * 700], ["Short."], ["On."])
     model.spent = Spent()
     async with joined(agent_of(model)) as client:
@@ -385,7 +385,7 @@ async def test_room_is_made_in_time_for_a_provider_that_does_not_count(joined: J
     assert isinstance(model.requests[-1].messages[0], Summary)
 
 
-async def test_room_is_made_for_what_a_tool_gave_before_the_model_is_asked(joined: Join) -> None:
+async def test_the_history_is_compacted_after_a_long_result_before_the_next_request(joined: Join) -> None:
     class Long(Look):
         async def run(self, args: Any, ctx: Any) -> Any:
             return Outcome(text="line\n" * 700)
@@ -407,7 +407,7 @@ async def test_an_image_does_not_count_by_the_size_of_its_data(joined: Join) -> 
 
 
 @pytest.mark.req("V1-NOTICE-14")
-async def test_of_a_summary_only_its_text_is_shown(joined: Join) -> None:
+async def test_only_the_text_of_a_summary_is_shown(joined: Join) -> None:
     agent, _ = coder(["long " * 300], [ThoughtPiece(text="hidden reasoning"), "A summary."])
     async with joined(agent, unstable=True) as client:
         session = await client.new_session()

@@ -69,7 +69,7 @@ async def test_keys_are_read_from_the_keyring_once() -> None:
     assert keys.find("openai") is None
 
 
-async def test_a_keyring_that_never_answers_holds_nothing_up() -> None:
+async def test_a_keyring_that_never_responds_blocks_nothing() -> None:
     ring = SilentRing()
     keys = Keys(env={})
     with in_use(ring):
@@ -100,14 +100,14 @@ def test_a_keyring_that_is_a_plain_file_is_not_used(monkeypatch: pytest.MonkeyPa
         open_keyring()
 
 
-def test_of_a_chain_of_keyrings_the_first_that_keeps_a_secret_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_secure_keyring_of_a_chain_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     good = MemoryRing()
     monkeypatch.setattr(chainer.ChainerBackend, "backends", [fail.Keyring(), good])
     with in_use(chainer.ChainerBackend()):
         assert open_keyring() is good
 
 
-def test_which_keys_are_missing_is_known() -> None:
+def test_the_providers_without_a_key_are_listed() -> None:
     missing = {provider.name: provider.variable for provider in Keys(env={"ANTHROPIC_API_KEY": "x"}).missing()}
     assert "anthropic" not in missing
     assert missing["openai"] == "OPENAI_API_KEY"
@@ -154,7 +154,7 @@ async def test_a_login_by_a_method_that_does_not_exist_is_refused() -> None:
         await login("sso", Keys(env={}))
 
 
-async def test_a_reading_that_was_cancelled_is_made_again() -> None:
+async def test_a_cancelled_read_is_repeated() -> None:
     ring = SilentRing()
     keys = Keys({})
     with in_use(ring):

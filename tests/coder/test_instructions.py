@@ -37,7 +37,7 @@ def git(directory: Path, *words: str) -> None:
 
 
 async def prompt_of(joined: Join, **options: Any) -> str:
-    """The system prompt of a new session's first request."""
+    """Return the system prompt of a new session's first request."""
     agent, model = coder(["ok"])
     async with joined(agent) as client:
         await (await client.new_session(**options)).prompt("hi")
@@ -45,7 +45,7 @@ async def prompt_of(joined: Join, **options: Any) -> str:
 
 
 def results_of(model: ScriptedModel) -> list[str]:
-    """The texts of all tool results that the model has seen."""
+    """Return the texts of all tool results that the model has seen."""
     messages = model.requests[-1].messages
     return [result.text for message in messages if isinstance(message, ToolsSaid) for result in message.results]
 
@@ -190,7 +190,7 @@ async def test_a_file_of_two_directories_is_quoted_once(joined: Join, project: P
     assert prompt.count("Use tabs.") == 1
 
 
-async def test_a_link_in_an_additional_directory_leads_to_no_secret(joined: Join, project: Path) -> None:
+async def test_a_link_in_an_additional_directory_reveals_no_secret(joined: Join, project: Path) -> None:
     other = project.parent / "other"
     other.mkdir()
     (project.parent / "AGENTS.md").write_text("From outside.")

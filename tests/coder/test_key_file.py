@@ -1,4 +1,4 @@
-"""Keys in a file: private from the first byte, and refused when others could know or have made it."""
+"""Keys in a file: private from the first byte, and refused if others could have read or created it."""
 
 from __future__ import annotations
 

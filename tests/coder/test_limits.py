@@ -70,7 +70,7 @@ async def test_a_gigantic_argument_is_carried_out_and_shown(joined: Join, projec
     assert (project / "big.txt").read_text() == text
 
 
-async def test_a_tool_that_does_not_exist_has_a_title_that_people_can_read(joined: Join) -> None:
+async def test_the_call_of_an_unknown_tool_has_a_readable_title(joined: Join) -> None:
     agent, model = coder([Call(id="1", name="x" * 100_000 + "\n\x1b[2J", arguments={})], ["Sorry."], tools=[])
     async with joined(agent) as client:
         turn = await (await client.new_session()).prompt("go")
@@ -80,7 +80,7 @@ async def test_a_tool_that_does_not_exist_has_a_title_that_people_can_read(joine
 
 
 @pytest.mark.parametrize("path", ["x" * 100_000, "a.txt\n\nThis is safe.", "a\x1b[2Jb", "a\u202etxt.exe"])
-async def test_what_people_decide_by_is_one_line_that_says_nothing_else(joined: Join, path: str) -> None:
+async def test_the_title_of_a_permission_request_is_one_safe_line(joined: Join, path: str) -> None:
     agent, _ = coder([call("change", path=path)], ["Done."], tools=[Change()])
     user = ScriptedClient(permissions=["reject_once"])
     async with joined(agent, user) as client:
@@ -119,7 +119,7 @@ async def test_an_attachment_alone_is_a_prompt_and_names_no_session(joined: Join
 
 
 @pytest.mark.parametrize("sees", [True, False])
-async def test_the_user_knows_when_a_model_cannot_see_what_was_attached(joined: Join, sees: bool) -> None:
+async def test_the_user_is_notified_if_a_model_cannot_see_an_attachment(joined: Join, sees: bool) -> None:
     agent, model = coder(["Nice."])
     model.images = sees
     async with joined(agent) as client:
@@ -163,7 +163,7 @@ async def test_a_huge_prompt_reaches_the_model_whole(joined: Join) -> None:
 # -- steering
 
 
-async def test_what_is_inserted_is_heard_in_its_order_and_for_what_it_stands(project: Path) -> None:
+async def test_inserted_prompts_are_expanded_and_arrive_in_order(project: Path) -> None:
     folder = project / ".accord" / "commands"
     folder.mkdir(parents=True)
     (folder / "greet.md").write_text("Greet $ARGUMENTS.")
@@ -259,7 +259,7 @@ def test_descriptions_and_hints_of_custom_commands_are_truncated() -> None:
     assert len(custom_commands.parse("a", "---\nhint: " + "h" * 5000 + "\n---\nx").command.hint or "") <= 200
 
 
-# -- what the project says
+# -- instructions of the project
 
 
 @pytest.mark.parametrize("kind", ["huge", "pipe", "outside", "directory", "binary"])

@@ -32,7 +32,7 @@ def typed(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     return lambda text: monkeypatch.setattr("sys.stdin", io.StringIO(text))
 
 
-def test_a_key_that_is_piped_in_is_stored_in_the_keyring(typed: Callable[[str], None]) -> None:
+def test_a_key_that_is_piped_in_is_saved_in_the_keyring(typed: Callable[[str], None]) -> None:
     ring = MemoryRing()
     typed("my-key\n")
     with in_use(ring):
@@ -100,13 +100,13 @@ def test_a_file_can_be_chosen_although_there_is_a_keyring(typed: Callable[[str],
     assert (KeyFile().read(), ring.kept) == ({"openai": "my-key"}, {})
 
 
-def test_a_keyring_that_refuses_names_the_variable_too(typed: Callable[[str], None]) -> None:
+def test_the_error_of_a_keyring_also_names_the_variable(typed: Callable[[str], None]) -> None:
     typed("key\n")
     with in_use(LockedRing()), pytest.raises(LoginError, match="locked; set OPENAI_API_KEY in the environment"):
         log_in("openai", check=False)
 
 
-def test_no_key_is_not_stored(typed: Callable[[str], None]) -> None:
+def test_an_empty_key_is_not_saved(typed: Callable[[str], None]) -> None:
     ring = MemoryRing()
     typed("\n")
     with in_use(ring), pytest.raises(LoginError, match="no key entered"):
@@ -138,7 +138,7 @@ def test_the_variable_of_a_search_key_is_hidden_from_commands(monkeypatch: pytes
     assert secrets.redact("it is another-0123456789") != "it is another-0123456789"
 
 
-def test_a_provider_that_does_not_exist_is_answered_with_one_like_it() -> None:
+def test_an_unknown_provider_is_answered_with_a_similar_one() -> None:
     with pytest.raises(LoginError, match="did you mean anthropic"):
         log_in("antropic")
 
@@ -151,7 +151,7 @@ def test_a_provider_that_does_not_exist_is_answered_with_one_like_it() -> None:
         ("google", "/v1beta/models?pageSize=200", "x-goog-api-key"),
     ],
 )
-async def test_a_key_is_tried_before_it_is_stored(
+async def test_a_key_is_checked_before_it_is_saved(
     provider: str, path: str, header: str, typed: Callable[[str], None]
 ) -> None:
     ring = MemoryRing()
@@ -167,7 +167,7 @@ async def test_a_key_is_tried_before_it_is_stored(
     assert ring.kept == {(KEYRING_SERVICE, provider): "good-key"}
 
 
-async def test_a_key_that_the_provider_does_not_accept_is_not_stored(typed: Callable[[str], None]) -> None:
+async def test_a_key_that_the_provider_rejects_is_not_saved(typed: Callable[[str], None]) -> None:
     ring = MemoryRing()
     async with FakeProvider() as fake:
         fake.lists(401)
@@ -179,7 +179,7 @@ async def test_a_key_that_the_provider_does_not_accept_is_not_stored(typed: Call
     assert ring.kept == {}
 
 
-async def test_a_provider_that_cannot_say_does_not_stop_a_login(typed: Callable[[str], None]) -> None:
+async def test_a_provider_that_cannot_check_keys_does_not_prevent_a_login(typed: Callable[[str], None]) -> None:
     ring = MemoryRing()
     async with FakeProvider() as fake:
         fake.lists(404)
@@ -191,7 +191,7 @@ async def test_a_provider_that_cannot_say_does_not_stop_a_login(typed: Callable[
     assert ring.kept == {(KEYRING_SERVICE, "openai"): "some-key"}
 
 
-async def test_a_key_follows_no_redirect(typed: Callable[[str], None]) -> None:
+async def test_a_redirect_does_not_get_the_key(typed: Callable[[str], None]) -> None:
     async with FakeProvider() as other, FakeProvider() as fake:
         fake.lists(302, location=f"{other.url}/v1/models")
         settings = CoderSettings(providers={"openai": ProviderEntry(base_url=f"{fake.url}/v1")})
@@ -201,7 +201,7 @@ async def test_a_key_follows_no_redirect(typed: Callable[[str], None]) -> None:
         assert other.asked == []
 
 
-def test_a_provider_that_cannot_be_reached_leaves_the_choice_to_the_person(typed: Callable[[str], None]) -> None:
+def test_a_provider_that_cannot_be_reached_leaves_the_choice_to_the_user(typed: Callable[[str], None]) -> None:
     settings = CoderSettings(providers={"openai": ProviderEntry(base_url="http://127.0.0.1:9/v1")})
     typed("some-key\n")
     with in_use(MemoryRing()), pytest.raises(LoginError, match="save it anyway with --no-check"):

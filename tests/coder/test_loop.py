@@ -95,7 +95,7 @@ def call(name: str = "look", id: str = "1", **arguments: Any) -> Call:
     return Call(id=id, name=name, arguments=arguments)
 
 
-async def test_a_turn_goes_from_the_model_to_its_tools_and_back_until_nothing_is_left(joined: Join) -> None:
+async def test_a_turn_alternates_between_model_and_tools_until_no_calls_are_left(joined: Join) -> None:
     agent, model = coder(["Let me see. ", call(path="a.txt")], ["It says ", "hello."], tools=[Look()])
     async with joined(agent) as client:
         session = await client.new_session()
@@ -114,7 +114,7 @@ async def test_a_turn_goes_from_the_model_to_its_tools_and_back_until_nothing_is
     assert last[2].results[0].text == "saw a.txt"
 
 
-async def test_calls_that_change_nothing_run_side_by_side_and_changes_alone_in_their_place(joined: Join) -> None:
+async def test_read_only_calls_run_concurrently_and_changes_alone_in_their_place(joined: Join) -> None:
     look, change = Look(), Change()
     calls = [call(id="1"), call(id="2"), call("change", id="3"), call("change", id="4"), call(id="5", path="e")]
     agent, model = coder(calls, tools=[look, change])
@@ -152,7 +152,7 @@ async def test_the_error_of_a_call_goes_to_the_model_and_the_turn_continues(
     assert (turn.text, turn.tool_calls[0].status) == ("I see.", "failed")
 
 
-async def test_a_change_is_shown_before_it_is_asked_about_and_asked_about_before_it_is_made(joined: Join) -> None:
+async def test_a_change_is_shown_before_the_permission_request_and_made_after_it(joined: Join) -> None:
     change = Change()
     agent, _ = coder([call("change")], tools=[change])
     scripted = ScriptedClient(permissions=["reject_once"])
@@ -175,7 +175,7 @@ async def test_permission_for_the_session_is_asked_only_once(joined: Join) -> No
     assert len(scripted.asked) == 1
 
 
-async def test_code_mode_edits_unasked_and_architect_mode_refuses_to_change(joined: Join) -> None:
+async def test_code_mode_edits_without_asking_and_architect_mode_refuses_changes(joined: Join) -> None:
     agent, model = coder([call("change")], ["done"], [call("change")], ["no"], tools=[Look(), Change()])
     scripted = ScriptedClient()
     async with joined(agent, scripted) as client:
@@ -191,7 +191,7 @@ async def test_code_mode_edits_unasked_and_architect_mode_refuses_to_change(join
 @pytest.mark.parametrize(
     ("answer", "reason"), [(["No.", "<refusal>"], "refusal"), (["Well", call(), "<length>"], "max_tokens")]
 )
-async def test_a_refusal_and_an_answer_cut_short_are_stop_reasons(joined: Join, answer: list[Any], reason: str) -> None:
+async def test_a_refusal_and_a_truncated_answer_are_stop_reasons(joined: Join, answer: list[Any], reason: str) -> None:
     look = Look()
     agent, _ = coder(*[answer] * 3, tools=[look])
     async with joined(agent) as client:
@@ -332,7 +332,7 @@ async def test_cancelling_stops_every_running_tool_and_each_call_has_an_answer(j
     assert [(result.id, result.failed) for result in said.results] == [("1", True), ("2", True)]
 
 
-async def test_a_provider_that_fails_for_a_while_is_asked_again(joined: Join) -> None:
+async def test_a_provider_that_fails_temporarily_is_asked_again(joined: Join) -> None:
     trouble = ModelError("busy (529)", retry=True)
     agent, model = coder(["Hal", trouble], [trouble], ["Whole."])
     async with joined(agent) as client:
@@ -439,7 +439,7 @@ async def test_a_context_that_the_provider_finds_too_long_is_shortened_and_asked
     assert model.requests[-1].messages[0].text == "Short."
 
 
-async def test_a_prompt_sent_during_a_turn_waits_or_is_inserted_as_the_version_has_it(joined: Join) -> None:
+async def test_a_prompt_sent_during_a_turn_waits_or_is_inserted_depending_on_the_version(joined: Join) -> None:
     look = Look()
     look.hold = asyncio.Event()
     agent, model = coder([call()], ["first"], ["second"], tools=[look])
@@ -504,7 +504,7 @@ async def test_a_mode_switch_during_a_turn_is_a_reminder_and_changes_nothing_bef
     assert second.messages[-1] == Reminder(text=modes.PLAN_IS_OVER, mode="code")
 
 
-async def test_a_tool_that_comes_during_a_turn_can_be_used_in_it(joined: Join) -> None:
+async def test_a_tool_that_is_added_during_a_turn_can_be_used_in_it(joined: Join) -> None:
     agent, model = coder([call()], [call("change", id="2")], ["Done."], tools=[Look()])
     found = agent.shared.tools
     agent.shared.tools = lambda: {**found(), **({"change": Change()} if model.requests else {})}  # type: ignore[method-assign]

@@ -238,7 +238,7 @@ def test_after_a_kill_a_session_continues_with_everything_the_client_received(
     assert second.end() == (0, "")
 
 
-def test_a_client_that_leaves_while_a_command_runs_leaves_neither_the_command_nor_a_word(
+def test_a_client_that_leaves_during_a_command_ends_the_command_and_nothing_is_printed(
     start: Callable[..., Process], project: Path
 ) -> None:
     agent = start()

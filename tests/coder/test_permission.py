@@ -74,7 +74,7 @@ PROTECTED = [
 
 @pytest.mark.parametrize("path", PROTECTED)
 @pytest.mark.parametrize("change", ["write_file", "move_file"])
-async def test_files_that_make_the_rules_are_asked_about_in_every_mode_and_by_every_name(
+async def test_files_that_define_the_rules_need_permission_in_every_mode_and_by_every_name(
     joined: Join, project: Path, path: str, change: str
 ) -> None:
     (project / ".accord" / "commands").mkdir(parents=True)
@@ -98,7 +98,7 @@ async def test_files_that_make_the_rules_are_asked_about_in_every_mode_and_by_ev
     assert turn.tool_calls[0].status == "failed"
     assert len(user.asked) == 1
     kinds = {option.kind for option in user.asked[0].options}
-    assert change == "move_file" or "allow_always" not in kinds, "nobody can allow that for good"
+    assert change == "move_file" or "allow_always" not in kinds, "this can't be allowed permanently"
     assert (project / "accord.toml").exists() is (path == "link.txt")
     assert not (project / ".accord" / "commands" / "x.md").exists()
 
@@ -138,7 +138,7 @@ async def test_architect_mode_changes_nothing_whatever_the_rules_allow(joined: J
         assert (await session.prompt("go")).tool_calls[-1].status == "completed"
 
 
-async def test_a_mode_is_switched_by_the_users_consent_alone(joined: Join) -> None:
+async def test_a_mode_is_switched_only_with_the_users_consent(joined: Join) -> None:
     switch = call("switch_mode", mode="code", reason="it is time")
     agent = ObservableCoder([switch], ["no?"], [switch], ["gone?"], [switch], ["yes"], allow=["all"])
     user = User("reject_once", None, "allow_once")
@@ -177,7 +177,7 @@ async def test_permission_for_one_session_does_not_apply_to_another(joined: Join
         assert (len(user.asked), (project / "a.txt").read_text()) == (2, "y\n")
 
 
-async def test_one_answer_settles_the_same_question_of_calls_side_by_side(joined: Join, home: Path) -> None:
+async def test_one_answer_settles_the_same_question_of_concurrent_calls(joined: Join, home: Path) -> None:
     config = home / "config" / "accord" / "config.toml"
     config.parent.mkdir(parents=True)
     config.write_text('[permissions]\nask = ["read:*.txt"]\n')
@@ -195,7 +195,7 @@ async def test_one_answer_settles_the_same_question_of_calls_side_by_side(joined
     assert len(user.asked) == 1
 
 
-async def test_a_path_that_leads_elsewhere_since_it_was_asked_about_is_refused(joined: Join, project: Path) -> None:
+async def test_a_path_whose_target_changed_since_the_permission_request_is_refused(joined: Join, project: Path) -> None:
     agent = ObservableCoder([call("write_file", file_path="new.txt", content="evil\n")], ["ok"])
     user = User(True)
     user.before_answer = lambda: (project / "new.txt").symlink_to("accord.toml")
@@ -252,7 +252,7 @@ async def test_rules_know_what_the_agents_own_tools_do_by_every_name(
     assert not (project / "a.txt").exists()
 
 
-async def test_directories_that_the_client_adds_are_read_unasked_and_changed_by_permission(
+async def test_additional_directories_are_read_without_asking_and_changed_with_permission(
     joined: Join, project: Path
 ) -> None:
     other = project.parent / "other"
@@ -292,7 +292,7 @@ async def test_every_change_is_in_the_audit_log_whatever_allowed_it(joined: Join
     assert "code mode" in decisions(home)[2]["why"]
 
 
-async def test_a_command_that_only_reads_is_logged_although_nobody_is_asked(
+async def test_a_read_only_command_is_logged_although_it_needs_no_permission(
     joined: Join, project: Path, home: Path
 ) -> None:
     (project / "a.txt").write_text("here\n")
@@ -309,7 +309,7 @@ async def test_a_command_that_only_reads_is_logged_although_nobody_is_asked(
     )
 
 
-async def test_a_project_that_is_not_trusted_allows_nothing_to_itself(joined: Join, project: Path) -> None:
+async def test_an_untrusted_project_cannot_allow_its_own_commands(joined: Join, project: Path) -> None:
     (project / "accord.toml").write_text('[permissions]\nallow = ["command:touch *"]\n[coder]\nmodel = "offline"\n')
     agent = ObservableCoder([call("run_command", command="touch evil")], ["ok"])
     user = User("reject_once")
@@ -323,7 +323,7 @@ async def test_a_project_that_is_not_trusted_allows_nothing_to_itself(joined: Jo
     assert not (project / "evil").exists()
 
 
-async def test_a_client_that_answers_nonsense_has_allowed_nothing(joined: Join, project: Path) -> None:
+async def test_an_invalid_answer_allows_nothing(joined: Join, project: Path) -> None:
     agent = ObservableCoder([call("write_file", file_path="a.txt", content="x")], ["ok"])
     client = ScriptedClient(permissions=["allow_forever_and_ever"])
     async with joined(agent, permissions=client.permit) as connected:

@@ -31,7 +31,7 @@ READ = [call("read_file", file_path="a.txt")]
 
 
 def coder(model: ScriptedModel) -> Coder:
-    """An agent with the built-in tools that may do everything."""
+    """Return an agent with the built-in tools that may do everything."""
     return Coder(shared=ScriptedResources(model, None, rules=ALLOWED))
 
 

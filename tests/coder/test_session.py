@@ -191,7 +191,7 @@ async def test_a_fork_and_its_source_continue_independently(joined: Join, store:
     await store.close()
 
 
-async def test_opening_what_is_open_disturbs_neither_the_turn_nor_what_is_known(joined: Join, project: Path) -> None:
+async def test_reopening_an_open_session_disturbs_neither_its_turn_nor_its_state(joined: Join, project: Path) -> None:
     look = Look()
     look.hold = asyncio.Event()
     model = ScriptedModel(["Before."], ["Looking.", call()], ["Seen."], ["After."])
@@ -232,7 +232,7 @@ async def test_a_session_opened_from_another_directory_works_there_by_its_rules(
     assert "deny write:*.lock" in model.requests[-1].messages[-1].results[0].text
 
 
-async def test_two_processes_on_one_session_leave_a_history_that_providers_take(joined: Join, tmp_path: Path) -> None:
+async def test_two_processes_on_one_session_leave_a_history_that_providers_accept(joined: Join, tmp_path: Path) -> None:
     path = tmp_path / "sessions.sqlite"
     first, second = Look(), Look()
     first.hold, second.hold = asyncio.Event(), asyncio.Event()
@@ -330,7 +330,7 @@ async def test_another_model_chosen_during_a_turn_takes_over_with_the_next(joine
     assert closed == ["closed", "closed"]
 
 
-async def test_messages_of_another_version_are_left_out_and_the_rest_is_known(joined: Join) -> None:
+async def test_messages_of_another_version_are_skipped_and_the_rest_is_restored(joined: Join) -> None:
     store = MemoryStore()
     agent = ObservableCoder(ScriptedModel(["Hi."]), store)
     async with joined(agent) as client:

@@ -44,7 +44,7 @@ async def title(joined: Join, small: ScriptedModel) -> tuple[str, Any]:
         (state,) = agent._states.values()
         if state.title.improving is not None:
             await state.title.improving
-        await session.prompt("and again")  # whatever was sent before has arrived
+        await session.prompt("and again")  # everything sent before has arrived
         return session.transcript.title, state
 
 

@@ -78,13 +78,13 @@ async def test_a_skill_of_the_user_is_found_in_every_project(where: str, joined:
     assert "- release: Publish a release." in model.requests[0].instructions
 
 
-async def test_without_skills_there_is_no_tool_and_no_word_about_them(joined: Join) -> None:
+async def test_without_skills_there_is_no_tool_and_the_prompt_does_not_mention_them(joined: Join) -> None:
     model = await first_request(joined)
     assert "skills>" not in model.requests[0].instructions
     assert "skill" not in [tool.name for tool in model.requests[0].tools]
 
 
-async def test_the_model_loads_the_instructions_and_a_file_without_a_question(joined: Join, project: Path) -> None:
+async def test_the_model_loads_the_instructions_and_a_file_without_asking(joined: Join, project: Path) -> None:
     directory = write_skill(
         project / ".agents/skills", references__steps_md="Tag the commit.\n", scripts__check_sh="exit 1\n"
     )
@@ -102,7 +102,7 @@ async def test_the_model_loads_the_instructions_and_a_file_without_a_question(jo
     assert steps == "Tag the commit.\n"
 
 
-async def test_the_files_of_the_users_own_skills_are_read_without_a_question(joined: Join, home: Path) -> None:
+async def test_the_files_of_the_users_own_skills_are_read_without_asking(joined: Join, home: Path) -> None:
     write_skill(home / ".claude/skills", references__steps_md="Tag the commit.\n")  # reading ~/.claude is protected
     model = await first_request(joined, [load(name="release", file="references/steps.md")], ["done"])
     assert results_of(model) == ["Tag the commit.\n"]
@@ -302,7 +302,7 @@ async def test_the_user_invokes_a_skill_as_a_slash_command(joined: Join, project
     assert prompt_of(model).endswith("The request: version 2.0")
 
 
-async def test_arguments_are_filled_in_where_the_skill_wants_them(joined: Join, project: Path) -> None:
+async def test_arguments_replace_the_placeholder_in_a_skill(joined: Join, project: Path) -> None:
     write_skill(project / ".agents/skills", text=make_skill("release", "x") + "Ship $ARGUMENTS today.")
     assert "Ship version 2.0 today." in prompt_of(await first_request(joined, prompt="/release version 2.0"))
 

@@ -34,7 +34,7 @@ def hello(version: int, **capabilities: Any) -> bytes:
 
 @pytest.mark.req("V1-REG-06")
 @pytest.mark.parametrize("version", [1, 2])
-def test_without_a_key_it_says_hello_on_a_clean_stdout_and_offers_ways_to_log_in(version: int, project: Path) -> None:
+def test_without_a_key_it_initializes_with_a_clean_stdout_and_offers_logins(version: int, project: Path) -> None:
     terminal = {"auth": {"terminal": True if version == 1 else {}}}
     done = subprocess.run(
         [sys.executable, "-m", "accord", "agent"],
@@ -89,7 +89,7 @@ async def test_a_session_without_a_key_uses_the_offline_model_and_shows_a_notice
 
 
 @pytest.mark.parametrize("chosen", [False, True])
-async def test_after_a_login_open_sessions_offer_the_models_that_can_be_had_now(
+async def test_after_a_login_open_sessions_offer_the_newly_available_models(
     joined: Join, monkeypatch: pytest.MonkeyPatch, chosen: bool
 ) -> None:
     async with joined(Coder()) as client:
@@ -125,7 +125,11 @@ BAD = {
         "does not exist; choose an existing directory",
     ),
     "an unknown session": ("session/prompt", {"sessionId": "nobody", "prompt": []}, "there is no session 'nobody'"),
-    "a session nobody stored": ("session/load", {"sessionId": "lost", "mcpServers": []}, "there is no session 'lost'"),
+    "a session that was never saved": (
+        "session/load",
+        {"sessionId": "lost", "mcpServers": []},
+        "there is no session 'lost'",
+    ),
     "an unknown mode": ("session/set_mode", {"modeId": "wild"}, "may be ask, code, architect"),
     "an unknown model": ("session/set_model", {"modelId": "nobody:x"}, "there is no model 'nobody:x'"),
     "an unknown option": ("session/set_config_option", {"configId": "x", "value": "y"}, "there is no option 'x'"),

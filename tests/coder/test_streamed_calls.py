@@ -26,12 +26,12 @@ Join = Callable[..., Any]
 
 
 def arrives(arguments: str, name: str = "write_file", id: str = "1") -> list[Any]:
-    """A call begins, and a part of its arguments arrives."""
+    """Return the pieces of a call that begins, and of a part of its arguments."""
     return [CallBegins(id=id, name=name), CallArguments(id=id, text=arguments)]
 
 
 def summarize(call: accord.ToolCall) -> tuple[Any, ...]:
-    """Its title, status, files, and the changed lines of its diffs. Version 2 has a patch in place of the texts."""
+    """Return the title, status, files and changed lines of a call. Version 2 has a patch in place of the texts."""
     shown = [
         line
         for diff in call.diffs
@@ -42,7 +42,7 @@ def summarize(call: accord.ToolCall) -> tuple[Any, ...]:
 
 
 async def watch(session: Any, text: str = "go", *, until: Callable[[accord.ToolCall], bool], then: Any) -> Any:
-    """Send a prompt, and call `then` once when a tool call is as wanted. Return every state that calls had."""
+    """Send a prompt, and call `then` once when `until` accepts a tool call. Return every state that calls had."""
     states: list[tuple[Any, ...]] = []
     waits = True
     async for event in session.prompt(text):

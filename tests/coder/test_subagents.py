@@ -163,7 +163,7 @@ async def test_it_reads_what_the_session_was_allowed_to_read(joined: Join, proje
     assert "allowed" in texts(model.requests[2])
 
 
-async def test_it_cannot_call_what_changes_something_or_another_sub_agent(joined: Join, project: Path) -> None:
+async def test_it_cannot_call_tools_that_make_changes_or_another_sub_agent(joined: Join, project: Path) -> None:
     write = Call(id="w", name="write_file", arguments={"file_path": "a", "content": "x"})
     run = Call(id="c", name="run_command", arguments={"command": "touch ran"})
     agent, model = coder([explore()], [write, run, explore(id="again")], ["No."], ["ok"], tools=None)
@@ -281,7 +281,7 @@ async def test_the_cost_limit_of_the_turn_includes_it(joined: Join) -> None:
     assert len(model.requests) == 5, "one of the agent, two and a report of the sub-agent, and the agent's summary"
 
 
-async def test_its_model_can_be_another(joined: Join) -> None:
+async def test_its_model_can_be_configured(joined: Join) -> None:
     own, other = ScriptedModel([explore()], ["ok"]), ScriptedModel(["From the small one."])
     closed: list[bool] = []
 

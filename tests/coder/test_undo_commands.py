@@ -1,4 +1,4 @@
-"""/undo and what commands have changed."""
+"""/undo and the changes of commands."""
 
 from __future__ import annotations
 

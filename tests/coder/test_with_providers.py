@@ -70,7 +70,7 @@ async def test_the_agent_that_an_editor_starts_works_on_a_providers_model(
 
 
 @every_provider
-async def test_a_provider_that_is_too_busy_is_asked_again_and_nothing_is_lost(
+async def test_a_request_to_an_overloaded_provider_is_retried_and_nothing_is_lost(
     wire: str, fake: FakeProvider, joined: Join
 ) -> None:
     fake.refuses(429, "slow down")
@@ -113,7 +113,7 @@ async def test_a_rejected_key_is_reported_before_any_login(fake: FakeProvider, j
 
 @every_provider
 @pytest.mark.parametrize(("end", "reason"), [("refusal", "refusal"), ("length", "max_tokens")])
-async def test_why_a_model_stopped_is_why_the_turn_stopped(
+async def test_a_turn_stops_for_the_reason_that_its_model_gave(
     wire: str, end: Any, reason: str, fake: FakeProvider, joined: Join
 ) -> None:
     for _ in range(3 if end == "length" else 1):  # a truncated answer is continued twice

@@ -2,7 +2,7 @@
 
     run(Coder(store=SqliteStore()))
 
-Without a key or network access it uses the offline model; with a key, any provider's."""
+Without a key or network access it uses the offline model; with a key, a model of its provider."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ CONFIGURE_MODEL = "Run accord login to store a key, or set ANTHROPIC_API_KEY, OP
 class Coder(Agent):
     """Reads, searches, edits and runs code in a project, asks before it acts, and saves its sessions.
 
-    Each session's state is a `CoderSession`; what they share is in `SharedResources`."""
+    Each session's state is a `CoderSession`; shared state is in `SharedResources`."""
 
     name = "accord"
     title: ClassVar[str | None] = "Accord"
@@ -60,7 +60,7 @@ class Coder(Agent):
         self.shared: SharedResources = shared if shared is not None else SharedResources()
         """The configuration, keys, models and tools of all sessions."""
         self._states: dict[Session, CoderSession] = {}
-        self._told_no_model: Client | None = None
+        self._notified_client: Client | None = None
         """The client that already got the `NO_MODEL` notice."""
 
     @property
@@ -77,7 +77,7 @@ class Coder(Agent):
         return self.shared.auth_methods()
 
     def state(self, session: Session) -> CoderSession:
-        """The state of an open session."""
+        """Return the state of an open session."""
         return self._states[session]
 
     # -- sessions
@@ -123,15 +123,15 @@ class Coder(Agent):
         for note in (*settings.notes, *policy.notes):
             await state.tell_user(note, severity="warning")
         state.models.is_fallback = is_new and self.shared.is_fallback(session.cwd)
-        if state.models.is_fallback and self._told_no_model is not session.client:
-            self._told_no_model = session.client  # once per client is enough
+        if state.models.is_fallback and self._notified_client is not session.client:
+            self._notified_client = session.client  # once per client is enough
             await state.tell_user(NO_MODEL, CONFIGURE_MODEL, meta={NO_MODEL_MARK: True})
 
     async def close_session(self, session: Session) -> None:
         state = await self._close(session)
         if session.closed and state is not None and state.is_unused and session.title is None:
-            # The client left without a prompt. Editors open sessions just by being looked at, and each would stay in
-            # the list. An archived session can still be opened; its first turn puts it back in the list.
+            # The client left without a prompt. Some editors open a session whenever their panel is shown, and each
+            # would stay in the list. An archived session can still be opened; its first turn puts it back in the list.
             info = await self.kept.get(session.id)
             if info is not None:
                 await self.kept.update(structs.replace(info, archived=True))

@@ -59,7 +59,7 @@ class InstructionFile(Record):
 def quote(files: Sequence[InstructionFile], *, are_ranked: bool = False) -> str:
     """Quote files for the model, each with its path. Later ones are more important and lose nothing to others.
 
-    `are_ranked` tells the model so: the files of separate directories aren't ordered by their paths."""
+    `are_ranked` adds a note about this order: the paths of separate directories don't show it."""
     room = MAX_TOTAL_CHARACTERS
     quoted: list[str] = []
     for each in reversed(files):
@@ -118,7 +118,7 @@ class NestedInstructions:
         return found
 
     def _directories(self, path: str) -> Iterator[str]:
-        """The directories from a root of the session to a path, which may be one itself."""
+        """Yield the directories from a root of the session to a path, which may be one itself."""
         path = os.path.normpath(path)
         for root in self._state.session.roots:
             inner = os.path.relpath(path, root) if path.startswith(root.rstrip(os.sep) + os.sep) else "."
@@ -145,7 +145,7 @@ def _read_users() -> InstructionFile | None:
 
 
 async def _collect_above(state: CoderSession) -> list[InstructionFile]:
-    """The files of the directories above the working directory, up to the root of its repository."""
+    """Return the files of the directories above the working directory, up to the root of its repository."""
     from accord.workspace.files import Files
     from accord.workspace.roots import Roots
 
@@ -181,7 +181,7 @@ def find_repository(cwd: str) -> str | None:
 
 
 def _parents(directory: str, last: str) -> Iterator[str]:
-    """The directories above one, up to and including `last`."""
+    """Yield the directories above one, up to and including `last`."""
     while directory != last and (above := os.path.dirname(directory)) != directory:
         yield above
         directory = above

@@ -31,7 +31,7 @@ OVERLAP_CHARS = 2_000
 MAX_LINE = 80
 
 Inspect = Callable[["BackgroundCommand"], Awaitable[None]]
-"""Looks at what a command has done: now and then while it runs, and after its end."""
+"""Inspects the effects of a command: at intervals while it runs, and after it has ended."""
 
 
 class BackgroundCommand:
@@ -83,7 +83,7 @@ class BackgroundCommand:
         return new[: len(new) - held]
 
     async def wait(self, seconds: float, text: str | None) -> bool:
-        """Wait until it has ended, or (with a `text`) its unread output contains the text. Return whether it does."""
+        """Wait until it has ended or its unread output contains a text. Return whether the text was found."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + seconds
         while True:
@@ -177,7 +177,7 @@ class BackgroundCommand:
         await self._report_end()
 
     async def inspect(self) -> None:
-        """Look at what it has done so far."""
+        """Inspect its effects so far."""
         async with self._inspecting:
             if self._inspect is not None:
                 with suppress(AccordError):
@@ -242,7 +242,7 @@ class BackgroundCommands:
         return list(self._commands)
 
     async def inspect(self) -> None:
-        """Look at what the running commands have done so far."""
+        """Inspect the effects of the running commands so far."""
         for each in self.running:
             await each.inspect()
 

@@ -64,7 +64,7 @@ def decode(saved: str) -> OpenAIChatGPTCredentials:
 
 
 def read_saved() -> str | None:
-    """Return what is saved, from the keyring or the key file; blocks."""
+    """Return the saved tokens, from the keyring or the key file; blocks."""
     try:
         if found := call_keyring(open_keyring().get_password, KEYRING_SERVICE, NAME):
             return str(found)
@@ -89,13 +89,13 @@ def sign_in() -> str:
     try:
         return asyncio.run(asyncio.wait_for(_sign_in(), TIMEOUT_SECONDS))
     except TimeoutError:
-        raise LoginError("nobody signed in within ten minutes; nothing was saved") from None
+        raise LoginError("the sign-in timed out after ten minutes; nothing was saved. Run the command again") from None
     except ImportError:
         from accord.version import install_command
 
         raise LoginError(f"signing in needs a package: {install_command('coder')}") from None
     except OSError as error:
-        raise LoginError(f"can't listen for the answer of ChatGPT: {error.strerror}") from None
+        raise LoginError(f"can't listen for the response of ChatGPT on this machine: {error.strerror}") from None
 
 
 def _choose_port() -> int:

@@ -135,7 +135,7 @@ class SlashCommands:
 
 
 def _with_attachments(turn: Turn, text: str) -> list[Content]:
-    """A prompt in place of the user's text, with everything else the user attached."""
+    """Return a prompt in place of the user's text, with everything else the user attached."""
     return [TextContent(text), *(piece for piece in turn.content if not isinstance(piece, TextContent))]
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 COMPACT_AT = 0.8
 """Compact when this share of the context is used."""
 MAX_TOKENS = 200_000
-"""Compact at this size at the latest, unless the user chose another: models get worse and dearer with long contexts."""
+"""Compact at this size at the latest, unless the user chose another: long contexts make models worse and cost more."""
 MIN_GAIN = 0.2
 """The share of the history a summary must replace: less is not worth a request."""
 PRUNE_GAIN = 0.25
@@ -220,7 +220,7 @@ async def _summary(
     id: str,
     is_too_long: bool,
 ) -> str:
-    """Ask for a summary: at the end of the last request, which the provider has in its cache, or of what fits."""
+    """Ask for a summary: at the end of the last request, which the provider has cached, or of the part that fits."""
     if model.reads_data:
         old = [message for message in old if not isinstance(message, Reminder)]
     room = available(model, state.settings.compact_at) * CHARACTERS_PER_TOKEN - size(request.tools)
@@ -280,7 +280,7 @@ MIN_TEXT = 250
 
 
 def size(value: Any) -> int:
-    """The approximate number of characters in messages or their parts."""
+    """Return the approximate number of characters in messages or their parts."""
     match value:
         case list() | tuple():
             return sum(map(size, value))
@@ -315,7 +315,7 @@ def fit(messages: Sequence[Message], room: int) -> list[Message]:
 
 
 def _next_start(messages: Sequence[Message]) -> int:
-    """The index of the next prompt, where the history can start instead; 0 if there is none."""
+    """Return the index of the next prompt, where the history can start instead; 0 if there is none."""
     return next((index for index, message in enumerate(messages) if index and isinstance(message, UserSaid)), 0)
 
 

@@ -92,7 +92,7 @@ class Keys:
         """Why the keyring couldn't be read, if so."""
 
     def find(self, provider: Provider | str) -> Key | None:
-        """A provider's key, from the environment or what `read` found in the keyring and the key file."""
+        """Return a provider's key from the environment, or the one that `read` found in the keyring or the key file."""
         service = known_providers(env=self._env).get(provider) if isinstance(provider, str) else provider
         if service is None:
             return None
@@ -102,7 +102,7 @@ class Keys:
         return self.find_named(service.name, service.key_variables)
 
     def find_named(self, name: str, variables: Iterable[str]) -> Key | None:
-        """A key of a provider or another service, by the name under which it is saved."""
+        """Return the key of a provider or another service, by the name under which it is saved."""
         for variable in variables:
             if value := self._env.get(variable, "").strip():
                 return Key(value=value, source=variable)
@@ -113,11 +113,11 @@ class Keys:
         return None
 
     def missing(self, settings: CoderSettings | None = None) -> list[Provider]:
-        """The providers that need a key and have none."""
+        """Return the providers that need a key and have none."""
         return [each for each in self._providers(settings) if each.needs_key and self.find(each) is None]
 
     def providers_with_key(self, settings: CoderSettings | None = None) -> list[Provider]:
-        """The providers that have a key, by preference."""
+        """Return the providers that have a key, by preference."""
         return [each for each in self._providers(settings) if self.find(each) is not None]
 
     def variables(self, settings: CoderSettings | None = None) -> frozenset[str]:
@@ -198,7 +198,7 @@ def _read_keyring(providers: Iterable[str]) -> dict[str, str]:
 
 
 def open_keyring() -> Ring:
-    """The system's keyring. Raises `KeyringError` if there is none that is secure. May block."""
+    """Return the system's keyring. Raises `KeyringError` if there is none that is secure. May block."""
     try:
         import keyring
         from keyring.backends.chainer import ChainerBackend

@@ -40,7 +40,7 @@ class CustomCommand(Record):
     text: str
 
     def fill(self, argument: str) -> str:
-        """The prompt, with the text the user typed after the name."""
+        """Return the prompt, with the text the user typed after the name."""
         if "$ARGUMENTS" in self.text:
             return self.text.replace("$ARGUMENTS", argument)
         return f"{self.text}\n\n{argument}" if argument else self.text
@@ -52,7 +52,7 @@ class CustomCommands:
     def __init__(
         self, session: Session, files: Callable[[], Files], reserved: Collection[str], on_change: Callable[[], None]
     ) -> None:
-        """`files` gives the session's files, which are others after it has moved; `reserved` names are ignored."""
+        """`files` returns the session's files, which change if it moves; `reserved` names are ignored."""
         self._session = session
         self._files = files
         self._reserved = frozenset(reserved)
@@ -67,7 +67,7 @@ class CustomCommands:
             self._on_change()
 
     def watch(self, seconds: float) -> None:
-        """Check for changes every so often, until the session is closed."""
+        """Check for changes at this interval until the session is closed."""
         self._watcher = asyncio.get_running_loop().create_task(self._watch(seconds))
 
     async def _watch(self, seconds: float) -> None:
@@ -113,7 +113,7 @@ async def load(roots: Sequence[str], files: Files, reserved: Collection[str]) ->
 async def _load_directory(
     directory: str, files: Files, reserved: Collection[str], found: dict[str, CustomCommand]
 ) -> None:
-    """Add the commands of one directory to those that were found. Unreadable files and reserved names are skipped."""
+    """Add the commands of one directory to `found`. Unreadable files and reserved names are skipped."""
     try:
         entries = await files.list(directory)
     except (AccordError, OSError):
@@ -133,7 +133,7 @@ async def _load_directory(
 
 
 def fingerprint(roots: Sequence[str]) -> tuple[object, ...]:
-    """A value that changes when a command's file does. Cheap enough to compute every two seconds."""
+    """Return a value that changes when a command's file does. Cheap enough to compute every two seconds."""
     return tuple(_fingerprint_directory(os.path.join(root, DIRECTORY)) for root in roots)
 
 

@@ -77,7 +77,7 @@ async def _describe_git(state: CoderSession) -> list[str]:
 
 
 def _describe_head(head: str) -> str:
-    """Describe what Git says about HEAD: `main...origin/main [ahead 1]`, or a sentence in two special cases."""
+    """Describe Git's line about HEAD: `main...origin/main [ahead 1]`, or a sentence in two special cases."""
     if head.startswith("HEAD (no branch)"):
         return "detached HEAD"
     name = head.removeprefix("No commits yet on ").partition("...")[0]

@@ -37,7 +37,7 @@ class ProjectFiles:
         self._checkpointed: Turn | None = None
         self._outside: Files | None = None
         self.written: dict[str, str] = {}
-        """The digest of what was last written to each file, by resolved path; since `watch_writes`."""
+        """The digest of the text last written to each file since `watch_writes`, by resolved path."""
 
     @property
     def roots(self) -> Roots:
@@ -67,20 +67,20 @@ class ProjectFiles:
         return self._session.absolute(path)
 
     async def stamp(self, path: str, *, is_outside: bool = False) -> Stamp | None:
-        """The stamp of a file on disk; None if there is none."""
+        """Return the stamp of a file on disk; None if there is none."""
         files = self.outside if is_outside else self.disk
 
-        def look(place: Place) -> Stamp | None:
+        def make_stamp(place: Place) -> Stamp | None:
             status = place.status
             return (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino) if status else None
 
         try:
-            return await files.away(lambda _: files.roots.at(path, look))
+            return await files.away(lambda _: files.roots.at(path, make_stamp))
         except RequestFailed:
             return None
 
     async def read(self, path: str, *, line: int | None = None, limit: int | None = None, at: str | None = None) -> str:
-        """The text of a file, including unsaved changes in the client.
+        """Return the text of a file, including unsaved changes in the client.
 
         `at` is the resolved path that was decided about. On disk, raises `Moved` if the path now leads elsewhere."""
         return await self._session.files.read(path, line=line, limit=limit, at=at)
@@ -122,7 +122,7 @@ class ProjectFiles:
         await self.disk.move(self.absolute(source), self.absolute(target), at=at, target_at=target_at)
 
     def watch_writes(self) -> None:
-        """Record what is written from now on."""
+        """Start to record the texts that are written."""
         self.disk.before_change(self._note_write)
 
     def _note_write(self, path: str, before: State, after: State, made_directories: tuple[str, ...]) -> None:
@@ -160,7 +160,7 @@ class ProjectFiles:
             await self.checkpoints.before_commands()
 
     def end_change(self) -> None:
-        """Note that a change which isn't recorded is over."""
+        """Note that an unrecorded change has ended."""
         if self._checkpoints is not None:
             self._checkpoints.command_ended()
 

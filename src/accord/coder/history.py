@@ -92,7 +92,7 @@ class ToolsSaid(Record, tag=True):
 class Reminder(Record, tag=True):
     """A note from the agent to the model, at the place where it became relevant. Users don't see it.
 
-    What changes during a session is said here: in the system prompt, it would invalidate the provider's cache."""
+    Changes during a session are announced here: in the system prompt, they would invalidate the provider's cache."""
 
     text: str
     mode: str = ""
@@ -108,7 +108,7 @@ class Summary(Record, tag=True):
 
     text: str
     prompts: list[str] = []
-    """The user's last messages in what it replaces, unchanged."""
+    """The user's last messages in the replaced part, unchanged."""
     plan: list[str] = []
     """The plan at that time, one line per step."""
 
@@ -124,7 +124,7 @@ class Summary(Record, tag=True):
 
 
 class Pruned(Record, tag=True):
-    """Says that old tool results were omitted from the history. Only in the store."""
+    """Marks old tool results as omitted from the history. Only in the store."""
 
     messages: int
     """The number of messages, from the start of the history, in which results were omitted."""
@@ -174,7 +174,7 @@ def from_note(data: Any) -> Note | None:
 
 
 def answer_all(calls: Sequence[Call], results: Iterable[Result], otherwise: str) -> ToolsSaid:
-    """A result for every call, in order; `otherwise` for calls that have none."""
+    """Return a result for every call, in order; `otherwise` for calls that have none."""
     given = {result.id: result for result in results}
     return ToolsSaid(
         results=[

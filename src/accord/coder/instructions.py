@@ -1,7 +1,7 @@
 """The system prompt: the agent's role, its environment, and the instructions of the user and the project.
 
 It is built once per session and model, because providers cache a request up to the first byte that differs from the
-last one. What changes during a session, such as the mode, is a `Reminder` in the history instead."""
+last one. A change during a session, such as of the mode, is a `Reminder` in the history instead."""
 
 from __future__ import annotations
 
@@ -111,11 +111,11 @@ LOCAL_PROVIDERS = frozenset({"local", "ollama", "lmstudio", "llamacpp", "vllm"})
 
 
 class SystemPrompt(Record):
-    """A system prompt, and what it was made for."""
+    """A system prompt, and the state that it was built for."""
 
     text: str
     made_for: list[str]
-    """The model, the directories and the client's own prompt. If one of them changes, it is made again."""
+    """The model, the directories and the client's own prompt. If one of them changes, the prompt is built again."""
     delivered: list[str] = []
     """The paths of the instruction files it contains."""
     skills: list[str] = []

@@ -19,14 +19,14 @@ _FENCE = re.compile(r"\A\s*```\w*\s*\n(.*?)\n?\s*```\s*\Z", re.S)
 _TAGS = re.compile(r"(?:\s|<\|[^|<>]*\|>|</?\w+>)+\Z")
 """Special tokens and tags of chat templates, which some servers leave at the end."""
 _AFTER = re.compile(r"[\s}\]`;]*\Z")
-"""What else may follow a value."""
+"""Other text that may follow a value."""
 _COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.S)
 _CLOSING = {"{": "}", "[": "]"}
 _NAMES = {"true": True, "false": False, "null": None, "undefined": None}
 
 
 def decode(text: str) -> Any:
-    """Decode JSON, repaired if necessary. Raises `ValueError` that says what is wrong."""
+    """Decode JSON, repaired if necessary. Raises `ValueError` that describes the problem."""
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError) as error:
@@ -62,7 +62,7 @@ class SeveralValues(ValueError):
 
 
 def _read_first(text: str) -> Any:
-    """The first value that isn't an empty object, if nothing but the end of a template or the same value follows."""
+    """Return the first value that isn't an empty object, if only the end of a template or the same value follows."""
     decoder = json.JSONDecoder(strict=False)
     values: list[Any] = []
     position = 0
@@ -81,8 +81,8 @@ def _read_first(text: str) -> Any:
 
 
 def _read_python(text: str) -> Any:
-    """A Python literal: single quotes, trailing commas, `True` and `None`, backslashes of regular expressions; also
-    keys without quotes, as in JavaScript."""
+    """Parse a Python literal: single quotes, trailing commas, `True` and `None`, backslashes of regular expressions;
+    also keys without quotes, as in JavaScript."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = ast.parse(text, mode="eval")
@@ -102,7 +102,7 @@ class _Constants(ast.NodeTransformer):
 
 
 def _without_stray_escapes(text: str) -> str:
-    r"""Remove escapes such as `\n` between the values of a JSON text, where no escape can be meant."""
+    r"""Remove escapes such as `\n` between the values of a JSON text, where escapes are invalid."""
     return re.sub(r'("(?:\\.|[^"\\])*")|\\[nrt]', lambda match: match[1] or " ", text, flags=re.S)
 
 
@@ -111,7 +111,7 @@ def _without_comments(text: str) -> str:
 
 
 def _find_unclosed(text: str) -> tuple[str, bool]:
-    """The brackets that are missing at the end, and whether the text ends inside a string."""
+    """Return the brackets that are missing at the end, and whether the text ends inside a string."""
     open_brackets: list[str] = []
     quote = ""
     is_escaped = False

@@ -27,7 +27,7 @@ class LoginError(AccordError):
 
 
 def auth_methods() -> list[AuthMethod]:
-    """The login methods offered to editors."""
+    """Return the login methods offered to editors."""
     return [
         AuthMethod(
             id=KEYS,
@@ -147,7 +147,7 @@ def log_out(provider: str | None, *, settings: CoderSettings | None = None) -> s
 
 
 def _choose_provider(provider: str | None, settings: CoderSettings | None) -> Provider:
-    """The named provider, or the one the user chooses."""
+    """Return the named provider, or the one the user chooses."""
     from accord.coder.models.providers import known_providers
 
     known = {name: each for name, each in known_providers(settings).items() if each.saves_login}
@@ -169,7 +169,7 @@ def _choose_provider(provider: str | None, settings: CoderSettings | None) -> Pr
 
 
 def _search_engines() -> dict[str, Provider]:
-    """The search engines that need a key, which is saved like a provider's."""
+    """Return the search engines that need a key, which is saved like a provider's."""
     from accord.coder.credentials import SEARCH_VARIABLES
     from accord.coder.models.providers import Provider
 
@@ -180,7 +180,7 @@ def _search_engines() -> dict[str, Provider]:
 
 
 def _open_keyring() -> Ring | None:
-    """The keyring, or None without a secure one."""
+    """Return the keyring, or None without a secure one."""
     from accord.coder.credentials import KeyringError, open_keyring
 
     try:

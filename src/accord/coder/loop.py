@@ -1,4 +1,4 @@
-"""One turn: ask the model, run the tools it calls, ask again, until it calls no more.
+"""One turn: ask the model, run the tools it calls, and repeat until it calls none.
 
 Cancellation is asyncio cancellation: the stream to the provider is closed, running tools stop, and everything said and
 done so far stays in the history."""
@@ -102,7 +102,7 @@ class Loop:
         self._list_tools = tools
         self._max_requests = max_requests or state.settings.max_steps or MAX_REQUESTS
         self._pauses = pauses
-        self._expand = expand or _keep
+        self._expand = expand or _expand_nothing
         self._asked: list[UserSaid] = []
         """The prompts of this turn. Compaction keeps them unchanged."""
         self._cannot_compact = False
@@ -226,7 +226,7 @@ class Loop:
     # -- requests to the model
 
     async def _ask(self) -> Ended:
-        """The model's next answer, with retries and compaction if necessary."""
+        """Return the model's next answer, with retries and compaction if necessary."""
         can_prune = can_compact = True
         pauses = iter(self._pauses)
         retries = 0
@@ -332,7 +332,7 @@ class Loop:
     async def _warn_of_small_window(self, request: Request) -> None:
         """Tell the user, once for each model, if its window has no room for work.
 
-        The server says nothing: it drops the beginning of what doesn't fit."""
+        The server doesn't report it: it silently drops the beginning of a request that doesn't fit."""
         model, needed = self.model, context.prefix_size(request)
         if (
             not model.window_advice
@@ -391,7 +391,7 @@ class Loop:
 
 def choose_pause(pause: float, after: float | None, *, chance: Callable[[], float] = random.random) -> float:
     """Return how long to wait before a retry: up to a quarter longer than planned, and at least what the provider asked
-    for. Without chance, all clients that an outage disconnected would come back at the same moment."""
+    for. Without the random part, all clients that an outage disconnected would return at the same moment."""
     wanted = max(pause, min(after or 0.0, MAX_AFTER_SECONDS))
     return round(wanted * (1 + JITTER * chance()), 1)
 
@@ -400,5 +400,5 @@ def _is_empty(ended: Ended) -> bool:
     return ended.reason == "end" and not ended.message.calls and not ended.message.text.strip()
 
 
-async def _keep(prompt: Prompt) -> list[Content] | None:
+async def _expand_nothing(prompt: Prompt) -> list[Content] | None:
     return None

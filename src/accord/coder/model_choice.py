@@ -38,7 +38,7 @@ class ModelChoice:
     # -- options
 
     def options(self) -> list[Option]:
-        """The session's options as it opens: mode, model, and effort if the model has it."""
+        """Return the session's options as it opens: mode, model, and effort if the model has it."""
         before = self._session.values_before.get("model")
         return self._options(str(before) if before is not None else None)
 
@@ -79,7 +79,7 @@ class ModelChoice:
     # -- the model itself
 
     async def get(self) -> Model:
-        """The chosen model, opened if necessary. Raises an error for the client if it can't be used."""
+        """Return the chosen model, opened if necessary. Raises an error for the client if it can't be used."""
         option = self._session.option("model")
         assert option is not None
         async with self._opening:
@@ -131,7 +131,7 @@ class ModelChoice:
 
 
 def to_request_error(error: ModelError) -> RequestFailed:
-    """The error that the client receives when the model can't answer."""
+    """Return the error that the client receives when the model can't answer."""
     if error.kind == "key":
         return AuthRequired(str(error), data={"kind": "key", **error.details})
     return RequestFailed(str(error), data={"kind": error.kind or "provider", "retry": error.retry, **error.details})

@@ -27,7 +27,7 @@ PLAN_IS_OVER = "Architect mode is off: tools that make changes can be used again
 
 
 def reminder(mode: str, announced: str) -> str:
-    """Return what the model must know about a mode after another was announced; empty if there is nothing to say.
+    """Return the reminder that announces a mode to the model, after `announced`; empty if none is necessary.
 
     The other modes only differ in when the user is asked, which the model doesn't decide."""
     if (mode == ARCHITECT.id) is (announced == ARCHITECT.id):

@@ -43,9 +43,9 @@ class PermissionDenied(ToolError):
 
 
 async def check_early(tool: Tool[Any], args: Any, ctx: ToolContext) -> None:
-    """Check what is known before `prepare` reads a file: raise `PermissionDenied` if a rule denies it.
+    """Check the actions that are known before `prepare` reads a file: raise `PermissionDenied` if a rule denies it.
 
-    The file may still need the user's permission to be read. Until then the model must not learn what is in it."""
+    The file may still need the user's permission to be read. Until then the model must not learn its content."""
     state = ctx.state
     _check_mode(tool, state)
     for action in [await _complete(action, tool, args, ctx) for action in tool.early_actions(args, ctx)]:

@@ -1,4 +1,4 @@
-"""Notice a model that repeats a tool call instead of changing course."""
+"""Detect a model that repeats a tool call instead of changing course."""
 
 from __future__ import annotations
 

@@ -8,9 +8,9 @@ Inside, a command
   processes and no terminal;
 - has no network, unless the configuration allows it, and neither VSOCK sockets nor the kernel's keyrings.
 
-Such a command runs on this machine as a child process, even if the client offers terminals: we couldn't know what its
-sandbox would be. A protected file that doesn't exist yet can't be mounted over without creating it for everybody to
-see, so these are found and renamed after the command."""
+Such a command runs on this machine as a child process, even if the client offers terminals: we couldn't know how
+the client confines it. A mount over a protected file that doesn't exist yet would create it outside the sandbox too, so
+such files are found and renamed after the command."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class Sandbox:
         self._session = session
         self._policy = policy
         self._files = files
-        self._kept: dict[str, tuple[int, int]] = {}
+        self._accepted: dict[str, tuple[int, int]] = {}
         """The directories that the user has accepted, with their device and inode numbers."""
         self._directory = ""
         self._temporary: str | None = None
@@ -293,7 +293,8 @@ class Sandbox:
                     os.chmod(root, mode | stat.S_IRWXU)
             with suppress(FileNotFoundError):
                 now = find_confined(root, self._policy, before=before).all
-                changed = [path for path, id in now.items() if id not in (before.all.get(path), self._kept.get(path))]
+                accepted = self._accepted
+                changed = [path for path, id in now.items() if id not in (before.all.get(path), accepted.get(path))]
                 found += [path for path in changed if not self._is_own(path)]
         return sorted(found)
 
@@ -312,7 +313,7 @@ class Sandbox:
             with suppress(OSError):
                 status = os.lstat(path)
                 if stat.S_ISDIR(status.st_mode):
-                    self._kept[path] = (status.st_dev, status.st_ino)
+                    self._accepted[path] = (status.st_dev, status.st_ino)
                 else:
                     self._files.written[path] = _digest(path)
 
@@ -364,7 +365,7 @@ class _Probed(NamedTuple):
 
 
 _PROBED: dict[tuple[str, bool], _Probed] = {}
-"""The results of trying, which takes a moment."""
+"""The results of `_probe`, which takes a moment."""
 
 
 def explain_failure(output: str) -> str:

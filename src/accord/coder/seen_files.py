@@ -119,7 +119,7 @@ class SeenFiles:
 
 
 async def _version_on_disk(files: ProjectFiles, seen: SeenFile, stamp: Stamp | None) -> str:
-    """The version of a file on disk; empty if it doesn't exist."""
+    """Return the version of a file on disk; empty if it doesn't exist."""
     if stamp is None:
         return ""
     source = files.outside if seen.is_outside else files.disk
@@ -132,7 +132,7 @@ async def _version_on_disk(files: ProjectFiles, seen: SeenFile, stamp: Stamp | N
 
 
 async def _version_in_client(files: ProjectFiles, seen: SeenFile, stamp: Stamp | None) -> str:
-    """The version of a file as the client has it. Clients report missing files in many ways: then the disk decides."""
+    """Return the version of a file in the client. Clients report missing files in many ways: then the disk decides."""
     try:
         return version_of(await files.read(seen.path))
     except (RequestFailed, RemoteProtocolError):
@@ -140,7 +140,7 @@ async def _version_in_client(files: ProjectFiles, seen: SeenFile, stamp: Stamp |
 
 
 def describe_changes(changes: Changes, cwd: str) -> str:
-    """A reminder that names the files that have changed; empty if there are none."""
+    """Return a reminder that names the files that have changed; empty if there are none."""
     sentences = []
     if changes.changed:
         sentences.append(f"These files have changed since you last read or wrote them: {_list(changes.changed, cwd)}.")
@@ -170,6 +170,6 @@ def _is_attached(version: str, history: list[Message]) -> bool:
 
 
 def version_of(text: str) -> str:
-    """A digest of a text. Some clients convert line endings, or drop the last one."""
+    """Return a digest of a text that ignores line endings: some clients convert them, or drop the last one."""
     normal = text.replace("\r\n", "\n").rstrip("\n")
     return hashlib.blake2b(normal.encode(errors="surrogatepass"), digest_size=16).hexdigest()

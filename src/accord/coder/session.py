@@ -64,7 +64,7 @@ _SLASH = re.compile(r"\s*/(\S+)\s*(.*)", re.DOTALL)
 
 
 class CoderSession:
-    """Everything a session of the coding agent has. What outlives a tool call is here."""
+    """All state of a session that outlives a tool call."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class CoderSession:
             session, lambda: self.files.disk, reserved_commands, self._publish_commands
         )
         self.parent: CoderSession | None = None
-        """The session that a sub-agent works for. It pays, and the user isn't asked for permission."""
+        """The session that a sub-agent works for. Its budget is charged, and the user isn't asked for permission."""
         self.role: str | None = None
         """The role in the system prompt of a sub-agent; None for the agent itself."""
         self.skills: Skills = Skills(self, reserved_commands)
@@ -158,7 +158,7 @@ class CoderSession:
     # -- opening and closing
 
     async def open(self, watch_seconds: float = WATCH_SECONDS) -> None:
-        """Offer options and commands, and start what runs in the background."""
+        """Offer options and commands, and start the background tasks."""
         await self.shared.read_keys(self.session.cwd)
         self.session.set_options(self.models.options())
         self.is_open = True
@@ -171,7 +171,7 @@ class CoderSession:
             self._publish_commands()
 
     async def reopen(self) -> None:
-        """Follow a client that opens the session again, perhaps with other directories or servers."""
+        """Handle a client that opens the session again, perhaps with other directories or servers."""
         if self.roots != self.session.roots:
             await self._move()
         if self._server_configs != self.session.mcp_servers:
@@ -183,7 +183,7 @@ class CoderSession:
         self._publish_commands()
 
     async def _move(self) -> None:
-        """Work in other directories, with their rules."""
+        """Move to other directories, with their rules."""
         if self.session.turns.working is not None:
             raise RequestFailed("can't change directories while a turn is running; try again when it has ended")
         policy = self.shared.policy(self.session.roots, self.shared.settings(self.session.cwd))
@@ -276,12 +276,12 @@ class CoderSession:
                 await self.models.close_replaced()
 
     def tools(self) -> dict[str, Any]:
-        """Every tool of this session, those of MCP servers included, by name."""
+        """Return every tool of this session, those of MCP servers included, by name."""
         own = {name: tool for name, tool in self.shared.tools().items() if tool.is_offered(self)}
         return {**own, **(self.servers.tools() if self.servers is not None else {})}
 
     async def _expand(self, turn: Turn, prompt: Prompt) -> list[Content] | None:
-        """The content that a custom command or an MCP prompt stands for, or None for any other prompt.
+        """Return the content that a custom command or an MCP prompt stands for, or None for any other prompt.
 
         Empty if an MCP prompt couldn't be expanded; the user is told why."""
         from accord.coder.tools.base import ToolError
@@ -348,7 +348,7 @@ class CoderSession:
         self.seen_files.forget()
 
     def prune(self, history: list[Message]) -> None:
-        """Replace the history by one whose older messages are shorter, and save how far that goes."""
+        """Replace the history with one whose older results are omitted, and save how many messages that affects."""
         changed = [index for index, message in enumerate(history) if message is not self.history[index]]
         self.history = history
         self.session.writer.save(PrivateData(kind=KIND, data=to_note(Pruned(messages=changed[-1] + 1))))
@@ -356,8 +356,9 @@ class CoderSession:
 
     def announce_mode(self) -> None:
         """Tell the model about the mode, if it has changed since the last announcement."""
-        heard = next((said.mode for said in reversed(self.history) if isinstance(said, Reminder) and said.mode), "")
-        if text := modes.reminder(self.mode, heard):
+        reminders = (message for message in reversed(self.history) if isinstance(message, Reminder))
+        announced = next((reminder.mode for reminder in reminders if reminder.mode), "")
+        if text := modes.reminder(self.mode, announced):
             self.remember(Reminder(text=text, mode=self.mode))
 
     async def announce_file_changes(self, *, ask_client: bool) -> None:

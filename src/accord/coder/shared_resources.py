@@ -53,7 +53,7 @@ class SharedResources:
     # -- configuration
 
     def settings(self, cwd: str) -> Loaded:
-        """The user's and the project's configuration. Raises `RequestFailed` if it is invalid."""
+        """Return the user's and the project's configuration. Raises `RequestFailed` if it is invalid."""
         from pathlib import Path
 
         from accord.policy.project import load_configuration
@@ -64,7 +64,7 @@ class SharedResources:
             raise RequestFailed(str(error), data={"kind": "configuration"}) from error
 
     def policy(self, roots: Sequence[str], loaded: Loaded) -> Policy:
-        """The permission policy of a session."""
+        """Return the permission policy of a session."""
         from pathlib import Path
 
         from accord.policy.audit import Audit
@@ -98,7 +98,7 @@ class SharedResources:
         return self._keys
 
     def secrets(self, loaded: Loaded) -> Secrets:
-        """The keys to hide in a session."""
+        """Return the keys to hide in a session."""
         from accord.coder.secrets import Secrets
 
         return Secrets(self.keys, loaded.settings.coder)
@@ -110,7 +110,7 @@ class SharedResources:
             await self.keys.read(settings, timeout=KEYRING_SECONDS)
 
     def models(self, cwd: str) -> list[ModelInfo]:
-        """The available models."""
+        """Return the available models."""
         from accord.coder.models.catalog import available
 
         return available(self.settings(cwd).settings.coder, self.keys)
@@ -125,12 +125,12 @@ class SharedResources:
         unlisted = describe(service, name) if service is not None and name else None
         return next((each for each in self.models(cwd) if each.id == id), unlisted)
 
-    async def unlisted_model(self, cwd: str, said: str) -> Choice:
+    async def unlisted_model(self, cwd: str, name: str) -> Choice:
         """Return a choice for an unlisted model. Raises `ModelError` if it can't be used."""
         from accord.coder.models.catalog import unknown_model, whole_id
 
         settings = self.settings(cwd).settings.coder
-        id = whole_id(said, settings)
+        id = whole_id(name, settings)
         info = self.model_info(cwd, id)
         if info is None and not id.startswith("local:"):
             raise unknown_model(id, settings)
@@ -139,7 +139,7 @@ class SharedResources:
         return _offer(info, titles) if info is not None else _offer_unlisted(id, titles)
 
     def default_model(self, cwd: str) -> str:
-        """The default model: the configured one, or that of the first provider with a key, or offline."""
+        """Return the default model: the configured one, or that of the first provider with a key, or offline."""
         from accord.coder.models.catalog import default_model
 
         return default_model(self.settings(cwd).settings.coder, self.keys)
@@ -150,7 +150,7 @@ class SharedResources:
         return chosen is None and self.default_model(cwd) == OFFLINE
 
     def model_option(self, cwd: str, before: str | None) -> Option:
-        """The model option. The session's current model is always a choice, even without a key."""
+        """Return the model option. The session's current model is always a choice, even without a key."""
         infos = self.models(cwd)
         value = before or self._model or self.default_model(cwd)
         titles = self._provider_titles(cwd)
@@ -166,7 +166,7 @@ class SharedResources:
         return {each.name: each.title for each in known_providers(self.settings(cwd).settings.coder).values()}
 
     def effort_option(self, cwd: str, model: str) -> Option | None:
-        """The effort option, if the model has one."""
+        """Return the effort option, if the model has one."""
         info = self.model_info(cwd, model)
         if info is None or not info.efforts:
             return None

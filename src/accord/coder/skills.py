@@ -113,7 +113,7 @@ class Skills:
         return skill if skill.name and skill.description and body else None
 
     async def read_file(self, skill: Skill, file: str) -> str:
-        """Return the text of a skill's file. Raises `AccordError` if it isn't there, or may not be read."""
+        """Return the text of a skill's file. Raises `AccordError` if it is missing or may not be read."""
         from accord.workspace.files import Files
         from accord.workspace.roots import Roots
 
@@ -125,7 +125,7 @@ class Skills:
             return await Files(roots, max_read_bytes=MAX_BYTES).read(real, at=real)
 
     def _may_read(self, path: str, skill: Skill) -> bool:
-        """Return whether no rule protects a file. The user's own skills are where other files are protected."""
+        """Return whether no rule protects a file. The user's own are in directories that are otherwise protected."""
         session = self._state.session
         action = Action.of_read(path, agent="accord", session=session.id, project=session.cwd)
         decision = self._state.policy.decide(action)

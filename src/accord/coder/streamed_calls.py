@@ -1,7 +1,7 @@
 """Tool calls that are still arriving: announced when they begin, titled as soon as their path is known, with a preview
 that grows.
 
-Nothing here reads or changes a file, and nothing decides anything: `tool_calls` continues with each call when the
+Nothing here reads or changes a file, or checks permissions: `tool_calls` continues with each call when the
 answer is complete. A preview contains the model's own text only, so it can't show what a rule protects."""
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class StreamedCalls:
         self._state = state
         self._seconds = seconds
         self._clock = clock
-        self._calls: dict[str, _Arriving] = {}
+        self._calls: dict[str, _StreamedCall] = {}
 
     async def begin(self, id: str, name: str, tools: Mapping[str, Tool[Any]]) -> None:
         """Announce a call."""
@@ -65,7 +65,8 @@ class StreamedCalls:
             name=known,
         )
         # A call that would be refused in this mode has no preview: it won't happen.
-        self._calls[id] = _Arriving(handle, tool if tool is not None and modes.offers(self._state.mode, tool) else None)
+        has_preview = tool is not None and modes.offers(self._state.mode, tool)
+        self._calls[id] = _StreamedCall(handle, tool if has_preview else None)
         await handle.announce()
 
     async def extend(self, id: str, text: str) -> None:
@@ -103,7 +104,7 @@ class StreamedCalls:
         return arriving.handle if arriving is not None else None
 
     async def end(self, why: str = "", status: ToolStatus = "cancelled") -> None:
-        """End the calls that nothing continued."""
+        """End the calls that were never continued."""
         calls, self._calls = self._calls, {}
         for call in calls.values():
             if why:
@@ -111,7 +112,7 @@ class StreamedCalls:
             await call.handle.update(status=status)
 
 
-class _Arriving:
+class _StreamedCall:
     """One call while its arguments arrive."""
 
     def __init__(self, handle: ToolCallHandle, tool: Tool[Any] | None) -> None:
@@ -137,7 +138,7 @@ class _Arriving:
         return now - self.shown_at >= seconds and self.size >= self.shown_size * GROWTH
 
     def preview(self) -> Preview | None:
-        """Return what the arguments say so far; None if that is nothing."""
+        """Return a preview of the arguments so far; None if there is nothing to show."""
         assert self.tool is not None
         text = "".join(self._pieces)
         self._pieces = [text]
@@ -162,12 +163,12 @@ def parse_partial(text: str) -> tuple[dict[str, Any], dict[str, Any]]:
         return {}, {}
     if not isinstance(complete, dict) or not isinstance(partial, dict):
         return {}, {}
-    _end_with_a_line(complete, partial)
+    _drop_partial_line(complete, partial)
     return complete, partial
 
 
-def _end_with_a_line(complete: Any, partial: Any) -> None:
-    """Shorten the string at the end of `partial`, which `complete` doesn't have."""
+def _drop_partial_line(complete: Any, partial: Any) -> None:
+    """Remove the last, partial line of the string at the end of `partial`, which `complete` doesn't have."""
     while True:
         if isinstance(partial, dict) and partial:
             key: Any = next(reversed(partial))

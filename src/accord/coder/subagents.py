@@ -1,8 +1,8 @@
 """Sub-agents: they answer a question about the project with their own context, and read only.
 
 A sub-agent is a turn of the same loop, with its own session, history and system prompt. It works with the files,
-rules and budget of its parent, and asks the user nothing: what needs permission is refused. Clients that support
-subagents show its session; for the others, the parent's tool call lists what it does."""
+rules and budget of its parent, and asks the user nothing: calls that need permission are refused. Clients that
+support subagents show its session; for the others, the parent's tool call lists its steps."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Subagents:
         return _report(state, id)
 
     def _make_state(self, child: Session, turn: Turn) -> CoderSession:
-        """The state of a sub-agent: its parent's, except for the conversation."""
+        """Return the state of a sub-agent: its parent's, except for the conversation."""
         parent = self._state
         state = CoderSession(child, parent.shared, parent.policy, parent.secrets, parent.settings, is_new=False)
         state.role = ROLE
@@ -202,7 +202,7 @@ class SubagentTurn(Turn):
 
 
 def _report(state: CoderSession, id: str) -> Report:
-    """The last text of a sub-agent."""
+    """Return the last text of a sub-agent."""
     answers = [message for message in state.history if isinstance(message, ModelSaid)]
     text = next((answer.text.strip() for answer in reversed(answers) if answer.text.strip()), "")
     if not text:

@@ -152,7 +152,7 @@ async def _run_call(
 
 
 async def _nested_instructions(locations: Sequence[str | Location], state: CoderSession) -> str:
-    """The instruction files of the directories that a call touched for the first time, as a reminder for the model."""
+    """Return a reminder with the instruction files of the directories that a call touched for the first time."""
     paths = [location if isinstance(location, str) else location.path for location in locations]
     quoted = replace_surrogates(state.secrets.redact(agents_md.quote(await state.nested_instructions.take(paths))))
     return f"\n\n<system-reminder>\n{quoted}\n</system-reminder>" if quoted else ""
@@ -214,7 +214,7 @@ async def _prepare_and_run(tool: Tool[Any], args: Any, ctx: ToolContext, shown: 
 
 
 async def _run(tool: Tool[Any], args: Any, ctx: ToolContext) -> Outcome:
-    """Run a tool. Say when its changes are over, unless it continues in the background."""
+    """Run a tool. Report when its changes have ended, unless it continues in the background."""
     is_over = True
     try:
         outcome = await tool.run(args, ctx)

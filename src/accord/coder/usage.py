@@ -29,7 +29,7 @@ class SessionUsage:
         self._payer: tuple[SessionUsage, Turn] | None = None
 
     def charge(self, parent: SessionUsage, turn: Turn) -> None:
-        """Count what is added from here for the parent's turn, too."""
+        """Charge all later usage to the parent's turn, too."""
         self._payer = parent, turn
 
     def add(self, spent: Spent, turn: Turn) -> None:
@@ -49,7 +49,7 @@ class SessionUsage:
         await self._session.usage(min(self.context, window), window, cost=self.cost)
 
     def begin_turn(self) -> None:
-        """Count the cost of a turn from here."""
+        """Start to count the cost of a turn."""
         self._cost_before_turn = self.cost or 0.0
 
     @property

@@ -1,4 +1,4 @@
-"""The requests of one client about sessions: what it may do, and what happens then."""
+"""The requests of one client about sessions: permission checks, and their handling."""
 
 from __future__ import annotations
 

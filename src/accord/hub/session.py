@@ -71,7 +71,7 @@ class SessionOwner(Protocol):
 class HubSession:
     """A session that is open in the hub, with or without clients.
 
-    A server has many of these, most of them idle: what only a few need is created on first use."""
+    A server has many of these, most of them idle, so rarely needed parts are created on first use."""
 
     def __init__(
         self, context: Context, record: SessionRecord, process: AgentProcess | None, owner: SessionOwner

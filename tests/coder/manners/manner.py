@@ -35,7 +35,7 @@ class Send(NamedTuple):
 
 
 class Manner(NamedTuple):
-    """A deviation, and what comes of it."""
+    """A deviation and its expected result."""
 
     deviation: str
     sent: Send

@@ -17,7 +17,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "coder-evaluation.md"
 
 
 def as_call(sent: Send, id: str, project: Path) -> Call:
-    """A call with decoded arguments, as a provider's stream yields it."""
+    """Return a call with decoded arguments, as a provider's stream yields it."""
     arguments, fault = sent.arguments, None
     if isinstance(arguments, str):
         arguments, fault = decode_arguments(arguments, can_repair=True)

@@ -1,7 +1,7 @@
 """A small server without dependencies, which starts quickly: `small_server.py [MODE]`.
 
-It misbehaves as MODE says: `mute` never says hello, `dies` ends before it does, `chatty` writes to its standard output,
-`newest` knows only the newest handshake, `crowd` starts another process."""
+It misbehaves as MODE says: `mute` never answers `initialize`, `dies` exits before it, `chatty` writes to its standard
+output, `newest` knows only the newest handshake, `crowd` starts another process."""
 
 from __future__ import annotations
 

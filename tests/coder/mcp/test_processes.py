@@ -79,7 +79,7 @@ async def test_no_server_outlives_an_agent_that_is_killed(project: Path, tmp_pat
     script.write_text(AGENT.format(tests=str(HERE.parents[1])))
     note = project / "pid"
     server = small("crowd", str(note))
-    # Started by nobody who would look after it: what ends the servers has to be the agent's own doing.
+    # No other process supervises this one: the agent itself must end its servers.
     agent = await asyncio.create_subprocess_exec(sys.executable, str(script), stdin=PIPE, stdout=PIPE)
     assert agent.stdin is not None and agent.stdout is not None
 

@@ -16,7 +16,7 @@ def prompt(*required: str, optional: tuple[str, ...] = ()) -> dict[str, Any]:
     return {"name": "p", "description": "Does it.\nAnd more.", "arguments": arguments}
 
 
-def test_a_command_says_what_may_follow() -> None:
+def test_the_hint_of_a_command_lists_its_arguments() -> None:
     made = command("mcp:s:p", "s", prompt("file", optional=("style",)))
     assert (made.name, made.description, made.hint) == ("mcp:s:p", "Does it. (s)", "<file> [style]")
     assert command("mcp:s:p", "s", {"name": "p"}).hint is None
@@ -47,6 +47,6 @@ def test_missing_and_unknown_arguments_are_reported() -> None:
         parse_arguments("s", prompt(), "one")
 
 
-def test_messages_of_one_side_are_just_said() -> None:
+def test_messages_of_one_role_are_not_labeled() -> None:
     answer = {"messages": [{"role": "user", "content": {"type": "text", "text": word}} for word in ("a", "b")]}
     assert messages(answer) == [TextContent("a"), TextContent("b")]

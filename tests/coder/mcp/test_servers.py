@@ -72,7 +72,7 @@ async def test_a_result_of_millions_of_characters_is_shown_whole(
 
 @pytest.mark.req("V1-CONTENT-10")
 @pytest.mark.parametrize("version", [1, 2])
-async def test_content_goes_out_as_the_server_gave_it(http: McpServer, project: Path, version: int) -> None:
+async def test_content_is_forwarded_unchanged(http: McpServer, project: Path, version: int) -> None:
     host = Host()
     async with wire_client(host) as peer:
         await hello(peer, version)
@@ -101,7 +101,7 @@ async def test_a_tools_annotations_set_its_kind_but_do_not_allow_it(http: McpSer
     assert not tools["mcp__everything__echo"].changes and tools["mcp__everything__add"].changes
 
 
-async def test_an_answer_that_is_remembered_names_server_and_tool(http: McpServer, project: Path) -> None:
+async def test_a_remembered_rule_names_server_and_tool(http: McpServer, project: Path) -> None:
     host = Host("ask title:nothing")
     client = ScriptedClient(permissions=["allow_session", False])
     async with link(host, client, cwd=str(project)) as agent:
@@ -258,7 +258,7 @@ async def test_prompts_are_commands(http: McpServer, project: Path) -> None:
 
 
 @pytest.mark.req("V2-MCP-08")
-async def test_headers_go_with_every_request_and_change_nothing_of_the_transports_own(
+async def test_headers_are_sent_with_every_request_but_do_not_replace_the_transports_own(
     http: McpServer, sse: McpServer, project: Path
 ) -> None:
     for server in (http, sse):
@@ -276,7 +276,7 @@ async def test_headers_go_with_every_request_and_change_nothing_of_the_transport
             assert (await call_tool(host, session, "headers", name="content-type")).text == "application/json"
 
 
-async def test_a_server_finds_what_it_was_given_and_not_our_keys(
+async def test_a_server_gets_its_configured_environment_but_no_keys(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOME_API_KEY", "secret")

@@ -7,7 +7,7 @@ from typing import Any
 from accord.coder.mcp.tool import inline_references
 
 
-def test_definitions_are_written_out_where_they_are_used() -> None:
+def test_references_are_replaced_with_their_definitions() -> None:
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "type": "object",
@@ -25,7 +25,7 @@ def test_definitions_are_written_out_where_they_are_used() -> None:
     }
 
 
-def test_what_refers_to_itself_is_left_open_there() -> None:
+def test_recursive_references_become_open_schemas() -> None:
     node = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}}}
     found = inline_references(
         {"type": "object", "properties": {"first": {"$ref": "#/$defs/Node"}}, "$defs": {"Node": node}}
@@ -33,12 +33,12 @@ def test_what_refers_to_itself_is_left_open_there() -> None:
     assert found["properties"]["first"] == {"type": "object", "properties": {"next": {}}}
 
 
-def test_a_reference_that_leads_nowhere_means_anything() -> None:
+def test_an_invalid_reference_becomes_an_open_schema() -> None:
     schema = {"type": "object", "properties": {"a": {"$ref": "#/nothing"}, "b": {"$ref": "https://example.com/x"}}}
     assert inline_references(schema)["properties"] == {"a": {}, "b": {}}
 
 
-def test_a_schema_that_would_explode_stays_as_it_came() -> None:
+def test_a_schema_that_would_grow_too_large_is_unchanged() -> None:
     levels: dict[str, Any] = {"L0": {"type": "string"}}
     for level in range(1, 20):
         twice = {"$ref": f"#/$defs/L{level - 1}"}

@@ -65,7 +65,7 @@ class Recorded:
     headers: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def normalize(self, situation: str) -> Any:
-        """Return a request without what differs between machines, runs, days and versions of the provider's library."""
+        """Return a request without the parts that differ between machines, runs, days and library versions."""
         text = json.dumps(self.bodies[situation]).replace(self.project, "/project")
         text = text.replace("<pyai:tool_result ", "<tool_result ").replace("</pyai:tool_result>", "</tool_result>")
         for id in self.session_ids:
@@ -108,7 +108,7 @@ class Conversation:
 def _without_marks(value: Any) -> Any:
     """Drop what isn't part of the cached text.
 
-    Marks that say up to where to cache move with each request. pydantic-ai gives calls of the current turn an empty
+    The cache marks move with each request. pydantic-ai gives calls of the current turn an empty
     `reasoning_content`, because DeepSeek requires the field; a chat template writes nothing for it."""
     match value:
         case dict():

@@ -37,7 +37,7 @@ def test_there_is_no_golden_request_without_a_test() -> None:
 
 
 def _short(recorded: Recorded, situation: str) -> Any:
-    """A request; tools and other fields that are the same as in the first one are written once."""
+    """Return a request; tools and other fields that are the same as in the first one are written once."""
     body = recorded.normalize(situation)
     if situation == "new":
         return body

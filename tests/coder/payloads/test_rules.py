@@ -147,7 +147,7 @@ def _blocks(messages: list[Any]) -> list[Any]:
 
 
 def _last_result(wire: str, body: Any) -> str:
-    """The text of the last tool result in a request, decoded once: what the model reads."""
+    """Return the text of the last tool result in a request, decoded once: what the model reads."""
     match wire:
         case "anthropic":
             content = _blocks(body["messages"])[-1]["content"]

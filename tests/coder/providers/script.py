@@ -61,7 +61,7 @@ class Calls:
     text: str | None = None
     """The raw text of the arguments, if it isn't valid JSON."""
     then: Holds | Cuts | Stops | None = None
-    """What happens after two of three pieces."""
+    """An event after two of three pieces."""
 
     @property
     def pieces(self) -> list[str | Holds | Cuts | Stops]:
@@ -117,10 +117,10 @@ class Refusal:
     status: int
     message: str = "no"
     type: str = ""
-    """The provider's word for the error, when it is not the usual one of the status."""
+    """The provider's name of the error type, if it isn't the usual one of the status."""
     headers: dict[str, str] = field(default_factory=dict)
     body: str | None = None
-    """The body, if it is to be another."""
+    """The body, if it differs from the usual one."""
 
 
 Planned = Answer | Refusal

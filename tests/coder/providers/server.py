@@ -45,7 +45,7 @@ class Asked:
 
 
 class FakeProvider:
-    """`async with FakeProvider() as fake:` and tell it what to answer; with nothing planned it says `Hello.`"""
+    """A fake provider, used as `async with FakeProvider() as fake`. With no answer planned, it sends `Hello.`"""
 
     def __init__(self) -> None:
         self.asked: list[Asked] = []
@@ -60,10 +60,10 @@ class FakeProvider:
         self._more = asyncio.Condition()
         self._go_on = asyncio.Event()
 
-    # -- what a test says
+    # -- planned answers
 
     def says(self, *steps: Step, end: End | None = None, usage: Usage | None = None) -> None:
-        """The next answer."""
+        """Set the next answer."""
         self._planned.append(Answer(list(steps), end, usage or Usage()))
 
     def refuses(
@@ -87,7 +87,7 @@ class FakeProvider:
             await self._more.wait_for(lambda: len(self.asked) >= count)
         return self.asked[count - 1]
 
-    # -- where it is
+    # -- its address
 
     @property
     def url(self) -> str:

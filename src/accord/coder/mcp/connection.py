@@ -128,7 +128,7 @@ class Connection:
                 self.error = error_found
             if not self._opened.done():
                 self._opened.set_exception(error_found or self._error_for("it was stopped", lost=True))
-                self._opened.exception()  # mark it as retrieved: nobody may be waiting
+                self._opened.exception()  # mark it as retrieved: no caller may be waiting
             self._on_end(self)
 
     async def _unless_broken(self, ctx: Coroutine[Any, Any, None]) -> None:
@@ -299,7 +299,7 @@ class Connection:
             task.exception()  # the caller gave up; mark the exception as retrieved
 
     async def _request_error(self, error: Any) -> McpServerError:
-        """Tell an error response from a lost connection."""
+        """Distinguish an error response from a lost connection."""
         if self._response_status is not None and self._response_status.status is not None:
             return self._error_for(self._why(error.error.message), lost=self.is_expired)
         if error.code == self.sdk.types.CONNECTION_CLOSED:

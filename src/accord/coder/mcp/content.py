@@ -42,7 +42,7 @@ def contents_of(blocks: Any) -> list[Content]:
 
 
 def resource_blocks(contents: Any) -> list[dict[str, Any]]:
-    """The contents of a resource as content blocks."""
+    """Return the contents of a resource as content blocks."""
     return [{"type": "resource", "resource": each} for each in contents or () if isinstance(each, dict)]
 
 

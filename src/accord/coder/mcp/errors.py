@@ -20,13 +20,13 @@ class McpServerError(ToolError):
 
 
 def describe_stderr(text: str) -> str:
-    """The last lines of standard error, for the end of a sentence."""
+    """Return the last lines of standard error, for the end of a sentence."""
     last = "\n".join(text.splitlines()[-MAX_STDERR_LINES:])[-MAX_STDERR_CHARACTERS:].strip()
     return f"its last output: {last}" if last else "it wrote nothing to standard error"
 
 
 def describe(error: BaseException) -> str:
-    """The first line of an exception's message; of a group, that of its first exception."""
+    """Return the first line of an exception's message; of a group, that of its first exception."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     text = str(error).strip().splitlines()

@@ -15,7 +15,7 @@ _WORD = re.compile(r"""\s*(?:"([^"]*)"(?=\s|$)|'([^']*)'(?=\s|$)|(\S*))\s*""")
 
 
 def command(name: str, label: str, listed: dict[str, Any]) -> Command:
-    """The slash command for a prompt."""
+    """Return the slash command for a prompt."""
     said = str(listed.get("description") or listed.get("title") or listed["name"]).strip().splitlines()
     hint = " ".join(_hint(each) for each in _arguments(listed))
     description = f"{said[0] if said else listed['name']} ({label})"[:MAX_DESCRIPTION]
@@ -72,7 +72,7 @@ def _hint(argument: dict[str, Any]) -> str:
 
 
 def _word(text: str) -> tuple[str, str]:
-    """The first word, which may be quoted, and the rest."""
+    """Return the first word, which may be quoted, and the rest."""
     found = _WORD.match(text)
     assert found is not None  # it also matches an empty word
     word = next((group for group in found.groups() if group is not None), "")

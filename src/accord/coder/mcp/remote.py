@@ -64,7 +64,7 @@ class ResponseStatus:
 
 
 def without_secrets(url: str) -> str:
-    """A URL without the parts that may be secret: user, password, query."""
+    """Strip the parts of a URL that may be secret: user, password, query."""
     head, at, rest = url.partition("://")
     bare = rest.partition("?")[0].partition("#")[0]
     host, slash, path = bare.partition("/")
@@ -117,7 +117,7 @@ def _advice(status: int) -> str:
 
 
 def client(status: ResponseStatus, headers: dict[str, str] | None) -> httpx2.AsyncClient:
-    """The HTTP client. It has no read timeout: each request has its own deadline."""
+    """Return the HTTP client. It has no read timeout: each request has its own deadline."""
     import httpx2
 
     timeout = httpx2.Timeout(CONNECT_SECONDS, read=None)
@@ -127,7 +127,7 @@ def client(status: ResponseStatus, headers: dict[str, str] | None) -> httpx2.Asy
 
 @asynccontextmanager
 async def streamable(server: McpServer, status: ResponseStatus) -> AsyncIterator[tuple[Any, Any]]:
-    """Streams to and from a server over streamable HTTP."""
+    """Open the streams to and from a server over streamable HTTP."""
     from mcp.client.streamable_http import streamable_http_client
 
     async with (
@@ -139,7 +139,7 @@ async def streamable(server: McpServer, status: ResponseStatus) -> AsyncIterator
 
 @asynccontextmanager
 async def events(server: McpServer, status: ResponseStatus) -> AsyncIterator[tuple[Any, Any]]:
-    """Streams to and from a server over SSE."""
+    """Open the streams to and from a server over SSE."""
     from mcp.client.sse import sse_client
 
     def factory(

@@ -126,7 +126,7 @@ class Server:
         self.settled.set()
 
     async def _connect(self) -> Connection:
-        """The open connection; connects if there is none."""
+        """Return the open connection; connect if there is none."""
         async with self._starting:
             if self._connection is not None and self._connection.is_open:
                 return self._connection

@@ -1,7 +1,7 @@
 """Answer requests from MCP servers: roots and elicitation.
 
-Sampling is not offered, and refused if a server asks for it: what the model sees, and what it costs, is not for a
-server to decide."""
+Sampling is not offered, and refused if a server asks for it: a server must not decide what the model sees or what it
+costs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_QUESTION = 4_000
 
 
 def roots(sdk: Sdk, session: Session) -> Any:
-    """The directories of the session."""
+    """Return the directories of the session."""
     found = [sdk.types.Root(uri=Path(root).as_uri(), name=os.path.basename(root) or root) for root in session.roots]
     return sdk.types.ListRootsResult(roots=found)
 
@@ -46,10 +46,10 @@ async def elicit(sdk: Sdk, turn: Turn, server: str, params: Any) -> Any:
 
 
 def page_id(server: str, id: str | None) -> str | None:
-    """The id of a page for the user to visit, unique across servers."""
+    """Return the id of a page for the user to visit, unique across servers."""
     return f"mcp:{server}:{id}" if id is not None else None
 
 
 def cancel_elicitation(sdk: Sdk) -> Any:
-    """The response when there is no turn in which to ask the user."""
+    """Return the response when there is no turn in which to ask the user."""
     return sdk.types.ElicitResult(action="cancel")

@@ -1,4 +1,4 @@
-"""All servers of one session. See the package for how they are used."""
+"""All MCP servers of one session. The package's docstring shows how they are used."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ class Names:
         self._taken: set[str] = set()
 
     def label(self, index: int, server: str) -> str:
-        """A server's name in its tools, commands and rules."""
+        """Return a server's name in its tools, commands and rules."""
         return self._assign(("server", str(index)), shorten_name(server, MAX_LABEL) or "server", server, MAX_LABEL)
 
     def tool(self, label: str, tool: str) -> str:
-        """A tool's name for the model."""
+        """Return a tool's name for the model."""
         return self._assign((label, tool), shorten_name(f"mcp__{label}__{tool}", MAX_NAME), tool, MAX_NAME)
 
     def command(self, label: str, prompt: str) -> str:
-        """A prompt's slash command, without the slash."""
+        """Return a prompt's slash command, without the slash."""
         name = f"mcp:{label}:{shorten_name(prompt, MAX_NAME) or 'prompt'}"
         return self._assign((label, f"/{prompt}"), name, prompt, MAX_NAME + MAX_LABEL)
 
@@ -142,11 +142,11 @@ class Servers:
     # -- tools and commands
 
     def states(self) -> list[ServerState]:
-        """The status of each server."""
+        """Return the status of each server."""
         return [server.state() for server in self._servers]
 
     def tools(self) -> dict[str, Tool[Any]]:
-        """All tools, by the names that the model uses."""
+        """Return all tools, by the names that the model uses."""
         found: dict[str, Tool[Any]] = {}
         for server in self._servers:
             found |= self._tools_of(server)
@@ -155,7 +155,7 @@ class Servers:
         return found
 
     def _tools_of(self, server: Server) -> dict[str, Tool[Any]]:
-        """A server's tools, built again only after it has listed them again."""
+        """Return a server's tools, built again only after it has listed them again."""
         listing, made = self._tools_by_server.get(server.label, (None, {}))
         if listing is not server.tools:
             made = {}
@@ -167,11 +167,11 @@ class Servers:
         return made
 
     def commands(self) -> list[Command]:
-        """All prompts as slash commands."""
+        """Return all prompts as slash commands."""
         return [prompts.command(name, server.label, listed) for name, (server, listed) in self._prompts().items()]
 
     async def prompt_messages(self, name: str, argument: str) -> list[Content]:
-        """The content of a prompt's command, to be used as if the user had sent it. Raises `McpServerError`."""
+        """Return the content of a prompt's command, to be used as if the user had sent it. Raises `McpServerError`."""
         found = self._prompts().get(name.removeprefix("/"))
         if found is None:
             raise McpServerError(name, "unknown prompt; its server may have removed it")

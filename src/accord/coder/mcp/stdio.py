@@ -142,7 +142,7 @@ def _repair(line: bytes) -> bytes:
 async def run_server(sdk: Sdk, server: McpServer, cwd: str, on_end: Callable[[], None]) -> AsyncIterator[Lines]:
     """Run a server for the duration of the block. Raises `LaunchError`.
 
-    Its environment has the bare minimum and what the client configured, but not the agent's keys."""
+    Its environment has the bare minimum and the configured variables, but not the agent's keys."""
     transport = await SubprocessTransport.launch(
         [server.command, *server.args], cwd=cwd, env=environment("minimal", server.env)
     )

@@ -85,7 +85,7 @@ class McpTool(Tool[dict[str, Any]]):
 
 
 def action(server: Server, tool: str, kind: ToolKind, title: str, ctx: ToolContext) -> Action:
-    """The action for the policy, with the fields that rules can match."""
+    """Return the action for the policy, with the fields that rules can match."""
     return Action(
         kind="mcp",
         mcp=f"{server.label}/{tool}",
@@ -97,7 +97,7 @@ def action(server: Server, tool: str, kind: ToolKind, title: str, ctx: ToolConte
 
 
 def kind_of(name: str, hints: dict[str, Any]) -> ToolKind:
-    """The kind to display, from the tool's own hints."""
+    """Return the kind to display, from the tool's own hints."""
     if hints.get("readOnlyHint") is True:
         return "search" if name.lower().startswith(_SEARCH_PREFIXES) else "read"
     if hints.get("destructiveHint") is True:
@@ -106,7 +106,7 @@ def kind_of(name: str, hints: dict[str, Any]) -> ToolKind:
 
 
 def show_progress(ctx: ToolContext) -> Progress:
-    """A callback that shows progress in the call, at a limited rate."""
+    """Return a callback that shows progress in the call, at a limited rate."""
     from asyncio import get_running_loop
 
     clock = get_running_loop().time
