@@ -96,7 +96,7 @@ class LocalWorkspace(Workspace):
                 with suppress(RequestFailed):
                     async with self._lane(session_id):
                         path = os.path.join(base, change.path)
-                        _, exists, whole = await self.files.away(self.files.disk.preview, path)
+                        _, exists, whole = await self.files.run_blocking(self.files.disk.preview, path)
             if old and new is not None and exists and whole != old:
                 if whole is not None and whole.count(old) == 1:
                     change = structs.replace(change, old_text=whole, new_text=whole.replace(old, new))
@@ -132,7 +132,7 @@ class LocalWorkspace(Workspace):
         reached, exists, old = _resolve(path), False, None
         with suppress(RequestFailed):  # if the path is invalid, the write itself raises
             async with self._lane(session_id):
-                reached, exists, old = await self.files.away(self.files.disk.preview, path)
+                reached, exists, old = await self.files.run_blocking(self.files.disk.preview, path)
         operation = "modify" if exists else "add"
         return reached, FileChange(operation=operation, path=path, old_text=old, new_text=text)
 

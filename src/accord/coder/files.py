@@ -75,7 +75,7 @@ class ProjectFiles:
             return (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino) if status else None
 
         try:
-            return await files.away(lambda _: files.roots.at(path, make_stamp))
+            return await files.run_blocking(lambda _: files.roots.at(path, make_stamp))
         except RequestFailed:
             return None
 

@@ -112,7 +112,7 @@ class Checkpoints:
 
     async def begin(self, label: str) -> Checkpoint:
         """Begin a checkpoint: changes from now on, until the next one, can be reverted."""
-        return await self._files.away(self._begin, label, "")
+        return await self._files.run_blocking(self._begin, label, "")
 
     def end(self) -> None:
         """End the current checkpoint: changes aren't recorded until the next one begins."""
@@ -137,7 +137,7 @@ class Checkpoints:
             tasks = [_task(path, touched) for path, touched in last.files.items()]
             report = await self._restore_files(tasks, f"undo of {last.label}", force)
             last.is_undone = True
-            await self._files.away(self._save, last)
+            await self._files.run_blocking(self._save, last)
             return report
 
     # -- Commands
@@ -206,7 +206,7 @@ class Checkpoints:
     async def note(self, path: str, before: str | None, after: str) -> None:
         """Record a change that another program makes on our behalf, such as an editor."""
         was = ABSENT if before is None else file_state(before.encode())
-        await self._files.away(self._note_text, path, was, file_state(after.encode()))
+        await self._files.run_blocking(self._note_text, path, was, file_state(after.encode()))
 
     def _note_text(self, path: str, before: State, after: State, call: Call = QUIET) -> None:
         self._note(path, before, after, ())
@@ -263,7 +263,7 @@ class Checkpoints:
         lists = {"restored": report.restored, "same": report.same, "conflict": report.conflicts, "lost": report.lost}
         self._history.is_in_use = True
         try:
-            await self._files.away(self._begin, label, restores)
+            await self._files.run_blocking(self._begin, label, restores)
             for task in tasks:
                 done = await self._restore_file(task, force)
                 lists[done].append(task.path)
@@ -273,19 +273,19 @@ class Checkpoints:
                 directory for task in tasks if task.before.kind == "absent" for directory in task.made_directories
             }
             for directory in sorted(directories, key=len, reverse=True):
-                await self._files.away(self._files.disk.remove_directory_if_empty, directory)
+                await self._files.run_blocking(self._files.disk.remove_directory_if_empty, directory)
         finally:
             self.end()
             self._history.is_in_use = False
-            await self._files.away(self._trim)
+            await self._files.run_blocking(self._trim)
         return report
 
     async def _restore_file(self, task: _Task, force: bool) -> str:
-        state: State | None = await self._files.away(self._load_state, task.before)
+        state: State | None = await self._files.run_blocking(self._load_state, task.before)
         if state is None:
             return "lost"
         known = None if force else task.known
-        done: str | Buffer = await self._files.away(self._files.disk.restore, task.path, state, known)
+        done: str | Buffer = await self._files.run_blocking(self._files.disk.restore, task.path, state, known)
         if isinstance(done, Buffer):
             await self._files.hand_to_owner(done, state.text or "")
             return "restored"

@@ -55,17 +55,17 @@ class Files:
         """Return the text of a file, including unsaved changes: from `line` (starting at 1), at most `limit` lines.
 
         `at` is the resolved path that was approved. Raises `Moved` if the path now points elsewhere."""
-        return await self.away(self.disk.read, path, line, limit, at=at)
+        return await self.run_blocking(self.disk.read, path, line, limit, at=at)
 
     async def write(self, path: str, text: str, *, at: str | None = None) -> None:
         """Write a text to a file, which is created if it doesn't exist. `at` is as for `read`."""
-        buffer: Buffer | None = await self.away(self.disk.write, path, text, at=at)
+        buffer: Buffer | None = await self.run_blocking(self.disk.write, path, text, at=at)
         if buffer is not None:
             await self.hand_to_owner(buffer, text)
 
     async def delete(self, path: str, *, at: str | None = None) -> None:
         """Remove a file, or a symbolic link itself. `at` is as for `read`."""
-        await self.away(self.disk.delete, path, at=at)
+        await self.run_blocking(self.disk.delete, path, at=at)
 
     async def move(
         self,
@@ -78,15 +78,15 @@ class Files:
     ) -> None:
         """Move a file. The target must not exist unless `overwrite` is set. An open buffer stays with the old path; its
         owner is notified of the change. `at` and `target_at` are as for `read`."""
-        await self.away(self.disk.move, source, target, overwrite, target_at, at=at)
+        await self.run_blocking(self.disk.move, source, target, overwrite, target_at, at=at)
 
     async def exists(self, path: str) -> bool:
         """Return whether a path is a file, a directory or an open buffer."""
-        return await self.away(self.disk.exists, path)
+        return await self.run_blocking(self.disk.exists, path)
 
     async def list(self, path: str) -> list[Entry]:
         """List a directory, sorted by name."""
-        return await self.away(self.disk.list, path)
+        return await self.run_blocking(self.disk.list, path)
 
     # -- Listeners
 
@@ -111,7 +111,7 @@ class Files:
 
     # -- Internals
 
-    async def away(self, work: Callable[..., T], *args: object, at: str | None = None) -> T:
+    async def run_blocking(self, work: Callable[..., T], *args: object, at: str | None = None) -> T:
         """Run blocking work in a thread. Cancelling waits until the work has stopped, so that the outcome is known."""
         loop = asyncio.get_running_loop()
 

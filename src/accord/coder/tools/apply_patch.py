@@ -285,7 +285,7 @@ async def _check(step: Step, ctx: ToolContext) -> None:
     if step.leaving is not None:
         await check_unchanged(ctx, step.leaving, step.file.path)
         if step.file.destination is not None:
-            await prepare_move(ctx, step.file.path, step.file.destination)  # nothing may be there
+            await prepare_move(ctx, step.file.path, step.file.destination)  # fails if the destination exists
     elif step.change is not None:
         await check_current(ctx, step.change, step.file.path)
 

@@ -122,7 +122,7 @@ async def _of_directory(ctx: ToolContext, found: Found) -> tuple[str, dict[str, 
         walk = Walk(ctx.state.files.disk.disk, found.root_real, found.real, check_wanted=call.check_wanted)
         return list(walk.steps()), walk.is_truncated
 
-    steps, is_truncated = await ctx.state.files.disk.away(collect)
+    steps, is_truncated = await ctx.state.files.disk.run_blocking(collect)
     depth = _depth(steps)
     held: Counter[str] = Counter()
     sizes: Counter[str] = Counter()
@@ -150,7 +150,7 @@ async def _of_directory(ctx: ToolContext, found: Found) -> tuple[str, dict[str, 
                 written.append(f"{indent}{step.entry.name}  {size}{names}")
         return written
 
-    tree = await ctx.state.files.disk.away(lines)
+    tree = await ctx.state.files.disk.run_blocking(lines)
     count = sum(step.entry.kind == "file" for step in steps)
     total = format_size(sum(step.entry.size for step in steps))
     head = f"{relative(ctx, found.path)}: {count_of(count, 'file')}, {total}"

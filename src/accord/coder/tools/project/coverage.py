@@ -60,8 +60,8 @@ async def survey(ctx: ToolContext, where: Found, glob: str | None, max_bytes: in
     place = ctx.state.files.outside if where.is_outside else ctx.state.files.disk
     name = relative(ctx, where.path)
     if where.kind == "file":
-        return await place.away(lambda call: _survey_file(place.disk, where, name, max_bytes))
-    return await place.away(
+        return await place.run_blocking(lambda call: _survey_file(place.disk, where, name, max_bytes))
+    return await place.run_blocking(
         lambda call: _survey_directory(place.disk, where, name, glob, max_bytes, check_wanted=call.check_wanted)
     )
 

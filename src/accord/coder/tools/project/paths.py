@@ -99,7 +99,7 @@ async def _find(ctx: ToolContext, path: str, absolute: str, follow: bool, outsid
         return roots.at(absolute, describe, follow=follow)
 
     try:
-        return await ctx.state.files.disk.away(find)
+        return await ctx.state.files.disk.run_blocking(find)
     except OutsideWorkspace:
         if outside:
             return await _find_outside(ctx, absolute)
@@ -122,7 +122,7 @@ async def _find_outside(ctx: ToolContext, absolute: str) -> Found:
 
     files = ctx.state.files.outside
     try:
-        return await files.away(lambda _: files.roots.at(absolute, describe))
+        return await files.run_blocking(lambda _: files.roots.at(absolute, describe))
     except RequestFailed as error:
         raise ToolError(error.explanation) from None
 
@@ -248,7 +248,7 @@ async def open_file(ctx: ToolContext, found: Found) -> int:
 
     files = ctx.state.files.outside if found.is_outside else ctx.state.files.disk
     try:
-        return await files.away(lambda _: files.roots.at(found.path, open_place))
+        return await files.run_blocking(lambda _: files.roots.at(found.path, open_place))
     except NotFound:
         raise await missing(ctx, found.path) from None
     except RequestFailed as error:

@@ -151,7 +151,7 @@ async def _verify(ctx: ToolContext, where: Found, query: Query, hits: Hits) -> H
         hits.found = found
         return hits
 
-    return await disk.away(verify)
+    return await disk.run_blocking(verify)
 
 
 def find_ripgrep(outside: Sequence[str] = ()) -> str | None:

@@ -48,7 +48,7 @@ async def find_symbol(ctx: ToolContext, symbol: str, find: Use, paths: Sequence[
             found += _select(path, data.decode(errors="replace"), lines, name, find)
         return found
 
-    found = await ctx.state.files.disk.away(select)
+    found = await ctx.state.files.disk.run_blocking(select)
     if not found:
         seen = len(hits.found)
         instead = f" The word itself occurs in {count_of(seen, 'line')}; search shows them." if seen else ""

@@ -150,4 +150,4 @@ async def files_named(ctx: ToolContext, name: str, *, limit: int) -> list[str]:
         same = (step.path for step in walk.files() if step.entry.name.casefold() == name.casefold())
         return [found.below_root(path) for path in islice(same, limit)]
 
-    return await ctx.state.files.disk.away(find)
+    return await ctx.state.files.disk.run_blocking(find)
